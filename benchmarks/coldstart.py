@@ -3,6 +3,9 @@
     python benchmarks/coldstart.py                          # this checkout
     python benchmarks/coldstart.py --imports                # only importing
     python benchmarks/coldstart.py --against f837e77        # beside a revision, or the folder of another checkout
+    python benchmarks/coldstart.py --output FILE            # also as a CSV file
+    python benchmarks/coldstart.py --report                 # the result that is kept, benchmarks/results/coldstart.csv
+    python benchmarks/coldstart.py --picture --output FILE  # its picture
 
 Processor time is user and system time of the process and of what it starts. That of the call alone leaves out what
 importing takes, and that of the whole process does not. Imports are timed from bytecode, as pip installs it, in turn
@@ -12,6 +15,7 @@ in turn, so that a drift of the machine's speed meets both; ratios are medians o
 
 import argparse
 import contextlib
+import csv
 import os
 import platform
 import statistics
@@ -20,8 +24,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.output import ROOT, add_output, refuse_to_overwrite, write_csv
+from benchmarks.style import BLUE, GREY, WIDTH, legible
+
+RESULT = ROOT / "benchmarks" / "results" / "coldstart.csv"
 _DATA = """
 import numpy as np
 rng = np.random.default_rng(0)
@@ -107,7 +115,7 @@ def seconds(checkout, name):
 
 
 def import_rows(rounds):
-    """Lines of a table: median seconds of a process that imports, of one that imports the reference, and the ratio."""
+    """Median seconds of a process that imports, of one that imports the reference, and the ratio."""
     for imports, reference in IMPORTS.items():
         pairs = []
         with tempfile.TemporaryDirectory() as cache:
@@ -119,7 +127,7 @@ def import_rows(rounds):
         pairs = pairs[1:]  # before, there may have been no bytecode
         medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
         ratio = statistics.median(here / there for here, there in pairs)
-        yield f"| `{imports}` | {medians[0]:.2f} | `{reference}` | {medians[1]:.2f} | {ratio:.3f} |"
+        yield [imports, f"{medians[0]:.2f}", reference, f"{medians[1]:.2f}", f"{ratio:.3f}"]
 
 
 def loop_seconds():
@@ -140,8 +148,8 @@ def checkout_of(place):
         yield Path(folder)
 
 
-def rows(names, rounds, other=None):
-    """Lines of a table: for each call the median seconds, and the medians of the ratios to those of `other`."""
+def call_rows(names, rounds, other=None):
+    """For each call the median seconds, and the medians of the ratios to those of `other`."""
     for name in names:
         here, there = [], []
         for _ in range(rounds):
@@ -154,7 +162,53 @@ def rows(names, rounds, other=None):
             columns += [
                 f"{statistics.median(a[i] / b[i] for a, b in zip(here, there, strict=True)):.3f}" for i in (0, 1)
             ]
-        yield f"| `{name}` | {' | '.join(columns)} |"
+        yield [name, *columns]
+
+
+# --- Results ----------------------------------------------------------------------------------------------------------
+
+HEADS = {
+    "import": ["import", "seconds", "reference", "seconds", "ratio"],
+    "call": ["first call of", "call", "process"],
+}
+TEXT = ("import", "reference", "first call of")  # columns of words
+
+
+def kept(kind):
+    """Rows of the result that is kept, of this kind."""
+    with open(RESULT, encoding="utf-8", newline="") as file:
+        return [row[: len(HEADS[kind])] for of, *row in csv.reader(file) if of == kind]
+
+
+def lines(head, rows):
+    """A table in Markdown; rows may come one by one."""
+    yield f"| {' | '.join(head)} |"
+    yield (
+        "| " + " | ".join("---" if name in ("import", "reference", "first call of") else "---:" for name in head) + " |"
+    )
+    for row in rows:
+        code = (0, 2) if head == HEADS["import"] else (0,)
+        yield "| " + " | ".join(f"`{cell}`" if i in code else cell for i, cell in enumerate(row)) + " |"
+
+
+def draw(path):
+    """Seconds of a first call, above those of importing, for each statistic."""
+    from matplotlib.figure import Figure
+
+    known = {name: (float(call), float(process)) for name, call, process in kept("call")}
+    shown = {name.split(",")[0]: known[name] for name in known if name.endswith(", numbers, scores")}
+    shown["geometric"] = known["geometric, numbers"]
+    with legible():
+        figure = Figure(figsize=(WIDTH, 3.4))
+        axes = figure.subplots()
+        names, call = list(shown), [call for call, _ in shown.values()]
+        rest = [process - call for call, process in shown.values()]
+        axes.barh(names, rest, color=GREY, label="importing")
+        axes.barh(names, call, left=rest, color=BLUE, label="first fit, compiles")
+        axes.invert_yaxis()
+        axes.set_xlabel("processor seconds")
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        figure.savefig(path)
 
 
 def main(argv=None):
@@ -163,37 +217,42 @@ def main(argv=None):
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--calls", nargs="+", default=list(CALLS), choices=list(CALLS))
     parser.add_argument("--imports", action="store_true", help="time nothing but imports")
-    parser.add_argument("--output", help="write the table to this file, too")
+    parser.add_argument("--report", action="store_true", help="print the result that is kept")
+    parser.add_argument("--picture", action="store_true", help="draw the result that is kept, into --output")
+    add_output(parser)
     options = parser.parse_args(argv)
-
-    report = [
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    ]
-    report += [
-        f"Processor seconds, medians of {options.rounds} rounds, while 5 million steps of a Python loop take "
-        f"{loop_seconds():.2f} s.",
-        "",
-        "| import | seconds | reference | seconds | ratio |",
-        "| --- | ---: | --- | ---: | ---: |",
-    ]
-    print("\n".join(report))
-    for row in import_rows(options.rounds):
-        print(row, flush=True)
-        report.append(row)
-    headings = ["first call of", "call", "process"]
-    if options.against:
-        headings += [f"{options.against}: call", "process", "ratio: call", "process"]
-    table = ["", f"| {' | '.join(headings)} |", "| --- |" + " ---: |" * (len(headings) - 1)]
-    if not options.imports:
-        print("\n".join(table))
-        report += table
-        with checkout_of(options.against) if options.against else contextlib.nullcontext() as other:
-            for row in rows(options.calls, options.rounds, other):
-                print(row, flush=True)
-                report.append(row)
     if options.output:
-        command = f"`python {' '.join(['benchmarks/coldstart.py', *(argv or sys.argv[1:])])}`"
-        Path(options.output).write_text("\n".join(["# First call", "", command, "", *report, ""]))
+        refuse_to_overwrite(parser, options)
+    if options.report:
+        return print("\n".join([*lines(HEADS["import"], kept("import")), "", *lines(HEADS["call"], kept("call"))]))
+    if options.picture:
+        return draw(options.output or parser.error("where? --output"))
+    found = list(measured(options))
+    return write_csv(options.output, found) if options.output else None
+
+
+def measured(options):
+    """Print the tables, and yield their rows."""
+    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    print(
+        f"Processor seconds, medians of {options.rounds} rounds, while 5 million steps of a Python loop take ", end=""
+    )
+    print(f"{loop_seconds():.2f} s.\n")
+    yield from printed("import", HEADS["import"], import_rows(options.rounds))
+    if options.imports:
+        return
+    against = [f"{options.against}: call", "process", "ratio: call", "process"] if options.against else []
+    with checkout_of(options.against) if options.against else contextlib.nullcontext() as other:
+        yield from printed("call", HEADS["call"] + against, call_rows(options.calls, options.rounds, other))
+
+
+def printed(kind, head, rows):
+    """Print the table as its rows come; yield them, the kind first."""
+    passed = []
+    for line in lines(head, (passed.append(row) or row for row in rows)):
+        print(line, flush=True)
+    print()
+    yield from ([kind, *row] for row in passed)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Features that add to one another, or the best single ones: python -m benchmarks.forward; makes results/forward.csv.
+"""Features that add to one another, or the best single ones: python -m benchmarks.forward --output FILE.
 
-Simulated tables whose features are partly near copies of one another:
+The result that is kept is benchmarks/results/forward.csv: simulated tables whose features are partly near copies of one
+another.
 
 - parents: six independent parents, a near copy of each (correlation 0.98) and twelve columns of noise. The target is a
   sum of the parents with weights from 1 down to 0.4, and noise; no linear model has an R squared above 0.73.
@@ -13,7 +14,7 @@ Columns are in random order. Six features are chosen, and a linear model of them
 squared on 20,000 new rows is averaged over tables, each with noise of its own.
 """
 
-import csv
+import argparse
 import sys
 from itertools import product
 from pathlib import Path
@@ -23,10 +24,12 @@ from sklearn.feature_selection import SelectKBest, r_regression
 from sklearn.linear_model import LinearRegression
 from tqdm import tqdm
 
+from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from benchmarks.store import seed_of
 from skdpmic import PrivateSelectKBest
 from skdpmic.correlation import PrivateForwardSelector
 
+RESULT = Path(__file__).parent / "results" / "forward.csv"
 K, N_NEW, DELTA = 6, 20_000, 1e-6
 SIZES, EPSILONS, N_TABLES = (1000, 3000, 10_000, 50_000), (0.3, 1.0, 3.0), 40
 WEIGHTS = np.linspace(1, 0.4, K)
@@ -89,23 +92,30 @@ def r2_on_new_rows(selector, X, y, X_new, y_new):
     return LinearRegression().fit(X[:, chosen], y).score(X_new[:, chosen], y_new)
 
 
-def main(sizes=SIZES, n_tables=N_TABLES, folder=Path(__file__).parent / "results"):
+def rows(sizes=SIZES, n_tables=N_TABLES):
+    """The table, its head first."""
     ways = [(way, np.inf, make) for way, make in WITHOUT_NOISE.items()]
     ways += [
         (way, eps, lambda eps=eps, make=make: make(eps)) for (way, make), eps in product(PRIVATE.items(), EPSILONS)
     ]
-    with open(folder / "forward.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["table", "n", "way", "epsilon", "r2", "standard_error"])
-        for kind, n in tqdm(list(product(TABLES, sizes))):
-            tables = [seed_of(("forward", kind, n, i)) for i in range(n_tables if n <= 10_000 else n_tables // 4)]
-            scores = np.array(
-                [[r2_on_new_rows(make(), *data) for _, _, make in ways] for data in (table(kind, n, s) for s in tables)]
-            )
-            for (way, epsilon, _), of_way in zip(ways, scores.T, strict=True):
-                error = of_way.std(ddof=1) / np.sqrt(len(of_way))
-                writer.writerow([kind, n, way, epsilon, f"{of_way.mean():.4f}", f"{error:.4f}"])
-            file.flush()
+    yield ["table", "n", "way", "epsilon", "r2", "standard_error"]
+    for kind, n in tqdm(list(product(TABLES, sizes))):
+        tables = [seed_of(("forward", kind, n, i)) for i in range(n_tables if n <= 10_000 else n_tables // 4)]
+        scores = np.array(
+            [[r2_on_new_rows(make(), *data) for _, _, make in ways] for data in (table(kind, n, s) for s in tables)]
+        )
+        for (way, epsilon, _), of_way in zip(ways, scores.T, strict=True):
+            error = of_way.std(ddof=1) / np.sqrt(len(of_way))
+            yield [kind, n, way, epsilon, f"{of_way.mean():.4f}", f"{error:.4f}"]
+
+
+def main(argv=None):
+    """Write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_output(parser, RESULT)
+    options = parser.parse_args(argv)
+    refuse_to_overwrite(parser, options)
+    write_csv(options.output, rows())
 
 
 if __name__ == "__main__":

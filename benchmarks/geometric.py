@@ -4,11 +4,10 @@ The folder holds ``baseball.csv`` (337 players, 129 statistics) and ``Spellman.c
 bounds are those of Section 5.2 of Lazarsfeld, Johnson and Adeniran (ICML 2022).
 
 With --rule, no data are needed: what the default size of the noisy table costs, on the 189 distributions of
-skdpmic.datasets, beside tables of other sizes; makes benchmarks/results/geometric.csv in ten minutes.
+skdpmic.datasets, beside tables of other sizes, in ten minutes; benchmarks/results/geometric.csv is the result kept.
 """
 
 import argparse
-import csv
 import sys
 import warnings
 from functools import partial
@@ -18,39 +17,49 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
+
+from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import PrivacyLeakWarning, mic_r, private_score
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.statistics.mic.defaults import default_B, default_parts
 
+RESULT = Path(__file__).parent / "results" / "geometric.csv"
 UNIT = ((0, 1), (0, 1))
 REFERENCE_B = {"baseball": 40, "Spellman": 139}
 C = 5
 PARTS = (2, 4, 6, 8, 12, 16, 20, 28, 40)  # of each side of the tables that the default one is compared with
 
 
-def real_pairs(folder, name, n_pairs, seed=0):
-    """Random pairs of columns, as (x, y, bounds, MICr)."""
+def real_pairs(folder, name, n_pairs):
+    """Random pairs of columns of the paper's data, as (x, y, bounds, MICr)."""
     import pandas
 
     table = pandas.read_csv(Path(folder) / f"{name}.csv")
     if name == "baseball":
         table = table.drop(columns=["PLAYER", "Record_ID#"]).select_dtypes("number")
         columns = [column for column in table.to_numpy(dtype=float).T if np.ptp(column) > 0]
-        bounds = [_widened(column.min(), column.max()) for column in columns]
+        bounds = [widened(column.min(), column.max()) for column in columns]
     else:
         columns = list(table.iloc[:, 1:].to_numpy(dtype=float).T)
-        bounds = [_widened(np.min(columns), np.max(columns))] * len(columns)
+        bounds = [widened(np.min(columns), np.max(columns))] * len(columns)
+    return random_pairs(columns, bounds, REFERENCE_B[name], n_pairs)
+
+
+def random_pairs(columns, bounds, B, n_pairs, seed=0):
+    """Random pairs of columns, as (x, y, bounds, MICr)."""
     every = list(combinations(range(len(columns)), 2))
     chosen = np.random.default_rng(seed).permutation(len(every))[:n_pairs]
     pairs = []
     for i, j in (every[index] for index in chosen):
         of_pair = (bounds[i], bounds[j])
-        reference = mic_r(columns[i], columns[j], bounds=of_pair, B=REFERENCE_B[name], c=C)
+        reference = mic_r(columns[i], columns[j], bounds=of_pair, B=B, c=C)
         pairs.append((columns[i], columns[j], of_pair, reference))
     return pairs
 
 
-def _widened(lo, hi):
+def widened(lo, hi):
+    """A range, longer by a hundredth on either side."""
     return lo - (hi - lo) / 100, hi + (hi - lo) / 100
 
 
@@ -92,19 +101,16 @@ def report_real(folder, n_pairs, epsilon, n_repeats, label, score):
         print(f"  mean absolute error {np.abs(error).mean():.4f}, median error {np.median(error):+.4f}", flush=True)
 
 
-def write_rule(path):
+def rows_of_rule():
     """The weighted sum of errors against MIC* with tables of many sizes, one sample and one draw a distribution."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["n", "epsilon", "parts", "error", "best_parts", "least", "excess"])
-        for n, epsilon in tqdm(list(product((100, 1000, 10_000), (0.01, 0.1, 1.0, 10.0)))):
-            automatic, errors_by_parts = default_parts(n, epsilon), {}
-            for n_parts in {*PARTS, automatic}:
-                errors_by_parts[n_parts] = weighted_error(n, epsilon, n_parts)
-            best = min(errors_by_parts, key=errors_by_parts.get)
-            error, least = errors_by_parts[automatic], errors_by_parts[best]
-            writer.writerow([n, epsilon, automatic, f"{error:.4f}", best, f"{least:.4f}", f"{error / least - 1:.3f}"])
-            file.flush()
+    yield ["n", "epsilon", "parts", "error", "best_parts", "least", "excess"]
+    for n, epsilon in tqdm(list(product((100, 1000, 10_000), (0.01, 0.1, 1.0, 10.0)))):
+        automatic, errors_by_parts = default_parts(n, epsilon), {}
+        for n_parts in {*PARTS, automatic}:
+            errors_by_parts[n_parts] = weighted_error(n, epsilon, n_parts)
+        best = min(errors_by_parts, key=errors_by_parts.get)
+        error, least = errors_by_parts[automatic], errors_by_parts[best]
+        yield [n, epsilon, automatic, f"{error:.4f}", best, f"{least:.4f}", f"{error / least - 1:.3f}"]
 
 
 def weighted_error(n, epsilon, n_parts):
@@ -122,8 +128,8 @@ def weighted_error(n, epsilon, n_parts):
     return float(weights(np.array(list(truth.values()))) @ error)
 
 
-if __name__ == "__main__":
-    sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
+def main(argv=None):
+    """Print the errors on real pairs, or write those of the rule."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default="../shared/data", help="folder with baseball.csv and Spellman.csv")
     parser.add_argument("--pairs", type=int, default=300)
@@ -131,9 +137,15 @@ if __name__ == "__main__":
     parser.add_argument("--repeats", type=int, default=5, help="draws of the noise for each pair")
     parser.add_argument("--published", action="store_true", help="the published mechanism, which is not epsilon-DP")
     parser.add_argument("--rule", action="store_true", help="what the default size of the table costs")
-    arguments = parser.parse_args()
+    add_output(parser, RESULT)
+    arguments = parser.parse_args(argv)
     if arguments.rule:
-        write_rule(Path(__file__).parent / "results" / "geometric.csv")
+        refuse_to_overwrite(parser, arguments)
+        write_csv(arguments.output, rows_of_rule())
     else:
         label, score = ("as published, NOT private", published) if arguments.published else ("shipped", shipped)
         report_real(arguments.data, arguments.pairs, arguments.epsilon, arguments.repeats, label, score)
+
+
+if __name__ == "__main__":
+    main()

@@ -197,7 +197,7 @@ def report_simulated(random, n_seeds):
 def compare_knots(found, epsilon, percent, random, n_seeds):
     spent = Fraction(epsilon) * Fraction(percent, 100)
     coordinate, of_score = knots(float(spent / 2), random), float(Fraction(epsilon) - spent)
-    compare(f"epsilon {epsilon} in all, {percent} % for knots", found, coordinate, of_score, random, n_seeds)
+    compare(f"epsilon {epsilon} in all, {percent}% for knots", found, coordinate, of_score, random, n_seeds)
 
 
 def report_wide(random, n_seeds):

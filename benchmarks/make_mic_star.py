@@ -1,13 +1,12 @@
 """Make skdpmic/datasets/mic_star.csv: the noise and MIC* of the 189 distributions of skdpmic.datasets.
 
-    python -m benchmarks.make_mic_star [--quick --output FILE]
+    python -m benchmarks.make_mic_star [--quick] --output FILE
 
 Deterministic; one to two minutes on two cores, a tenth of that with --quick. The standard deviations are rounded
 first, so that each shipped MIC* belongs to the shipped standard deviation.
 """
 
 import argparse
-import csv
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from tqdm import tqdm
 
+from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from benchmarks.population import mic_star
 from skdpmic.datasets import R2_LEVELS, RELATIONSHIPS
 from skdpmic.datasets.relationships import generating_points
@@ -57,18 +57,16 @@ def row(name, r2):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--output", type=Path, default=TARGET)
+    add_output(parser, TARGET)
     parser.add_argument("--quick", action="store_true", help="every tenth distribution, which has all levels of r2")
     options = parser.parse_args(argv)
     if options.quick and options.output == TARGET:
         parser.error("--quick needs --output, as the shipped file has all distributions")
+    refuse_to_overwrite(parser, options)
 
     keys = list(product(RELATIONSHIPS, R2_LEVELS))[:: 10 if options.quick else 1]
     rows = Parallel(n_jobs=options.jobs, return_as="generator")(delayed(row)(*key) for key in keys)
-    with open(options.output, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["name", "r2", "sigma", "mic_star"])
-        writer.writerows(tqdm(rows, total=len(keys), disable=None))
+    write_csv(options.output, [["name", "r2", "sigma", "mic_star"], *tqdm(rows, total=len(keys), disable=None)])
 
 
 if __name__ == "__main__":

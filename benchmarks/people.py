@@ -1,6 +1,6 @@
-"""One row of each person, or several: python benchmarks/people.py [--output FILE] makes benchmarks/results/people.csv.
+"""One row of each person, or several: python benchmarks/people.py --output FILE.
 
-The file is written when all is measured, so that what stops before leaves it as it was.
+The result that is kept is benchmarks/results/people.csv. The file is written when all is measured.
 
 Simulated tables of persons who have 1 to 5 rows each. A feature is normal with variance 1, of which a share is between
 persons and the rest within them: at 0 the rows of a person tell as much as those of different persons, at 1 they would
@@ -16,7 +16,6 @@ features, and mean score of the others.
 """
 
 import argparse
-import csv
 import math
 import sys
 from collections import defaultdict
@@ -26,6 +25,9 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
+
+from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import DPMICScorer, PrivateSelectKBest
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.defaults import default_B, default_c
@@ -95,30 +97,27 @@ def grids():
             print(f"{statistic} {n_persons:5} {share}: {error:.4f} {by_chance:.4f} ({each}, {times:.3g})", flush=True)
 
 
-def main():
+def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--grids", action="store_true", help="print what the scores without noise make of B and c")
-    parser.add_argument("--output", type=Path, default=FILE)
-    options = parser.parse_args()
-    if not options.output.parent.is_dir():  # now, and not when all is measured
-        parser.error(f"--output must be in a folder that exists, got {options.output}")
+    add_output(parser, FILE)
+    options = parser.parse_args(argv)
     if options.grids:
         grids()
     else:
-        write(options.output)
+        refuse_to_overwrite(parser, options)
+        write_csv(options.output, rows())
 
 
-def write(path):
+def rows():
+    """The table, its head first."""
     cells = list(product(STATISTICS, PERSONS, SHARES, EPSILONS, ROWS_EACH))
     truths = {statistic: large_sample_scores(statistic) for statistic in STATISTICS}
-    rows = [["statistic", "persons", "share_between", "epsilon", "max_rows_per_group", "error", "found"]]
+    yield ["statistic", "persons", "share_between", "epsilon", "max_rows_per_group", "error", "found"]
     for cell in tqdm(cells):
         error, found = measure(*cell, truths[cell[0]])
-        rows.append([*cell, f"{error:.4f}", f"{found:.3f}"])
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
+        yield [*cell, f"{error:.4f}", f"{found:.3f}"]
 
 
 if __name__ == "__main__":
-    sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
     main()

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic._utils.jit import jit
+from skdpmic._utils.jit import jit, leaf
 from skdpmic.statistics.grids.partitions import equipartitions, range_axis
 from skdpmic.statistics.mic.mic_r import continuous_plan
 from skdpmic.statistics.mic.optimize_axis import Tables, entropy_table, grids_of, largest_entry
@@ -87,7 +87,7 @@ def _noisy_below(counts, n, rho):
     return below
 
 
-@jit
+@leaf
 def _two_sided_geometric(rho):
     """P(z) = (1 - rho) / (1 + rho) rho^|z|."""
     at_zero = (1 - rho) / (1 + rho)

@@ -1,13 +1,15 @@
 """Many rows and many features: memory and time of streamed and of wide tables.
 
     python benchmarks/scale.py stream --rows 10000000   # peak memory and throughput of a Parquet file, 50 features
+    python benchmarks/scale.py engines --rows 100000000 # peak memory and time of dask and of a stream, 10 features
     python benchmarks/scale.py wide                     # 5,000 features: against the kernel and mutual information
-    python benchmarks/scale.py lines                    # time by rows and by features, drawn
+    python benchmarks/scale.py lines --output FILE      # time by rows and by features, drawn: docs/images/scale.png
 
 Times are the least of several runs, in one thread.
 """
 
 import argparse
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,26 +20,37 @@ from pathlib import Path
 import numpy as np
 from sklearn.feature_selection import mutual_info_regression
 
-from skdpmic import DPMICScorer
+sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
+
+from benchmarks.output import ROOT, add_output, refuse_to_overwrite
+from benchmarks.style import BLUE, GREY, ORANGE, WIDTH, legible
+from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic._utils.jit import jit
+from skdpmic.counting import count_stream
 from skdpmic.statistics.mic.mic_r import NumericTargetScorer
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "parquet_stream.py"
+EXAMPLE = ROOT / "examples" / "parquet_stream.py"
 N_FEATURES = 50
+VALUES = 10_000_000  # of lines: read at least, in 15 to 500 runs
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["stream", "write", "stream-one", "wide", "lines"])
+    parser.add_argument("what", choices=["stream", "write", "stream-one", "engines", "engine-one", "wide", "lines"])
     parser.add_argument(
         "--rows", type=int, default=10_000_000, help="rows of the table, the largest of those of stream"
     )
     parser.add_argument("--features", type=int, default=5000, help="features of the wide table")
+    parser.add_argument("--engine", choices=["dask", "stream"], help="what engine-one counts with")
+    parser.add_argument("--statistic", default="mtv_r", help="what engine-one scores by")
     parser.add_argument("--file", help="the Parquet file that write makes and stream-one reads")
-    parser.add_argument("--output", default="scale.png", help="where the picture is saved")
+    add_output(parser, ROOT / "docs" / "images" / "scale.png", "picture")
     options = parser.parse_args(argv)
+    if options.what == "lines":
+        refuse_to_overwrite(parser, options)
     steps = {"stream": stream, "write": write, "stream-one": stream_one, "wide": wide, "lines": lines}
+    steps |= {"engines": engines, "engine-one": engine_one}
     steps[options.what](options)
 
 
@@ -107,6 +120,49 @@ def histogram2d(x, y, n_parts):
     return counts
 
 
+# --- Engines --------------------------------------------------------------------------------------------------
+
+
+def engines(options):
+    """Each engine and statistic in a separate process; chunks of 100,000 rows are simulated when they are counted."""
+    for statistic in ("mtv_r", "mic_r"):
+        for engine in ("dask", "stream"):
+            which = ["--engine", engine, "--statistic", statistic, "--rows", str(options.rows)]
+            subprocess.run([sys.executable, __file__, "engine-one", *which], check=True)
+
+
+def engine_one(options):
+    n, names = options.rows, [f"x{j}" for j in range(10)]
+    selector = DPMICSelector(k=3, statistic=options.statistic, **PUBLIC)
+    before, start, cpu = memory(), time.perf_counter(), time.process_time()
+    if options.engine == "dask":
+        import dask.array
+
+        X = dask.array.random.default_rng(0).random((n, len(names)), chunks=(100_000, len(names)))
+        selector.fit(X, X[:, 0] ** 2)
+    else:
+        sketch = count_stream(selector.empty_sketch(n, feature_names=names), simulated(n, names), target="y")
+        selector.fit_sketch(sketch)
+    print(
+        f"{options.engine:6} {options.statistic} {n:>11,} rows: {time.process_time() - cpu:.1f} s of the processors, "
+        f"{time.perf_counter() - start:.1f} s in all, peak {memory():.2f} GB, of which {before:.2f} before",
+        flush=True,
+    )
+
+
+def simulated(n, names):
+    import polars
+
+    random = np.random.default_rng(0)
+    for _ in range(n // 100_000):
+        X = random.random((len(names), 100_000))
+        yield polars.DataFrame(dict(zip(names, X, strict=True)) | {"y": X[0] ** 2})
+
+
+def memory():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
 # --- Wide -----------------------------------------------------------------------------------------------------
 
 
@@ -146,30 +202,32 @@ def lines(options):
     """Three decades of rows at 3 features, and of features at 300 rows; fixed B, so that all count the same grids."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    by_rows, by_features = figure.subplots(1, 2)
-    rows = np.geomspace(30_000, 30_000_000, 7).astype(int)
-    draw(by_rows, rows, {f"B = {B}": [time_of_fit(n, 3, B) for n in rows] for B in (30, 150)}, "rows (3 features)")
-    features = np.geomspace(10, 10_000, 7).astype(int)
-    draw(by_features, features, {"B = 60": [time_of_fit(300, d, 60) for d in features]}, "features (300 rows)")
-    figure.savefig(options.output, dpi=150)
+    rows, features = np.geomspace(30_000, 30_000_000, 7).astype(int), np.geomspace(10, 10_000, 7).astype(int)
+    by_rows = {f"B = {B}": [time_of_fit(n, 3, B) for n in rows] for B in (30, 150)}
+    by_features = {"B = 60": [time_of_fit(300, d, 60) for d in features]}
+    with legible():
+        figure = Figure(figsize=(WIDTH, 6.6))
+        above, below = figure.subplots(2, 1)
+        draw(above, rows, by_rows, "rows (3 columns)")
+        draw(below, features, by_features, "columns (300 rows)")
+        figure.savefig(options.output)
 
 
 def time_of_fit(n, d, B):
     X, y = table(n, d)
     scorer = DPMICScorer(B=B, c=5, **PUBLIC).fit(X[:100], y[:100])
-    seconds = min(timed(lambda: scorer.fit(X, y)) for _ in range(3))
+    n_runs = int(np.clip(VALUES / X.size, 15, 500))
+    seconds = min(timed(lambda: scorer.fit(X, y)) for _ in range(n_runs))
     print(f"{n:>9,} rows, {d:>6,} features, B = {B}: {seconds:.4f} s", flush=True)
     return seconds
 
 
 def draw(axes, sizes, times, label):
-    for name, seconds in times.items():
-        axes.loglog(sizes, seconds, marker="o", label=name)
+    for (name, seconds), color, line in zip(times.items(), (BLUE, ORANGE), ("solid", "dashed"), strict=False):
+        axes.loglog(sizes, seconds, marker="o", color=color, linestyle=line, label=name)
     largest = max(seconds[-1] for seconds in times.values())
-    axes.loglog(sizes, largest * sizes / sizes[-1], color="grey", linestyle=":", label="proportional")
-    axes.set_xlabel(label)
-    axes.set_ylabel("seconds of DPMICScorer.fit")
+    axes.loglog(sizes, largest * sizes / sizes[-1], color=GREY, linestyle="dotted", label="proportional")
+    axes.set(xlabel=label, ylabel="seconds of a fit,\nthe best of several")
     axes.legend(frameon=False)
 
 

@@ -1,4 +1,6 @@
-"""Level and power of p-values: python -m benchmarks.significance; makes three tables in benchmarks/results.
+"""Level and power of p-values: python -m benchmarks.significance --output FOLDER.
+
+It makes three tables; those that are kept are in benchmarks/results.
 
 significance_level.csv: of tables of one feature that is independent of the target, the share whose p-value is at most
 0.05, by statistic, number of records, kind of ties and epsilon of the score (Laplace noise); at most 0.05 is promised.
@@ -16,7 +18,7 @@ scikit-learn that are usual there: for a numeric target and for two classes, for
 The noise is drawn in floating point from the law of the exact one; nothing is to be protected here.
 """
 
-import csv
+import argparse
 import math
 from dataclasses import replace
 from itertools import product
@@ -26,6 +28,7 @@ import numpy as np
 from scipy import stats
 from sklearn.feature_selection import f_classif, f_regression
 
+from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import DPMICSelector
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.statistics.ranks.smaller_class import smaller_class
@@ -229,35 +232,53 @@ def found_without_noise(statistic, target, effect, n_tables, rng):
 # --- All tables -----------------------------------------------------------------------------------------------------
 
 
-def main():
+def level_rows():
+    """The shares of p-values at or below the level."""
+    yield ["statistic", "n", "ties", *(f"epsilon={epsilon:g}" for epsilon in EPSILONS)]
+    for statistic, n in product(STATISTICS, SAMPLES):
+        for kind in kinds_of(statistic):
+            shares = shares_below(statistic, kind, n, EPSILONS, N_TABLES, np.random.default_rng(0))
+            yield [statistic, n, kind, *(f"{share:.4f}" for share in shares)]
+
+
+def discovery_rows():
+    """False discoveries with noise, and what is found."""
+    yield ["statistic", "n", "tables", "false", "standard_error", "found", "false_if_noise_is_forgotten"]
+    for n, statistic in product((500, 2000, 10_000), STATISTICS):
+        n_tables = 200 if n < 10_000 else 50
+        found = discoveries(statistic, n, n_tables, np.random.default_rng(0))
+        mean, error = found.mean(axis=0), found[:, 0].std(ddof=1) / math.sqrt(n_tables)
+        numbers = [mean[0], error, mean[1], mean[2]]
+        yield [statistic, n, n_tables, *(f"{number:.3f}" for number in numbers)]
+
+
+def class_rows():
+    """What is found without noise, beside the usual tests."""
+    yield ["target", "effect", "statistic", "tables", "found", "false", "found_by_usual_test"]
+    for target, statistic in product(EFFECTS, STATISTICS):
+        for effect in EFFECTS[target]:
+            mean = found_without_noise(statistic, target, effect, 50, np.random.default_rng(0)).mean(axis=0)
+            yield [target, effect, statistic, 50, *(f"{number:.3f}" for number in mean)]
+
+
+FILES = {
+    "significance_level.csv": level_rows,
+    "significance_discoveries.csv": discovery_rows,
+    "significance_classes.csv": class_rows,
+}
+
+
+def main(argv=None):
+    """Write the three tables, each once it is complete."""
     from tqdm import tqdm
 
-    with open(RESULTS / "significance_level.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["statistic", "n", "ties", *(f"epsilon={epsilon:g}" for epsilon in EPSILONS)])
-        for statistic, n in tqdm(list(product(STATISTICS, SAMPLES))):
-            for kind in kinds_of(statistic):
-                shares = shares_below(statistic, kind, n, EPSILONS, N_TABLES, np.random.default_rng(0))
-                writer.writerow([statistic, n, kind, *(f"{share:.4f}" for share in shares)])
-            file.flush()
-    with open(RESULTS / "significance_discoveries.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["statistic", "n", "tables", "false", "standard_error", "found", "false_if_noise_is_forgotten"])
-        for n, statistic in tqdm(list(product((500, 2000, 10_000), STATISTICS))):
-            n_tables = 200 if n < 10_000 else 50
-            found = discoveries(statistic, n, n_tables, np.random.default_rng(0))
-            mean, error = found.mean(axis=0), found[:, 0].std(ddof=1) / math.sqrt(n_tables)
-            numbers = [mean[0], error, mean[1], mean[2]]
-            writer.writerow([statistic, n, n_tables, *(f"{number:.3f}" for number in numbers)])
-            file.flush()
-    with open(RESULTS / "significance_classes.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["target", "effect", "statistic", "tables", "found", "false", "found_by_usual_test"])
-        for target, statistic in tqdm(list(product(EFFECTS, STATISTICS))):
-            for effect in EFFECTS[target]:
-                mean = found_without_noise(statistic, target, effect, 50, np.random.default_rng(0)).mean(axis=0)
-                writer.writerow([target, effect, statistic, 50, *(f"{number:.3f}" for number in mean)])
-            file.flush()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_output(parser, RESULTS, "folder")
+    options = parser.parse_args(argv)
+    refuse_to_overwrite(parser, options, [options.output / name for name in FILES])
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name, rows in FILES.items():
+        write_csv(options.output / name, tqdm(rows(), desc=name))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Time and memory of MIC scores beside scikit-learn's mutual information, as ratios within one run.
 
-    python benchmarks/speed.py --output docs/evidence/speed.md
+    python benchmarks/speed.py --output FILE       # measure, print and write a CSV file
+    python benchmarks/speed.py --report            # the table of the result that is kept, benchmarks/results/speed.csv
+    python benchmarks/speed.py --picture --output FILE
 
 One thread. MICr and MTVr have what estimators have by default: automatic B and c for epsilon = 1 a feature, and MICr
 a correction for chance; without correction it is that of the paper, with its own automatic B and c. MICe has B = 0.6
@@ -9,6 +11,7 @@ the machine's speed meets all.
 """
 
 import argparse
+import csv
 import os
 import platform
 import subprocess
@@ -18,6 +21,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
 
 import numba
@@ -26,7 +30,10 @@ import sklearn
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from tqdm import tqdm
 
+from benchmarks.output import add_output, refuse_to_overwrite, write_csv
+from benchmarks.style import BLUE, ORANGE, WIDTH, legible
 from skdpmic import mic_e
+from skdpmic._utils.little_work import only_kernels
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 from skdpmic.statistics.mic.defaults import default_B, default_c
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
@@ -35,6 +42,7 @@ from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
 
 ROOT = Path(__file__).resolve().parents[1]
+RESULT = ROOT / "benchmarks" / "results" / "speed.csv"
 UNIT = (0.0, 1.0)
 FEATURES = {1000: 50, 5000: 50, 10_000: 50, 100_000: 10, 1_000_000: 2}  # fewer where scikit-learn takes minutes
 SLOWEST_MIC_E = 10_000
@@ -118,6 +126,7 @@ def seconds(function, *arguments):
     return time.perf_counter() - start
 
 
+@only_kernels()
 def times(n, rounds):
     """Milliseconds a feature: name -> array of shape (rounds,)."""
     X, y, codes = data(n, FEATURES[n])
@@ -154,27 +163,26 @@ def _status(name):
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
 
 
-def table(measured):
-    """A row for each figure, a column for each number of rows."""
-    figures = {
-        "MICr, ms": lambda row: f"{np.median(row['MICr']):.2f}",
-        "MTVr, ms": lambda row: f"{np.median(row['MTVr']):.2f}",
-    }
-    for slow, fast in (
-        ("mutual_info_regression", "MICr"),
-        ("mutual_info_regression", "MICr, uncorrected"),
-        ("mutual_info_regression", "MTVr"),
-        ("mutual_info_classif", "MICr, 5 classes"),
-        ("mutual_info_classif", "MTVr, 5 classes"),
-        ("MICr", "histogram2d"),
-        ("MTVr", "histogram2d"),
-        ("MICe", "mutual_info_regression"),
-        ("minepy", "MICe"),
-    ):
-        figures[f"{slow} / {fast}"] = lambda row, slow=slow, fast=fast: ratio(row.get(slow), row.get(fast))
-    lines = ["| rows | " + " | ".join(f"{n:,}" for n in measured) + " |", "| --- |" + " ---: |" * len(measured)]
-    lines += [f"| {name} | " + " | ".join(map(figure, measured.values())) + " |" for name, figure in figures.items()]
-    return "\n".join(lines)
+FIGURES = (
+    ("mutual_info_regression", "MICr"),
+    ("mutual_info_regression", "MICr, uncorrected"),
+    ("mutual_info_regression", "MTVr"),
+    ("mutual_info_classif", "MICr, 5 classes"),
+    ("mutual_info_classif", "MTVr, 5 classes"),
+    ("MICr", "histogram2d"),
+    ("MTVr", "histogram2d"),
+    ("MICe", "mutual_info_regression"),
+    ("minepy", "MICe"),
+)
+
+
+def figures(measured):
+    """Rows of the file of results: a head, and a row for each figure, with a number for each number of rows."""
+    yield ["rows", *measured]
+    for name in ("MICr", "MTVr"):
+        yield [f"{name}, ms", *(f"{np.median(row[name]):.2f}" for row in measured.values())]
+    for slow, fast in FIGURES:
+        yield [f"{slow} / {fast}", *(ratio(row.get(slow), row.get(fast)) for row in measured.values())]
 
 
 def ratio(a, b):
@@ -182,6 +190,32 @@ def ratio(a, b):
         return "--"
     value = np.median(a / b)
     return f"{value:.2f}" if value < 2 else f"{value:.1f}"
+
+
+def table(rows):
+    """The same in Markdown."""
+    (_, *sizes), *figures = rows
+    lines = ["| rows | " + " | ".join(f"{int(n):,}" for n in sizes) + " |", "| --- |" + " ---: |" * len(sizes)]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in figures])
+
+
+def draw(rows, path):
+    """How many times as long scikit-learn takes, by the number of rows."""
+    from matplotlib.figure import Figure
+
+    (_, *sizes), *figures = rows
+    known, n = {name: values for name, *values in figures}, [int(size) for size in sizes]
+    with legible():
+        figure = Figure(figsize=(WIDTH, 4.2))
+        axes = figure.subplots()
+        for statistic, color in (("MTVr", BLUE), ("MICr", ORANGE)):
+            for slow, classes, style in (("regression", "", "-o"), ("classif", ", 5 classes", "--s")):
+                values = [float(value) for value in known[f"mutual_info_{slow} / {statistic}{classes}"]]
+                axes.loglog(n, values, style, color=color, label=f"{statistic}, mutual_info_{slow}")
+        axes.set(xlabel="rows", ylabel="times as fast as scikit-learn")
+        axes.grid(alpha=0.3)
+        figure.legend(loc="outside lower center", frameon=False)
+        figure.savefig(path)
 
 
 def machine():
@@ -199,19 +233,27 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rows", type=int, nargs="+", default=list(FEATURES), choices=list(FEATURES))
-    parser.add_argument("--output", help="write the table to this file, too")
+    parser.add_argument("--report", action="store_true", help="print the result that is kept")
+    parser.add_argument("--picture", action="store_true", help="draw the result that is kept, into --output")
+    add_output(parser)
     options = parser.parse_args(argv)
+    if options.output:
+        refuse_to_overwrite(parser, options)
+    if options.report or options.picture:
+        with open(RESULT, encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        return print(table(rows)) if options.report else draw(rows, options.output or parser.error("where? --output"))
 
-    report = [f"{machine()}; medians of {options.rounds} rounds, one thread, times a feature.", ""]
-    report.append(table({n: times(n, options.rounds) for n in options.rows}))
+    print(f"{machine()}; medians of {options.rounds} rounds, one thread, times a feature.\n")
+    rows = list(figures({n: times(n, options.rounds) for n in options.rows}))
+    print(table(rows))
     n_draws = 100_000
     draws = n_draws / seconds(discrete_laplace, 10**7, n_draws, entropy_source())
-    report += ["", f"Exact discrete Laplace noise: {draws:,.0f} draws a second."]
-    report.append(f"Memory beyond X and y at a million rows: {peak_memory(10**6):.0f} bytes a row.")
-    print("\n".join(report))
+    print(f"\nExact discrete Laplace noise: {draws:,.0f} draws a second.")
+    print(f"Memory beyond X and y at a million rows: {peak_memory(10**6):.0f} bytes a row.")
     if options.output:
-        command = f"`python {' '.join(['benchmarks/speed.py', *(argv or sys.argv[1:])])}`"
-        Path(options.output).write_text("\n".join(["# Speed", "", command, "", *report, ""]))
+        write_csv(options.output, rows)
+    return None
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
-"""Do features get chosen as often as StabilityDisplay says? python -m benchmarks.stability
+"""Do features get chosen as often as StabilityDisplay says? python -m benchmarks.stability --output FILE
 
-The results are in docs/choose/planning.md.
+The result that is kept is benchmarks/results/stability.csv; docs/choose/planning.md shows it.
 
 Scores of MTVr without noise are known here, of targets of which nothing is learnt. Noise is drawn, frequencies are
 computed from the noisy scores and compared with how often each feature is chosen, given the scores without noise. A
 minute on one core.
 """
 
+import argparse
 from pathlib import Path
 
 import numpy as np
 import pandas
 
+from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.selection.relationships import NAMES, make_pool
 from benchmarks.selection.statistics import NOTHING_KNOWN
 from benchmarks.selection.ways import Scores
@@ -89,7 +91,16 @@ def _chosen(scores, scale, random):
     return np.bincount(best.ravel(), minlength=len(scores)) / N_CHOICES
 
 
-if __name__ == "__main__":
+def main(argv=None):
+    """Write and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_output(parser, RESULT)
+    options = parser.parse_args(argv)
+    refuse_to_overwrite(parser, options)
     table = run()
-    table.to_csv(RESULT, index=False, float_format="%.3g")
+    table.to_csv(options.output, index=False, float_format="%.3g")
     print(table.to_string(float_format="%.3f"))
+
+
+if __name__ == "__main__":
+    main()

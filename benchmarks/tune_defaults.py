@@ -9,8 +9,8 @@ check   the error of the automatic choice beside the least of the grid, on sampl
 
 With the correction of Miller and Madow, half an hour on one core; without one, an hour. MICr of every sample at all B
 and c of the grid, without noise, is kept in --cache, a file for each repetition, and an interrupted run goes on from
-there. `--quick` takes a minute: few n, distributions and repetitions; give it a --table, --results and --images of its
-own.
+there. `--quick` takes a minute: few n, distributions and repetitions. Files that are there are replaced with
+--overwrite only: give a run a --table, --results and --images of its own.
 
 The error is the weighted sum of Lazarsfeld, Johnson and Adeniran (ICML 2022), Appendix E.2.3: the mean unsigned error
 of the private score against MIC*, over distributions, weighted so that all values of MIC* count alike. The noise is not
@@ -18,7 +18,6 @@ drawn: the mean over it is known in closed form.
 """
 
 import argparse
-import csv
 import math
 from collections import defaultdict
 from functools import cache
@@ -30,7 +29,9 @@ import numpy as np
 from scipy.special import entr, ndtr
 from tqdm import tqdm
 
+from benchmarks.output import refuse_to_overwrite, write_csv
 from benchmarks.population import best_information
+from benchmarks.style import BLUE, GREEN, ORANGE, PURPLE, VERMILION, WIDTH, legible
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.code_grids import discrete_plan
@@ -314,11 +315,9 @@ def write_table(options):
         fewer = [max(B for B, _ in chosen[key].values()) for key in chosen if key[0] == n_classes]
         at_least = max(fewer, default=0) if options.correction else 0
         chosen[n_classes, n] = choose(scores, options.keys, n, n_classes, options.correction, at_least)
-    with open(options.table, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["n_classes", "epsilon", "n", "B", "c"])
-        for n_classes, epsilon, n in product(KINDS, EPSILONS, options.repetitions[CHOICE]):
-            writer.writerow([n_classes, epsilon, n, *chosen[n_classes, n][epsilon]])
+    cells = product(KINDS, EPSILONS, options.repetitions[CHOICE])
+    rows = ([n_classes, epsilon, n, *chosen[n_classes, n][epsilon]] for n_classes, epsilon, n in cells)
+    write_csv(options.table, [["n_classes", "epsilon", "n", "B", "c"], *rows])
 
 
 # --- What the automatic choice costs ---------------------------------------------------------------------------------
@@ -375,36 +374,32 @@ def compare(automatic_scores, grid_scores, fit, keys, n, n_classes, chosen, nois
 
 
 def write_check(options, rows):
-    name = Path(TABLES[options.correction])
-    with open(options.results / name, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(file_of_check(options), [rows[0], *(row.values() for row in rows)])
     worst = max(rows, key=lambda row: float(row["excess"]))
     print(f"largest excess over the least error of the grid: {float(worst['excess']):.1%}, at {worst}")
-    plot(rows, options.images / name.with_suffix(".png"))
+    plot(rows, picture_of_check(options))
 
 
 def plot(rows, path):
     """The error against n: automatic, and the least of the grid."""
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True, layout="constrained")
-    for panel, n_classes, title in zip(axes, (0, 5), ("continuous target", "5 classes"), strict=True):
-        for color, epsilon in enumerate(("0.001", "0.01", "0.1", "1", "10")):
-            cells = [
-                row
-                for row in rows
-                if (row["noise"], row["n_classes"], row["epsilon"]) == ("laplace", n_classes, epsilon)
-            ]
-            n = [row["n"] for row in cells]
-            panel.plot(n, [float(row["error"]) for row in cells], color=f"C{color}", label=epsilon)
-            panel.plot(n, [float(row["least"]) for row in cells], ".", color=f"C{color}")
-        panel.set(title=title, xscale="log", yscale="log", xlabel="n")
-    axes[0].set_ylabel("weighted mean unsigned error")
-    figure.legend(*axes[1].get_legend_handles_labels(), title="epsilon a feature", loc="outside right center")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    epsilons = ("0.001", "0.01", "0.1", "1", "10")
+    with legible(**{"axes.titlesize": 12, "legend.fontsize": 11}):
+        figure = Figure(figsize=(WIDTH, 7.4))
+        panels = figure.subplots(2, 1, sharex=True, sharey=True)
+        for panel, n_classes, title in zip(panels, (0, 5), ("continuous target", "5 classes"), strict=True):
+            for color, marker, epsilon in zip((BLUE, ORANGE, GREEN, VERMILION, PURPLE), "osD^v", epsilons, strict=True):
+                kind = "laplace", n_classes, epsilon
+                cells = [row for row in rows if (row["noise"], row["n_classes"], row["epsilon"]) == kind]
+                n = [row["n"] for row in cells]
+                panel.plot(n, [float(row["error"]) for row in cells], color=color, label=f"ε = {epsilon} a column")
+                panel.plot(n, [float(row["least"]) for row in cells], marker, color=color, markersize=4)
+            panel.set(title=title, xscale="log", yscale="log", ylabel="mean unsigned error")
+        panels[-1].set_xlabel("rows")
+        figure.suptitle("lines: automatic B and c; points: the best B and c")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+        figure.savefig(path)
 
 
 def parse(argv):
@@ -416,6 +411,7 @@ def parse(argv):
     parser.add_argument("--table", type=Path, help="where to write it, if not into the package")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--images", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
     options = parser.parse_args(argv)
     options.keys, options.repetitions = KEYS, REPETITIONS
     if options.correction == "none":
@@ -427,7 +423,22 @@ def parse(argv):
         options.keys = KEYS[::25]  # of which no two share their level of r2
         options.repetitions = {CHOICE: {250: 1, 500: 1}, CHECK: {250: 1, 500: 1}}
         options.cache = options.cache / "quick"
+    refuse_to_overwrite(parser, options, files(options))
     return options
+
+
+def files(options):
+    """What the steps write."""
+    written = {"choose": [options.table], "check": [file_of_check(options), picture_of_check(options)]}
+    return [path for step in options.step for path in written.get(step, [])]
+
+
+def file_of_check(options):
+    return options.results / TABLES[options.correction]
+
+
+def picture_of_check(options):
+    return options.images / Path(TABLES[options.correction]).with_suffix(".png")
 
 
 def main(argv=None):

@@ -1,7 +1,7 @@
 """Two parties, the published protocol, and a trusted curator: python -m benchmarks.two_party [--picture | --parts].
 
-Makes results/two_party.csv, and from it docs/images/two_parties.png. For each relationship, number of records and
-epsilon, over tables with noise of their own:
+It adds to benchmarks/results/two_party.csv what is not in it yet; --picture draws docs/images/two_parties.png from it.
+For each relationship, number of records and epsilon, over tables with noise of their own:
 
 - ours: RandomizedResponse at epsilon, then TwoPartyScorer, against the distance correlation of the population;
 - ours, published: the same, and the target published at epsilon, too;
@@ -25,8 +25,10 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.published_pnc import squared_correlation, u_statistic
 from benchmarks.store import seed_of
+from benchmarks.style import BLUE, GREEN, GREY, ORANGE, VERMILION, WIDTH, legible
 from skdpmic import PrivacyLeakWarning, private_score
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party.distance_correlation import (
@@ -43,6 +45,13 @@ N_PARTS, N_OF_PARTS = (3, 4, 6, 8, 12), 30  # for --parts: numbers of parts, and
 EPSILONS = {"line": (0.5, 1.0, 5.0), "parabola": (0.5, 1.0, 5.0)}  # of the others 1 only
 N_TABLES = {500: 50, 2000: 50, 10_000: 30, 50_000: 8}
 NAMES = ("relationship", "n", "epsilon", "method", "truth", "mean", "mean_error", "standard_error", "n_tables")
+STYLES = {
+    "PNC as printed": (VERMILION, "s", "dashed"),
+    "ours, published": (ORANGE, "v", "dashdot"),
+    "ours": (BLUE, "o", "solid"),
+    "no privacy": (GREY, "x", "dotted"),
+    "curator": (GREEN, "^", "solid"),
+}
 
 
 def line(rng, n):
@@ -143,18 +152,20 @@ def configurations():
     return first + [(kind, n, epsilon) for kind, n in pairs for epsilon in EPSILONS.get(kind, ()) if epsilon != 1]
 
 
-def main():
+def main(argv=None):
     """Measure what is not yet in the file, or draw what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--picture", action="store_true", help="draw the picture from the file")
     instead.add_argument("--parts", action="store_true", help="print the errors for other numbers of parts")
-    given = parser.parse_args()
+    add_output(parser, PICTURE, "picture")
+    given = parser.parse_args(argv)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
     if given.parts:
         return print_parts()
     if given.picture:
-        return draw(list(csv.DictReader(FILE.open())))
+        refuse_to_overwrite(parser, given)
+        return draw(list(csv.DictReader(FILE.open())), given.output)
     done = list(csv.DictReader(FILE.open())) if FILE.exists() else []
     done = {(row["relationship"], int(row["n"]), float(row["epsilon"])) for row in done}
     with FILE.open("a", newline="") as file:
@@ -177,42 +188,35 @@ def main():
     return None
 
 
-def draw(rows):
+def draw(rows, path):
     """Mean errors against the number of records, at epsilon = 1, with two standard errors."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    with legible(**{"font.size": 10, "axes.titlesize": 10, "legend.fontsize": 10, "axes.labelsize": 10}):
+        figure = Figure(figsize=(WIDTH, 7.6))
+        axes = figure.subplots(3, 2, sharex=True, sharey=True)
+        for ax, kind in zip(axes.flat, RELATIONSHIPS, strict=True):
+            _draw_relationship(ax, rows, kind)
+        for ax in axes[-1]:
+            ax.set_xlabel("records")
+        figure.supylabel("mean error", fontsize=10)
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+        figure.suptitle("distance correlation at ε = 1, its value in brackets\nbars: two standard errors")
+        figure.savefig(path)
 
-    figure, axes = plt.subplots(2, 3, figsize=(10, 6), sharex=True, sharey=True, layout="constrained")
-    styles = {
-        "PNC as printed": ("tab:red", "s"),
-        "ours, published": ("tab:orange", "v"),
-        "ours": ("tab:blue", "o"),
-        "no privacy": ("tab:grey", "x"),
-        "curator": ("tab:green", "^"),
-    }
-    for ax, kind in zip(axes.ravel(), RELATIONSHIPS, strict=True):
-        for method, (colour, marker) in styles.items():
-            chosen = [r for r in rows if (r["relationship"], r["method"], float(r["epsilon"])) == (kind, method, 1.0)]
-            n, error, se = (
-                np.array([float(r[name]) for r in chosen]) for name in ("n", "mean_error", "standard_error")
-            )
-            label = {"curator": "trusted curator (ranks)"}.get(method, method)
-            ax.errorbar(n, error, 2 * se, color=colour, marker=marker, markersize=4, capsize=2, label=label)
-        truth = next(float(r["truth"]) for r in rows if r["relationship"] == kind and r["method"] == "ours")
-        ax.set_title(f"{kind}: distance correlation {truth:.2f}", fontsize=10)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.grid(alpha=0.3)
-    for ax in axes[-1]:
-        ax.set_xlabel("records")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("mean error")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
-    figure.suptitle("Distance correlation at ε = 1; bars are two standard errors", fontsize=11)
-    figure.savefig(PICTURE, dpi=110)
+
+def _draw_relationship(ax, rows, kind):
+    for method, (color, marker, line) in STYLES.items():
+        chosen = [r for r in rows if (r["relationship"], r["method"], float(r["epsilon"])) == (kind, method, 1.0)]
+        n, error, se = (np.array([float(r[name]) for r in chosen]) for name in ("n", "mean_error", "standard_error"))
+        style = {"color": color, "marker": marker, "linestyle": line, "markersize": 4, "capsize": 2, "linewidth": 1.4}
+        ax.errorbar(n, error, 2 * se, label={"curator": "trusted curator (ranks)"}.get(method, method), **style)
+    truth = next(float(r["truth"]) for r in rows if r["relationship"] == kind and r["method"] == "ours")
+    ax.set(title=f"{kind} ({truth:.2f})", xscale="log", yscale="log")
+    ax.set_xticks([1000, 10_000], ["1,000", "10,000"])
+    ax.minorticks_off()
+    ax.grid(alpha=0.3)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,20 @@
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS / "_ext"), str(DOCS.parent)]  # the checkout is what is described, installed or not
 
+import home  # noqa: E402
+from sphinx_gallery.sorting import FunctionSortKey  # noqa: E402
+
 import skdpmic  # noqa: E402
+
+pyproject = (DOCS.parent / "pyproject.toml").read_text(encoding="utf-8")
+addresses = home.addresses(pyproject)
 
 project = "skdpmic"
 author = copyright = "The skdpmic developers"
@@ -22,10 +30,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "sphinx_design",
+    "notfound.extension",
     "mathml",
     "gallery_options",
     "links_in_docstrings",
     "links_to_files",
+    "one_page",
+    "summaries",
 ]
 exclude_patterns = ["_build", "gallery/README.rst"]
 templates_path = ["_templates"]
@@ -50,24 +61,51 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skdpmic"
+html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_baseurl = addresses.get("documentation", "")
+html_context = {
+    "description": tomllib.loads(pyproject)["project"]["description"],
+    "home": f"{html_baseurl}/" if html_baseurl else "",
+}
+if "repository" in addresses:
+    html_context["edit_page_url_template"] = home.edit_page_url(addresses["repository"])
 html_theme_options = {
-    "logo": {"text": "skdpmic"},
+    "logo": dict.fromkeys(["image_light", "image_dark"], "_static/logo.svg") | {"text": "skdpmic", "alt_text": "Logo"},
+    "navbar_start": ["navbar-logo", "version"],
     "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "use_edit_page_button": "repository" in addresses,
+    "secondary_sidebar_items": ["page-toc", "edit-page"],
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
 html_sidebars = {"index": [], "changelog": [], "contributing": []}
 
-EXAMPLES = DOCS.parent / "examples"
+# A server shows this page in place of any that is missing, in whatever folder, so its links are absolute.
+notfound_urls_prefix = f"{urlsplit(html_baseurl).path}/"
+notfound_context = {
+    "title": "Page not found",
+    "body": "<h1>Page not found</h1>\n<p>There is no page at this address. Pages may have moved: try the search, or "
+    f'<a href="{notfound_urls_prefix}index.html">start from the first page</a>.</p>',
+}
 
+EXAMPLES = DOCS.parent / "examples"
+IN_ORDER_OF_USE = [
+    "first_selection.py",
+    "survey_wages.py",
+    "rand_health.py",
+    "plan_and_ledger.py",
+    "digits_support.py",
+    "complementary_columns.py",
+    "causal.py",
+    "two_parties.py",
+]
 
 # Scripts that are divided into cells; others are for the command line.
 scripts = [path.name for path in EXAMPLES.glob("*.py") if "\n# %%" not in path.read_text(encoding="utf-8")]
@@ -84,7 +122,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,
     "remove_config_comments": True,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": FunctionSortKey(IN_ORDER_OF_USE.index, "in order of use"),
     "matplotlib_animations": False,
 }
 os.environ.setdefault("PYTHONPATH", str(DOCS.parent))  # what an example starts sees the checkout, too

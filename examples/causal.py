@@ -2,9 +2,9 @@
 Which habits affect which: a causal graph
 =========================================
 
-A survey asks ten things of 8,000 people. Which of them affect which, and what does sick leave depend on? ``PrivatePC``
-releases all correlations once, with noise, and draws the causal graph that fits them. The survey here is made up, so
-that the truth is known, and the graph can be compared with it.
+A survey asks 8,000 people ten questions. Which answers affect which, and what does sick leave depend on? ``PrivatePC``
+releases all correlations once, with noise, and infers the causal graph from them. The survey is simulated, so the graph
+can be compared with the true one.
 
 Run it with ``python examples/causal.py``, which saves the picture below as ``causal.png``.
 """
@@ -21,7 +21,7 @@ from skdpmic.plotting import GraphDisplay
 # %%
 # The survey
 # ----------
-# Each answer is what acts on it, and chance. Four are nobody's effect. Some are skewed, which ranks do not see.
+# Each answer is a sum of its causes and of noise; four have no cause. Two are skewed, which does not change ranks.
 
 causes = {
     "age": {},
@@ -46,8 +46,8 @@ survey["weight"], survey["sick leave"] = np.exp(4.3 + 0.1 * survey["weight"]), n
 # %%
 # The graph, at three budgets
 # ---------------------------
-# Each fit is a release of its own: an analyst would pay for one of them, and together they cost ε = 1.4. With little
-# budget the noise hides edges; it seldom makes any, as each test knows how large it is.
+# Each fit is a separate release. An analyst would pay for one of them; all three cost ε = 1.4. With a small budget the
+# noise hides edges. It seldom adds any, because each test allows for the noise.
 
 fits = {epsilon: PrivatePC(epsilon=epsilon, delta=1e-6, alpha=0.001).fit(survey) for epsilon in (0.1, 0.3, 1.0)}
 edges = (truth | truth.T).to_numpy()
@@ -55,12 +55,12 @@ for epsilon, private in fits.items():
     found = private.skeleton_.to_numpy()
     hits, errors = (found & edges).sum() // 2, (found & ~edges).sum() // 2
     turned = (private.cpdag_ & ~private.cpdag_.T & truth.T).to_numpy().sum()
-    print(f"epsilon = {epsilon}: {hits} of {edges.sum() // 2} edges, {errors} that are none, {turned} arrows turned")
+    print(f"epsilon = {epsilon}: {hits} of {edges.sum() // 2} edges, {errors} false ones, {turned} arrows reversed")
 
 # %%
 # The features that a model needs
 # -------------------------------
-# The Markov blanket of sick leave is all that helps to predict it. The graph is known already, so this is free.
+# The Markov blanket of sick leave holds all that helps to predict it. It follows from the graph, so it costs nothing.
 
 private = fits[1.0]
 blanket = private.markov_blanket("sick leave").tolist()
@@ -74,15 +74,15 @@ for features, label in ((blanket, "its Markov blanket"), (others, "all nine othe
 # %%
 # The picture
 # -----------
-# Thick edges are the surest. A causal graph cannot always say which way an edge points, however large the table is.
+# Thicker edges are more certain. For some edges no amount of data shows the direction.
 
-figure, axes = plt.subplots(2, 1, figsize=(7, 9), layout="constrained")
-GraphDisplay(truth, feature_names=names, title="the truth").plot(axes[0]).ax_.set_xlabel("how the survey was made")
+figure, axes = plt.subplots(2, 1, figsize=(5, 9), layout="constrained")
+GraphDisplay(truth, feature_names=names, title="the true graph").plot(axes[0]).ax_.set_xlabel("as simulated")
 GraphDisplay.from_estimator(private, ax=axes[1]).ax_.set_xlabel(f"from {n:,} people")
 plt.savefig("causal.png", dpi=150)
 
 # %%
 # What the guarantee does not cover
 # ---------------------------------
-# The graphs cost ε = 0.1, 0.3 and 1 for a person's whole row of answers. R² is computed from raw rows, and is *not*
-# private. That no cause was left out of the survey is an assumption, which no graph can confirm.
+# The graphs cost ε = 0.1, 0.3 and 1 for a person's whole row of answers. R² is computed from raw rows and is *not*
+# private. The graph is causal only if the survey left out no common cause, which the data cannot confirm.

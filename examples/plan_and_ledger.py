@@ -2,9 +2,9 @@
 Plan your budget before collecting data, and track it
 =====================================================
 
-How much ε does a question take? Public numbers say: rows, columns, how many are to be chosen. When several questions
-are asked of one table, their costs add up. A ``BudgetLedger`` is a file that every fit pays into before it draws noise,
-in whatever process, and it refuses a fit that would go over the limit.
+How much ε does a question need? Public numbers tell: the numbers of rows, of columns and of columns to choose. The
+costs of several questions about one table add up. A ``BudgetLedger`` is a file that every fit, in any process, charges
+before it draws noise; it refuses a fit that would exceed the limit.
 
 Run it with ``python examples/plan_and_ledger.py``, which saves the pictures below as ``plan.png`` and ``ledger.png``.
 """
@@ -12,33 +12,32 @@ Run it with ``python examples/plan_and_ledger.py``, which saves the pictures bel
 import tempfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer, PrivateSelectKBest, plan_release
 from skdpmic.plotting import LedgerDisplay, PlanDisplay
 
 # %%
-# What will it cost?
-# ------------------
-# A row of the plan is a way to release the best 5 of 100 columns so that of two columns whose scores are 0.1 apart the
-# better one comes first in 97.5% of fits. The cheapest is first. Planning costs nothing.
+# Plan
+# ----
+# Each row of the plan is one way to release the best 5 of 100 columns, such that of two columns whose scores differ by
+# 0.1 the better one comes first in 97.5% of fits. The cheapest comes first. Planning costs nothing.
 
 plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
 print(plan)
 
 # %%
-# The same for other numbers of rows and other ε, with the cheapest statistic: what lies in the shaded part is usable.
+# The picture shows other numbers of rows and other ε, for the cheapest statistic. The shaded area is usable.
 
-figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-PlanDisplay.from_plan(n_features=100, k=5, statistic="mtv_r", ax=ax)
-plt.savefig("plan.png", dpi=150)
+display = PlanDisplay.from_plan(n_features=100, k=5, statistic="mtv_r")
+display.ax_.set_title("MTVr, the best 5 of 100 columns", fontsize="medium")
+display.figure_.savefig("plan.png", dpi=150)
 
 # %%
-# A budget for one table
-# ----------------------
-# Three questions are asked about the same 5,000 (made-up) people; ε = 1 may be spent in all. The third does not fit.
-# ``for_purpose`` writes beside each charge what it was for; the limit holds for all of them together.
+# Share one budget
+# ----------------
+# Three questions are asked about the same 5,000 simulated people, with a limit of ε = 1 in total. The third exceeds it.
+# ``for_purpose`` records what each charge was for; all charges count towards the same limit.
 
 rng = np.random.default_rng(0)
 X = rng.random((5000, 100))
@@ -59,16 +58,14 @@ except BudgetError as refused:
     print("refused:", refused)
 
 # %%
-# What was spent, on what, and what is left:
+# What was spent on what:
 
 print(*ledger.entries(), sep="\n")
-figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-LedgerDisplay.from_ledger(ledger, ax=ax)
-plt.savefig("ledger.png", dpi=150)
+LedgerDisplay.from_ledger(ledger).figure_.savefig("ledger.png", dpi=150)
 folder.cleanup()
 
 # %%
 # What the guarantee does not cover
 # ---------------------------------
-# The two choices cost ε = 0.5 and 0.3; planning and the refused fit cost nothing. The ledger's file *is* the budget:
-# deleting it, or restoring an older copy, makes a new one, and what is guaranteed is then the sum of both.
+# The two choices cost ε = 0.5 and 0.3; planning and the refused fit cost nothing. The ledger's file *is* the budget.
+# Deleting it, or restoring an older copy, starts a new budget, and the guarantee is then for the sum of both.

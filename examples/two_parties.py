@@ -1,13 +1,13 @@
 """
-Two parties who trust nobody: one holds the features, the other the target
-==========================================================================
+Two parties without a trusted curator: one has the features, the other the target
+=================================================================================
 
-A laboratory has measured 20,000 people; a registry knows how badly each of them fell ill. The laboratory may not hand
-over its measurements, and there is nobody whom both would trust with their data. So each person's measurements are
-reported with noise of their own, by randomised response, and the registry finds out what matters from the reports.
+A laboratory has measured 20,000 people; a registry knows how severely each of them fell ill. The laboratory may not
+share its measurements, and no third party is trusted with both tables. The laboratory therefore reports each person's
+measurements with randomised response, and the registry scores the columns from these noisy reports.
 
 Run it with ``python examples/two_parties.py``, which saves the picture below as ``two_parties.png``. It needs pyarrow.
-The two parties are processes of their own, and all that goes from one to the other is the file ``reports.parquet``.
+The two parties run as separate processes, and only the file ``reports.parquet`` passes from one to the other.
 """
 
 import subprocess
@@ -26,8 +26,8 @@ from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 # %%
 # The laboratory
 # --------------
-# What is public comes from a textbook, never from the table: ranges and labels. ``transform`` is called once, and
-# costs ε = 6 for each person with all four measurements: each reports two of them, chosen at random, at 3 each.
+# Bounds and labels are public. They come from a textbook, never from the table. ``transform`` is called once and costs
+# each person ε = 6 for all four measurements: two of them, chosen at random, are reported at ε = 3 each.
 
 PUBLIC = {
     "bounds": {"iron": (0, 40), "glucose": (2, 20, "log"), "pressure": (80, 200)},
@@ -48,8 +48,8 @@ def laboratory(folder):
 # %%
 # The registry
 # ------------
-# It needs the file of reports, which says how they were made, and its own column. The first scores are for the
-# registry alone. The second ones cost ε = 1 for the severity of each person's illness, and may be published.
+# The registry needs its own column and the file of reports, which records how they were made. The first scores are for
+# the registry's own use. The second ones cost ε = 1 for the severity of each person's illness, and can be published.
 
 
 def registry(folder):
@@ -63,19 +63,19 @@ def registry(folder):
     for name, bob in columns.items():
         result[f"{name}, from"], result[f"{name}, to"] = bob.scores_interval()
     result.to_parquet(folder / "scores.parquet")
-    print(f"registry: what matters is {' and '.join(result.index[result['own, from'] > 0.1])}; ", end="")
+    print(f"registry: severity depends on {' and '.join(result.index[result['own, from'] > 0.1])}; ", end="")
     print(f"spent {ledger.spent()[0]:g} to publish")
 
 
-if sys.argv[1:2] in (["laboratory"], ["registry"]):  # a process of one party
+if sys.argv[1:2] in (["laboratory"], ["registry"]):  # the process of one party
     {"laboratory": laboratory, "registry": registry}[sys.argv[1]](Path(sys.argv[2]))
     sys.exit()
 
 # %%
 # Two processes
 # -------------
-# The table is made up, so that the truth is known: too little and too much iron are both bad, high glucose is bad, and
-# the other two columns do not matter.
+# The table is simulated, so the truth is known: too little iron, too much iron and high glucose make an illness more
+# severe; the other two columns do not matter.
 
 rng = np.random.default_rng(0)
 n = 20_000
@@ -101,41 +101,41 @@ with tempfile.TemporaryDirectory() as folder:
     reports = pq.read_table(Path(folder) / "reports.parquet")
 
 # %%
-# What went from one to the other: the numbers of parts, most of them right, some not, and none that anyone can be held
-# to. Where there is nothing, the lot fell on other columns.
+# These are the first four reports: numbers of bins, some of them true and some random. Where a value is missing, the
+# person's two reported columns were other ones.
 
 print(reports.slice(0, 4).to_pandas().astype("Int64").to_string())
 
 # %%
-# What the registry knows
-# -----------------------
-# Next to it, what a party would find that has both tables. Intervals hold that in 19 of 20 cases, but for what is lost
-# by telling only in which of eight parts a value lies.
+# What the registry learns
+# ------------------------
+# The black lines are the scores that a party with both tables would compute. The 95% intervals allow for the noise, but
+# not for the loss from reporting only one of eight bins, so a line can lie above its interval.
 
 without_noise = RandomizedResponse(epsilon=float("inf"), n_parts=200, **PUBLIC).fit(measured)
 as_they_are = without_noise.to_arrow(without_noise.transform(measured))
 truth = TwoPartyScorer().fit(as_they_are, severity).scores_
 
-figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+figure, ax = plt.subplots(figsize=(5, 4.8), layout="constrained")
 places = np.arange(len(scores))
-for name, shift, colour in (("own", -0.12, "tab:blue"), ("published", 0.12, "tab:orange")):
+for name, shift, color, marker in (("own", -0.12, "#0072B2", "o"), ("published", 0.12, "#E69F00", "s")):
     lower, upper = scores[f"{name}, from"], scores[f"{name}, to"]
     ends = [scores[name] - lower, upper - scores[name]]
-    label = {"own": "for the registry alone", "published": "published at ε = 1"}[name]
-    ax.errorbar(places + shift, scores[name], ends, fmt="o", color=colour, capsize=4, label=label)
+    label = {"own": "for the registry's own use", "published": "published at ε = 1"}[name]
+    ax.errorbar(places + shift, scores[name], ends, fmt=marker, color=color, capsize=4, label=label, clip_on=False)
 ax.hlines(truth, places - 0.3, places + 0.3, color="black", label="from both tables, without privacy")
 ax.set_xticks(places, scores.index)
-ax.set_ylim(-0.02, 1)
-ax.set_xlabel("what the laboratory measured")
+ax.set_ylim(0, 1)
+ax.set_xlabel("the laboratory's measurements")
 ax.set_ylabel("distance correlation with severity")
-ax.set_title("20,000 people, each protected at ε = 6 before anything is sent")
+ax.set_title("20,000 people, reported at ε = 6 each; bars: 95% intervals", fontsize="medium")
 ax.legend()
 plt.savefig("two_parties.png", dpi=150)
 
 # %%
 # What the guarantee does not cover
 # ---------------------------------
-# Reports protect a person's measurements against everybody, the registry included, at ε = 6 in sum; another
-# ``transform`` would cost as much again. They do not hide who is in the table, nor that the rows of the two tables
-# belong to the same people. The scores for the registry alone are *not* private: they are computed from severities
-# without noise. ``truth`` is shown for comparison, and is not private either.
+# The reports protect a person's measurements from everybody, including the registry, at ε = 6 in total; another
+# ``transform`` would cost another 6. They do not hide who is in the table, or that the rows of the two tables belong to
+# the same people. The scores for the registry's own use are *not* private: they are computed from severities without
+# noise. ``truth`` is only for comparison and is not private either.

@@ -1,6 +1,6 @@
-"""Compile everything now, so that no process spends seconds on it later: ``python -m skdpmic.compile``.
+"""Compile all kernels ahead of time, which saves each process several seconds: ``python -m skdpmic.compile``.
 
-Machine code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, or else in that of the package.
+Machine code is stored in the folder of the environment variable NUMBA_CACHE_DIR, or else in that of the package.
 """
 
 import contextlib
@@ -14,6 +14,7 @@ import numba
 import numpy as np
 
 from skdpmic._utils.jit import KERNELS
+from skdpmic._utils.little_work import only_kernels
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.selection.scorer import DPMICScorer
 from skdpmic.statistics.mic.characteristic import characteristic_matrix
@@ -21,7 +22,7 @@ from skdpmic.statistics.registry import STATISTICS
 
 
 def call_every_kernel():
-    """Do a little of all that the package does, which compiles each kernel, or reads it from disk."""
+    """Run each part of the package on small data, which compiles each kernel, or reads it from disk."""
     rng = np.random.default_rng(0)
     X = rng.random((60, 3))
     X[::7, 1] = np.nan
@@ -30,7 +31,7 @@ def call_every_kernel():
     numbers, classes = {"target_bounds": (0, 1)}, {"classes": [0, 1, 2, 3, 4]}
     for y, target in ((X[:, 0], numbers), (np.arange(60) % 5, classes)):
         for statistic in STATISTICS:
-            with contextlib.suppress(ValueError, AttributeError):  # of so many classes, or without p-values
+            with contextlib.suppress(ValueError, AttributeError):  # too many classes, or no p-values
                 DPMICScorer(statistic=statistic, epsilon=1, **public, **target).fit(X, y).p_values(n_resamples=9)
         weighted = DPMICScorer(statistic="mtv_r", epsilon=1, max_weight=1, **public, **target)
         weighted.fit(X, y, sample_weight=np.ones(60))
@@ -43,19 +44,18 @@ def call_every_kernel():
 
 
 def main():
-    """Compile, say what was done, and return the exit status of the command: 0 if all is kept on disk."""
+    """Compile, print a report, and return the exit status of the command: 0 if all machine code is on disk."""
     if numba.config.DISABLE_JIT:
-        return _failed("nothing is compiled where the environment variable NUMBA_DISABLE_JIT is set.")
+        return _failed("nothing is compiled if the environment variable NUMBA_DISABLE_JIT is set.")
     start = time.perf_counter()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), only_kernels():
         warnings.simplefilter("ignore")
         call_every_kernel()
-    folders = {kernel._cache.cache_path for kernel in KERNELS if kernel._cache.is_kept}
+    folders = {kernel.folder for kernel in KERNELS}
     asked_for = numba.config.CACHE_DIR
-    lost = [kernel for kernel in KERNELS if not kernel._cache.is_kept]
-    if lost or (asked_for and not all(Path(asked_for) in Path(folder).parents for folder in folders)):
+    if None in folders or (asked_for and not all(Path(asked_for) in Path(folder).parents for folder in folders)):
         return _failed(f"machine code cannot be written to {asked_for or 'any folder; set NUMBA_CACHE_DIR to one'}.")
-    n_compiled = sum(bool(kernel.stats.cache_misses) for kernel in KERNELS)
+    n_compiled = sum(kernel.is_compiled for kernel in KERNELS)
     print(
         f"{len(KERNELS)} kernels in {time.perf_counter() - start:.1f} s: {n_compiled} compiled, "
         f"{len(KERNELS) - n_compiled} read from disk; kept in {asked_for or os.path.commonpath(folders)}"

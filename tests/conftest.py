@@ -10,7 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from skdpmic._utils.little_work import only_kernels
 from skdpmic.privacy import noise
+from tests import skips
 from tests.folding import cover
 from tests.processes import PACKAGE, YEAR_2000
 
@@ -59,13 +61,26 @@ def pytest_collection_modifyitems(items):
                 item.add_marker("slow")
 
 
+def pytest_configure(config):
+    """Have every run end with the reasons for which tests were skipped."""
+    if not config.pluginmanager.has_plugin("skips"):
+        config.pluginmanager.register(skips, "skips")
+
+
 @pytest.fixture(scope="session")
-def shared():
-    """The folder of golden values and real data, which is not part of the project."""
-    folder = Path(__file__).parents[2] / "shared"
-    if not folder.exists():
-        pytest.skip("the folder with golden values and real data is absent")
+def paper_data():
+    """The folder with ``baseball.csv`` and ``Spellman.csv``, which may not be redistributed: tests/golden/README.md."""
+    folder = Path(os.environ.get("SKDPMIC_PAPER_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not (folder / "Spellman.csv").exists():
+        pytest.skip("the data of the paper are absent, which may not be redistributed")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels():
+    """Little work is done by kernels, too, so that small tables test them; tests of numpy's twins say so."""
+    with only_kernels():
+        yield
 
 
 @pytest.fixture

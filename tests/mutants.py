@@ -51,6 +51,7 @@ ZCDP = "privacy/test_zcdp_of_parts.py"
 JOINT_COST = "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"
 JOINT_AUDIT = "privacy/test_audit_joint.py::test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it"
 IN_TURN = "privacy/test_in_turn.py"
+TWINS = "statistics/mtv/test_numpy_twins.py"
 PAIRS_DEFINED = "statistics/mtv/test_pairs.py::test_joint_scores_are_those_of_the_definition"
 ELSEWHERE = "selection/test_joint_elsewhere.py"
 JOINT_ELSEWHERE = f"{ELSEWHERE}::test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives"
@@ -193,6 +194,12 @@ MUTANTS = [
            "statistics/mtv/test_mtv_r.py::test_paths_along_all_short_lines_are_the_longest_wherever_they_end"),
     Mutant("_drop_close_pairs", "step > before", "False",
            "statistics/mtv/test_mtv_r.py::test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference"),
+    Mutant("numpy_twins.longest_on_lines", "best + line", "best - line",
+           f"{TWINS}::test_paths_along_lines_that_stand_still_and_turn_are_the_longest"),
+    Mutant("numpy_twins.add_records", "weights", "None",
+           f"{TWINS}::test_scores_are_those_of_the_kernels_bit_for_bit[None]"),
+    Mutant("_locate_in_numpy", 'np.searchsorted(guarded[r], values, side="right")', "np.searchsorted(guarded[r], values)",
+           f"{TWINS}::test_locate_equals_searchsorted[bounds0]"),
     Mutant("largest_variation", "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)",
            "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.5)",
            "statistics/mtv/test_sensitivity.py::test_scores_keep_to_the_sensitivity_where_three_parts_change_most"),

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / ".ci" / "check_site.py"
-GOOD = '<h1 id="top-of-it">A</h1><a href="#top-of-it">a</a><a href="b.html#here">b</a><a href="https://x.org">x</a>'
+HEAD = '<link rel="icon" href="icon.svg"><meta name="description" content="What it is about.">'
+GOOD = (
+    HEAD + '<h1 id="top-of-it">A</h1><a href="#top-of-it">a</a><a href="b.html#here">b</a><a href="https://x.org">x</a>'
+)
 
 
 @pytest.fixture
@@ -19,9 +22,12 @@ def problems():
 
 @pytest.fixture
 def site(tmp_path):
-    (tmp_path / "a.html").write_text(GOOD)
-    (tmp_path / "b.html").write_text('<p id="here"><a href="a.html">a</a><img src="c.png" alt="C"></p>')
-    (tmp_path / "c.png").write_bytes(b"")
+    for name in ("a", "index", "404"):
+        (tmp_path / f"{name}.html").write_text(GOOD)
+    (tmp_path / "b.html").write_text(HEAD + '<p id="here"><a href="a.html">a</a><img src="c.png" alt="C"></p>')
+    (tmp_path / "llms.txt").write_text("[A](/a.html) [B](/b.html)")
+    for name in ("c.png", "icon.svg"):
+        (tmp_path / name).write_bytes(b"")
     return tmp_path
 
 
@@ -49,11 +55,25 @@ def test_what_is_broken_is_named(problems, site, broken, problem):
 
 def test_an_example_without_a_picture_is_named(problems, site):
     (site / "gallery").mkdir()
-    (site / "gallery" / "e.html").write_text("<h1>E</h1>")
+    (site / "llms.txt").write_text("[A](/a.html) [B](/b.html) [E](/gallery/e.html)")
+    example = HEAD.replace("icon.svg", "../icon.svg") + "<h1>E</h1>"
+    (site / "gallery" / "e.html").write_text(example)
     assert problems(site) == ["gallery/e.html: no picture"]
-    (site / "gallery" / "e.html").write_text('<img src="../c.png" alt="C">')
+    (site / "gallery" / "e.html").write_text(example + '<img src="../c.png" alt="C">')
     assert problems(site) == []
 
 
+def test_a_page_without_icon_or_description_is_named(problems, site):
+    (site / "b.html").write_text('<p id="here"></p>')
+    assert problems(site) == ["b.html: no icon", "b.html: no description"]
+
+
+def test_a_page_that_the_plain_index_does_not_list_is_named(problems, site):
+    (site / "llms.txt").write_text("[A](/a.html) [C](/c.html)")
+    assert problems(site) == ["llms.txt: does not list b.html", "llms.txt: no such page c.html"]
+    (site / "llms.txt").unlink()
+    assert problems(site) == ["llms.txt: no such file"]
+
+
 def test_an_empty_folder_is_no_site(problems, tmp_path):
-    assert problems(tmp_path) == [f"{tmp_path}: no page"]
+    assert problems(tmp_path) == [f"{tmp_path}: no first page"]

@@ -76,7 +76,7 @@ def test_rand_health(run):
     assert names["person"].value_counts().max() == 5  # so that five rows of each count all there are
     assert names["with_groups"].noise_scale_ < 0.7 * names["rows_only"].noise_scale_
     # Noise of scale 0.008 against a difference of 0.09 to the five least.
-    assert "disea" in names["with_groups"].get_feature_names_out()
+    assert "chronic diseases" in names["with_groups"].get_feature_names_out()
     assert quality(printed, "five, private") > quality(printed, "the five with the lowest scores") + 0.02
 
 
@@ -113,7 +113,9 @@ def test_complementary_columns(run):
 def test_causal(run):
     """In 40 runs, all ten edges were found at epsilon = 1, and at most 1 that is none at any; R² was the same."""
     printed, names = run("causal")
-    found = [list(map(int, re.findall(r"(\d+) of 10 edges, (\d+) that", line)[0])) for line in printed.splitlines()[:3]]
+    found = [
+        list(map(int, re.findall(r"(\d+) of 10 edges, (\d+) false", line)[0])) for line in printed.splitlines()[:3]
+    ]
     assert found[0][0] < 10
     assert found[2][0] >= 9
     assert max(errors for _, errors in found) < 5
@@ -137,7 +139,7 @@ def test_two_parties(run, monkeypatch):
     printed, names = run("two_parties")
     lines = printed.splitlines()
     assert lines[0] == "laboratory: reported 2 of 4 columns a person, each at ε = 3; spent 6"
-    assert lines[1] == "registry: what matters is iron and glucose; spent 1 to publish"
+    assert lines[1] == "registry: severity depends on iron and glucose; spent 1 to publish"
     scores = names["scores"]
     assert np.abs(scores["own"] - names["truth"]).max() < 0.1
     assert list(names["reports"].column_names) == list(scores.index) == list(names["measured"].columns)

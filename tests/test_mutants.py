@@ -1,6 +1,7 @@
 """Every broken line in ``mutants.py`` is seen by the test that is named beside it."""
 
 import multiprocessing
+import re
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,6 +41,11 @@ ALL_PASSED, TESTS_FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
 def test_every_mutant_changes_one_place_and_compiles():
     wrong = [said for said in map(what_is_wrong, MUTANTS) if said]
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_privacy_officer_is_told_how_many_there_are():
+    page = (ROOT / "docs" / "publish" / "privacy_officer.md").read_text(encoding="utf-8")
+    assert abs(int(re.search(r"about (\d+) deliberately broken versions", page)[1]) - len(MUTANTS)) < 15
 
 
 def what_is_wrong(mutant):

@@ -4,6 +4,9 @@ import re
 import runpy
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from tests.folding import each
 from tests.public import NAMES, PACKAGES
@@ -57,3 +60,153 @@ def test_the_extra_for_the_site_has_what_its_configuration_loads():
     for name in re.findall(r'"(\w+)[".]', loaded):
         own = (DOCS / "_ext" / f"{name}.py").exists()
         assert own or name.replace("_", "-") in extra, name
+
+
+def script(name, folder=DOCS / "_ext"):
+    """What a script of the site defines; the site's packages need not be installed."""
+    return runpy.run_path(str(folder / f"{name}.py"))
+
+
+def test_every_example_of_the_gallery_has_its_place_in_order():
+    in_order = re.search(r"^IN_ORDER_OF_USE = \[(.*?)^\]", text_of("conf.py"), re.S | re.M)[1]
+    examples = {path.name for path in (ROOT / "examples").glob("*.py") if "\n# %%" in path.read_text(encoding="utf-8")}
+    names = re.findall(r'"(\w+\.py)"', in_order)
+    assert sorted(names) == sorted(examples)
+    assert names[0] == "first_selection.py"
+
+
+def test_pages_get_an_edit_link_only_if_the_project_has_an_address():
+    home = script("home")
+    assert home["addresses"]('[project]\nname = "skdpmic"') == {}
+    named = '[project]\n[project.urls]\nRepository = "https://github.com/some/where/"'
+    assert home["addresses"](named) == {"repository": "https://github.com/some/where"}
+
+
+@pytest.mark.parametrize(
+    "repository, edits",
+    [
+        ("https://github.com/some/where", "https://github.com/some/where/edit/main/docs/"),
+        ("https://gitlab.com/some/where", "https://gitlab.com/some/where/-/edit/main/docs/"),
+        ("https://codeberg.org/some/where", "https://codeberg.org/some/where/_edit/branch/main/docs/"),
+    ],
+)
+def test_edit_links_lead_to_the_editor_of_the_host(repository, edits):
+    assert script("home")["edit_page_url"](repository) == edits + "{{ file_name }}"
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("One word per line,\nand no end", "One word per line, and no end"),
+        ("Scores are at most 0.5, i.e. small. Others are not.", "Scores are at most 0.5, i.e. small."),
+        ("How much noise does it take? Little.", "How much noise does it take?"),
+        ("Claim. The merged sketch is that of all rows. It follows.", "Claim. The merged sketch is that of all rows."),
+        ("In a copy of the source, with Python 3.11:", "In a copy of the source, with Python 3.11."),
+        ("It replaces one row: the others stay. So does n.", "It replaces one row: the others stay."),
+    ],
+)
+def test_the_summary_of_a_page_is_its_first_sentence(text, sentence):
+    assert script("summaries")["first_sentence"](text) == sentence
+
+
+def test_the_plain_index_has_a_line_for_each_page():
+    parts = [("Start", [("Install", "start/install.html", "It needs Python."), ("Empty", "start/empty.html", "")])]
+    assert script("summaries")["index"]("skdpmic 1.0", "Private selection.", parts).splitlines() == [
+        "# skdpmic 1.0",
+        "",
+        "> Private selection.",
+        "",
+        "## Start",
+        "",
+        "- [Install](start/install.html): It needs Python.",
+        "- [Empty](start/empty.html)",
+    ]
+
+
+PAGE = '<link rel="icon" href="icon.svg"><meta name="description" content="What it is."><h1 id="top">Title</h1>'
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A built site in which nothing is wrong."""
+    files = {"index.html": PAGE + '<a href="start/first.html#top">', "404.html": PAGE + '<a href="/index.html">'}
+    files |= {"start/first.html": PAGE.replace("icon.svg", "../icon.svg"), "icon.svg": ""}
+    files |= {"llms.txt": "- [First](start/first.html): What it is."}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_site_in_which_nothing_is_wrong_passes(site):
+    assert script("check_site", ROOT / ".ci")["problems"](site) == []
+
+
+def test_a_site_with_an_address_of_its_own_passes(site):
+    home = "https://some.where/docs/"
+    for name, old, new in [
+        ("index.html", "<h1", f'<link rel="canonical" href="{home}index.html"><h1'),
+        ("404.html", "/index.html", "/docs/index.html"),
+        ("llms.txt", "start/", f"{home}start/"),
+    ]:
+        (site / name).write_text((site / name).read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    assert script("check_site", ROOT / ".ci")["problems"](site) == []
+
+
+@pytest.mark.parametrize(
+    "name, old, new, problem",
+    [
+        ("index.html", "start/first.html#top", "start/second.html", "index.html: dead link start/second.html"),
+        ("index.html", "#top", "#end", "index.html: no such anchor start/first.html#end"),
+        ("index.html", "<h1", '<img src="icon.svg"><h1', "index.html: picture without an alternative text: icon.svg"),
+        ("index.html", "<h1", '<script src="https://x.org/x.js"></script><h1', "index.html: loads https://x.org/x.js"),
+        ("404.html", '"icon"', '"no"', "404.html: no icon"),
+        ("404.html", "/index.html", "/home.html", "404.html: dead link /home.html"),
+        ("start/first.html", "What it is.", "", "start/first.html: no description"),
+        ("llms.txt", "first", "second", "llms.txt: does not list start/first.html"),
+    ],
+)
+def test_the_check_of_the_site_says_what_is_wrong(site, name, old, new, problem):
+    text = (site / name).read_text(encoding="utf-8")
+    assert old in text
+    (site / name).write_text(text.replace(old, new), encoding="utf-8")
+    assert problem in script("check_site", ROOT / ".ci")["problems"](site)
+
+
+def test_a_site_without_a_page_for_dead_links_fails(site):
+    (site / "404.html").unlink()
+    assert script("check_site", ROOT / ".ci")["problems"](site) == ["404.html: no such file"]
+
+
+def test_the_page_to_print_has_every_proof():
+    included = script("one_page")["proofs"](SimpleNamespace(srcdir=DOCS))
+    pages = {page.stem for page in (DOCS / "theory").glob("*.md")} - {"README", "all_proofs"}
+    assert sorted(included) == sorted(pages)
+
+
+def test_no_file_has_a_placeholder_for_an_address():
+    pages = [*PAGES, *ROOT.glob("*.md"), ROOT / "CITATION.cff", ROOT / "pyproject.toml"]
+    assert [page for page in pages if re.search("<(address|url|e-?mail)", page.read_text(encoding="utf-8"), re.I)] == []
+
+
+def test_numbers_have_the_command_that_prints_them_beside_them():
+    for command, _, page in script("check_numbers", ROOT / ".ci")["CHECKS"]:
+        if page.startswith("docs"):
+            assert command.removesuffix(" --output FILE") in (ROOT / page).read_text(encoding="utf-8"), page
+
+
+def test_the_check_of_numbers_finds_a_digit_that_differs():
+    check = script("check_numbers", ROOT / ".ci")
+    printed = "| n | noise |\n| --- | --- |\n| 1,000 | 0.11 |\n| 5,000 | 0.027 |"
+    assert check["missing"](check["rows"](printed), printed) == []
+    assert check["missing"](check["rows"](printed), printed.replace("0.027", "0.026")) == ["| 5,000 | 0.027 |"]
+
+
+@each("page", PAGES)
+def test_every_benchmark_that_a_page_names_is_there(page):
+    text = page.read_text(encoding="utf-8")
+    for module in re.findall(r"python -m benchmarks\.([\w.]+\w)", text):
+        path = ROOT / "benchmarks" / module.replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+    for path in re.findall(r"python (benchmarks/\w+\.py)", text):
+        assert (ROOT / path).exists(), path

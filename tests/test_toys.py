@@ -70,7 +70,7 @@ def test_a_new_statistic_has_scores_with_noise_of_its_own_sensitivity(mechanism,
     assert (exact <= upper).all()
     if not mechanism:
         assert scorer.noise_scale_ == pytest.approx(D / N / 5.0, abs=D * 2 * GRID)
-    with pytest.raises(AttributeError, match="p_values needs to know how independent features score"):
+    with pytest.raises(AttributeError, match="p_values requires the distribution of scores of independent features"):
         scorer.p_values()
     assert DPMICScorer(epsilon=math.inf, **TOY).fit(X, Y).scores_.tolist() == pytest.approx(exact)
 
@@ -105,13 +105,13 @@ def test_a_new_statistic_without_counts_is_refused_in_pieces():
     with pytest.raises(AttributeError) as caught:
         scorer.empty_sketch(100)
     said = str(caught.value.__cause__ or caught.value)
-    assert "statistic must be 'mic_r' or 'mtv_r' where records come in pieces, got 'agreement'" in said
+    assert "statistic must be 'mic_r' or 'mtv_r' if records come in pieces, got 'agreement'" in said
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_the_kernel_of_a_new_statistic_is_compiled_with_the_others():
     call_every_kernel()
-    assert len(share_of_agreement.signatures) == 1
+    assert share_of_agreement.is_read or share_of_agreement.is_compiled
 
 
 # --- A mechanism ------------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ mended. At a delta of 1e-3: PrivatePC on labels at totals of 0.1, 0.3, 1, ..., 1
 comes nearer to the network than PrivatePC at the largest of these below its claim, at the claim itself, rounded down to
 two digits.
 
-A row of benchmarks/results/causal_compare.csv is one algorithm on one table. --report prints the tables of
-docs/evidence/causal.md and draws docs/images/causal_compare.png, from the file.
+A row of benchmarks/results/causal_compare.csv is one algorithm on one table; what is not in it yet is added. --report
+prints the tables of benchmarks/results/causal.md, and --picture draws docs/images/causal_compare.png, from the file.
 """
 
 import argparse
@@ -23,12 +23,14 @@ import numpy as np
 
 from benchmarks.causal.graph_measures import skeleton_f1, structural_hamming_distance
 from benchmarks.causal.networks import network
+from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.published_pc.corrected_sieve import corrected_sieve
 from benchmarks.published_pc.em_pc import em_pc
 from benchmarks.published_pc.sieve_and_examine import priv_pc
 from benchmarks.published_pc.statistics import Records
 from benchmarks.published_pc.svt_pc import svt_pc
 from benchmarks.store import completed
+from benchmarks.style import BLUE, GREEN, GREY, ORANGE, VERMILION, WIDTH, legible
 from skdpmic.causal import PrivatePC
 
 FILE = Path(__file__).parents[1] / "results" / "causal_compare.csv"
@@ -86,7 +88,7 @@ def configurations(networks, algorithms, epsilons, delta):
     ]
 
 
-def main(networks):
+def measured(networks):
     """Rows of all runs, of which those not in the file yet are done."""
     rows = completed(FILE, configurations(networks, PUBLISHED, STEPS, CLAIMED_DELTA), run, "published")
     rows += completed(FILE, configurations(networks, [LABELS, NUMBERS, SIEVE], [1.0], DELTA), run, "delta 1e-6")
@@ -168,40 +170,54 @@ def _is_nearer(rival, ours):
     return rival["shd"][0] < ours["shd"][0]
 
 
-def picture(rows):
+def picture(rows, path):
     """Distance from the network's graph against epsilon, a panel a network."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 6), layout="constrained")
-    for axes, name in zip(figure.subplots(2, 3).flat, N_TABLES, strict=True):
-        of_network = [cell for cell in cells(rows) if cell["network"] == name]
-        for algorithm, marker, color in zip((LABELS, *PUBLISHED), "osD^", ("C0", "C1", "C2", "C7"), strict=True):
-            line = sorted(
-                (*cell["claimed"][:1], *cell["shd"])
-                for cell in of_network
-                if (cell["algorithm"], cell["delta"]) == (algorithm, CLAIMED_DELTA)
-            )
-            epsilon, shd, error = np.transpose(line)
-            filled = {} if algorithm == LABELS else {"markerfacecolor": "none", "linestyle": "none"}
-            label = rf"{algorithm}, $\delta = 10^{{-3}}$" if algorithm == LABELS else f"{algorithm}, as claimed"
-            axes.errorbar(epsilon, shd, error, marker=marker, color=color, capsize=2, label=label, **filled)
-        (one,) = (cell for cell in of_network if (cell["algorithm"], cell["delta"]) == (LABELS, DELTA))
-        axes.plot(1, one["shd"][0], "*", color="C3", markersize=11, label=rf"{LABELS}, $\delta = 10^{{-6}}$")
-        axes.axhline(N_EDGES[name], color="0.8", zorder=0)
-        axes.set(xscale="log", xlim=(0.08, 600), ylim=(-0.5, None), title=_title(name))
-    figure.supxlabel("ε, or what is claimed", fontsize="medium")
-    figure.supylabel("structural Hamming distance", fontsize="medium")
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=5, fontsize="small", frameon=False)
-    figure.savefig(PICTURE, dpi=90)
+    colors = (BLUE, ORANGE, GREEN, GREY)
+    with legible(**{"font.size": 10, "axes.titlesize": 10, "legend.fontsize": 10}):
+        figure = Figure(figsize=(WIDTH, 8.2))
+        for axes, name in zip(figure.subplots(3, 2).flat, N_TABLES, strict=True):
+            of_network = [cell for cell in cells(rows) if cell["network"] == name]
+            for algorithm, marker, color in zip((LABELS, *PUBLISHED), "osD^", colors, strict=True):
+                line = sorted(
+                    (*cell["claimed"][:1], *cell["shd"])
+                    for cell in of_network
+                    if (cell["algorithm"], cell["delta"]) == (algorithm, CLAIMED_DELTA)
+                )
+                epsilon, shd, error = np.transpose(line)
+                filled = {} if algorithm == LABELS else {"markerfacecolor": "none", "linestyle": "none"}
+                label = rf"{algorithm}, $\delta = 10^{{-3}}$" if algorithm == LABELS else f"{algorithm}, as claimed"
+                axes.errorbar(epsilon, shd, error, marker=marker, color=color, capsize=2, label=label, **filled)
+            (one,) = (cell for cell in of_network if (cell["algorithm"], cell["delta"]) == (LABELS, DELTA))
+            star = {"color": VERMILION, "capsize": 2, "markersize": 11}
+            axes.errorbar(1, *one["shd"], fmt="*", **star, label=rf"{LABELS}, $\delta = 10^{{-6}}$")
+            axes.axhline(N_EDGES[name], color=GREY, linewidth=1, linestyle="dotted", zorder=0, label="no edge found")
+            axes.set(xscale="log", xlim=(0.08, 600), ylim=(-0.5, None), title=_title(name))
+            axes.set_xticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
+        figure.supxlabel("ε, or what is claimed; bars: standard error", fontsize=10)
+        figure.supylabel("structural Hamming distance (edges in brackets)", fontsize=10)
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
+        figure.savefig(path)
+
+
+def main(argv=None):
+    """Measure what is not in the file yet; print the tables, or draw the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--networks", nargs="*", choices=N_TABLES, default=list(N_TABLES))
+    parser.add_argument("--report", action="store_true", help="print the tables")
+    parser.add_argument("--picture", action="store_true", help="draw the picture")
+    add_output(parser, PICTURE, "picture")
+    options = parser.parse_args(argv)
+    if options.picture:
+        refuse_to_overwrite(parser, options)
+    rows = measured(options.networks)
+    if options.report:
+        print("\n".join(report(rows)))
+    if options.picture:
+        picture(rows, options.output)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--networks", nargs="*", default=list(N_TABLES))
-    parser.add_argument("--report", action="store_true", help="print the tables and draw the picture")
-    arguments = parser.parse_args()
-    results = main(arguments.networks)
-    if arguments.report:
-        print("\n".join(report(results)))
-        picture(results)
+    main()

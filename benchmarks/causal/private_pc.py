@@ -1,15 +1,20 @@
-"""PrivatePC on networks whose graph is known: python -m benchmarks.causal.private_pc; makes results and a figure.
+"""PrivatePC on networks whose graph is known: python -m benchmarks.causal.private_pc [--picture].
+
+It prints the tables, and adds to the files of results what is not in them yet:
 
 - results/causal_networks.csv: for each network, number of records, epsilon and seed, the structural Hamming distance to
   the network's CPDAG, and the F1 score of the skeleton's edges. Categorical columns, delta = 1e-6, alpha = 0.01,
   max_order = 3, as by default. Epsilon is 0.1 ... 10 and infinite at n = 100,000, 1 at other n, and at n = 100,000 that
   which Priv-PC (2020) claims for its best result.
 - results/causal_gaussian.csv: the same for random graphs of 10 and 20 normal columns (Kendall's correlations).
-- docs/images/causal.png: both measures against epsilon and against n, with bands of two standard errors.
+
+--picture draws docs/images/causal.png from the first: both measures against epsilon and against n, with bands of two
+standard errors.
 
 The tables are drawn with seeds of their own: not those on which the constants of the tests were chosen.
 """
 
+import argparse
 import math
 import sys
 import warnings
@@ -20,7 +25,9 @@ import numpy as np
 
 from benchmarks.causal.graph_measures import cpdag_of, skeleton_f1, structural_hamming_distance
 from benchmarks.causal.networks import network
+from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.store import completed
+from benchmarks.style import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, WIDTH, legible
 from skdpmic.causal import PrivatePC
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -91,41 +98,54 @@ def mean_and_error(rows, measure, **wanted):
     return np.mean(values), np.std(values, ddof=1) / math.sqrt(len(values))
 
 
-def draw(rows):
+def draw(rows, path):
+    """Both measures against epsilon and against n, with bands of two standard errors."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 7.5), layout="constrained")
-    axes = figure.subplots(2, 2, sharex="col", sharey="row")
-    finite = [epsilon for epsilon in EPSILONS if epsilon < math.inf]
-    for name, color in zip(CLAIMED, ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377"), strict=True):
-        for row, measure in enumerate(("f1", "distance")):
-            along_epsilon = [mean_and_error(rows, measure, network=name, n=N, epsilon=epsilon) for epsilon in finite]
-            along_n = [mean_and_error(rows, measure, network=name, n=n, epsilon=1.0) for n in (*SIZES, N)]
-            for axis, x, points in ((axes[row, 0], finite, along_epsilon), (axes[row, 1], [*SIZES, N], along_n)):
-                mean, error = np.array(points).T
-                axis.plot(x, mean, "o-", color=color, label=f"{name} ({network(name).dag.sum()} edges)", markersize=4)
-                axis.fill_between(x, mean - 2 * error, mean + 2 * error, color=color, alpha=0.15, linewidth=0)
-            without_noise, _ = mean_and_error(rows, measure, network=name, n=N, epsilon=math.inf)
-            axes[row, 0].plot([20], [without_noise], "D", color=color, markersize=5, clip_on=False)
-    for axis in axes.flat:
-        axis.set_xscale("log")
-        axis.grid(color="0.9")
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[1, 0].set_xticks([*finite, 20], [*(f"{epsilon:g}" for epsilon in finite), "∞"])
-    axes[1, 0].minorticks_off()
-    axes[0, 0].set(ylabel="F1 of the skeleton", ylim=(0, 1.02), title=f"n = {N:,}, delta = 1e-6")
-    axes[0, 1].set_title("epsilon = 1, delta = 1e-6")
-    axes[1, 0].set(ylabel="structural Hamming distance", xlabel="epsilon")
-    axes[1, 0].set_ylim(bottom=0)
-    axes[1, 1].set_xlabel("n")
-    axes[0, 1].legend(loc="lower right", fontsize=9)
-    figure.savefig(IMAGE, dpi=110)
+    styles = zip((BLUE, SKY, GREEN, ORANGE, VERMILION, PURPLE), "osD^vX", strict=True)
+    with legible(**{"font.size": 10, "axes.titlesize": 10, "axes.labelsize": 10, "legend.fontsize": 10}):
+        figure = Figure(figsize=(WIDTH, 6.2))
+        axes = figure.subplots(2, 2, sharex="col", sharey="row")
+        for name, style in zip(CLAIMED, styles, strict=True):
+            for row, measure in zip(axes, ("f1", "distance"), strict=True):
+                _draw_network(row, rows, name, measure, style)
+        for axis in axes.flat:
+            axis.set_xscale("log")
+            axis.grid(color="0.9")
+        axes[1, 0].set_xticks([0.1, 1, 10, 20], ["0.1", "1", "10", "∞"])
+        axes[1, 1].set_xticks([1000, 10_000, N], ["1,000", "10,000", f"{N:,}"])
+        for axis in axes[1]:
+            axis.minorticks_off()
+        axes[0, 0].set(ylabel="F1 of the skeleton", ylim=(0, 1.02), title=f"{N:,} records")
+        axes[0, 1].set_title("ε = 1")
+        axes[1, 0].set(ylabel="structural Hamming distance", xlabel="ε", ylim=(0, None))
+        axes[1, 1].set_xlabel("records")
+        figure.suptitle("δ = 1e-6; bands: two standard errors", fontsize=10)
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+        figure.savefig(path)
+
+
+def _draw_network(row, rows, name, measure, style):
+    """A curve against epsilon, with a point for no noise, and one against n."""
+    color, marker = style
+    finite, sizes = [epsilon for epsilon in EPSILONS if epsilon < math.inf], [*SIZES, N]
+    along_epsilon = [mean_and_error(rows, measure, network=name, n=N, epsilon=epsilon) for epsilon in finite]
+    along_n = [mean_and_error(rows, measure, network=name, n=n, epsilon=1.0) for n in sizes]
+    most = 1 if measure == "f1" else None
+    label = f"{name} ({network(name).dag.sum()} edges)"
+    for axis, x, points in zip(row, (finite, sizes), (along_epsilon, along_n), strict=True):
+        mean, error = np.array(points).T
+        axis.plot(x, mean, color=color, marker=marker, label=label, markersize=4)
+        ends = (mean - 2 * error).clip(0), (mean + 2 * error).clip(max=most)
+        axis.fill_between(x, *ends, color=color, alpha=0.15, linewidth=0)
+    mean, error = mean_and_error(rows, measure, network=name, n=N, epsilon=math.inf)
+    row[0].errorbar([20], [mean], [2 * error], color=color, fmt=marker, markersize=5, clip_on=False)
 
 
 def report(rows, normal):
-    """Print the tables of docs/evidence/causal.md."""
-    print("| network | edges | SHD at 1 | F1 at 1 | SHD at infinity | SHD at Priv-PC's epsilon | Priv-PC there |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    """The tables of benchmarks/results/causal.md."""
+    yield "| network | edges | SHD at 1 | F1 at 1 | SHD at infinity | SHD at Priv-PC's epsilon | Priv-PC there |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for name, claimed in CLAIMED.items():
         at = [
             "{:.1f} ± {:.1f}".format(*mean_and_error(rows, "distance", network=name, n=N, epsilon=epsilon))
@@ -133,22 +153,33 @@ def report(rows, normal):
         ]
         f1 = "{:.2f} ± {:.2f}".format(*mean_and_error(rows, "f1", network=name, n=N, epsilon=1.0))
         n_edges = network(name).dag.sum()
-        print(f"| {name} | {n_edges} | {at[0]} | {f1} | {at[1]} | {at[2]} ({claimed:g}) | {DISTANCES[name]} |")
-    print("\n| columns | n | epsilon | F1 | SHD |\n| --- | --- | --- | --- | --- |")
+        yield f"| {name} | {n_edges} | {at[0]} | {f1} | {at[1]} | {at[2]} ({claimed:g}) | {DISTANCES[name]} |"
+    yield from ("", "| columns | n | epsilon | F1 | SHD |", "| --- | --- | --- | --- | --- |")
     for columns, n, epsilon in product(*GAUSSIAN.values()):
         if epsilon in (1.0, math.inf) or n == 10_000:
             wanted = {"columns": columns, "n": n, "epsilon": epsilon}
             f1, distance = (mean_and_error(normal, measure, **wanted) for measure in ("f1", "distance"))
-            print(
-                "| {} | {:,} | {:g} | {:.2f} ± {:.2f} | {:.1f} ± {:.1f} |".format(columns, n, epsilon, *f1, *distance)
-            )
+            yield "| {} | {:,} | {:g} | {:.2f} ± {:.2f} | {:.1f} ± {:.1f} |".format(columns, n, epsilon, *f1, *distance)
 
 
-def main():
+def measured():
+    """Rows of the networks, and of normal columns."""
     rows = completed(RESULTS / "causal_networks.csv", list(configurations()), of_network, "networks")
-    normal = completed(RESULTS / "causal_gaussian.csv", list(normal_configurations()), of_normal, "normal columns")
-    draw(rows)
-    report(rows, normal)
+    return rows, completed(RESULTS / "causal_gaussian.csv", list(normal_configurations()), of_normal, "normal columns")
+
+
+def main(argv=None):
+    """Measure what is not in the files yet, and print the tables; draw the picture if asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--picture", action="store_true", help="draw the picture")
+    add_output(parser, IMAGE, "picture")
+    options = parser.parse_args(argv)
+    if options.picture:
+        refuse_to_overwrite(parser, options)
+    rows, normal = measured()
+    print("\n".join(report(rows, normal)))
+    if options.picture:
+        draw(rows, options.output)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """PrivatePC beside causal-learn's PC without privacy, on networks that nobody picked.
 
-python -m benchmarks.causal.random_networks; --report prints the table of docs/evidence/causal.md.
+python -m benchmarks.causal.random_networks; --report prints the table of benchmarks/results/causal.md.
 
 Ten random networks of each kind with 8, 12 and 15 columns, and a table of 10,000 and of 100,000 records of each:
 
@@ -130,7 +130,8 @@ def run(configuration, seed):
     }
 
 
-def main():
+def measured():
+    """Rows of all runs, of which those not in the file yet are done."""
     names = ("kind", "columns", "n", "seed", "algorithm")
     cells = product(KINDS, COLUMNS, RECORDS, SEEDS, (RIVAL, WITHOUT_NOISE, PRIVATE))
     return completed(FILE, [dict(zip(names, cell, strict=True)) for cell in cells], run, "random networks")
@@ -160,6 +161,6 @@ if __name__ == "__main__":
     parser.add_argument("--report", action="store_true", help="print the table")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of seeds
-    results = main()
+    results = measured()
     if arguments.report:
         print("\n".join(report(results)))

@@ -9,7 +9,7 @@ adds. What else might help many columns is there too: more regularisation (C = 0
 length of 4, as most columns of most people are 0. At an epsilon of infinity, choice and model are those without noise.
 Noise is of a seed here, which no release may have.
 
-An interrupted run goes on where it stopped. The results of a whole run are written only where there are none.
+An interrupted run goes on where it stopped. Results that are there are replaced with --overwrite only.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.ends.claims import TARGET, claims, codebook
 from benchmarks.ends.report import summarised
+from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.store import completed
 from skdpmic import PrivateSelectKBest, PublicEncoder
 
@@ -139,8 +140,9 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description="Private models of chosen columns and of all.")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="this many splits")
     parser.add_argument("--epsilons", type=float, nargs="*", default=EPSILONS)
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of results")
+    add_output(parser, RESULTS, "folder")
     options = parser.parse_args(argv)
+    refuse_to_overwrite(parser, options, [options.output / "model.csv"])
     print(run(options.output, options.repeats, options.epsilons).to_string())
 
 

@@ -1,10 +1,10 @@
-"""Means over splits, in files that are never overwritten."""
+"""Means over splits, as a table and in a file."""
 
 import numpy as np
 
 
 def summarised(rows, keys, path):
-    """Means and standard errors of the ROC AUC, also in a file, unless there is one.
+    """Means and standard errors of the ROC AUC, also in a file.
 
     Parameters
     ----------
@@ -20,9 +20,6 @@ def summarised(rows, keys, path):
     groups = rows.groupby(keys, sort=False)["auc"]
     summary = groups.agg(auc="mean", se=lambda auc: auc.std() / np.sqrt(len(auc)), runs="count").reset_index()
     summary = summary.round({"auc": 4, "se": 4})
-    if path.exists():
-        print(f"{path} is there already, and stays as it is: delete it first to have a new one.")
-    else:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        summary.to_csv(path, index=False, lineterminator="\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    summary.to_csv(path, index=False, lineterminator="\n")
     return summary

@@ -13,14 +13,13 @@ epsilon would be larger. ``chosen, pairs`` is the same on chosen columns.
 
 Numbers are binned by the public bounds: eight parts of equal width, on the scale that the codebook says.
 
-An interrupted run goes on where it stopped. The results of a whole run are written only where there are none.
+An interrupted run goes on where it stopped. Results that are there are replaced with --overwrite only.
 """
 
 import argparse
 import math
 import warnings
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas
@@ -30,6 +29,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.ends.claims import TARGET, claims, codebook
 from benchmarks.ends.model import REPEATS, RESULTS, SHARE, Split
 from benchmarks.ends.report import summarised
+from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.store import completed
 
 EPSILONS = (0.5, 2.0)
@@ -156,8 +156,9 @@ def main(argv=None):
     parser.add_argument("--repeats", type=int, default=REPEATS, help="this many splits")
     parser.add_argument("--epsilons", type=float, nargs="*", default=EPSILONS)
     parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS)
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of results")
+    add_output(parser, RESULTS, "folder")
     options = parser.parse_args(argv)
+    refuse_to_overwrite(parser, options, [options.output / "table.csv"])
     print(run(options.output, options.repeats, options.epsilons, options.ways).to_string())
 
 

@@ -5,14 +5,14 @@
 Uses the results of tables.py, and computes what is missing.
 """
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pandas as pd
 
 from benchmarks.paper.mechanisms import NOISES
 from benchmarks.paper.plots import NAMES, boxplots, five_numbers
 from benchmarks.paper.real_data import measured
-from benchmarks.paper.script import parser_of, result_path, write_csv
+from benchmarks.paper.script import options_of, write_csv
 
 BINS = {"Spellman4381": (0, 0.1, 0.2, 0.3, 0.4, 1), "Baseball": (0, 0.2, 0.4, 0.6, 0.8, 1)}
 FIGURES = {1.0: "figure3", 0.1: "figure5"}
@@ -48,22 +48,26 @@ def summary(rows):
     return table
 
 
-def draw(rows, epsilon, path):
+def draw(table, epsilon, path):
+    """The figure of this epsilon, from the table of :func:`summary`."""
     panels = {}
-    for collection in BINS:
-        binned = with_bins(rows[rows.epsilon == epsilon], collection)
-        for noise in NOISES:
-            panels[f"{collection}, $\\varepsilon$ = {epsilon:g}, {NAMES[noise]}"] = binned[binned.noise == noise]
-    boxplots(path, panels, "bin", "MICe")
+    for collection, noise in product(BINS, NOISES):
+        rows = table[(table["collection"] == collection) & (table["epsilon"] == epsilon) & (table["noise"] == noise)]
+        panels[f"{collection},\n{NAMES[noise]}"] = rows.sort_values("bin", key=_lowest)
+    boxplots(path, panels, "bin", "MICe of the data set")
+
+
+def _lowest(bins):
+    return bins.astype(str).str.extract(r"^([\d.]+)", expand=False).astype(float)
 
 
 def main(argv=None):
-    options = parser_of(__doc__, of_real_data=True).parse_args(argv)
+    options = options_of(__doc__, True, ["binned.csv", *(f"{name}.png" for name in FIGURES.values())], argv)
     rows = measured(options, tuple(BINS))
     table = summary(rows)
-    write_csv(result_path(options, "binned.csv"), table)
+    write_csv(options.output / "binned.csv", table)
     for epsilon, name in FIGURES.items():
-        draw(rows, epsilon, result_path(options, f"{name}.png"))
+        draw(pd.DataFrame(table), epsilon, options.output / f"{name}.png")
     return table
 
 

@@ -4,29 +4,36 @@ import argparse
 import csv
 from pathlib import Path
 
+from benchmarks.output import ROOT, add_output, folder_of_results
 from benchmarks.paper.mechanisms import TUNED_N
 
-ROOT = Path(__file__).resolve().parents[2]
+RESULTS = Path(__file__).resolve().parent / "results"
 
 
-def parser_of(description, of_real_data):
-    """The options of a script, from its docstring."""
+def options_of(description, of_real_data, results, argv):
+    """The options of a script, from its docstring; exit if they would replace one of its results.
+
+    Parameters
+    ----------
+    description : str
+    of_real_data : bool
+        Whether it reads the two files, or samples of distributions.
+    results : iterable of str
+        The files that it writes.
+    argv : list of str, optional
+    """
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a small part of the experiment, in a minute or so")
     parser.add_argument("--runs", type=int, help="runs a data set, instead of the paper's")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results", help="folder of results")
+    add_output(parser, RESULTS, "folder")
     if of_real_data:
         data = ROOT.parent / "shared" / "data"
         parser.add_argument("--data", type=Path, default=data, help="folder with baseball.csv and Spellman.csv")
     else:
         parser.add_argument("--n", type=int, nargs="+", choices=TUNED_N, help="only these numbers of records")
-    return parser
-
-
-def result_path(options, name):
-    """Where a result goes; that of a quick run does not replace that of a full one."""
-    stem, suffix = name.rsplit(".", 1)
-    return options.output / f"{stem}{'_quick' if options.quick else ''}.{suffix}"
+    options = parser.parse_args(argv)
+    options.output = folder_of_results(parser, options, RESULTS, results)
+    return options
 
 
 def write_csv(path, rows):

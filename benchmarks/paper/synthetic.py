@@ -21,7 +21,7 @@ from benchmarks.paper.mechanisms import (
 )
 from benchmarks.paper.plots import NAMES, boxplots, five_numbers
 from benchmarks.paper.samples import distributions, sample
-from benchmarks.paper.script import parser_of, result_path, write_csv
+from benchmarks.paper.script import options_of, write_csv
 from benchmarks.store import completed
 from skdpmic.datasets import load_mic_star
 
@@ -73,19 +73,20 @@ def summary(rows):
     return table
 
 
-def draw(rows, epsilon, path):
-    rows = rows[rows.epsilon == epsilon].assign(n=rows.n.astype("category").cat.rename_categories("{:,}".format))
-    titles = {f"$\\varepsilon$ = {epsilon:g}, {NAMES[noise]}": noise for noise in NOISES}
-    boxplots(path, {title: rows[rows.noise == noise] for title, noise in titles.items()}, "n", "n")
+def draw(table, epsilon, path):
+    """The figure of this epsilon, from the table of :func:`summary`."""
+    rows = table[table["epsilon"] == epsilon]
+    rows = rows.assign(n=rows["n"].map("{:,}".format))
+    boxplots(path, {NAMES[noise]: rows[rows["noise"] == noise] for noise in NOISES}, "n", "rows")
 
 
 def main(argv=None):
-    options = parser_of(__doc__, of_real_data=False).parse_args(argv)
+    options = options_of(__doc__, False, ["synthetic.csv", *(f"{name}.png" for name in FIGURES.values())], argv)
     rows = measured(options)
     table = summary(rows)
-    write_csv(result_path(options, "synthetic.csv"), table)
+    write_csv(options.output / "synthetic.csv", table)
     for epsilon, name in FIGURES.items():
-        draw(rows, epsilon, result_path(options, f"{name}.png"))
+        draw(pd.DataFrame(table), epsilon, options.output / f"{name}.png")
     return table
 
 

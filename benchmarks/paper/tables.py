@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmarks.paper.mechanisms import EPSILONS, MEASURES, MECHANISMS
 from benchmarks.paper.real_data import COLLECTIONS, measured
-from benchmarks.paper.script import parser_of, result_path, write_csv
+from benchmarks.paper.script import options_of, write_csv
 
 # Tables 1 and 3: bias, variance; Section 5.2: unsigned error, at epsilon = 1 only.
 PAPER = {
@@ -92,9 +92,9 @@ def shown(value):
 
 
 def main(argv=None):
-    options = parser_of(__doc__, of_real_data=True).parse_args(argv)
+    options = options_of(__doc__, True, ["tables.csv"], argv)
     rows = medians(measured(options))
-    write_csv(result_path(options, "tables.csv"), rows)
+    write_csv(options.output / "tables.csv", rows)
     print(as_markdown(rows))
     return rows
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from benchmarks.paper.mechanisms import EPSILONS, TUNED, TUNED_N, laplace_scale, settings
 from benchmarks.paper.samples import distributions, sample
-from benchmarks.paper.script import parser_of, result_path, write_csv
+from benchmarks.paper.script import options_of, write_csv
 from benchmarks.published_geometric import published_scores_not_dp
 from benchmarks.store import completed
 from benchmarks.tune_defaults import unsigned_error, weights
@@ -99,9 +99,9 @@ def best(objective, name):
 
 
 def main(argv=None):
-    options = parser_of(__doc__, of_real_data=False).parse_args(argv)
+    options = options_of(__doc__, False, ["tuning.csv"], argv)
     table = summary(measured(options))
-    write_csv(result_path(options, "tuning.csv"), table)
+    write_csv(options.output / "tuning.csv", table)
     return table
 
 

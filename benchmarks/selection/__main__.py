@@ -1,7 +1,7 @@
 """Feature selection from end to end: python -m benchmarks.selection [--quick]. Results: docs/evidence/selection.md.
 
 Needs ``pip install -e ".[benchmarks]"``. An interrupted run goes on where it stopped. The full run takes half an hour
-on one core, the quick one less than a minute.
+on one core, the quick one less than a minute. Results that are there are replaced with --overwrite only.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import pandas
 from joblib import Memory
 from tqdm import tqdm
 
+from benchmarks.output import add_output, folder_of_results
 from benchmarks.selection import monotone, no_functions, real, relationships, report, wide_bounds
 from benchmarks.selection.statistics import STATISTICS
 from benchmarks.selection.ways import COUNTS, REFERENCES
@@ -55,10 +56,13 @@ def completed(folder, run, repeats, statistics, options, again=()):
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Feature selection, private and not, from end to end.")
     parser.add_argument("--quick", action="store_true", help="a small part of the experiment, in less than a minute")
-    parser.add_argument("--output", type=Path, help="folder of results")
+    add_output(parser, RESULTS, "folder")
+    parser.add_argument("--report", action="store_true", help="print the tables of the results that are kept")
     parser.add_argument("--again", nargs="*", choices=ALL, default=[], help="statistics to run again, though kept")
     options = parser.parse_args(argv)
-    output = options.output or (RESULTS / "quick" if options.quick else RESULTS)
+    if options.report:
+        return print(report.of_results(RESULTS), end="")
+    output = folder_of_results(parser, options, RESULTS, report.FILES)
     experiments = QUICK if options.quick else FULL
     frames = [completed(output / "raw", *experiment, again=options.again) for experiment in experiments]
     report.write(*frames, output)

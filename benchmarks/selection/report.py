@@ -1,4 +1,4 @@
-"""Tables of the results; those in docs/evidence/selection.md are made here."""
+"""Tables of the results, in results/tables.md; docs/evidence/selection.md shows some of them."""
 
 import numpy as np
 import pandas
@@ -15,6 +15,19 @@ COMPARED = [
     *((score, SUPPORT) for score in list(STATISTICS)[1:]),
 ]
 MISSING = "--"
+TABLES = ("relationships", "by_relationship", "monotone", "no_functions", "leads", "wide_bounds", "tables")
+PICTURES = (
+    "scores",
+    "curves",
+    "found",
+    "mechanisms",
+    "shapes",
+    "by_relationship",
+    "no_functions",
+    "wide_bounds",
+    "tables",
+)
+FILES = (*(f"{name}.csv" for name in TABLES), "tables.md", *(f"{name}.png" for name in PICTURES))
 
 
 def write(of_relationships, of_monotone, of_no_functions, of_wide_bounds, of_tables, output):
@@ -39,12 +52,19 @@ def write(of_relationships, of_monotone, of_no_functions, of_wide_bounds, of_tab
     (output / "tables.md").write_text(markdown(summary, leads, monotone, no_function, wide, tables), encoding="utf-8")
     pictures.draw_recall(summary, output / "scores.png")
     pictures.draw_curves(summary, output / "curves.png")
+    pictures.draw_found(summary, output / "found.png")
     pictures.draw_mechanisms(summary, FIRST, output / "mechanisms.png")
     pictures.draw_shapes(summary, SHAPES, n, d, output / "shapes.png")
     pictures.draw_by_name(one, NAMES, n, d, output / "by_relationship.png")
     pictures.draw_no_functions(no_function, output / "no_functions.png")
     pictures.draw_wide_bounds(wide, output / "wide_bounds.png")
     pictures.draw_tables(tables, output / "tables.png")
+
+
+def of_results(folder):
+    """The tables, from the files of a run."""
+    names = ("relationships", "leads", "monotone", "no_functions", "wide_bounds", "tables")
+    return markdown(*(pandas.read_csv(folder / f"{name}.csv") for name in names))
 
 
 def summarise(frame, keys, measures):
@@ -74,13 +94,19 @@ def saved(frame, path, digits=4):
 
 
 def markdown(summary, leads, monotone, no_function, wide, tables):
-    """The tables of the docs, under headings."""
+    """All tables, under headings."""
     parts = [
+        "# Choosing features: all tables",
+        "`python -m benchmarks.selection --report` prints this from the CSV files beside it.",
+        "## In short: the least epsilon that finds 80% of five true features among 100",
+        least_epsilon_by_way(summary),
+        "## Sensitivity: what one record can change",
+        sensitivities_table(),
         f"## {FIRST}, and in brackets the best of the others",
         first_and_best_table(summary),
         "## Where another one finds more, by over 0.01",
         behind_table(leads),
-        "## The least epsilon that finds 80 % of the true features",
+        "## The least epsilon that finds 80% of the true features",
         least_epsilon_table(summary),
         "## By shape",
         shapes_table(summary),
@@ -88,7 +114,7 @@ def markdown(summary, leads, monotone, no_function, wide, tables):
         monotone_table(monotone),
         "## No functions",
         least_epsilon_table(no_function),
-        no_functions_table(no_function),
+        *(no_functions_table(no_function, epsilon=epsilon) for epsilon in (1.0, 0.1)),
         "## Bounds that are too wide",
         wide_bounds_table(wide),
         "## Real tables",
@@ -133,6 +159,20 @@ def least_epsilon_table(summary, share=0.8):
     for (n, d), cell in summary.groupby(["n", "d"]):
         body.append([f"{n:,}", str(d), *(least_epsilon(cell, *way, share) for way in COMPARED)])
     return table(head, body)
+
+
+def sensitivities_table(n=10_000):
+    """One row for each statistic, of a numeric target."""
+    body = [[name, f"{of.sensitivity(n, None, of.grid(n, 1.0, None)):.5f}"] for name, of in STATISTICS.items()]
+    return table(["score", f"at {n:,} rows"], body)
+
+
+def least_epsilon_by_way(summary, d=100):
+    """One row for each way, one column for each number of records."""
+    cells = where(summary, d=d)
+    sizes = sorted(set(cells["n"]))
+    body = [[f"{way[0]}, {way[1]}", *(least_epsilon(where(cells, n=n), *way, 0.8) for n in sizes)] for way in COMPARED]
+    return table(["score, and how it is published", *(f"{n:,} rows" for n in sizes)], body)
 
 
 def least_epsilon(cell, score, mechanism, share):

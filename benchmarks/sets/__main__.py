@@ -4,7 +4,8 @@ Columns are chosen on two thirds of the rows of a table (:mod:`benchmarks.sets.t
 :mod:`benchmarks.sets.ways`; a model of them, gradient boosting without privacy, the same for all, is scored on the
 other third. Private ways are fits as a user makes them, with noise of a seed. An interrupted run goes on where it
 stopped, and no set of columns is fitted twice; the full run takes two hours on one core, the quick one less than a
-minute. What the package had until it was replaced stays in ``results/removed.csv``.
+minute. Results that are there are replaced with --overwrite only. What the package had until it was replaced stays in
+``results/removed.csv``.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pandas
 
+from benchmarks.output import add_output, folder_of_results
 from benchmarks.selection.report import saved
 from benchmarks.selection.ways import NOT_PRIVATE
 from benchmarks.sets import pictures, promises, report
@@ -23,6 +25,7 @@ from benchmarks.sets.worth import Models, Split, load
 from benchmarks.store import completed
 
 RESULTS = Path(__file__).parent / "results"
+FILES = ("worth.csv", "over_tables.csv", "promised.csv", "sets.png", "promised.png", "report.md")
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 REPEATS = 10
 _QUICK = {"names": ["churn", "nursery"], "repeats": 2, "epsilons": (1.0,), "n_draws": 5}
@@ -72,12 +75,16 @@ def main(argv=None):
     parser.add_argument("--quick", action="store_true", help="two tables, two splits, one epsilon")
     parser.add_argument("--tables", nargs="*", choices=TABLES, help="these only")
     parser.add_argument("--repeats", type=int, help="this many splits")
-    parser.add_argument("--output", type=Path, help="folder of results")
+    parser.add_argument("--report", action="store_true", help="print the tables of the results that are kept")
+    add_output(parser, RESULTS, "folder")
     options = parser.parse_args(argv)
+    if options.report:
+        return print(report.of_results(RESULTS), end="")
+    output = folder_of_results(parser, options, RESULTS, FILES)
     whole = {"names": list(TABLES), "repeats": REPEATS, "epsilons": EPSILONS, "copies": list(COPIES)}
     given = {"names": options.tables, "repeats": options.repeats}
     asked = (_QUICK if options.quick else whole) | {name: value for name, value in given.items() if value}
-    print(run(options.output or (RESULTS / "quick" if options.quick else RESULTS), **asked))
+    print(run(output, **asked))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,18 @@
-"""How fast scores fall on public tables: python -m benchmarks.sets.falling, five minutes.
+"""How fast scores fall on public tables: python -m benchmarks.sets.falling --output FILE.
 
-Writes ``skdpmic/planning/scores_on_tables.csv``, the public assumption behind `found` of a plan. It is made of the
-tables of :mod:`benchmarks.sets.other_tables`, and not of those on which promises are compared with what is found. For
-each statistic, scores without noise are described by their shape, the mean over tables of scores divided by the largest
-one, and by five equally likely sizes of the largest one. "strong", "typical" and "weak" are the third of the tables in
-which noise does least harm, all of them, and the third in which it does most. At last all sizes are multiplied by the
-number with which the share found that follows is, on average over noise of all scales, that of the tables themselves.
+It takes five minutes. The file that is kept, ``skdpmic/planning/scores_on_tables.csv``, is the public assumption behind
+`found` of a plan. It is made of the tables of :mod:`benchmarks.sets.other_tables`, and not of those on which promises
+are compared with what is found. For each statistic, scores without noise are described by their shape, the mean over
+tables of scores divided by the largest one, and by five equally likely sizes of the largest one. "strong", "typical"
+and "weak" are the third of the tables in which noise does least harm, all of them, and the third in which it does most.
+At last all sizes are multiplied by the number with which the share found that follows is, on average over noise of all
+scales, that of the tables themselves.
 
 Of joint choices, found are the features that would be chosen without noise. What features add has no one shape; theirs
 is that of single scores, with sizes that are fitted to choices with noise.
 """
 
-import csv
+import argparse
 import warnings
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
+from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from benchmarks.sets.other_tables import OTHER_TABLES
 from benchmarks.sets.ways import best
 from benchmarks.store import completed
@@ -129,13 +131,18 @@ def _rows_of(statistic, known, noises, shares):
         yield statistic, signal, fitted_sizes(sizes, shape, tables, noises, share), shape
 
 
-def main():
-    with open(TABLE, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        sizes = [f"size {i}" for i in range(1, N_SIZES + 1)]
-        writer.writerow(["statistic", "signal", *sizes, *(f"at {place:g}" for place in PLACES)])
-        for statistic, signal, sizes, shape in rows():
-            writer.writerow([statistic, signal, *(f"{number:.4g}" for number in (*sizes, *shape))])
+def main(argv=None):
+    """Write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_output(parser, TABLE)
+    options = parser.parse_args(argv)
+    refuse_to_overwrite(parser, options)
+    head = [*(f"size {i}" for i in range(1, N_SIZES + 1)), *(f"at {place:g}" for place in PLACES)]
+    shown = (
+        [statistic, signal, *(f"{number:.4g}" for number in (*sizes, *shape))]
+        for statistic, signal, sizes, shape in rows()
+    )
+    write_csv(options.output, [["statistic", "signal", *head], *shown])
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ import pandas
 
 from benchmarks.selection.report import summarise, table, where
 from benchmarks.selection.ways import NOT_PRIVATE
-from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, REMOVED, SINGLE
+from benchmarks.sets.ways import FORWARD, FREE, NEED_ORDER, PRIVATE, REMOVED, RIVAL, SINGLE
 from benchmarks.sets.worth import load, metric
+
+MAIN = (SINGLE, "joint", "auto", FORWARD, RIVAL, "mRMR, quotient", "forward, boosting", "all columns")
 
 
 def worth(rows):
@@ -40,10 +42,20 @@ def over_tables(rows):
     return pandas.DataFrame(columns, index=means.index).reset_index()
 
 
+def of_results(folder):
+    """The tables, from the files of a run."""
+    return markdown(*(pandas.read_csv(folder / f"{name}.csv") for name in ("worth", "over_tables", "promised")))
+
+
 def markdown(worth, over, promised):
     """All tables."""
     names = dict.fromkeys(worth["table"])
     parts = [
+        "# Sets of columns: all tables",
+        "`python -m benchmarks.sets --report` prints this from the CSV files beside it.",
+        "## In short",
+        over_table(over[over["way"].isin(MAIN)], "worth", "mean worth"),
+        over_table(over[over["way"].isin(MAIN)], "lead", "lead over single scores"),
         "## Over tables",
         over_table(over, "worth", "mean worth"),
         over_table(over, "lead", "lead over single scores"),

@@ -1,3 +1,9 @@
 """What the tests of the benchmarks share with those of the package."""
 
-from tests.conftest import pytest_collection_modifyitems, pytest_fixture_setup, pytest_runtest_call, shared  # noqa: F401
+from tests.conftest import (  # noqa: F401
+    paper_data,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_fixture_setup,
+    pytest_runtest_call,
+)

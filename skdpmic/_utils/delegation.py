@@ -1,4 +1,4 @@
-"""Methods that a search leaves to the best estimator that it has found."""
+"""Methods that a search delegates to its best estimator."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from skdpmic._utils.typing import TableLike
 
 
 def delegated(name):
-    """A method of the best estimator; there is one if that has one."""
+    """A method of the best estimator, available if that has it."""
 
     def has_it(search):
-        getattr(getattr(search, "best_estimator_", search.estimator), name)  # its own AttributeError tells why not
+        getattr(getattr(search, "best_estimator_", search.estimator), name)  # its own AttributeError gives the reason
         return True
 
     def method(self: Any, X: TableLike) -> Any:
@@ -29,6 +29,6 @@ def delegated(name):
         Returns
         -------
         ndarray
-            What it returns.
+            Result of the method.
         """
     return available_if(has_it)(method)

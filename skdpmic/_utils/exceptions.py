@@ -2,8 +2,35 @@
 
 
 class PrivacyLeakWarning(UserWarning):
-    """Something outside the differential privacy guarantee was asked for: data-dependent bounds, or a seed."""
+    """Warns that a parameter breaks the privacy guarantee: bounds or classes read from the data, or a seed.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skdpmic import PrivacyLeakWarning, PrivateSelectKBest
+    >>> selector = PrivateSelectKBest(k=1, epsilon=1, bounds=(0, 1), target_bounds=(0, 1), random_state=0)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", PrivacyLeakWarning)
+    ...     try:
+    ...         selector.fit([[0.1], [0.2], [0.3], [0.4]], [0, 0, 1, 1])
+    ...     except PrivacyLeakWarning:
+    ...         print("refused")
+    refused
+    """
 
 
 class BudgetError(RuntimeError):
-    """A privacy cost was refused, because the total would pass the limit of the :class:`BudgetLedger`."""
+    """Raised if a privacy cost is refused because the total would exceed the limit of the :class:`BudgetLedger`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skdpmic import BudgetError, BudgetLedger
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+    ...     try:
+    ...         ledger.charge("mean age", 1.5)
+    ...     except BudgetError:
+    ...         print("refused")
+    refused
+    """

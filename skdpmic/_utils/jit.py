@@ -7,31 +7,24 @@ every function that calls it, so a kernel calls nothing but *leaves*: small func
 
 import contextlib
 import hashlib
+import threading
 import warnings
-from functools import cache
+from functools import cache, update_wrapper
 from pathlib import Path
-from typing import Any
 
 import numba
 from llvmlite import binding
 
-KERNELS: list[Any] = []  # of the modules that have been imported; see skdpmic.compile
+_ONE_THREAD = threading.Lock()  # at a time compiles
+_COMPARES_TIMES = numba.version_info.short < (0, 68)  # of source files, which unpacking a container image changes
 
 
 def jit(kernel):
     """Compile `kernel` with numba when it is called first, or take its machine code from disk."""
-    name = kernel.__qualname__
-    try:
-        kernel.__qualname__ = f"{name}_{_DIGEST}"  # numba names its files by it
-        dispatcher = numba.njit(nogil=True, cache=True, no_cfunc_wrapper=True)(kernel)
-    except (OSError, RuntimeError):  # no folder to keep machine code in
-        dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True)(kernel)
-    finally:
-        kernel.__qualname__ = name
-    if not numba.config.DISABLE_JIT:
-        dispatcher._cache = _Cache(dispatcher._cache)
-        KERNELS.append(dispatcher)
-    return dispatcher
+    if numba.config.DISABLE_JIT:
+        return kernel
+    KERNELS.append(Kernel(kernel))
+    return KERNELS[-1]
 
 
 def leaf(function):
@@ -39,6 +32,63 @@ def leaf(function):
     return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
+class Kernel:
+    """A function that is compiled by its first call, for the types of its arguments. No error of the disk ends a call.
+
+    Attributes
+    ----------
+    folder : str or None
+        Where its machine code is kept; None if it is not, or has not been called.
+    is_read : bool
+        Whether its machine code was read from disk.
+    is_compiled : bool
+        Whether it was compiled in this process.
+    """
+
+    def __init__(self, function):
+        update_wrapper(self, function)
+        function.__qualname__ = self._file_name = f"{function.__qualname__}_{_DIGEST}"  # numba names its files by it
+        self._machine_code, self.folder, self.is_read = None, None, False
+
+    def __call__(self, *arguments):
+        if self._machine_code is None:
+            with _ONE_THREAD:
+                self._prepare(tuple(map(numba.typeof, arguments)))
+        return self._machine_code(*arguments)
+
+    @property
+    def is_compiled(self):
+        return self._machine_code is not None and not self.is_read
+
+    def _prepare(self, types):
+        if self._machine_code is not None:  # by another thread
+            return
+        with contextlib.suppress(Exception):  # no folder, a full disk, or whatever a damaged file leads to
+            self._read_or_compile(types)
+            return
+        with contextlib.suppress(Exception):  # which has been removed by now
+            self._read_or_compile(types)
+            return
+        compiled = numba.njit(nogil=True, no_cfunc_wrapper=True)(self.__wrapped__)
+        compiled.compile(types)
+        self._machine_code = compiled
+        _warn_once()
+
+    def _read_or_compile(self, types):
+        compiled = numba.njit(nogil=True, cache=True, no_cfunc_wrapper=True)(self.__wrapped__)
+        folder = compiled.stats.cache_path
+        if _COMPARES_TIMES:  # a private name, but of versions that no longer change; tests/test_private_names.py
+            compiled._cache._cache_file._source_stamp = _DIGEST
+        try:
+            compiled.compile(types)
+        except Exception:
+            for file in Path(folder).glob(f"*{self._file_name}*"):
+                file.unlink(missing_ok=True)
+            raise
+        self.folder, self.is_read, self._machine_code = folder, bool(compiled.stats.cache_hits), compiled
+
+
+KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
 _SEEN_BY_KERNELS = ("_utils", "statistics", "table/nominal.py", "correlation")  # and nothing else is
 
@@ -63,40 +113,6 @@ def _digest():
     features = binding.get_host_cpu_features().flatten() if features is None else features
     digest.update(f"{name}{features} {numba.config.BOUNDSCHECK}".encode())
     return digest.hexdigest()[:16]
-
-
-class _Cache:
-    """numba's cache of one kernel, without which a call still works: no error of the disk may end a fit.
-
-    `is_kept` tells whether machine code was read from disk, or is there now.
-    """
-
-    def __init__(self, cache):
-        self._cache = cache
-        self.is_kept = False
-        if cache.cache_path is not None:
-            # Older versions of numba look at the time of the file, which unpacking an image of a container changes.
-            cache._cache_file._source_stamp = _DIGEST
-
-    def __getattr__(self, name):
-        return getattr(self._cache, name)
-
-    def load_overload(self, *arguments):
-        try:
-            found = self._cache.load_overload(*arguments)
-        except Exception:  # whatever a damaged file leads to
-            return None
-        self.is_kept |= found is not None
-        return found
-
-    def save_overload(self, *arguments):
-        try:
-            self._cache.save_overload(*arguments)
-            self.is_kept = self._cache.cache_path is not None
-        except Exception:
-            self.is_kept = False
-        if not self.is_kept:
-            _warn_once()
 
 
 @cache

@@ -1,7 +1,7 @@
-"""What draws noise is never answered from a cache (``docs/theory/ledger.md``, on repeated noise).
+"""Objects that draw noise are never cached (``docs/theory/ledger.md``, on repeated noise).
 
-joblib's caches, such as the `memory` of a pipeline, know a call by a hash of its arguments, and hash an object by what
-it gives to be pickled. So each of these objects gives a number that has never been given before; no two hashes agree.
+joblib's caches, such as the `memory` of a pipeline, identify a call by a hash of its arguments, and hash an object by
+its pickled state. So each of these objects adds a fresh number to this state, and no two hashes agree.
 """
 
 import functools
@@ -17,7 +17,7 @@ _Result = TypeVar("_Result")
 
 
 def fresh_nonce():
-    """Bytes that nobody has seen."""
+    """Bytes that were never used before."""
     return os.urandom(16)
 
 
@@ -32,9 +32,9 @@ class NoCacheMixin:
 
 
 class never_cached(Generic[_Parameters, _Result]):
-    """Make every hash of a function new. It is called, looks and is pickled as without this decorator.
+    """Make every hash of a function new, without changing calls, appearance and pickling.
 
-    A function is pickled, and so hashed, by its name alone; hence a callable object in its place.
+    A function is pickled, and so hashed, by its name only; hence it is replaced by a callable object.
     """
 
     __wrapped__: Callable[_Parameters, _Result]
@@ -54,5 +54,5 @@ class never_cached(Generic[_Parameters, _Result]):
 
 
 def _function_named(module, name, nonce):
-    """The one function of that name, whatever the nonce."""
+    """The function of that name, for any nonce."""
     return getattr(importlib.import_module(module), name)

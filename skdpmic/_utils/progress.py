@@ -1,22 +1,22 @@
-"""Lines that say how much of a long computation is done, for estimators with `verbose`.
+"""Progress messages of long computations, for estimators with `verbose`.
 
-They tell how many columns, pairs or fits are done, of how many, and how long it took: public numbers and time.
+They contain the numbers of columns, pairs or fits done and in total, and the elapsed time: public numbers and time.
 """
 
 import time
 
-_MOST_LINES = 10  # of a pass with verbose=1
+_MOST_LINES = 10  # per pass with verbose=1
 
 
 class Progress:
-    """What is printed while a fit goes on.
+    """Progress messages of a fit.
 
     Parameters
     ----------
     name : str
-        Whose lines these are.
+        Name at the start of each line.
     verbose : int, default=0
-        0 prints nothing, 1 about ten lines in each pass over the columns, more a line at every step.
+        0 prints nothing, 1 about ten lines in each pass over the columns, more prints a line at every step.
     """
 
     def __init__(self, name, verbose=0):
@@ -25,21 +25,21 @@ class Progress:
 
     @property
     def return_as(self):
-        """How joblib is to return results: those that are to be counted, as they come."""
+        """How joblib returns results: as a generator if they are counted."""
         return "generator" if self._verbose else "list"
 
     def track(self, results, total, unit, size=None):
-        """The results, one after the other, and a line now and then.
+        """Yield the results, and print a line occasionally.
 
         Parameters
         ----------
         results : iterable
         total : int
-            How many units there are in all results.
+            Number of units in all results.
         unit : str
-            What they are, in the plural.
+            Name of the units, in the plural.
         size : callable, default=None
-            How many units a result has; None counts one for each.
+            Number of units in a result; None counts one per result.
         """
         if not self._verbose:
             yield from results

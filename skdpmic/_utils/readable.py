@@ -1,4 +1,4 @@
-"""Which data can be read as numbers at all, each row by itself: no dates, no hidden values, one column a name."""
+"""Checks that data can be read as numbers row by row: no dates, no hidden values, unique column names."""
 
 import datetime
 import sys
@@ -17,40 +17,40 @@ _NAMED = 20  # columns named in a message
 
 
 def refuse_unreadable(X, y):
-    """Raise if a table or its target hides values, or the table's names do not tell its columns apart."""
+    """Raise if a table or its target hides values, or if column names are not unique."""
     for data, name in ((X, "X"), (y, "y")):
         refuse_masked(data, name)
     check_names(X)
 
 
 def check_names(X):
-    """Raise unless a dataframe has columns, whose names tell them apart."""
+    """Raise unless a dataframe has columns with unique names."""
     names = _names(X)
     if names is not None and not names:
         raise ValueError(f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required.")
-    refuse_repeated(names or [], "X must have a different name for each column")
+    refuse_repeated(names or [], "X must have distinct column names")
 
 
 def refuse_masked(data, name):
-    """Raise if `data` is a masked array, or a list of such: numpy reads the values that the mask hides."""
+    """Raise if `data` is a masked array, or a list of these: numpy would read the hidden values."""
     rows = data if isinstance(data, list | tuple) else (data,)
     if any(isinstance(row, np.ma.MaskedArray) for row in rows):
         raise TypeError(
             f"{name} must not be a masked array, whose hidden values would be read: pass {name}.filled(value), with a "
-            "constant that is chosen without looking at the data."
+            "constant chosen without looking at the data."
         )
 
 
 def as_objects(values):
-    """Values that have no dtype, such as those of a list, as an array of objects; others as they are.
+    """Values without a dtype, such as those of a list, as an array of objects; others are unchanged.
 
-    numpy would look for one type that suits all: a date in nanoseconds would change the unit of all others, and a
-    numeral would make text of all numbers. So each object is left as it is, to become a number by itself.
+    numpy would infer a common type: one date in nanoseconds would change the unit of all others, and one numeral would
+    turn all numbers into text. So objects are kept, and each is converted by itself.
     """
     if any(hasattr(values, name) for name in _DECLARED):
         return values
     if isinstance(values, list | tuple) and any(_is_row(kind) for kind in set(map(type, values))):
-        # numpy would make plain integers of dates.
+        # numpy would convert dates to plain integers.
         values = [list(row) if _is_row(type(row)) and getattr(row, "ndim", 1) else row for row in values]
     return without_data(np.array, values, dtype=object)
 
@@ -62,15 +62,15 @@ def _is_row(kind):
 def refuse_dates(data, name):
     """Raise if a table or a column holds dates or durations.
 
-    As numbers they would be counts of a unit that numpy and pandas infer from all rows: one row with nanoseconds
-    rescales all others, and no bound on what one row can do to a score would hold.
+    As numbers they would be counts of a unit that numpy and pandas infer from all rows: one row with nanoseconds would
+    rescale all others, and no bound on the effect of one row would hold.
     """
     with_dates = [label for label, column in _columns(data) if holds_dates(column)]
     if with_dates:
         where = "" if with_dates == [None] else f" in columns {abbreviated(with_dates)}"
         raise ValueError(
             f"{name} must hold numbers, got dates or durations{where}, whose unit may depend on all rows: subtract a "
-            "public date and divide by a unit of your own, for instance "
+            "public date and divide by a fixed unit, for instance "
             "(column - pd.Timestamp('2020-01-01')) / pd.Timedelta(days=1)."
         )
 
@@ -80,12 +80,12 @@ def holds_dates(values):
     kind = _kind_of(values)
     if kind in _DATE_KINDS:
         return True
-    if kind in _NUMBER_KINDS or is_dask_collection(values):  # whose partitions are looked at where they lie
+    if kind in _NUMBER_KINDS or is_dask_collection(values):  # partitions are checked on the workers
         return False
     array = without_data(np.asarray, values)
     if array.dtype.kind == "O":
         return not _PLAIN.issuperset(map(type, array.ravel())) and any(map(is_date, array.ravel()))
-    if array.dtype.kind == "V":  # fields, each of a type of its own
+    if array.dtype.kind == "V":  # fields of different types
         return any(array.dtype[field].base.kind in _DATE_KINDS for field in array.dtype.names or ())
     return array.dtype.kind in _DATE_KINDS
 
@@ -102,7 +102,7 @@ def is_date(value):
 
 
 def _kind_of(values):
-    """What numpy calls the kind of a dtype: of an array, a scalar, or a column of pandas or dask; None if unknown."""
+    """The numpy kind of the dtype of an array, a scalar, or a pandas or dask column; None if unknown."""
     return getattr(getattr(values, "dtype", None), "kind", None)
 
 
@@ -110,7 +110,7 @@ def _kind_of(values):
 
 
 def _columns(data):
-    """Name or number, and values, of each column that may hold other things than numbers."""
+    """Name or number, and values, of each column that may hold values other than numbers."""
     if _kind_of(data) in _NUMBER_KINDS:
         return
     names = _names(data)
@@ -129,21 +129,21 @@ def _columns(data):
 
 
 def _names(data):
-    """The column names of a dataframe of any library; None if `data` is none."""
-    if hasattr(data, "column_names"):  # of Arrow
+    """The column names of a dataframe of any library; None for other data."""
+    if hasattr(data, "column_names"):  # Arrow
         return list(data.column_names)
-    is_table = hasattr(data, "columns") and getattr(data, "ndim", 2) == 2  # a column of dask has columns, too
+    is_table = hasattr(data, "columns") and getattr(data, "ndim", 2) == 2  # a dask column also has columns
     return list(data.columns) if is_table else None
 
 
 def refuse_repeated(names, allowed):
-    """Raise if names of columns do not tell them apart; names that are no text are not used as such."""
+    """Raise if column names are not unique; names that are not str are ignored."""
     repeated = [name for name, count in Counter(names).items() if count > 1 and isinstance(name, str)]
     if repeated:
         raise ValueError(f"{allowed}, got several named {abbreviated(repeated)}.")
 
 
 def abbreviated(labels):
-    """Labels as text: all of them, or the first few and how many more."""
+    """Labels as text: all of them, or the first few and the number of the others."""
     shown = [str(label) if isinstance(label, str) else label for label in labels[:_NAMED]]
     return f"{shown}" + (f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else "")

@@ -1,4 +1,4 @@
-"""What selectors and scorers have released, as columns with a value for each feature."""
+"""The releases of selectors and scorers, as columns with one value per feature."""
 
 from contextlib import suppress
 from typing import Any
@@ -9,36 +9,36 @@ from skdpmic._utils.fitted import check_published
 
 
 class ResultsMixin:
-    """A selector or scorer whose results a user can have as one dataframe."""
+    """A selector or scorer that returns its results as a dataframe."""
 
     def to_frame(self) -> Any:
-        """Return what was released of each feature, best first.
+        """Return the released results of each feature as a dataframe, best first.
 
-        Costs no privacy: nothing but what was released, and public numbers, are used. With ranks, the first call takes
-        a few seconds, in which p-values are simulated.
+        Costs no privacy: it uses only what was released, and public numbers. With rank statistics, the first call takes
+        a few seconds to simulate p-values.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each feature, with those of these columns that the estimator has:
+            One row per feature, with those of these columns that apply:
 
-            - `feature`: its name, or its number where features have no names;
-            - `rank`: its place, 1 for the best, as in `ranking_`. Features that share a place stay in the order of the
-              table: if names only were released, all that were not chosen share the next place, and those of `keep`
-              have 0;
+            - `feature`: its name, or its number if features have no names;
+            - `rank`: its rank, 1 for the best, as in `ranking_`. Features with equal ranks stay in the order of the
+              table: if only names were released, all features not chosen share the next rank, and those of `keep` have
+              0;
             - `score`: its released score;
-            - `lower`, `upper`: the 95% interval for the score without noise, as of `scores_interval`;
-            - `p_value`: as of `p_values`, not corrected for there being several features;
-            - `gap`: with ``mechanism_="one-shot"``, how much larger its noisy score is than that of the next feature
-              chosen, as in `gaps_`; NaN where there is none;
-            - `among_best`: how sure it is that the feature is among the k best without noise. By a selector of scores:
-              how likely, if any score was as likely as another before the release. By :class:`PrivateSelectKBest` with
-              gaps: the confidence, for each place by itself, that no feature left out is as good, whatever the scores
-              are; NaN for the last one chosen and those left out, of which nothing is known;
+            - `lower`, `upper`: the 95% interval for the noise-free score, as in `scores_interval`;
+            - `p_value`: as in `p_values`, not corrected for multiple testing;
+            - `gap`: with ``mechanism_="one-shot"``, the difference between its noisy score and that of the next feature
+              chosen, as in `gaps_`; NaN if there is none;
+            - `among_best`: the certainty that the feature is among the k best without noise. With released scores: its
+              posterior probability for a uniform prior of the scores. With :class:`PrivateSelectKBest` and gaps: the
+              confidence, for each rank by itself, that no feature left out is as good, for any scores; NaN for the last
+              feature chosen and those left out, about which nothing is known;
             - `r2`: with :class:`skdpmic.correlation.PrivateForwardSelector`, the R squared of a linear model with this
               feature and those before it, as in `r2_path_`;
-            - `n_reported`: with :class:`skdpmic.two_party.TwoPartyScorer`, how many records reported it;
-            - `chosen`: whether a selector keeps it, with the `k`, `threshold` or `fdr` that it has now.
+            - `n_reported`: with :class:`skdpmic.two_party.TwoPartyScorer`, the number of records that reported it;
+            - `chosen`: whether a selector keeps it, with the current `k`, `threshold` or `fdr`.
 
         Raises
         ------
@@ -47,7 +47,7 @@ class ResultsMixin:
         NotFittedError
             If the estimator is not fitted.
         ValueError
-            If the selector has been given parameters since the fit with which what was released does not say which
+            If parameters of the selector have changed since the fit so that the release does not determine which
             features to keep.
 
         Examples
@@ -65,14 +65,14 @@ class ResultsMixin:
         return _frame_of(self)
 
     def _result_columns(self):
-        """Scores and their intervals, where there are such."""
+        """Scores and their intervals, if there are any."""
         columns = {"score": self.scores_} if hasattr(self, "scores_") else {}
-        with suppress(AttributeError):  # where the law of the noise on a score is not known
+        with suppress(AttributeError):  # if the distribution of the noise on a score is not known
             columns["lower"], columns["upper"] = self.scores_interval()
         return columns
 
     def _further_columns(self):
-        """What only this estimator has."""
+        """The columns of this estimator only."""
         return {}
 
 
@@ -80,7 +80,7 @@ def _frame_of(estimator):
     check_published(estimator)
     features = getattr(estimator, "feature_names_in_", np.arange(estimator.n_features_in_))
     columns = {"feature": features, "rank": estimator.ranking_} | estimator._result_columns()
-    with suppress(AttributeError):  # where the law of a score is not known
+    with suppress(AttributeError):  # if the distribution of a score is not known
         columns["p_value"] = estimator.p_values()
     columns |= estimator._further_columns()
     if hasattr(estimator, "get_support"):
@@ -89,15 +89,15 @@ def _frame_of(estimator):
 
 
 def in_order(ranking):
-    """The numbers of the features that were ranked, best first; kept ones, which have 0, were not."""
+    """Indices of the ranked features, best first, without those kept in any case, which have rank 0."""
     order = np.argsort(ranking, kind="stable")
     return order[ranking[order] > 0]
 
 
 def dataframe(data, columns=None):
-    """A dataframe of pandas, as every `to_frame` returns."""
+    """A pandas dataframe, for all `to_frame` methods."""
     try:
         import pandas
     except ImportError as error:
-        raise ImportError("to_frame needs pandas: pip install pandas") from error
+        raise ImportError("to_frame requires pandas: pip install pandas") from error
     return pandas.DataFrame(data, columns=columns)

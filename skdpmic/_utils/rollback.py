@@ -1,11 +1,11 @@
-"""An object is as it was before what failed."""
+"""Rollback of an object's attributes on errors."""
 
 import contextlib
 
 
 @contextlib.contextmanager
 def rollback_on_error(thing):
-    """Give `thing` back the attributes that it had before, if the block raises."""
+    """Restore the attributes of `thing` if the block raises."""
     before = vars(thing).copy()
     try:
         yield

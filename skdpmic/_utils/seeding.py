@@ -1,4 +1,4 @@
-"""Random numbers of one fit: the generators of which a process has only one, seeded for as long as the fit takes."""
+"""Random numbers of one fit: the global generators of a process, seeded for the duration of the fit."""
 
 import contextlib
 import random
@@ -11,11 +11,10 @@ _TURN = threading.RLock()
 
 @contextlib.contextmanager
 def generators_seeded(seed):
-    """Seed the global generators of NumPy and of Python's `random` within the block; after it they are as before.
+    """Seed the global generators of NumPy and of Python's `random` within the block, and restore them afterwards.
 
-    What the block draws from them is then a function of the seed and of what the block does, whatever was drawn
-    before, and whatever is drawn after does not depend on the block. Threads of a process share the generators, so they
-    take turns: one block at a time.
+    Draws within the block depend only on the seed and the block, not on earlier draws, and later draws do not depend on
+    the block. Threads of a process share the generators, so only one block runs at a time.
 
     Parameters
     ----------

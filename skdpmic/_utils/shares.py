@@ -1,10 +1,10 @@
-"""Shares of a whole, from estimates with noise that may be negative."""
+"""Shares of a whole, from noisy estimates that may be negative."""
 
 import numpy as np
 
 
 def nearest_shares(estimates):
-    """The nearest point whose coordinates are not negative and have sum 1.
+    """The nearest point with nonnegative coordinates that sum to 1.
 
     Parameters
     ----------

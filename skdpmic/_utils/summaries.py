@@ -1,6 +1,6 @@
-"""What a notebook shows of a fitted estimator, below scikit-learn's diagram: what was released, and what it cost.
+"""The summary of a fitted estimator in notebooks, below scikit-learn's diagram: the release and its cost.
 
-All of it was released, or is public. Colours are those of the page around it, light or dark.
+Everything shown was released or is public. Colours follow the surrounding page, light or dark.
 """
 
 import html
@@ -27,7 +27,7 @@ _NOISE = {
     "exponential": "Gumbel noise of scale {}, on each score before each choice",
 }
 _WHY_BROKEN = {
-    "random_state": "random_state was set, so whoever knows the seed can subtract the noise",
+    "random_state": "random_state was set, so anyone who knows the seed can subtract the noise",
     "epsilon": "an epsilon is infinite, so there is no noise",
 }
 _STYLE = (files("skdpmic._utils") / "summaries.css").read_text(encoding="utf-8")
@@ -35,22 +35,22 @@ _STYLE = (files("skdpmic._utils") / "summaries.css").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class ReleaseTerms:
-    """What is public about a release, as it was when it was made: parameters may have been set anew since."""
+    """The public terms of a release at the time it was made; parameters may have changed since."""
 
     statistic: str | None  # None for counts
     noise: str  # name of the mechanism
     epsilon: float
     delta: float
-    n_protected: int | None  # records; people, where these have several rows; None where it is not kept
-    rows_per_person: int | None  # None where a record is a row
-    broken_by: tuple  # names of the parameters with which the guarantee does not hold
-    epsilon_of_target: float | None = None  # of epsilon, what was spent on the target itself
+    n_protected: int | None  # records, or people with several rows; None if not stored
+    rows_per_person: int | None  # None if a record is a row
+    broken_by: tuple  # names of the parameters that break the guarantee
+    epsilon_of_target: float | None = None  # part of epsilon spent on the target itself
     model: str = "central"  # or "local"
-    of: str | None = None  # what is protected, where that is not all that the release was made from
+    of: str | None = None  # what the guarantee covers, if not all inputs of the release
 
 
 class Column(NamedTuple):
-    """One column of the table of what was released."""
+    """One column of the table of results."""
 
     title: str
     cells: list
@@ -58,7 +58,7 @@ class Column(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What is shown of a release."""
+    """The summary of a release."""
 
     facts: list  # pairs of a name and a text
     broken: list  # why there is no privacy
@@ -66,21 +66,21 @@ class Summary(NamedTuple):
     order: Sequence | np.ndarray = ()  # of the rows of the table
     is_marked: np.ndarray | None = None  # which rows are chosen
     unit: str = ""  # what a row is
-    terms: Sequence = ()  # a ReleaseTerms for each guarantee; none if nothing was published
+    terms: Sequence = ()  # one ReleaseTerms per guarantee; empty if nothing was published
 
     def all_columns(self):
-        """Columns with the marks of the rows that are chosen."""
+        """The columns, with marks of the chosen rows."""
         if self.is_marked is None or not self.columns:
             return [*self.columns]
         return [*self.columns, Column("", ["chosen" if marked else "" for marked in self.is_marked], "mark")]
 
 
 class ShownInNotebooks:
-    """An estimator whose HTML says what it has released. `_shown` returns a :class:`Summary`, once it is fitted."""
+    """An estimator whose HTML shows its release. `_shown` returns a :class:`Summary` once it is fitted."""
 
     @property
     def _repr_html_(self):
-        diagram = super()._repr_html_  # an AttributeError, where text is to be displayed
+        diagram = super()._repr_html_  # an AttributeError if text is displayed
         return lambda: diagram() + self._release_as_html()
 
     def _repr_mimebundle_(self, **options):
@@ -97,15 +97,15 @@ class ShownInNotebooks:
 
 
 def shown_scores(estimator):
-    """Scores, or which features are the best, of a scorer or a selector."""
+    """Scores, or the names of the best features, of a scorer or selector."""
     terms, features = estimator._terms, counted(estimator.n_features_in_, "feature")
     n_rows = estimator.n_features_in_
     if not hasattr(estimator, "scores_"):
         n_rows = estimator.n_ranked_
         gaps = ", and the gaps between them" if len(getattr(estimator, "gaps_", ())) else ""
-        released = f"which {n_rows:,} of {features} are the best, in order, by {terms.statistic}{gaps}; no scores"
+        released = f"names of the best {n_rows:,} of {features}, in order, by {terms.statistic}{gaps}; no scores"
     else:
-        tables = ", and the noisy tables of counts that they follow from" if hasattr(estimator, "noisy_counts_") else ""
+        tables = ", and the noisy tables of counts behind them" if hasattr(estimator, "noisy_counts_") else ""
         released = f"scores of {features}, by {terms.statistic}{tables}"
     chosen, is_chosen = _choice(estimator)
     facts = _facts(estimator, released) + chosen
@@ -116,8 +116,8 @@ def shown_scores(estimator):
 def shown_forward(selector):
     """The order of the features of a :class:`PrivateForwardSelector`."""
     released = (
-        f"Kendall's correlations of {counted(selector.n_features_in_, 'feature')} and the target, from which the order "
-        "of the features follows"
+        f"Kendall's correlations of {counted(selector.n_features_in_, 'feature')} and the target, which determine the "
+        "order of the features"
     )
     chosen, is_chosen = _choice(selector)
     columns = [*_features(selector), _numbers("R² with those before it", selector._further_columns()["r2"])]
@@ -137,21 +137,21 @@ def shown_correlations(estimator):
         _numbers("noisy correlation", noisy),
         _intervals(*ends),
     ]
-    released = f"Kendall's correlations of {counted(len(names), 'column')}, of which the strongest are shown"
+    released = f"Kendall's correlations of {counted(len(names), 'column')}; the strongest are shown"
     facts = _facts(estimator, released, noisy="correlation")
     order = np.argsort(-np.abs(noisy), kind="stable")
     return Summary(facts, _broken(estimator._terms), columns, order, unit="pair", terms=(estimator._terms,))
 
 
 def shown_graph(estimator):
-    """The edges of a :class:`PrivatePC`, the surest first."""
+    """The edges of a :class:`PrivatePC`, strongest evidence first."""
     names, of_numbers, terms = names_of(estimator), estimator.kind_ == "numeric", estimator._terms
     what = "Kendall's correlations" if of_numbers else "counts and tables"
-    released = f"{what} of {counted(len(names), 'column')}, from which the graph follows"
+    released = f"{what} of {counted(len(names), 'column')}, from which the graph is computed"
     facts = _facts(estimator, released, noisy="correlation" if of_numbers else "count")
     try:
         marks, p_values = np.asarray(estimator.cpdag_), np.asarray(estimator.p_values_)
-    except AttributeError as error:  # of parameters that were set since
+    except AttributeError as error:  # of parameters changed since
         return Summary([*facts, ("Edges", str(error))], _broken(terms), terms=(terms,))
     edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
     facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {estimator.alpha:g}"))
@@ -170,12 +170,12 @@ def _p_value(p):
 
 
 def shown_search(search, broken_by):
-    """The parameters that a :class:`PrivateGridSearch` has chosen."""
+    """The parameters chosen by a :class:`PrivateGridSearch`."""
     chosen = ", ".join(f"{name}={shortened(repr(value), _MOST_LETTERS)}" for name, value in search.best_params_.items())
     of_what = "the choice and the private steps of the refit" if hasattr(search, "best_estimator_") else "the choice"
     noise = f"one-sided exponential noise of scale {in_short(search.noise_scale_)}, on each mean score over its range"
     facts = [
-        ("Released", "which parameters are the best; no scores"),
+        ("Released", "the best parameters; no scores"),
         ("Chosen", chosen),
         ("Cost", f"{budget(*search.privacy_spent_)}, for {of_what}"),
         ("Noise", "none" if search.noise_scale_ == 0 else noise),
@@ -186,7 +186,7 @@ def shown_search(search, broken_by):
 
 
 def shown_reports(transformer):
-    """What each `transform` of a :class:`RandomizedResponse` releases."""
+    """The release of each `transform` of a :class:`RandomizedResponse`."""
     n_reported, d = transformer.columns_per_record_, transformer.n_features_in_
     epsilon, is_seeded = transformer._description.epsilon, transformer._is_seeded
     seeds = ("random_state",) if is_seeded else ()
@@ -198,7 +198,7 @@ def shown_reports(transformer):
             "Cost",
             f"{budget(epsilon, 0)}, local, for each transform; {budget(transformer.epsilon_per_column_, 0)} a part",
         ),
-        ("Protects", "no one" if broken else "each record, from everybody who sees its reports"),
+        ("Covers", "no one" if broken else "each record, against anyone who sees its reports"),
     ]
     columns = [
         Column("column", names_of(transformer)),
@@ -227,14 +227,14 @@ def shown_two_party(scorer):
         ]
         terms = _terms_of_two_parties(scorer, of_reports, of_target)
     else:
-        facts.append(("Target", "not protected: for the party that holds it only, not to be published"))
+        facts.append(("Target", "not covered by the guarantee: for the party that holds it only, not to be published"))
     broken_by = ["random_state"] if scorer._is_published and scorer._is_seeded else []
     broken = why_broken(broken_by, max(of_reports, of_target))
     return Summary(facts, broken, _features(scorer), _ranked(scorer), unit="feature", terms=terms)
 
 
 def _terms_of_two_parties(scorer, of_reports, of_target):
-    """Either party protects what it holds."""
+    """The terms of both guarantees: of the target, and of the features."""
     n, seeds = scorer._n_records, ("random_state",) if scorer._is_seeded else ()
     target = ReleaseTerms(scorer._scored_by, "geometric", of_target, 0.0, n, None, seeds, of="the target")
     reports = ReleaseTerms(
@@ -251,12 +251,12 @@ def _facts(estimator, released, noisy="score"):
         ("Cost", budget(terms.epsilon, terms.delta)),
         *_of_target(estimator),
         ("Noise", "none" if scale == 0 else noise.replace("each score", f"each {noisy}")),
-        ("Protects", "no one" if _broken(terms) else _protected(terms)),
+        ("Covers", "no one" if _broken(terms) else _protected(terms)),
     ]
 
 
 def _of_target(estimator):
-    """What was released of the target itself, and what part of the cost that was."""
+    """The release about the target itself, and its part of the cost."""
     part = estimator._terms.epsilon_of_target
     if part is None:
         return []
@@ -267,7 +267,7 @@ def _of_target(estimator):
 
 
 def _features(estimator):
-    """Columns with a cell for each feature: its name, its score and the interval of that, where there are such."""
+    """Columns with one cell per feature: its name, and its score and interval if there are any."""
     columns, results = [Column("feature", names_of(estimator))], estimator._result_columns()
     if "score" in results:
         columns.append(_numbers("score", results["score"]))
@@ -281,12 +281,12 @@ def _ranked(estimator):
 
 
 def _choice(estimator):
-    """What is said of the features that are chosen, and which these are; None where none are, or it is not known."""
+    """A description of the chosen features, and these features; None if there are none, or if they are unknown."""
     if not hasattr(estimator, "get_support"):
         return [], None
     try:
         is_chosen = estimator.get_support()
-    except ValueError as error:  # of parameters that were set since
+    except ValueError as error:  # of parameters changed since
         return [("Chosen", str(error))], None
     names = [name for name, chosen in zip(names_of(estimator), is_chosen, strict=True) if chosen]
     text = f"{len(names):,} of {counted(len(is_chosen), 'feature')}: {', '.join(names[:MOST_ROWS])}"
@@ -298,7 +298,7 @@ def _broken(terms):
 
 
 def why_broken(broken_by, epsilon):
-    """Why there is no privacy: texts, none if there is."""
+    """The reasons why there is no privacy; empty if there is."""
     names = dict.fromkeys([*broken_by, *(["epsilon"] if epsilon == math.inf else [])])
     return [_WHY_BROKEN.get(name, f"{name} was read from the data") for name in names]
 
@@ -333,7 +333,7 @@ def _protected(terms):
 
 
 def as_html(shown, title="What was released, and what it cost"):
-    """The HTML of what is shown."""
+    """The HTML of a summary."""
     broken = "".join(f'<p class="broken">No privacy: {html.escape(reason)}.</p>' for reason in shown.broken)
     facts = "".join(
         f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>' for name, text in shown.facts

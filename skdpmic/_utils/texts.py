@@ -1,4 +1,4 @@
-"""Numbers, costs and names as people read them: in pictures, in notebooks and in tables."""
+"""Formatting of numbers, costs and names for figures, notebooks and tables."""
 
 import math
 
@@ -12,19 +12,19 @@ def names_of(estimator):
 
 
 def in_short(number, digits=3):
-    """A number with this many significant digits, as people write it."""
+    """A number with this many significant digits, in decimal notation."""
     if number == math.inf:
         return "∞"
     return np.format_float_positional(number, precision=digits, fractional=False, trim="-")
 
 
 def budget(epsilon, delta=0.0):
-    """A cost, as people write it."""
+    """A cost as text."""
     return f"ε = {in_short(epsilon, 6)}" + (f", δ = {delta:.2g}" if delta else "")
 
 
 def counted(number, what):
-    """So many things."""
+    """A number of things, as text."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 

@@ -1,4 +1,4 @@
-"""What public functions and estimators take and return, for type checkers. Docstrings say which values are allowed."""
+"""Types of public functions and estimators, for type checkers. Docstrings describe the allowed values."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, Protocol
@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-# Arrays, dataframes of any library, sparse matrices, dask collections have no type in common, nor have estimators.
+# Arrays, dataframes of any library, sparse matrices and dask collections have no common type, nor have estimators.
 TableLike = Any
 Estimator = Any
 
@@ -14,7 +14,7 @@ ColumnLike = Collection[Any]  # a list, an array, a column of a dataframe
 
 
 class ArrowStream(Protocol):
-    """A table of one column, or a column, of any library that has the protocol of Arrow."""
+    """A table of one column, or a column, of any library with the Arrow protocol."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 

@@ -1,1 +1,1 @@
-"""What has been spent, and what may still be."""
+"""Budget ledgers: what has been spent, and what remains."""

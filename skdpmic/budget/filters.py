@@ -1,7 +1,7 @@
 """Privacy filters: whether one more release keeps the total within (epsilon, delta) (``docs/theory/ledger.md``).
 
-A filter sees the costs of all releases so far, and those may have been chosen in the light of earlier results. All
-sums are exact.
+A filter sees the costs of all releases so far, which may have been chosen depending on earlier results. All sums are
+exact.
 """
 
 import math
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from skdpmic.privacy.composition import epsilon_of, epsilon_within, rho_for
 from skdpmic.privacy.parameters import exact
 
-_LARGE = 1e150  # an epsilon whose square is still a float
+_LARGE = 1e150  # an epsilon whose square does not overflow
 
 
 class Cost(NamedTuple):
-    """What one release costs: it is (epsilon, delta)-DP, and rho-zCDP where rho is known; `count` times."""
+    """The cost of a release that is (epsilon, delta)-DP, and rho-zCDP if rho is known; made `count` times."""
 
     epsilon: float
     delta: float = 0.0
@@ -24,21 +24,22 @@ class Cost(NamedTuple):
 
     @classmethod
     def concentrated(cls, epsilon, delta):
-        """Of a release under zero-concentrated differential privacy, with the rho that epsilon and delta allow."""
+        """The cost of a zCDP release, with the rho that epsilon and delta allow."""
         return cls(float(epsilon), float(delta), rho_for(epsilon, delta))
 
     @classmethod
     def of_parts(cls, epsilon, squares):
-        """Of a release with delta 0 whose parts each draw noise of their own, and cost less in zCDP than as one.
+        """The cost of a release with delta 0 whose parts have independent noise, and cost less in zCDP than as one.
 
-        A part that is epsilon_i-DP is epsilon_i**2 / 2 zCDP, and zCDP adds up (``docs/theory/ledger.md``, Lemma 1).
+        A part that is epsilon_i-DP is epsilon_i**2 / 2 zCDP, and the costs in zCDP are summed
+        (``docs/theory/ledger.md``, Lemma 1).
 
         Parameters
         ----------
         epsilon : float, above 0
-            Of all parts together.
+            Budget of all parts together.
         squares : int or Fraction, in (0, 1]
-            At least the sum of ``(epsilon_i / epsilon)**2``, exactly: 1 / d for d parts of epsilon / d.
+            Upper bound on the sum of ``(epsilon_i / epsilon)**2``, exactly: 1 / d for d parts of epsilon / d.
         """
         if squares == 1 or epsilon > _LARGE:
             return cls(float(epsilon))
@@ -46,7 +47,7 @@ class Cost(NamedTuple):
 
     @property
     def in_zcdp(self):
-        """Rho of all of them, as a Fraction, which is what a ledger with composition="zcdp" adds up.
+        """Total rho as a Fraction: the charge of a ledger with composition="zcdp".
 
         Pure epsilon-DP is epsilon**2 / 2 zCDP (Bun and Steinke 2016, Proposition 1.4).
         """
@@ -57,7 +58,7 @@ class Cost(NamedTuple):
 
 
 class BasicFilter:
-    """Epsilons add up, and so do deltas.
+    """Sums epsilons and deltas.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class BasicFilter:
         self.delta = exact(delta)
 
     def check(self, cost):
-        """Every cost can be added up."""
+        """Accept every cost: all can be summed."""
 
     def accepts(self, costs):
         """Whether the total of `costs` is within the limit."""
@@ -89,7 +90,7 @@ class BasicFilter:
 
 
 class ZCDPFilter:
-    """Accepts while all costs are pure and their epsilons fit, or while their rhos fit.
+    """Accepts if all costs have delta 0 and their epsilons fit, or if their rhos fit.
 
     Parameters
     ----------
@@ -125,8 +126,8 @@ class ZCDPFilter:
     def remaining(self, costs):
         """The largest (epsilon, delta) of one more release that would be accepted, rounded down.
 
-        With delta > 0 it is meant for a release with Gaussian noise, whose rho is ``rho_for(epsilon, delta)``; else for
-        one of a single part.
+        With delta > 0, this is for a release with Gaussian noise, whose rho is ``rho_for(epsilon, delta)``; otherwise
+        for a release with a single part.
         """
         if not costs:
             return self.epsilon, self.delta
@@ -156,13 +157,13 @@ def _sum_of_rho(costs):
 
 
 def round_up(number, value=exact):
-    """The least float whose `value` is not below the Fraction `number`."""
+    """The smallest float whose `value` is not below the Fraction `number`."""
     rounded = float(number)
     return rounded if value(rounded) >= number else math.nextafter(rounded, math.inf)
 
 
 def round_up_sum(*epsilons):
-    """The least float that is not below the sum, each number being read as the decimal that it was written as."""
+    """The smallest float that is not below the sum; each number is read as its shortest decimal."""
     return math.inf if math.inf in epsilons else round_up(sum(map(exact, epsilons)))
 
 

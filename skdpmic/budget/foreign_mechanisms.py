@@ -1,53 +1,53 @@
-"""What a mechanism of another library spends, in the same ledger: charged before it runs."""
+"""Charges for mechanisms of other libraries, made before these run."""
 
 from contextlib import AbstractContextManager
 
 
 class ForeignMechanismsMixin:
-    """A ledger that mechanisms of other libraries are charged to."""
+    """A ledger that can be charged for mechanisms of other libraries."""
 
     def spend(
         self, purpose: str, epsilon: float, delta: float = 0.0, *, by: str = "another library", rho: float | None = None
     ) -> AbstractContextManager[tuple[float, float]]:
         """Charge a mechanism of another library, then run it inside a ``with`` block.
 
-        The cost is on disk before the block runs. If the block fails, the charge stays: whatever failed may have been
-        seen. If the cost does not fit, :class:`BudgetError` is raised and the block does not run.
+        The cost is on disk before the block runs. If the block fails, the charge stays, because its result may have
+        been seen. If the cost does not fit, :class:`BudgetError` is raised and the block does not run.
 
-        The ledger takes your word for the cost: pass the epsilon and delta that the library proves, for the same
-        neighbours (one record, or one person, replaced), and let nothing out of the block that they do not cover.
+        The ledger cannot check the cost: pass the epsilon and delta that the library guarantees for the same neighbours
+        (one record, or one person, replaced), and publish nothing from the block that they do not cover.
 
         Parameters
         ----------
         purpose : str
-            What the result is for. It follows the purpose of :meth:`for_purpose`, if there is one. Everybody who can
-            read the file can read it: it must not hold anything that was read from the data.
+            Purpose of the result, appended to that of :meth:`for_purpose`, if any. Anyone who can read the file can
+            read it, so it must not contain anything read from the data.
         epsilon : float
             Above 0.
         delta : float, default=0.0
             In [0, 1).
         by : str, default="another library"
-            What spends it, as "OpenDP AIM".
+            Name of the mechanism, such as "OpenDP AIM".
         rho : float, default=None
-            If the mechanism is also rho-zCDP, its rho; needed for delta > 0 in a ledger with composition="zcdp".
+            Rho of the mechanism, if it is also rho-zCDP; required for delta > 0 in a ledger with composition="zcdp".
 
         Returns
         -------
         context manager
-            For one ``with`` statement. Its ``as`` gives epsilon and delta, to be passed on to the mechanism.
+            For one ``with`` statement. Its ``as`` target is (epsilon, delta), to pass to the mechanism.
 
         Raises
         ------
         BudgetError
-            If the total would exceed the limit. Nothing is written then.
+            If the total would exceed the limit. Nothing is written.
         ValueError
-            If an argument is not as described, or the file is no longer this ledger, or is damaged.
+            If an argument is invalid, or the file is damaged or no longer this ledger.
         OSError
             If the charge cannot be written.
 
         See Also
         --------
-        BudgetLedger.to_frame : All charges as a table.
+        BudgetLedger.to_frame : Returns all charges as a table.
 
         Examples
         --------
@@ -67,25 +67,25 @@ class ForeignMechanismsMixin:
 
 
 class _Paid(AbstractContextManager):
-    """A block that has been paid for, once."""
+    """A block that has been charged, to be run once."""
 
     def __init__(self, epsilon, delta):
         self._cost, self._is_used = (epsilon, delta), False
 
     def __enter__(self):
         if self._is_used:
-            raise RuntimeError("this charge pays for one block only. Call spend again.")
+            raise RuntimeError("a charge pays for one block only. Call spend again.")
         self._is_used = True
         return self._cost
 
     def __exit__(self, *exception):
-        """The charge stays, whatever happened; an error goes on."""
+        """Keep the charge, whatever happened, and propagate errors."""
 
 
 def _charge(ledger, purpose, epsilon, delta, by, rho):
     if not isinstance(by, str) or not by.strip():
-        raise ValueError(f"by must be a text that is not blank, got {by!r}.")
-    of_block = ledger.for_purpose(purpose)  # raises, if that is no text
+        raise ValueError(f"by must be a non-blank str, got {by!r}.")
+    of_block = ledger.for_purpose(purpose)  # raises if it is not a str
     if ledger.purpose is not None:
         of_block = ledger.for_purpose(f"{ledger.purpose}, {purpose}")
     of_block.charge(by, epsilon, delta, rho=rho)

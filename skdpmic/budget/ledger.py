@@ -1,4 +1,4 @@
-"""A privacy budget that outlives the process: a cost is on disk before noise is drawn (``docs/theory/ledger.md``)."""
+"""A persistent privacy budget: costs are on disk before noise is drawn (``docs/theory/ledger.md``)."""
 
 import copy
 import math
@@ -17,62 +17,62 @@ from skdpmic.privacy.parameters import check_delta, check_epsilon
 
 
 class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
-    """A durable privacy budget in a file or database, for all fits on one table, in any number of processes.
+    """A persistent privacy budget in a file or database, for all fits on one table, in any number of processes.
 
-    Every fit of an estimator with ``ledger=`` writes its cost first, and only then draws noise. If the total would
-    exceed the limit, it raises :class:`BudgetError` instead and draws none. A crash can lose a result, never a charge.
+    Every fit of an estimator with ``ledger=`` writes its cost before it draws noise. If the total would exceed the
+    limit, the fit raises :class:`BudgetError` and draws no noise. A crash can lose a result, but never a charge.
 
     Parameters
     ----------
     path : str or path-like
-        The file; created if there is none. Its folder must exist, and be writable. Or the URL of a database, for people
-        on several machines: "postgresql+psycopg://user@host/db" (``pip install "skdpmic[team]"``,
+        Path of the file, which is created if it does not exist; its folder must exist and be writable. Or the URL of a
+        database, for people on several machines: "postgresql+psycopg://user@host/db" (``pip install "skdpmic[team]"``,
         ``docs/publish/team_budget.md``).
     epsilon : float
         Limit of the total, above 0 and finite.
     delta : float, default=0.0
         Limit of the total, in [0, 1).
     composition : {"auto", "basic", "zcdp"}, default="auto"
-        How costs add up. "basic": epsilons and deltas are summed. "zcdp", for delta > 0: a charge is accepted while
-        all charges have delta 0 and their epsilons fit, or while the zCDP costs of all fit: with delta 0 at most
-        ``epsilon**2 / 2``, and ``epsilon**2 / (2 d)`` for d scores with Laplace noise. This allows many more fits.
+        How costs are added up. "basic" sums epsilons and deltas. "zcdp", for delta > 0, accepts a charge if all charges
+        have delta 0 and their epsilons fit, or if their zCDP costs fit. The zCDP cost of a charge with delta 0 is at
+        most ``epsilon**2 / 2``, and ``epsilon**2 / (2 d)`` for d scores with Laplace noise. This allows many more fits.
         "auto" is "zcdp" if delta > 0, else "basic".
 
     Attributes
     ----------
     purpose : str or None
-        What charges are written down for; None unless :meth:`for_purpose` gave one.
+        Purpose recorded with charges; None unless set by :meth:`for_purpose`.
 
     Raises
     ------
     ValueError
-        If a parameter is not as described, if the file exists and has other limits, or if it is not a ledger or is
-        damaged; the message says which entry is damaged.
+        If a parameter is invalid; if the file exists and has other limits, is not a ledger, or is damaged. The message
+        names the damaged entry.
     OSError
-        If the file cannot be read or written, or is locked for more than a minute; if it has a second name (a hard
-        link); or if it was moved without its journal.
+        If the file cannot be read or written, is locked for more than a minute, has a second name (a hard link), or was
+        moved without its journal.
 
     See Also
     --------
-    search_cost : What a search over parameters will spend.
-    skdpmic.plotting.LedgerDisplay : Draws what was spent.
+    search_cost : Computes the privacy cost of a parameter search.
+    skdpmic.plotting.LedgerDisplay : Plots the charges.
 
     Notes
     -----
-    The limit holds for the records of one table: use one ledger for everything that is published about the same people.
-    The theorem, and what it does not cover, is in ``docs/theory/ledger.md``. Numbers are taken as the decimals
-    they are written as, and added exactly: ten charges of 0.1 fit in a limit of 1.0.
+    The limit applies to the records of one table: use one ledger for everything published about the same people. For
+    the theorem and what it does not cover, see ``docs/theory/ledger.md``. Numbers are read as decimals and added
+    exactly: ten charges of 0.1 fit in a limit of 1.0.
 
-    Clones of an estimator share its ledger. A pickled ledger is its path, its limits and its purpose, so worker
-    processes charge the same file. No connection stays open between calls; the ``with`` statement is there for those
-    who like it. A password in a URL is neither pickled nor shown: where a ledger is unpickled, libpq takes it from
-    ``PGPASSWORD`` or ``~/.pgpass``, which are also better places for it than a URL.
+    Clones of an estimator share its ledger. A pickled ledger consists of its path, limits and purpose, so worker
+    processes charge the same file. No connection stays open between calls; a ``with`` statement is supported but not
+    needed. A password in a URL is neither pickled nor shown: in the process that unpickles a ledger, libpq takes it
+    from ``PGPASSWORD`` or ``~/.pgpass``, which are also better places for it than a URL.
 
-    **The file is the budget.** Whoever deletes it, copies it, or puts an older copy in its place has a fresh or a
-    second budget, and the limit no longer holds: keep it where the table is kept, with the same care. Move it only
-    while no process uses it, together with the file ``<path>-journal`` if there is one, which undoes half a write
-    after a crash. In a container, mount the folder, not the file alone. Digests of all entries are checked at every
-    use, so a damaged file is an error, never a lower total; they do not stop people who can write to the file.
+    **The file is the budget.** If you delete it, copy it, or restore an older copy, you create a new or second budget,
+    and the limit no longer holds: keep the file with the table, with the same care. Move it only while no process uses
+    it, together with the file ``<path>-journal`` if that exists, which undoes an incomplete write after a crash. In a
+    container, mount the folder, not just the file. Digests of all entries are checked at every use, so a damaged file
+    is an error, never a lower total; they do not stop people who can write to the file.
 
     References
     ----------
@@ -120,7 +120,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         if composition == "zcdp" and delta == 0:
             raise ValueError(f"composition='zcdp' needs delta > 0, got {delta!r}.")
         self._storage = storage_at(path)
-        del path  # it may hold a password, which no traceback shall show
+        del path  # it may contain a password, which no traceback may show
         self.epsilon = float(epsilon)
         self.delta = float(delta)
         self.composition = composition
@@ -130,7 +130,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """The ledger in an existing file or database, with the limits that are stored.
+        """Open the ledger in an existing file or database, with the limits stored there.
 
         Parameters
         ----------
@@ -144,9 +144,9 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         Raises
         ------
         ValueError
-            If the file is not a ledger, or is damaged.
+            If the file is not a ledger or is damaged.
         OSError
-            If it cannot be read, has a second name, or was moved without its journal.
+            If the file cannot be read, has a second name, or was moved without its journal.
         """
         storage = storage_at(path)
         del path
@@ -162,24 +162,24 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         return self._storage.path
 
     def for_purpose(self, purpose: str) -> Self:
-        """The same ledger, whose charges are written down for this purpose.
+        """Return the same ledger, which records its charges under this purpose.
 
-        Give it to all estimators and functions that serve one question, so that the entries can be told apart.
+        Pass it to all estimators and functions that serve one question, to identify their entries.
 
         Parameters
         ----------
         purpose : str
-            Everybody who can read the file can read this: it must not hold anything that was read from the data.
+            Anyone who can read the file can read this, so it must not contain anything read from the data.
 
         Returns
         -------
         BudgetLedger
-            One with the same file and the same limits. It is equal to this one, which stays as it is.
+            A ledger with the same file and limits. It is equal to this one, which is not changed.
 
         Raises
         ------
         ValueError
-            If `purpose` is not a text, or is blank.
+            If `purpose` is not a str, or is blank.
 
         Examples
         --------
@@ -194,8 +194,8 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         annual report: mean age
         median age
         """
-        if not isinstance(purpose, str) or not purpose.strip():
-            raise ValueError(f"purpose must be a text that is not blank, got {purpose!r}.")
+        if not isinstance(purpose, str) or not purpose.strip():  # type: ignore[redundant-expr]
+            raise ValueError(f"purpose must be a non-blank str, got {purpose!r}.")
         ledger = copy.copy(self)
         ledger.purpose = str(purpose)
         return ledger
@@ -215,35 +215,35 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         mechanism: str | None = None,
         epsilon_of_target: float | None = None,
     ) -> None:
-        """Write down a cost, before what it pays for happens.
+        """Charge a cost, before the release it pays for.
 
-        The estimators call this. For anything else that is published about the same records, :meth:`spend` does it.
-        Everybody who can read the file can read all that is written, so none of it may be read from the data.
+        The estimators call this. For anything else that you publish about the same records, use :meth:`spend`. Anyone
+        who can read the file can read all arguments, so none of them may be read from the data.
 
         Parameters
         ----------
         what : str
-            What spends it: the name of an estimator or function, or a text of your own.
+            Name of the estimator or function that spends it, or any text.
         epsilon : float
             Above 0.
         delta : float, default=0.0
             In [0, 1).
         rho : float, default=None
-            If what is charged is also rho-zCDP, its rho; needed for delta > 0 in a ledger with composition="zcdp",
-            which takes ``epsilon**2 / 2`` otherwise.
+            Rho of the release, if it is also rho-zCDP; required for delta > 0 in a ledger with composition="zcdp". With
+            delta 0, the default is ``epsilon**2 / 2``.
         n, d : int, default=None
             Number of records and of features.
         k : int, default=None
-            Number of features chosen, where only their names are published.
+            Number of features chosen, if only their names are published.
         statistic : str, default=None
-            What is computed, as "mtv_r".
+            Statistic computed, such as "mtv_r".
         release : str, default=None
-            What is published of it. The estimators write "scores", "names", "tables", "matrix", "bounds", "choice"
-            or "reports".
+            What is published. The estimators write "scores", "names", "tables", "matrix", "bounds", "choice" or
+            "reports".
         mechanism : str, default=None
-            What draws the noise, as "laplace".
+            Mechanism that draws the noise, such as "laplace".
         epsilon_of_target : float, default=None
-            The part of epsilon that is spent on the target itself, before any feature is scored.
+            Part of epsilon spent on the target itself, before any feature is scored.
 
         Raises
         ------
@@ -252,8 +252,8 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         ValueError
             If an argument is not as described, or the file is no longer this ledger, or is damaged.
         OSError
-            If the charge cannot be written, or it cannot be found out whether a database has written it: count it as
-            spent then, as the message says. Do not publish anything.
+            If the charge cannot be written, or if it is unknown whether a database has written it. In the second case,
+            as the message says, count it as spent; in both cases, publish nothing.
         """
         check_epsilon(epsilon)
         check_delta(delta)
@@ -279,45 +279,46 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         self._transact(pay, writes=True)
 
     def spent(self) -> tuple[float, float]:
-        """What all charges cost together.
+        """Return the total cost of all charges.
 
         Returns
         -------
         epsilon, delta : float
-            With composition="zcdp", the better of the two ways of adding up.
+            With composition="zcdp", the smaller of the two totals.
         """
         return self._filter().spent(_costs(self.entries()))
 
     def remaining(self) -> tuple[float, float]:
-        """The largest cost that would still be accepted.
+        """Return the largest cost that would still be accepted.
 
         Returns
         -------
         epsilon, delta : float
-            With composition="basic", limit minus spent. With "zcdp", the cost of one fit: with Gaussian noise at this
-            delta, or, if delta is 0, of one that is not divided; an even split over several scores costs less.
+            With composition="basic", the limit minus the total spent. With "zcdp", the cost of one more fit: one with
+            Gaussian noise at this delta, or, if delta is 0, one with a single part; an even split over several scores
+            costs less.
         """
         return self._filter().remaining(_costs(self.entries()))
 
     def entries(self) -> list[LedgerEntry]:
-        """All charges, oldest first.
+        """Return all charges, oldest first.
 
         Returns
         -------
         list of LedgerEntry
-            Named tuples (what, when, epsilon, delta, n, d, rho, statistic, release, mechanism, k, purpose). As text,
-            each says who spent it, on what, and what for.
+            Named tuples (what, when, epsilon, delta, n, d, rho, statistic, release, mechanism, k, purpose). Their str
+            states what spent the charge, on what, and for which purpose.
         """
         return self._transact(lambda book: book.entries, writes=False)
 
     def history(self) -> tuple[list[LedgerEntry], list[tuple[float, float]]]:
-        """All charges, oldest first, and what was spent after each.
+        """Return all charges, oldest first, and the total spent after each.
 
         Returns
         -------
         entries : list of LedgerEntry
         spent : list of (float, float)
-            What `spent` returned when this entry was the last.
+            Value of `spent` when this entry was the last.
         """
         entries, limit, spent = self.entries(), self._filter(), []
         counts: Counter[tuple[float, float, float | None]] = Counter()
@@ -330,7 +331,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        """Nothing is open between calls."""
+        """Do nothing: no connection is open between calls."""
 
     def __sklearn_clone__(self):
         return self
@@ -345,7 +346,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         try:
             spent = self.spent()
         except (OSError, ValueError):
-            spent = "unknown, it cannot be read"
+            spent = "unknown, because it cannot be read"
         purpose = "" if self.purpose is None else f", purpose={self.purpose!r}"
         return f"BudgetLedger({self.path!r}, epsilon={self.epsilon}, delta={self.delta}, spent={spent}{purpose})"
 
@@ -356,13 +357,13 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         return self.epsilon, self.delta, self.composition
 
     def _transact(self, work, *, writes):
-        """What `work` returns of the :class:`Book`, inside a transaction, if that still has these limits."""
+        """The result of `work` on the :class:`Book`, in a transaction, if the limits are still the same."""
 
         def checked(book):
             if book.limits != self._limits():
                 raise ValueError(
                     f"the limits of the ledger {self.path!r} are (epsilon, delta, composition) = {book.limits}, got "
-                    f"{self._limits()}. BudgetLedger.open(path) takes those that are stored."
+                    f"{self._limits()}. Use BudgetLedger.open(path) to open it with the stored limits."
                 )
             return work(book)
 
@@ -370,7 +371,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
 
 
 def _costs(entries):
-    """What the entries cost, equal ones together."""
+    """Costs of the entries; equal costs are combined."""
     return _with_counts(Counter((entry.epsilon, entry.delta, entry.rho) for entry in entries))
 
 
@@ -387,6 +388,6 @@ def _text(text):
 
 
 def check_ledger(ledger):
-    """Raise unless `ledger` is one, or None."""
+    """Raise unless `ledger` is a BudgetLedger or None."""
     if ledger is not None and not isinstance(ledger, BudgetLedger):
         raise ValueError(f"ledger must be a BudgetLedger or None, got {ledger!r}.")

@@ -1,7 +1,7 @@
-"""The database of a team's ledger: the promises of the file, on a server (``docs/theory/ledger.md``).
+"""The database of a team's ledger: the guarantees of the file, on a server (``docs/theory/ledger.md``).
 
-A charge locks the table `head` before it reads, and until it is committed. It has a random id, by which it is found
-again if the answer to its COMMIT is lost.
+A charge locks the table `head` from before it reads until it is committed. It has a random id, which identifies it if
+the answer to its COMMIT is lost.
 """
 
 import functools
@@ -12,36 +12,36 @@ import time
 
 from skdpmic.budget.ledger_tables import DatabaseBook, ledger_tables, write_new
 
-_WAIT = 60  # seconds for others to finish writing, and for a server to come back after an answer was lost
-_N_TRIES = 30  # of a transaction that the database refuses because of others
+_WAIT = 60  # seconds for others to finish writing, and for a server to return after a lost answer
+_N_TRIES = 30  # of a transaction refused because of concurrent ones
 _URL = re.compile(r"[A-Za-z][\w+.-]+://")
-_SECRET = re.compile(r"passw|pwd|secret|token|odbc_connect", re.IGNORECASE)  # in names of what a URL says after "?"
-_PATIENCE = {  # of libpq, so that a server that vanished is noticed within the minute
+_SECRET = re.compile(r"passw|pwd|secret|token|odbc_connect", re.IGNORECASE)  # in names of URL query parameters
+_PATIENCE = {  # of libpq, to notice a lost server within a minute
     "connect_timeout": 20,
     "keepalives_idle": 10,
     "keepalives_interval": 10,
     "keepalives_count": 4,
     "tcp_user_timeout": 1000 * _WAIT,
 }
-_AGAIN = {"40001", "40P01", "23505"}  # not serialisable, deadlock, the same number: others were faster
-_UNDONE = {"40001", "40P01"}  # answers to COMMIT after which nothing is written, for sure
+_AGAIN = {"40001", "40P01", "23505"}  # not serialisable, deadlock, duplicate number: others were faster
+_UNDONE = {"40001", "40P01"}  # answers to COMMIT after which certainly nothing is written
 _CODES_OF_MYSQL = {1213: "40P01", 1205: "55P03", 1062: "23505", 1142: "42501", 1146: "42P01"}
-_jitter = random.SystemRandom()  # not the generator that users may seed
+_jitter = random.SystemRandom()  # not the generator that users can seed
 
 
 def is_url(place):
-    """Whether `place` names a database."""
+    """Whether `place` is the URL of a database."""
     return isinstance(place, str) and _URL.match(place) is not None
 
 
 class DatabaseStorage:
-    """A database that SQLAlchemy reaches at this URL.
+    """A database at this URL, accessed by SQLAlchemy.
 
-    A copy is the same object. A pickle has the URL without passwords.
+    A copy is the same object. A pickle contains the URL without passwords.
     """
 
     def __init__(self, url):
-        # What is wrong with it is raised at the first use, when no variable on the way has the password any more.
+        # Errors of the URL are raised at the first use, when no variable in the traceback holds the password any more.
         self._url, self._problem = _parsed(url)
         self.path = "<URL that cannot be read>"
         if self._url is not None:
@@ -68,11 +68,11 @@ class DatabaseStorage:
         return f"DatabaseStorage({self.path!r})"
 
     def exists(self):
-        """Whether there is a ledger, or what is left of one."""
+        """Whether there is a ledger, or the remains of one."""
         return self._in_own_words(self._exists)
 
     def create(self, limits):
-        """Make the tables in one transaction, unless somebody else has made them in the meantime."""
+        """Create the tables in one transaction, unless another process has created them in the meantime."""
         try:
             self._in_own_words(functools.partial(self._create, limits))
         except (OSError, ValueError):
@@ -80,13 +80,13 @@ class DatabaseStorage:
                 raise
 
     def transact(self, work, *, writes):
-        """What `work` returns of the :class:`DatabaseBook`; nothing, if it writes.
+        """The result of `work` on the :class:`DatabaseBook`; None if it writes.
 
         Raises
         ------
         OSError
-            Also if an answer was lost and it could not be found out whether what `work` appended is written. Its
-            message says that it must be counted as spent.
+            Also if an answer was lost and it is unknown whether the entry that `work` appended is written. The message
+            says that it must be counted as spent.
         """
         self._in_own_words(lambda: self.engine)
         attempts = _Attempts(self, work, writes)
@@ -98,36 +98,36 @@ class DatabaseStorage:
 
     @functools.cached_property
     def engine(self):
-        """It keeps no connection open, so forks and threads can share it."""
+        """The engine, which keeps no connection open, so that forks and threads can share it."""
         return self._create_engine()
 
     @property
     def is_postgresql(self):
-        """Whether locks and times are those of PostgreSQL."""
+        """Whether the locks and times of PostgreSQL are used."""
         return self.engine.dialect.name == "postgresql"
 
     @property
     def tables(self):
-        """`limits`, `entries` and `head`."""
+        """The tables `limits`, `entries` and `head`."""
         return ledger_tables(self.is_postgresql)
 
     def in_words(self, error):
-        """One of our own errors, as those of SQLAlchemy may quote what was written, and how to log in."""
+        """An error of our own, because those of SQLAlchemy may quote what was written, and credentials."""
         orig = getattr(error, "orig", None)
         code, kind = sqlstate(error), type(error if orig is None else orig).__name__
         if code == "42501":
-            return PermissionError(f"the ledger {self.path!r} cannot be used: this user may not do that ({kind}).")
+            return PermissionError(f"the ledger {self.path!r} cannot be used: this user lacks a privilege ({kind}).")
         if code == "55P03":
-            return OSError(f"the ledger {self.path!r} cannot be used: others have locked it for {_WAIT} s.")
+            return OSError(f"the ledger {self.path!r} cannot be used: other processes locked it for {_WAIT} s.")
         if code in ("42P01", "42703", "3F000"):
             return ValueError(f"{self.path!r} is not a privacy ledger, or is damaged (tables or columns are missing).")
         if code in _AGAIN:
-            return OSError(f"the ledger {self.path!r} cannot be used: too many others write to it.")
+            return OSError(f"the ledger {self.path!r} cannot be used: too many processes write to it.")
         if kind == "DataError" or (code or "").startswith("22"):
-            return ValueError(f"the database of the ledger {self.path!r} cannot keep such a text or number.")
+            return ValueError(f"the database of the ledger {self.path!r} cannot store such a str or number.")
         if kind in ("ArgumentError", "NoSuchModuleError"):
-            return ValueError(f"the ledger {self.path!r} cannot be used: SQLAlchemy cannot use such a URL ({kind}).")
-        what = f"{kind}, SQLSTATE {code}" if code else f"{kind}: is the server there, and may this user log in?"
+            return ValueError(f"the ledger {self.path!r} cannot be used: SQLAlchemy does not accept its URL ({kind}).")
+        what = f"{kind}, SQLSTATE {code}" if code else f"{kind}: is the server reachable, and can this user log in?"
         return OSError(f"the ledger {self.path!r} cannot be used ({what}).")
 
     def _in_own_words(self, action):
@@ -141,10 +141,10 @@ class DatabaseStorage:
             problem = self.in_words(error)
         except ModuleNotFoundError as error:
             problem = ModuleNotFoundError(
-                f"the ledger {self.path!r} needs the module {error.name!r}: pip install 'skdpmic[team]' has that for "
-                "postgresql+psycopg://."
+                f"the ledger {self.path!r} requires the module {error.name!r}. For postgresql+psycopg://, install it "
+                "by pip install 'skdpmic[team]'."
             )
-        raise problem  # here, so that it does not hold the error of SQLAlchemy
+        raise problem  # here, so that it does not chain the error of SQLAlchemy
 
     def _create_engine(self):
         from sqlalchemy import create_engine
@@ -172,13 +172,13 @@ class DatabaseStorage:
 
 
 class _Attempts:
-    """One transaction, again and again until it is clear what came of it, or the time is up.
+    """One transaction, repeated until its outcome is known or the time is up.
 
     Attributes
     ----------
     are_over : bool
     error : Exception or None
-        What came of it, or `result`.
+        Its error; else it has a `result`.
     """
 
     def __init__(self, storage, work, writes):
@@ -186,12 +186,12 @@ class _Attempts:
         self._charge_id = secrets.token_hex(16)
         self._deadline = time.monotonic() + _WAIT
         self._n_tries = 0
-        self._is_sent = False  # the COMMIT of this attempt
-        self._may_be_written = False  # by an earlier one
+        self._is_sent = False  # whether the COMMIT of this attempt was sent
+        self._may_be_written = False  # by an earlier attempt
         self.are_over, self.error, self.result = False, None, None
 
     def next(self):
-        """Try it once (more)."""
+        """Try once (more)."""
         from sqlalchemy.exc import SQLAlchemyError
 
         self._n_tries += 1
@@ -215,7 +215,7 @@ class _Attempts:
             book = DatabaseBook(self._storage.path, connection, self._storage.tables, self._charge_id)
             if self._charge_id in book.charge_ids:  # written by an attempt whose answer was lost
                 return None
-            self._may_be_written = False  # an attempt that still went on would hold the lock
+            self._may_be_written = False  # an attempt still running would hold the lock
             result = self._work(book)
             if self._writes:
                 self._is_sent = True
@@ -235,13 +235,13 @@ class _Attempts:
         if self._may_be_written:
             error = OSError(
                 f"a charge of the ledger {self._storage.path!r} may have been written: the answer was lost, and could "
-                f"not be asked for again. Count it as spent, and publish nothing for it. ({error})"
+                f"not be requested again. Count it as spent, and publish nothing for it. ({error})"
             )
         self.error, self.are_over = error, True
 
 
 def sqlstate(error):
-    """The five characters of the SQL standard that say what an error is, or None."""
+    """The SQLSTATE of an error, or None."""
     orig = getattr(error, "orig", None)
     code = getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None)
     if code is None and orig is not None and orig.args:
@@ -250,7 +250,7 @@ def sqlstate(error):
 
 
 def _lock_head(storage, connection, seconds):
-    """Wait until no other transaction writes; in PostgreSQL before the moment whose state this one reads."""
+    """Wait until no other transaction writes; in PostgreSQL, before the snapshot of this one is taken."""
     if not storage.is_postgresql:
         from sqlalchemy import select
 
@@ -275,11 +275,11 @@ def _parsed(url):
         from sqlalchemy import make_url
         from sqlalchemy.exc import ArgumentError
     except ModuleNotFoundError:
-        return None, ModuleNotFoundError("a ledger in a database needs SQLAlchemy: pip install 'skdpmic[team]'.")
+        return None, ModuleNotFoundError("a ledger in a database requires SQLAlchemy: pip install 'skdpmic[team]'.")
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         return None, ValueError("the URL of a ledger cannot be read: write it as 'postgresql+psycopg://user@host/db'.")
     if parsed.get_backend_name() == "sqlite":
-        return None, ValueError("a ledger in a file of SQLite is given by its path, without 'sqlite://'.")
+        return None, ValueError("path must be a plain path, without 'sqlite://', for a ledger in an SQLite file.")
     return parsed, None

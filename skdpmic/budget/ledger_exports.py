@@ -1,28 +1,28 @@
-"""The entries of a ledger for others: a table for people, events for another accountant (``docs/theory/ledger.md``)."""
+"""Exports of a ledger: a table for people, events for another accountant (``docs/theory/ledger.md``)."""
 
 import math
 from typing import Any
 
 from skdpmic._utils.results import dataframe
 
-_COLUMNS = (  # fields of an entry, in the order in which people read them
+_COLUMNS = (  # fields of an entry, in reading order
     *("when", "what", "purpose", "statistic", "release", "mechanism", "n", "d", "k"),
     *("epsilon", "delta", "rho", "epsilon_of_target"),
 )
 
 
 class LedgerExportsMixin:
-    """A ledger whose entries can be handed on."""
+    """A ledger whose entries can be exported."""
 
     def to_frame(self) -> Any:
-        """All charges as a table, oldest first, with what was spent after each.
+        """Return all charges as a table, oldest first, with the total spent after each.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each entry: `when` (UTC, as text), `what`, `purpose`, `statistic`, `release`, `mechanism`, `n`,
-            `d`, `k`, `epsilon`, `delta`, `rho` and `epsilon_of_target` of a LedgerEntry; and `spent_epsilon` and
-            `spent_delta`, what `spent` returned when this entry was the last.
+            One row per entry: `when` (UTC, as str), `what`, `purpose`, `statistic`, `release`, `mechanism`, `n`, `d`,
+            `k`, `epsilon`, `delta`, `rho` and `epsilon_of_target` of a LedgerEntry; and `spent_epsilon` and
+            `spent_delta`, the result of `spent` when this entry was the last.
 
         Raises
         ------
@@ -47,20 +47,21 @@ class LedgerExportsMixin:
         return _table(self)
 
     def to_dp_accounting(self) -> Any:
-        """All charges as events of Google's dp_accounting, for its accountants.
+        """Return all charges as events of Google's dp_accounting, for its accountants.
 
-        Every event loses at least as much as its entry may. So the total of an accountant for replace-one neighbours
-        is valid if no cost was chosen in the light of earlier results. (The limit of a ledger holds in any case.)
+        The privacy loss of every event is at least that of its entry. So the total of an accountant for replace-one
+        neighbours is valid if no cost was chosen depending on earlier results. (The limit of a ledger holds in any
+        case.)
 
         Returns
         -------
         dp_accounting.ComposedDpEvent
-            Of one event for each entry, oldest first:
+            One event per entry, oldest first:
 
-            - RandomizedResponseDpEvent with two buckets, the worst of all releases that are epsilon-DP, if delta is 0;
-            - ZCDpEvent, if rho was written down and the ledger adds up zCDP, or delta is above 0;
-            - UnsupportedDpEvent, if delta is above 0 and no rho was written down: no event says that little, and an
-              accountant refuses it. Give ``rho=`` to :meth:`spend` if the mechanism has one.
+            - RandomizedResponseDpEvent with two buckets, the worst case of epsilon-DP, if delta is 0;
+            - ZCDpEvent, if rho was recorded, and the ledger has composition="zcdp" or delta is above 0;
+            - UnsupportedDpEvent, if delta is above 0 and no rho was recorded: no event describes this, and accountants
+              refuse it. Pass ``rho=`` to :meth:`spend` if the mechanism has one.
 
         Raises
         ------
@@ -69,10 +70,10 @@ class LedgerExportsMixin:
 
         Notes
         -----
-        With ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, a PLDAccountant adds up the events of a ledger
-        whose entries have delta 0 and composition="basic": at delta 0 to what `spent` says, up to its discretisation,
-        and to less at a delta above 0. An RdpAccountant takes zCDP, too: at the ledger's delta it comes to what `spent`
-        says or less, up to the orders that its list leaves out (``docs/theory/ledger.md``).
+        With ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, a PLDAccountant accepts the events of a ledger
+        with composition="basic" whose entries have delta 0: at delta 0 its total is that of `spent`, up to
+        discretisation, and at a delta above 0 it is less. An RdpAccountant also accepts zCDP: at the ledger's delta,
+        its total is at most that of `spent`, except for the orders missing from its list (``docs/theory/ledger.md``).
 
         Examples
         --------
@@ -89,7 +90,7 @@ class LedgerExportsMixin:
 
 
 def standing(ledger):
-    """How a ledger stands, in plain values: how costs add up, the limit, what is spent and what remains."""
+    """The state of a ledger in plain values: composition, limit, spent and remaining budget."""
     costs = {"limit": (ledger.epsilon, ledger.delta), "spent": ledger.spent(), "remaining": ledger.remaining()}
     return {"composition": ledger.composition} | {
         name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()
@@ -106,7 +107,7 @@ def _events(ledger):
     try:
         import dp_accounting
     except ImportError as error:
-        raise ImportError("to_dp_accounting needs dp_accounting: pip install dp-accounting") from error
+        raise ImportError("to_dp_accounting requires dp_accounting: pip install dp-accounting") from error
     return dp_accounting.ComposedDpEvent([_event(dp_accounting, entry, ledger) for entry in ledger.entries()])
 
 
@@ -119,9 +120,9 @@ def _event(dp_accounting, entry, ledger):
 
 
 def noise_parameter(epsilon):
-    """How often randomised response of one bit is decided by a coin, so that it loses epsilon, or hardly more.
+    """The probability that a coin decides randomised response of one bit, for a loss of epsilon or hardly more.
 
-    If that is with probability p, it is right ``(2 - p) / p = exp(epsilon)`` times as often as wrong.
+    With probability p, the response is right ``(2 - p) / p = exp(epsilon)`` times as often as wrong.
     """
     wrong = math.exp(-epsilon)
-    return 2 * wrong / (1 + wrong) * (1 - 2.0**-50)  # four roundings of 2**-53 each, and downwards
+    return 2 * wrong / (1 + wrong) * (1 - 2.0**-50)  # covers four roundings of 2**-53 each, downwards

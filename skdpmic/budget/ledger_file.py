@@ -1,7 +1,7 @@
-"""The file of a ledger: what is written stays, and what is read is what was written (``docs/theory/ledger.md``).
+"""The file of a ledger: entries persist, and are read as they were written (``docs/theory/ledger.md``).
 
-Each entry has a digest, of its values and of the digest before it. Digests notice rot, not people who can write to
-the file: these can compute them as well.
+Each entry has a digest of its values and of the previous digest. Digests detect corruption, not manipulation: people
+who can write to the file can also compute digests.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
-_APPLICATION_ID = 0x736B6470  # "skdp", where SQLite keeps the kind of a file
+_APPLICATION_ID = 0x736B6470  # "skdp", in SQLite's field for the file type
 _WAIT = 60  # seconds for other processes to finish writing
 _LIMITS = (
     "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, digest BLOB NOT NULL)"
@@ -24,15 +24,15 @@ _ENTRIES = (
     "delta REAL NOT NULL, n INTEGER, d INTEGER, rho REAL, statistic TEXT, release TEXT, mechanism TEXT, k INTEGER, "
     "purpose TEXT, {}digest BLOB NOT NULL)"
 )
-# The last digest again, so that entries cannot be lost at the end, and where the file was when it was last written.
+# The last digest again, so that no last entries can be lost, and the path at which the file was last written.
 _HEAD = "CREATE TABLE head (path BLOB NOT NULL, digest BLOB NOT NULL)"
-_LATEST = "epsilon_of_target REAL, "  # what entries have had since the last version
+_LATEST = "epsilon_of_target REAL, "  # column added in the latest version
 _TABLES = {3: (_LIMITS, _ENTRIES.format(""), _HEAD), 4: (_LIMITS, _ENTRIES.format(_LATEST), _HEAD)}  # by version
 _VERSION = 4  # of new files
-_DRAFT = ".ledger-"  # how the name of a draft begins
+_DRAFT = ".ledger-"  # prefix of the name of a draft
 _NOT_A_LEDGER = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}  # no table, damaged, foreign
 
-# A fork while another thread is inside SQLite would leave the child with locks that nobody releases.
+# A fork while another thread is inside SQLite would leave the child with locks that are never released.
 _inside_sqlite = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -41,32 +41,32 @@ if hasattr(os, "register_at_fork"):
 
 
 class LedgerEntry(NamedTuple):
-    """One charge of a :class:`BudgetLedger`; as text, who spent it, on what, and what for.
+    """One charge of a :class:`BudgetLedger`; its str states what spent it, on what, and for which purpose.
 
     Attributes
     ----------
     what : str
-        The estimator or function that spent it, or the user's own text.
+        Estimator or function that spent it, or the user's text.
     when : str
-        UTC, as ISO 8601.
+        Time in UTC, in ISO 8601.
     epsilon, delta : float
     n, d : int or None
-        Number of records, or of people, and of features.
+        Number of records (or people), and number of features.
     rho : float or None
-        Of a zCDP guarantee; with None and delta 0, it is ``epsilon**2 / 2``.
+        Rho of a zCDP guarantee; None with delta 0 means ``epsilon**2 / 2``.
     statistic : str or None
-        What was computed of each feature, or of each two.
+        Statistic computed for each feature, or for each pair.
     release : {"scores", "names", "tables", "matrix", "bounds", "choice", "reports"}, other str or None
-        What was published: scores; the names of the best k features; tables of counts; a matrix of correlations;
-        ranges; the parameters that a search chose; reports of single records.
+        What was published: scores; the names of the best k features; tables of counts; a correlation matrix; ranges;
+        the parameters chosen by a search; reports of single records.
     mechanism : str or None
-        The one that drew the noise.
+        Mechanism that drew the noise.
     k : int or None
-        Number of features chosen, where only their names were published.
+        Number of features chosen, if only their names were published.
     purpose : str or None
         See :meth:`BudgetLedger.for_purpose`.
     epsilon_of_target : float or None
-        The part of epsilon that was spent on the target itself, before any feature was scored.
+        Part of epsilon spent on the target itself, before any feature was scored.
     """
 
     what: str
@@ -85,14 +85,14 @@ class LedgerEntry(NamedTuple):
 
     @property
     def spender(self) -> str:
-        """Who spent it, after the purpose if there is one."""
+        """What spent it, after the purpose if there is one."""
         return self.what if self.purpose is None else f"{self.purpose}: {self.what}"
 
     @property
     def released(self) -> str:
-        """What was released, as "mtv_r, names of 5 of 100, one-shot, target 0.075"; empty if nothing was written.
+        """The release, such as "mtv_r, names of 5 of 100, one-shot, target 0.075"; empty if none was recorded.
 
-        The last is the part of epsilon that was spent on the target.
+        The last item is the part of epsilon spent on the target.
         """
         target = self.epsilon_of_target and f"target {self.epsilon_of_target:.3g}"
         return ", ".join(part for part in (self.statistic, self._amount(), self.mechanism, target) if part)
@@ -108,7 +108,7 @@ class LedgerEntry(NamedTuple):
 
 
 def create_ledger_file(path, limits):
-    """Write a draft, and give it this name unless that is taken: no one ever sees half a file."""
+    """Write a draft, and rename it unless the name is taken: no process ever sees an incomplete file."""
     _check_place(path)
     draft = os.path.join(os.path.dirname(path), _DRAFT + secrets.token_hex(8))
     try:
@@ -122,7 +122,7 @@ def create_ledger_file(path, limits):
 
 @contextlib.contextmanager
 def open_ledger_file(path, kind):
-    """A :class:`LedgerFile` inside a transaction of this kind, which an error undoes."""
+    """A :class:`LedgerFile` in a transaction of this kind, which is rolled back on errors."""
     with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(path)) as connection:
         connection.execute(f"BEGIN {kind}")
         yield LedgerFile(path, connection)
@@ -130,14 +130,14 @@ def open_ledger_file(path, kind):
 
 
 class LedgerFile:
-    """What is in the file during one transaction, after everything that can be wrong with it was looked for.
+    """The contents of the file during one transaction, after all checks.
 
     Attributes
     ----------
     limits : tuple
         (epsilon, delta, composition).
     entries : list of LedgerEntry
-        Those at the beginning of the transaction, oldest first.
+        Entries at the beginning of the transaction, oldest first.
     """
 
     def __init__(self, path, connection):
@@ -167,22 +167,22 @@ class LedgerFile:
             raise ValueError(f"{self._path!r} is not a privacy ledger.")
         if self._version not in _TABLES:
             raise ValueError(
-                f"the ledger {self._path!r} has format {self._version}, and this version of skdpmic reads "
+                f"the ledger {self._path!r} has format {self._version}, but this version of skdpmic reads "
                 f"{' and '.join(map(str, _TABLES))}."
             )
 
     def _check_names(self):
-        """Refuse hard links: each name has a journal of its own, which could undo what was written by another."""
+        """Refuse hard links: each name has its own journal, which could undo what was written under another name."""
         if os.stat(self._path).st_nlink > 1:
             _remove_draft(self._path)
         if (n_names := os.stat(self._path).st_nlink) > 1:
             raise OSError(
-                f"the ledger {self._path!r} has {n_names} names (hard links), and a charge by one could be undone by "
-                "another. Remove all but the one by which it was used."
+                f"the ledger {self._path!r} has {n_names} names (hard links), and a charge under one could be undone "
+                "under another. Remove all names except the one used so far."
             )
 
     def _check_journal_of(self, last_path):
-        """Refuse a file that was moved without the journal which says how to undo half a write."""
+        """Refuse a file that was moved without the journal that undoes an incomplete write."""
         if not isinstance(last_path, bytes):
             raise sqlite3.DatabaseError("its head was changed")
         last_path = os.fsdecode(last_path)
@@ -191,11 +191,11 @@ class LedgerFile:
             remedy = (
                 f"Open {last_path!r} first, which removes it."
                 if os.path.exists(last_path)
-                else f"Move the ledger back, or that file to {_journal(self._path)!r}."
+                else f"Move the ledger back, or move that file to {_journal(self._path)!r}."
             )
             raise OSError(
-                f"the ledger {self._path!r} was last written as {last_path!r}, and {journal!r} is still there: half a "
-                f"write may have to be undone. {remedy}"
+                f"the ledger {self._path!r} was last written as {last_path!r}, and {journal!r} still exists: an "
+                f"incomplete write may have to be undone. {remedy}"
             )
 
     def _check_pages(self):
@@ -218,7 +218,7 @@ class LedgerFile:
         return tuple(limits), digest
 
     def _read_entries(self, digest):
-        """All entries, and the digest of the last, if each is what was written after the one before it."""
+        """All entries and the last digest, after a check of the chain of digests."""
         entries = []
         for number, row in enumerate(self._connection.execute("SELECT * FROM entries ORDER BY id"), start=1):
             digest = digest_of(digest, row[:-1])
@@ -229,20 +229,20 @@ class LedgerFile:
 
 
 def _check_place(path):
-    """Refuse a place for a new file that does not exist, or where a journal would write an old ledger into it."""
+    """Refuse a new file in a missing folder, or next to a journal that would write an old ledger into it."""
     folder, journal = os.path.dirname(path), _journal(path)
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"the ledger {path!r} cannot be made: there is no folder {folder!r}.")
-    if os.path.exists(journal) and not os.path.exists(path):  # looked for in this order, as others may be making it
+        raise FileNotFoundError(f"the ledger {path!r} cannot be created: there is no folder {folder!r}.")
+    if os.path.exists(journal) and not os.path.exists(path):  # in this order: another process may be creating it
         raise FileExistsError(
-            f"the ledger {path!r} cannot be made: {journal!r} belongs to a ledger that was there. If that was moved, "
-            "move this file beside it, under its new name; if it was deleted, delete this file, too."
+            f"the ledger {path!r} cannot be created: {journal!r} belongs to an earlier ledger of this name. If that "
+            "was moved, move this file with it, and rename it to match; if it was deleted, also delete this file."
         )
 
 
 def _write_new(draft, path, limits):
     with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(draft)) as connection:
-        connection.execute("PRAGMA journal_mode = MEMORY")  # a draft that is not finished is not used
+        connection.execute("PRAGMA journal_mode = MEMORY")  # an unfinished draft is never used
         connection.execute("BEGIN IMMEDIATE")
         for table in _TABLES[_VERSION]:
             connection.execute(table)
@@ -255,7 +255,7 @@ def _write_new(draft, path, limits):
 
 
 def _remove_draft(path):
-    """Remove the draft's name for the process that made this file, and is about to do it or was killed before."""
+    """Remove the name of the draft, in case the process that made this file has not done so, or was killed."""
     for draft in glob.glob(os.path.join(glob.escape(os.path.dirname(path)), _DRAFT + "*")):
         with contextlib.suppress(FileNotFoundError):
             if os.path.samefile(draft, path):
@@ -263,14 +263,14 @@ def _remove_draft(path):
 
 
 def _connect(path):
-    """A connection to an existing file: one that vanished must not come back as a new budget."""
+    """A connection to an existing file: a missing file must not return as a new budget."""
     connection = sqlite3.connect(f"{Path(path).as_uri()}?mode=rw", uri=True, timeout=_WAIT, isolation_level=None)
     connection.execute("PRAGMA synchronous = EXTRA")  # FULL could undo the last charge if the power fails
     return connection
 
 
 def _seal(connection, table, previous):
-    """Write the digest of the newest row, of the values that a reader will get."""
+    """Write the digest of the newest row, computed from the values as read back."""
     row = connection.execute(f"SELECT * FROM {table} WHERE rowid = last_insert_rowid()").fetchone()
     digest = digest_of(previous, row[:-1])
     connection.execute(f"UPDATE {table} SET digest = ? WHERE rowid = last_insert_rowid()", (digest,))
@@ -278,24 +278,24 @@ def _seal(connection, table, previous):
 
 
 def digest_of(previous, values):
-    """A digest of all bits of these values, and by `previous` of all that was written before them."""
+    """A digest of all bits of these values and, by `previous`, of everything written before."""
     return hashlib.sha256(previous + ascii(values).encode()).digest()
 
 
 def _journal(path):
-    """Where SQLite writes down how to undo a transaction on this file."""
+    """The path of SQLite's rollback journal of this file."""
     return f"{path}-journal"
 
 
 def _is_same_name(path, other):
-    """Whether two paths name a file in the same way, perhaps through different mounts of its folder."""
+    """Whether two paths name the same file, perhaps through different mounts of its folder."""
     folder, other_folder = os.path.dirname(path), os.path.dirname(other)
     return os.path.basename(path) == os.path.basename(other) and os.path.samefile(folder, other_folder)
 
 
 @contextlib.contextmanager
 def _errors_about(path):
-    """Turn SQLite's errors into ones that name the file and say whether it is the file's fault."""
+    """Turn SQLite's errors into errors that name the file and say whether it is damaged."""
     try:
         yield
     except sqlite3.Error as error:

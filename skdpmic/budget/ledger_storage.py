@@ -1,4 +1,4 @@
-"""Where a ledger is kept: in a file, or in a database. A ledger knows of both only what is said here."""
+"""The storage of a ledger, a file or a database: the interface that ledgers use."""
 
 import os
 from collections.abc import Callable
@@ -10,47 +10,47 @@ from skdpmic.budget.ledger_file import LedgerEntry, create_ledger_file, open_led
 
 
 class Book(Protocol):
-    """What is written in a ledger, during one transaction, after everything that can be wrong with it was looked for.
+    """The contents of a ledger during one transaction, after all checks.
 
     Attributes
     ----------
     limits : tuple
         (epsilon, delta, composition).
     entries : list of LedgerEntry
-        Those at the beginning of the transaction, oldest first.
+        Entries at the beginning of the transaction, oldest first.
     """
 
     limits: tuple[float, float, str]
     entries: list[LedgerEntry]
 
     def append(self, entry: LedgerEntry) -> None:
-        """Write an entry. A database puts its own time in the place of that of the entry."""
+        """Write an entry. A database replaces its time by that of the server."""
 
 
 class Storage(Protocol):
-    """A place for one ledger; it can be pickled."""
+    """The storage of one ledger; it can be pickled."""
 
     @property
     def path(self) -> str:
-        """What it is called in messages. Two places with the same path are the same."""
+        """Its name in messages. Two storages with the same path are the same."""
 
     def exists(self) -> bool:
-        """Whether there is something in this place."""
+        """Whether the storage exists."""
 
     def create(self, limits: tuple[float, float, str]) -> None:
-        """Make a ledger, or leave the one that somebody else has made in the meantime."""
+        """Create a ledger, unless another process has created it in the meantime."""
 
     def transact(self, work: Callable[[Any], Any], *, writes: bool) -> Any:
-        """What `work` returns of the :class:`Book`.
+        """The result of `work` on the :class:`Book`.
 
-        With `writes`, no other transaction writes from before the book is read until what was appended is on disk; an
-        error undoes it. `work` may be called again, if the database asks for that.
+        With `writes`, no other transaction writes from before the book is read until the new entry is on disk; errors
+        roll back. `work` may be called again if the database requires it.
         """
 
 
 @dataclass(frozen=True)
 class FileStorage:
-    """A file with this real path."""
+    """A file at this real path."""
 
     path: str
 
@@ -59,11 +59,11 @@ class FileStorage:
         return os.path.exists(self.path)
 
     def create(self, limits):
-        """Make the file, if there still is none."""
+        """Create the file, unless it exists."""
         create_ledger_file(self.path, limits)
 
     def transact(self, work, *, writes):
-        """What `work` returns of the :class:`LedgerFile`."""
+        """The result of `work` on the :class:`LedgerFile`."""
         with open_ledger_file(self.path, "IMMEDIATE" if writes else "DEFERRED") as file:
             return work(file)
 

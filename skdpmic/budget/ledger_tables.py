@@ -1,7 +1,7 @@
-"""The tables of a ledger in a database: what is written stays, and what is read is what was written.
+"""The tables of a ledger in a database: entries persist, and are read as they were written.
 
-Rows of limits and entries are only ever added, so nobody needs the right to change or delete them; `head` has one row,
-with the last digest.
+Rows of limits and entries are only ever added, so users need no privilege to update or delete them; `head` has one
+row, with the last digest.
 """
 
 import functools
@@ -23,7 +23,7 @@ _CLOCKS = {
 
 @functools.cache
 def ledger_tables(is_postgresql):
-    """The tables as SQLAlchemy knows them: in a schema of their own, or with names of their own."""
+    """The tables in SQLAlchemy: in a separate schema, or with prefixed names."""
     import sqlalchemy as sql
 
     metadata = sql.MetaData(schema="skdpmic" if is_postgresql else None)
@@ -35,7 +35,7 @@ def ledger_tables(is_postgresql):
     def number():
         return sql.Column("number", sql.BigInteger, primary_key=True, autoincrement=False)
 
-    largest = "1.7976931348623157e308"  # NaN is above all numbers in PostgreSQL
+    largest = "1.7976931348623157e308"  # PostgreSQL sorts NaN above all numbers
     types = dict.fromkeys(("n", "d", "k"), sql.BigInteger)
     types |= dict.fromkeys(("epsilon", "delta", "rho", "epsilon_of_target"), sql.Double)
     required = ("what", "when", "epsilon", "delta")
@@ -74,7 +74,7 @@ def ledger_tables(is_postgresql):
 
 
 def write_new(connection, tables, limits):
-    """Make the tables, with the first limits."""
+    """Create the tables, with the first limits."""
     from sqlalchemy.schema import CreateSchema
 
     if tables.head.schema:
@@ -87,16 +87,16 @@ def write_new(connection, tables, limits):
 
 
 class DatabaseBook:
-    """What is in the database during one transaction, after everything that can be wrong with it was looked for.
+    """The contents of the database during one transaction, after all checks.
 
     Attributes
     ----------
     limits : tuple
         (epsilon, delta, composition).
     entries : list of LedgerEntry
-        Those at the beginning of the transaction, oldest first.
+        Entries at the beginning of the transaction, oldest first.
     charge_ids : set of str
-        Of the entries.
+        Random ids of the entries.
     """
 
     def __init__(self, path, connection, tables, charge_id):
@@ -118,7 +118,7 @@ class DatabaseBook:
         _insert(self._connection, entries, row)
         kept = self._connection.execute(select(entries).where(entries.c.number == row[0])).one()
         if ascii(tuple(kept)) != ascii(row):
-            raise ValueError(f"the database of the ledger {self._path!r} does not keep what is written in it.")
+            raise ValueError(f"the database of the ledger {self._path!r} does not store values as written.")
         self._connection.execute(update(head).where(head.c.id == 1).values(digest=row[-1]))
 
     def _rows(self, table, *order):
@@ -133,12 +133,12 @@ class DatabaseBook:
         ((_, version, digest),) = rows
         if version != _VERSION:
             raise ValueError(
-                f"the ledger {self._path!r} has format {version}, and this version of skdpmic reads {_VERSION}."
+                f"the ledger {self._path!r} has format {version}, but this version of skdpmic reads {_VERSION}."
             )
         return digest
 
     def _read_limits(self):
-        """The last limits, and the digest of the first ones, which the first entry follows. They can only rise."""
+        """The last limits, and the digest of the first limits, which starts the chain. Limits can only rise."""
         digest, all_limits, digests = b"", [], []
         for row in self._rows(self._tables.limits, self._tables.limits.c.number):
             number, *limits, stored = row
@@ -153,7 +153,7 @@ class DatabaseBook:
         return tuple(all_limits[-1]), digests[0]
 
     def _read_entries(self, digest):
-        """All entries, their ids, and the digest of the last, if each is what was written after the one before it."""
+        """All entries, their ids and the last digest, after a check of the chain of digests."""
         entries, charge_ids = [], set()
         for row in self._rows(self._tables.entries, self._tables.entries.c.number):
             digest = digest_of(digest, row[:-1])
@@ -164,7 +164,7 @@ class DatabaseBook:
         return entries, charge_ids, digest
 
     def _now(self):
-        """The server's time, not before that of the last entry."""
+        """The server's time, but not before that of the last entry."""
         from sqlalchemy import DateTime, literal_column, select
 
         clock = _CLOCKS.get(self._connection.dialect.name, "CURRENT_TIMESTAMP")
@@ -177,7 +177,7 @@ class DatabaseBook:
 
 
 def _kept_by_all(values):
-    """The same with 0 in the place of -0, which not all databases keep."""
+    """The same values with 0 in place of -0, which not all databases store."""
     return [value + 0.0 if isinstance(value, float) else value for value in values]
 
 
@@ -186,7 +186,7 @@ def _insert(connection, table, row):
 
 
 def _digest_of_limits(previous, limits):
-    """A digest that SQL can compute too, so that limits can be raised there."""
+    """A digest that SQL can also compute, so that limits can be raised there."""
     epsilon, delta, composition = limits
     return hashlib.sha256(previous + struct.pack(">dd", epsilon, delta) + composition.encode()).digest()
 

@@ -1,1 +1,1 @@
-"""A privacy card: what a release is, and what its guarantee covers, for people and for programs."""
+"""Privacy cards: what was released and what the guarantee covers, for people and for programs."""

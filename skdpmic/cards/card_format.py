@@ -44,12 +44,12 @@ KEYS = {
 
 
 def check_card(fields):
-    """Raise unless these are the fields of a card that this version reads. Keys that it does not know are let be."""
+    """Raise unless these are the fields of a card that this version reads. Unknown keys are allowed."""
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-        raise ValueError("this is no privacy card of skdpmic.")
+        raise ValueError("text must be a privacy card of skdpmic.")
     if fields.get("version") != VERSION:
         raise ValueError(
-            f"the card has version {fields.get('version')!r}, and this version of skdpmic reads {VERSION}."
+            f"the card has version {fields.get('version')!r}, but this version of skdpmic reads {VERSION}."
         )
     _check(fields, KEYS, "the card")
 
@@ -57,12 +57,12 @@ def check_card(fields):
 def _check(value, expected, where):
     if isinstance(expected, tuple):
         if not any(_is(value, kind) for kind in expected):
-            raise ValueError(f"{where} is damaged: it holds {type(value).__name__}.")
+            raise ValueError(f"{where} is damaged: it contains {type(value).__name__}.")
         expected = next((kind for kind in expected if isinstance(kind, dict)), None)
         if value is None or expected is None:
             return
     elif not _is(value, expected):
-        raise ValueError(f"{where} is damaged: it holds {type(value).__name__}.")
+        raise ValueError(f"{where} is damaged: it contains {type(value).__name__}.")
     if isinstance(expected, list):
         for item in value:
             _check(item, expected[0], where)

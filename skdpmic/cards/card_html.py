@@ -1,4 +1,4 @@
-"""A card as HTML: all of it is escaped, whoever wrote the card."""
+"""A card as HTML; everything is escaped, because cards are untrusted."""
 
 import html
 from importlib.resources import files
@@ -10,7 +10,7 @@ _MOST_ENTRIES = 20
 
 
 def page(fields):
-    """A page of its own."""
+    """A complete page."""
     title = html.escape(f"Privacy card of {fields['by']}")
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n</head>\n'
@@ -19,7 +19,7 @@ def page(fields):
 
 
 def fragment(fields):
-    """A part of a page."""
+    """A fragment for another page."""
     published, package = fields["published"], fields["package"]
     made = f"{fields['by']}, {package['name']} {package['version']}"
     parts = [
@@ -46,19 +46,19 @@ def _guarantee(guarantee):
     target = guarantee["epsilon_of_target"]
     facts = [
         ("Budget", cost(guarantee)),
-        *([] if target is None else [("Of it, for the target", cost({"epsilon": target, "delta": 0}))]),
+        *([] if target is None else [("Part for the target", cost({"epsilon": target, "delta": 0}))]),
         ("Model", guarantee["model"]),
         ("Unit of protection", guarantee["unit"]),
         ("Neighbours", guarantee["neighbours"]),
-        *([] if n is None else [("How many", f"{n:,}")]),
-        *([] if rows is None else [("Records that count of each person", f"{rows:,}")]),
+        *([] if n is None else [("Number of units", f"{n:,}")]),
+        *([] if rows is None else [("Records counted per person", f"{rows:,}")]),
     ]
     return _section(f"The guarantee{of}", facts)
 
 
 def _ledger(ledger):
     if ledger is None:
-        return _list("The budget of the table", ["No ledger was given: what else was spent is not known here."])
+        return _list("The budget of the table", ["No ledger was given, so other spending is unknown."])
     names = {"Limit": "limit", "Spent": "spent", "Remaining": "remaining"}
     facts = [(title, cost(ledger[name])) for title, name in names.items()]
     entries = ledger["entries"]
@@ -80,7 +80,7 @@ def _results(table):
     if table is None:
         return ""
     more = table["n_rows"] - len(table["rows"])
-    rest = f"<p>… and {more:,} more of unit {html.escape(table['unit'])}</p>" if more > 0 else ""
+    rest = f"<p>… and {more:,} more (unit: {html.escape(table['unit'])})</p>" if more > 0 else ""
     return _rows(table["columns"], table["rows"]) + rest
 
 

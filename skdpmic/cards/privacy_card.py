@@ -1,4 +1,4 @@
-"""A card as JSON, as a page of HTML, and as a paragraph."""
+"""A card as JSON, as an HTML page, and as a paragraph."""
 
 import json
 import os
@@ -14,21 +14,31 @@ SUFFIXES = (".json", ".html")
 
 @dataclass(frozen=True, repr=False)
 class PrivacyCard:
-    """What a release is, and what its guarantee covers, as :func:`release_card` makes it. As text, it is a paragraph.
+    """Privacy card of a release, returned by :func:`release_card`; its str is a paragraph.
 
-    It holds released and public values only, so it may be published.
+    It contains only released and public values, so it may be published.
 
     Attributes
     ----------
     fields : dict
-        What the JSON holds.
+        Contents of the JSON.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import private_summary, Codebook, release_card
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": np.random.default_rng(0).uniform(20, 90, 1000)})
+    >>> card = release_card(private_summary(frame, Codebook({"age": (0, 110)}), epsilon=1))
+    >>> type(card).from_json(card.to_json()) == card
+    True
     """
 
     fields: dict[str, Any]
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """The card that `to_json` wrote. The text may come from anybody: it holds no code, and is checked.
+        """Read a card written by `to_json`. The text need not be trusted: it contains no code, and is checked.
 
         Parameters
         ----------
@@ -41,17 +51,17 @@ class PrivacyCard:
         Raises
         ------
         ValueError
-            If it is no card, or of a version that is not known here.
+            If the text is not a card, or is of an unknown version.
         """
         try:
             fields = json.loads(text, parse_constant=_refuse)
-        except (ValueError, RecursionError):  # whose message may quote what is in the file
-            raise ValueError("this is no privacy card: it cannot be read as JSON.") from None
+        except (ValueError, RecursionError):  # the message may quote the file
+            raise ValueError("text must be a privacy card, got text that is not valid JSON.") from None
         check_card(fields)
         return cls(fields)
 
     def to_json(self) -> str:
-        """The card for programs, with the keys of ``docs/reference/privacy_card.md``.
+        """Return the card as JSON, with the keys of ``docs/reference/privacy_card.md``.
 
         Returns
         -------
@@ -60,7 +70,7 @@ class PrivacyCard:
         return json.dumps(self.fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def to_html(self) -> str:
-        """The card as a page that can be printed, complete in itself.
+        """Return the card as a self-contained HTML page, which can be printed.
 
         Returns
         -------
@@ -69,23 +79,23 @@ class PrivacyCard:
         return page(self.fields)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the card to a file; one that is there is replaced.
+        """Write the card to a file, replacing an existing one.
 
         Parameters
         ----------
         path : str or path-like
-            Ending in .json or .html.
+            Path of a file ending in .json or .html.
 
         Raises
         ------
         ValueError
-            If it ends in something else.
+            If the path has another ending.
         """
         suffix = Path(path).suffix.lower()
         if suffix not in SUFFIXES:
             raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}.")
         text = self.to_json() if suffix == ".json" else self.to_html()
-        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")  # names may hold half a letter
+        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")  # names may contain lone surrogates
 
     def __str__(self):
         return self.fields["statement"]
@@ -98,4 +108,4 @@ class PrivacyCard:
 
 
 def _refuse(constant):
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")

@@ -1,4 +1,4 @@
-"""The card of a release: made from what notebooks show of it, so that nothing is written down twice."""
+"""The card of a release, made from its summary for notebooks, so that nothing is stated twice."""
 
 import math
 from typing import Any
@@ -14,51 +14,51 @@ from skdpmic.cards.statement import statement
 from skdpmic.release.summary.summary_result import PrivateSummary
 
 _NOT_COVERED = (
-    "what transform returns, and encoders or models fitted afterwards: they hold or have seen records",
-    "steps before this one that learnt from all records, and parameters that were chosen by looking at them",
-    "cross-validated scores, and what was chosen by them without noise",
+    "the output of transform, and encoders or models fitted afterwards: they contain or have seen records",
+    "earlier steps that learnt from all records, and parameters chosen by looking at the records",
+    "cross-validated scores, and choices made by them without noise",
     "error messages, running time and memory of the computation",
-    "what the table teaches about everybody: that is what is published",
+    "conclusions about the population: these are what is published",
 )
 
 
 def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> PrivacyCard:
-    """A card to put beside a result: what was published, what is protected, at which cost, and what is not covered.
+    """Make the privacy card of a release: what was published, the guarantee, its cost, and what is not covered.
 
-    It is made from what was released and from public numbers, so it may be published, and costs nothing.
+    The card is made from released and public values only, so it may be published and costs nothing.
 
     Parameters
     ----------
     released : estimator or PrivateSummary
-        A fitted private estimator of this package (of a pipeline, its private step), or what :func:`private_summary`
-        returned.
+        A fitted private estimator of this package (for a pipeline, its private step), or the result of
+        :func:`private_summary`.
     ledger : BudgetLedger, default=None
-        Whose entries are listed; by default the estimator's own `ledger`, as it is now. The card lists *all* its
-        entries, with their purposes: everything that was spent on the table.
+        Ledger whose entries are listed; the default is the estimator's `ledger` in its current state. The card lists
+        *all* entries, with their purposes: everything spent on the table.
 
     Returns
     -------
     PrivacyCard
-        With `to_json`, `to_html` and `write`; as text, it is a paragraph to put beside the result.
+        Has `to_json`, `to_html` and `write`; its str is a paragraph to publish with the result.
 
     Raises
     ------
     TypeError
-        If `released` is nothing that has a card.
+        If `released` is not of a type that has a card.
     NotFittedError
         If the estimator is not fitted.
     ValueError
-        If nothing was published, as by a TwoPartyScorer without epsilon; or if the ledger has no entry of this kind of
+        If nothing was published, as by a TwoPartyScorer without epsilon; or if the ledger has no entry of this type of
         release, so that it is not the one that was charged.
 
     See Also
     --------
-    BudgetLedger.to_frame : All charges as a table.
+    BudgetLedger.to_frame : Returns all charges as a table.
 
     Notes
     -----
-    The keys of the JSON are those of ``docs/reference/privacy_card.md``. The table of the results has 20 rows at most,
-    as in a notebook.
+    For the keys of the JSON, see ``docs/reference/privacy_card.md``. The table of results has at most 20 rows, as in a
+    notebook.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     if isinstance(released, type) or not (is_summary or isinstance(released, ShownInNotebooks)):
         raise TypeError(
             "released must be a fitted private estimator of skdpmic or a PrivateSummary, got "
-            f"{type(released).__name__}. Of a pipeline, give the private step."
+            f"{type(released).__name__}. For a pipeline, pass the private step."
         )
     if not is_summary:
         check_published(released)
@@ -82,7 +82,9 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     by = "private_summary" if is_summary else type(released).__name__
     shown = released._shown()
     if not shown.terms:
-        raise ValueError(f"this {by} has published nothing: what it computed is for those who hold the data.")
+        raise ValueError(
+            f"released must have published something, got a {by} whose results are for the data holder only."
+        )
     ledger = getattr(released, "ledger", None) if ledger is None else ledger
     fields = {
         "format": FORMAT,
@@ -146,7 +148,7 @@ def _public(terms):
     return [
         f"the number of {unit}" if n is None else f"the number of {unit}, {n:,}",
         "names and types of the columns",
-        "what was written into the parameters, such as bounds, categories, classes, k and epsilon",
+        "all parameters, such as bounds, categories, classes, k and epsilon",
     ]
 
 
@@ -159,10 +161,10 @@ def _broken_by(of_all):
 def _of_ledger(ledger, by):
     entries = ledger.entries()
     if all(entry.what != by for entry in entries):
-        raise ValueError(f"the ledger must be the one that was charged for the release, got one without entry of {by}.")
+        raise ValueError(f"ledger must be the one that was charged for the release, got one without an entry of {by}.")
     return standing(ledger) | {"entries": [entry._asdict() for entry in entries]}
 
 
 def _finite(epsilon):
-    """As a number of JSON, which has no infinity: null, and why_broken says it."""
+    """The number for JSON, which has no infinity: null, which why_broken explains."""
     return None if epsilon == math.inf else float(epsilon)

@@ -1,4 +1,4 @@
-"""A paragraph to put beside a result."""
+"""A paragraph to publish with a result."""
 
 import math
 
@@ -6,12 +6,12 @@ from skdpmic._utils.texts import budget
 
 
 def statement(fields):
-    """What the fields of a card say, in a few sentences.
+    """The fields of a card in a few sentences.
 
     Parameters
     ----------
     fields : dict
-        Of a card, as ``docs/reference/privacy_card.md`` describes them.
+        Fields of a card, as in ``docs/reference/privacy_card.md``.
 
     Returns
     -------
@@ -38,16 +38,16 @@ def _cost(guarantee):
 
 def _protects(guarantee):
     if guarantee["unit"] == "person":
-        return f"Each of {guarantee['n']:,} people is protected with all their records; their number is public."
+        return f"The guarantee covers each of {guarantee['n']:,} people with all their records; their number is public."
     if guarantee["n"] is None:
-        return "Each record is protected; their number is public."
-    return f"Each of {guarantee['n']:,} records is protected; their number is public."
+        return "The guarantee covers each record; the number of records is public."
+    return f"The guarantee covers each of {guarantee['n']:,} records; their number is public."
 
 
 def _total(ledger):
     if ledger is None:
-        return "What else was spent on the same records is not known here."
-    return f"In all, {cost(ledger['spent'])} was spent on these records, of a limit of {cost(ledger['limit'])}."
+        return "Other spending on the same records is unknown."
+    return f"In total, {cost(ledger['spent'])} was spent on these records, of a limit of {cost(ledger['limit'])}."
 
 
 def cost(guarantee):

@@ -1,4 +1,4 @@
-"""Causal discovery: which columns cause which, under differential privacy."""
+"""Causal discovery under differential privacy."""
 
 import lazy_loader
 

@@ -9,25 +9,25 @@ from skdpmic.correlation.matrices import FEW_TIES, among_untied, known_shares, n
 
 _LEAST_EIGENVALUE = 1e-6
 _NOISE_OF_EIGENVALUES = 0.1  # standard deviations of the noise, times the root of the number of columns
-_DETERMINED = 1e-3  # of a column's variance: what is left by columns that determine it
+_DETERMINED = 1e-3  # residual share of a column's variance at which other columns determine it
 
 
 class CorrelationTests:
-    """Tests of conditional independence, given noisy Kendall correlations: functions of released and public numbers.
+    """Tests of conditional independence from noisy Kendall correlations: functions of released and public numbers.
 
-    Exact to first order for columns that are jointly normal, each up to a rising function; for others they are tests of
-    partial correlation after such functions (``docs/theory/private_pc.md``).
+    They are exact to first order for increasing functions of jointly normal columns; for other columns they test
+    partial correlation after such transformations (``docs/theory/private_pc.md``).
 
     Parameters
     ----------
     noisy_correlation : ndarray of shape (n_columns, n_columns)
-        Kendall's tau-a with independent noise on each, and a diagonal of ones.
+        Kendall's tau-a with independent noise, and a diagonal of ones.
     untied_fraction : ndarray of shape (n_columns,)
-        Shares of pairs of records that are not tied, with noise.
+        Noisy shares of untied pairs of records.
     noise_scale : float
         Standard deviation of the noise on each.
     n_samples : int
-        Number of records that are independent of one another: of people, where each has several.
+        Number of independent records; of people, if these have several each.
 
     Examples
     --------
@@ -46,17 +46,18 @@ class CorrelationTests:
         self._correlation = _regular(nearest_correlation(correlation), noise)
         self._tied = 2 - shares
         self._repeats = frozenset(np.flatnonzero(shares < FEW_TIES).tolist())
-        # The slope of the sine is pi / 2 times its cosine. Noise on a share moves all correlations of its column.
+        # The derivative of the sine is pi / 2 times its cosine. Noise on a share changes all correlations of its
+        # column.
         cosine = np.sqrt(1 - self._correlation**2)
         self._noise = (noise * cosine) ** 2
         self._bend = np.arcsin(self._correlation) * cosine
         np.fill_diagonal(self._bend, 0.0)
         self._of_shares = np.where(shares < 1, noise_scale / (2 * shares), 0.0)
 
-    is_exact = None  # all tests have the same matrix
+    is_exact = None  # all tests use the same matrix
 
     def p_value(self, i, j, given):
-        """The chance of so large a partial correlation or larger, if columns i and j are independent given others.
+        """The p-value of this partial correlation, if columns i and j are independent given others.
 
         Parameters
         ----------
@@ -66,9 +67,9 @@ class CorrelationTests:
         Returns
         -------
         float
-            0 where `given` determines one of the columns: that makes it independent of all others, and tells nothing of
-            causes. NaN if anything is given, and a column has many ties: the sine is not that of its correlations, so
-            that columns which are independent given others would not look so.
+            0 if `given` determines one of the columns: it is then independent of all others, which says nothing about
+            causes. NaN if anything is given and a column has many ties: Greiner's formula then fails, and conditionally
+            independent columns would not look independent.
         """
         if given and not self._repeats.isdisjoint((i, j, *given)):
             return math.nan
@@ -83,14 +84,14 @@ class CorrelationTests:
         moves = (np.outer(a, b) + np.outer(b, a)) / root
         of_correlations = np.triu(moves, 1) ** 2 * self._noise[np.ix_(columns, columns)]
         of_shares = (moves * self._bend[np.ix_(columns, columns)]).sum(axis=1) * self._of_shares[columns]
-        # With ties, that of a column's tau-b is at most by 2 - its share larger (docs/theory/private_pc.md).
+        # With ties, the variance of tau-b is larger by a factor of at most 2 - share (docs/theory/private_pc.md).
         sampling = (math.pi / 3) ** 2 * self._tied[i] * self._tied[j] / max(self._n - len(given) - 3, 1)
         variance = sampling + of_correlations.sum() + (of_shares**2).sum()
         return float(2 * stats.norm.sf(abs(a @ correlation @ b) / root / math.sqrt(variance)))
 
 
 def _regular(correlation, noise):
-    """The correlations nearer to 0 by as little as keeps weights small where columns are nearly sums of others."""
+    """The correlations shrunk just enough to keep weights small if columns are nearly linear combinations of others."""
     least = max(_LEAST_EIGENVALUE, _NOISE_OF_EIGENVALUES * math.sqrt(len(noise)) * float(noise.mean()))
     ridge = max(least - np.linalg.eigvalsh(correlation)[0], 0.0)
     return (correlation + ridge * np.eye(len(noise))) / (1 + ridge)

@@ -1,4 +1,4 @@
-"""Graphs of causes: what one kind says of another.
+"""Causal graphs, and the conversions between their kinds.
 
 A graph of p columns is a bool ndarray `marks` of shape (p, p): ``marks[i, j]`` is True if there is an arrow i -> j or a
 line i - j. A line has both ``marks[i, j]`` and ``marks[j, i]``, an arrow only one of them.
@@ -11,12 +11,12 @@ from scipy.sparse.csgraph import connected_components
 
 
 def arrows_of(marks):
-    """Marks of the arrows alone."""
+    """Marks of the arrows only."""
     return marks & ~marks.T
 
 
 def lines_of(marks):
-    """Marks of the lines alone."""
+    """Marks of the lines only."""
     return marks & marks.T
 
 
@@ -26,9 +26,9 @@ def skeleton_of(marks):
 
 
 def with_colliders(skeleton, colliders):
-    """The lines of a skeleton made arrows i -> k <- j; a line that would point both ways stays one.
+    """The skeleton with its lines turned into arrows i -> k <- j; a line that would point both ways stays a line.
 
-    Whatever the order of the colliders.
+    The result does not depend on the order of the colliders.
     """
     into = np.zeros_like(skeleton)
     for i, k, j in colliders:
@@ -37,11 +37,11 @@ def with_colliders(skeleton, colliders):
 
 
 def with_forced_arrows(marks):
-    """The graph after Meek's rules 1 to 3: lines that can point one way only, made arrows.
+    """The graph after Meek's rules 1 to 3, which orient lines that can point only one way.
 
-    Another way would make a collider that is not in `marks` (1), a cycle (2), or either (3). Rule 4 adds nothing where
-    all arrows are due to colliders. Whatever the order of the columns: all lines are looked at before any is changed,
-    and one that is forced both ways, which arrows that contradict one another can do, stays a line.
+    The other direction would create a collider that is not in `marks` (1), a cycle (2), or either (3). Rule 4 adds
+    nothing if all arrows come from colliders. The result does not depend on the order of the columns: all lines are
+    checked before any is changed. A line forced both ways by contradictory arrows stays a line.
     """
     while True:
         forced = _forced(marks)
@@ -52,7 +52,7 @@ def with_forced_arrows(marks):
 
 
 def _forced(marks):
-    """Whether i - j is to be i -> j by one of the rules."""
+    """Whether one of the rules orients i - j as i -> j."""
     arrows, lines, apart = arrows_of(marks), lines_of(marks), ~skeleton_of(marks)
     by_rule_1 = arrows.T @ apart  # k -> i - j, k and j apart
     by_rule_2 = arrows @ arrows  # i -> k -> j
@@ -76,7 +76,7 @@ def without_cycles(marks):
 
 
 def markov_blanket(marks, target):
-    """Columns that together tell all that the others do of a target: its neighbours, and the other parents of these.
+    """The Markov blanket of a target: its neighbours, and the other parents of its children.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def markov_blanket(marks, target):
     Returns
     -------
     int64 ndarray
-        Columns with any edge to the target, and those with an arrow into a column that the target has an arrow into; in
-        increasing order. In a CPDAG no other parent is missing: had one that is not adjacent to the target, and the
-        target, a common child, both arrows would be known.
+        Columns with any edge to the target, and those with an arrow into a child of the target; in increasing order. In
+        a CPDAG no other parent is missing: if it is not adjacent to the target, both arrows into the common child are
+        known.
     """
     of_children = arrows_of(marks)[:, arrows_of(marks)[target]].any(axis=1)
     blanket = skeleton_of(marks)[target] | of_children

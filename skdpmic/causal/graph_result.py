@@ -1,4 +1,4 @@
-"""The graph that tests of independence find: what an estimator with such tests tells of it, and how."""
+"""The graph found by tests of independence, as attributes and methods of an estimator."""
 
 import numbers
 from typing import Any
@@ -15,69 +15,69 @@ from skdpmic.table.frames import as_frame, columns_by_columns
 class GraphResultMixin:
     """An estimator with a graph of the columns of a table.
 
-    `_make_tests` gives its tests of independence, which are functions of what was released. A fit leaves `_names`, a
-    dataframe with the names of the columns, or None; and None as `_tests` and `_kept`, what was asked for since. All
-    else follows from these, with the `alpha` and the `max_order` of the time when it is asked.
+    `_make_tests` returns its tests of independence, which are functions of the release. A fit sets `_names`, a
+    dataframe with the column names, or None; and sets the caches `_tests` and `_kept` to None. Everything else is
+    computed from these on access, with the current `alpha` and `max_order`.
     """
 
     @property
     def cpdag_(self) -> Any:
-        """The graph, of arrows and lines."""
+        """The graph, with arrows and lines."""
         return self._attribute("cpdag")
 
     @property
     def skeleton_(self) -> Any:
-        """Which columns have an edge."""
+        """The pairs of columns with an edge."""
         return self._attribute("skeleton")
 
     @property
     def p_values_(self) -> Any:
-        """The largest p-value of the tests of each two columns."""
+        """The largest p-value of the tests of each pair of columns."""
         return self._attribute("largest_p_values")
 
     def p_value(self, i: int | str, j: int | str, given: Any = ()) -> float:
-        """Chance of as much dependence as was released, or more, of two columns that are independent given others.
+        """Test the independence of two columns given others, with the noise taken into account.
 
-        Costs no privacy: nothing but what was released is used. The noise is accounted for.
+        Costs no privacy: it uses only what was released.
 
         Parameters
         ----------
         i, j : int or str
-            Two columns, by number or name.
+            Two columns, by name or number.
         given : sequence of int or str, default=()
             Other columns.
 
         Returns
         -------
         float
-            In [0, 1]; NaN where there is no such test.
+            p-value in [0, 1]; NaN if there is no such test.
 
         Raises
         ------
         ValueError
-            If these are not different columns.
+            If the columns are not distinct.
         """
         check_published(self)
         i, j, *given = (self._number(column) for column in (i, j, *given))
         if len({i, j, *given}) < 2 + len(given):
-            raise ValueError("i, j and given must be different columns, got one of them twice.")
+            raise ValueError("i, j and given must be distinct columns, got one of them twice.")
         return self._p_value()(min(i, j), max(i, j), tuple(sorted(given)))
 
     def markov_blanket(self, target: int | str) -> np.ndarray:
-        """The columns that together tell all that the table does of a target: the best features for any model of it.
+        """Return the Markov blanket of a target: given these columns, all others are irrelevant for predicting it.
 
-        Costs no privacy: nothing but what was released is used.
+        Costs no privacy: it uses only what was released.
 
         Parameters
         ----------
         target : int or str
-            A column, by number or name.
+            Target column, by name or number.
 
         Returns
         -------
         ndarray
-            The columns with an edge to the target, and the other columns with an arrow into one that the target has an
-            arrow into; in the order of the table. Names, if the columns have names; numbers otherwise.
+            The columns with an edge to the target, and those with an arrow into a child of the target; in the order of
+            the table. Names if the columns have names, otherwise numbers.
 
         Raises
         ------
@@ -89,9 +89,9 @@ class GraphResultMixin:
         return np.array(self._labels(), dtype=object)[blanket] if hasattr(self, "feature_names_in_") else blanket
 
     def to_networkx(self) -> Any:
-        """The graph as one of networkx, which ``pip install skdpmic[graphs]`` brings.
+        """Return the graph as a networkx graph; requires ``pip install skdpmic[graphs]``.
 
-        Costs no privacy: nothing but what was released is used.
+        Costs no privacy: it uses only what was released.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class GraphResultMixin:
         try:
             import networkx
         except ImportError as error:
-            raise ImportError("to_networkx needs networkx: pip install skdpmic[graphs]") from error
+            raise ImportError("to_networkx requires networkx: pip install skdpmic[graphs]") from error
         found, labels, graph = self._found(), self._labels(), networkx.DiGraph()
         graph.add_nodes_from(labels)
         for of_kind, is_directed in ((arrows_of(found.cpdag), True), (lines_of(found.cpdag), False)):
@@ -117,7 +117,7 @@ class GraphResultMixin:
         return graph
 
     def _attribute(self, name):
-        """A matrix of what was found. Of parameters that cannot be, an AttributeError, as `dir` asks for all."""
+        """A matrix of the result. Invalid parameters raise an AttributeError, because `dir` accesses all attributes."""
         check_published(self)
         try:
             return self._labelled(getattr(self._found(), name))
@@ -130,7 +130,7 @@ class GraphResultMixin:
         check_whole(self.max_order, "max_order", 0)
 
     def _found(self):
-        """What the algorithm finds."""
+        """The result of the algorithm."""
         check_published(self)
         self._check_algorithm()
         asked = (float(self.alpha), int(self.max_order))
@@ -139,17 +139,17 @@ class GraphResultMixin:
         return self._kept[1]
 
     def _p_value(self):
-        """The tests, by numbers of columns."""
+        """The p-values, by column numbers."""
         if self._tests is None:
             self._tests = self._make_tests()
         return self._tests.p_value
 
     def __getstate__(self):
         state = super().__getstate__()
-        return state | {"_tests": None} if "_tests" in state else state  # what it computed for them is not kept
+        return state | {"_tests": None} if "_tests" in state else state  # the computed tests are not pickled
 
     def _number(self, column):
-        """The number of a column that is given by name or number."""
+        """The number of a column given by name or number."""
         names = getattr(self, "feature_names_in_", None)
         if isinstance(column, str) and names is not None and column in names:
             return names.tolist().index(column)
@@ -167,5 +167,5 @@ class GraphResultMixin:
         return list(range(self.n_features_in_)) if names is None else names.tolist()
 
     def _labelled(self, matrix):
-        """A matrix of all columns by all, with their names if X was a dataframe; a new one."""
+        """A copy of a square matrix, with the column names if X was a dataframe."""
         return matrix.copy() if self._names is None else columns_by_columns(matrix, as_frame(self._names))

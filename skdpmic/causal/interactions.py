@@ -1,9 +1,9 @@
-"""Tables of counts taken apart into interactions, whose noises are independent of one another.
+"""Decomposition of tables of counts into interactions, whose noise is independent.
 
-A table of some columns is a sum of one part for each set of these columns: what the set does beyond its subsets, which
-sums to 0 along each of its columns. Noise of one variance on all cells stays independent from part to part, as these
-are orthogonal. So what several tables say of one set is averaged, and the noise on anything that is linear in tables
-has a variance in closed form (``docs/theory/private_pc.md``).
+A table of several columns is a sum of one part for each subset of these columns: the interaction of the subset beyond
+its own subsets, which sums to 0 along each of its columns. Noise of equal variance on all cells is independent between
+parts, because these are orthogonal. So the estimates of a part from several tables are averaged, and the noise on
+anything linear in tables has a closed-form variance (``docs/theory/private_pc.md``).
 """
 
 import math
@@ -13,22 +13,23 @@ import numpy as np
 
 
 class Interactions:
-    """What noisy tables say of each set of columns that is in one of them.
+    """The interactions of each set of columns contained in a noisy table.
 
     Parameters
     ----------
     tables : dict of tuple of int to ndarray
-        Counts with independent noise: of each increasing tuple of columns, an array with an axis for each.
+        Counts with independent noise: for each increasing tuple of columns, an array with one axis per column.
     variances : dict of int to float
-        Of the noise on a count, in squared records, by the number of columns of a table. All above 0, or all 0.
+        Variance of the noise on a count, in squared records, by the number of columns of a table. All above 0, or all
+        0.
     n : int
         Number of records, which is public.
 
     Attributes
     ----------
     variance : dict of tuple of int to float
-        Of each set: that of the noise on a cell of its table, before its sums are taken off. The noise on
-        the interaction is noise of this variance on all cells, projected on what sums to 0 along each axis.
+        For each set, the variance of the noise on a cell of its table before its sums are subtracted. The noise on the
+        interaction is noise of this variance on all cells, projected on the tables that sum to 0 along each axis.
     """
 
     def __init__(self, tables, variances, n):
@@ -48,11 +49,11 @@ class Interactions:
         self.variance = {subset: 1 / weight if has_noise else 0.0 for subset, weight in weights.items()}
 
     def knows(self, columns):
-        """Whether a table had all of these columns, increasing."""
+        """Whether a table contains all of these columns, in increasing order."""
         return columns in self._parts
 
     def table(self, columns):
-        """The table of these columns, increasing, of least squares; without interactions that no table tells of."""
+        """The least-squares table of these columns (in increasing order), without unknown interactions."""
         sizes = [self.sizes[column] for column in columns]
         total = np.full(sizes, self.n / math.prod(sizes))
         for subset in filter(self.knows, subsets(columns)):
@@ -71,12 +72,12 @@ class Interactions:
         return total
 
     def noise_of(self, weights):
-        """Covariance of what the noise adds to sums of tables with weights.
+        """Covariance of the noise on weighted sums of tables.
 
         Parameters
         ----------
         weights : list of (tuple of int, ndarray of shape (n_sums, ...))
-            Columns in any order, and the weights of the cells of their table, in each sum.
+            Columns in any order, and the weights of the cells of their table in each sum.
 
         Returns
         -------
@@ -99,12 +100,12 @@ class Interactions:
 
 
 def subsets(columns):
-    """All subsets of some columns but the empty one, in their order."""
+    """All nonempty subsets of some columns, in order."""
     return [subset for size in range(1, len(columns) + 1) for subset in combinations(columns, size)]
 
 
 def centred(table, first=0):
-    """What is left of a table when the mean along each axis from the first on is taken off."""
+    """A table minus its means along each axis, starting from axis `first`."""
     for axis in range(first, table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     return table

@@ -5,18 +5,18 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic._utils.progress import SILENT
 
-_SHORT = 50_000  # records: threads take longer to hand the interpreter's lock over than to count them
+_SHORT = 50_000  # records: below, passing the interpreter's lock to a thread takes longer than counting
 
 
 def counts_of_sets(columns, sizes, sets, n_jobs=None, progress=SILENT):
-    """How many records have each combination of codes, for each set of columns.
+    """The number of records with each combination of codes, for each set of columns.
 
     Parameters
     ----------
     columns : list of n_columns int64 ndarrays of shape (n_samples,)
-        Codes 0 ... size - 1 of each.
+        Codes 0 ... size - 1 of each column.
     sizes : list of n_columns int
-        How many codes each column may have.
+        Number of possible codes of each column.
     sets : list of tuple of int
     n_jobs : int, default=None
     progress : Progress, default=SILENT
@@ -24,7 +24,7 @@ def counts_of_sets(columns, sizes, sets, n_jobs=None, progress=SILENT):
     Returns
     -------
     list of int64 ndarrays
-        One for each set, with an axis for each of its columns.
+        One table per set, with one axis per column.
     """
     if effective_n_jobs(n_jobs) == 1 or len(columns[0]) < _SHORT:
         tables = (_counts(columns, sizes, each) for each in sets)

@@ -1,15 +1,15 @@
-"""Which labels of a column, or cells of a number, are told apart in tables: decided from noisy counts of each."""
+"""The parts of labels or cells that tables distinguish, chosen from noisy counts of each column."""
 
 import numpy as np
 
 N_CELLS = 64  # of equal width, in the public range of a number
-MOST_PARTS = 6  # of a number, beside missing values
-MOST_VALUES = 8  # of a number that has no others: each is a part
-_CLEAR, _FEW = 3.0, 5.0  # a part counts if it has this many standard deviations of its noise, and records
+MOST_PARTS = 6  # of a number, besides missing values
+MOST_VALUES = 8  # distinct values of a number, each of which becomes a part
+_CLEAR, _FEW = 3.0, 5.0  # smallest part: this many standard deviations of its noise, and this many records
 
 
 def parts_of_columns(counts, noise_scale, numbers):
-    """The part of each label or cell of each column, of which some are numbers: a list of int64 ndarrays."""
+    """The part of each label or cell, for each column, some of which are numeric: a list of int64 ndarrays."""
     return [
         parts_of_cells(of_column, noise_scale) if j in numbers else parts_of_labels(of_column, noise_scale)
         for j, of_column in enumerate(counts)
@@ -17,18 +17,18 @@ def parts_of_columns(counts, noise_scale, numbers):
 
 
 def parts_of_labels(counts, noise_scale):
-    """The part of each label: labels that are not seen to have records are in the part of the most frequent one.
+    """The part of each label: labels without evidence of records share the part of the most frequent label.
 
     Parameters
     ----------
     counts : ndarray of shape (n_labels,)
-        With noise.
+        Noisy counts.
     noise_scale : float
 
     Returns
     -------
     int64 ndarray of shape (n_labels,)
-        Numbers of parts, 0, 1, ..., of which each has a label.
+        Numbers of parts, 0, 1, ..., each with at least one label.
     """
     most = int(np.argmax(counts))
     counts_alone = counts >= max(_FEW, _CLEAR * noise_scale)
@@ -40,19 +40,19 @@ def parts_of_labels(counts, noise_scale):
 def parts_of_cells(counts, noise_scale):
     """The part of each cell of a number, and of missing values, which come last: parts of nearly equal size.
 
-    As many parts as the noise lets one cut, at most ``MOST_PARTS``; or, of a number that is seen to have few values,
-    one for each. Missing values without records are in the largest.
+    There are as many parts as the noise allows, at most ``MOST_PARTS``; or, for a number that evidently has few
+    values, one part per value. Missing values without records are in the largest part.
 
     Parameters
     ----------
     counts : ndarray of shape (N_CELLS + 1,)
-        With noise.
+        Noisy counts.
     noise_scale : float
 
     Returns
     -------
     int64 ndarray of shape (N_CELLS + 1,)
-        As of :func:`parts_of_labels`.
+        As in :func:`parts_of_labels`.
     """
     clear = counts >= max(_FEW, _CLEAR * noise_scale)
     if clear[:-1].sum() <= MOST_VALUES and counts[~clear].sum() <= _FEW + _CLEAR * noise_scale * np.sqrt(N_CELLS):
@@ -67,9 +67,9 @@ def parts_of_cells(counts, noise_scale):
 
 
 def _cut(counts, wanted):
-    """The part of each cell, from the first on: a part ends where it is nearest to having as many records as wanted.
+    """The part of each cell, from the first on: a part ends where its size is nearest to the requested one.
 
-    Half as many are enough for the last part.
+    The last part needs only half as many.
     """
     parts, in_part = [0], counts[0]
     for count in counts[1:]:

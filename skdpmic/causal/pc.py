@@ -1,4 +1,4 @@
-"""The PC algorithm: a graph of causes from tests of conditional independence, whatever the order of the columns."""
+"""The PC algorithm: a causal graph from tests of conditional independence, independent of the order of the columns."""
 
 import math
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ import numpy as np
 
 from skdpmic.causal.cpdag import with_colliders, with_forced_arrows, without_cycles
 
-_TINY = 1e-12  # a p-value that is as good as 0
+_TINY = 1e-12  # a p-value that counts as 0
 
 
 class Skeleton(NamedTuple):
-    """What tests leave of the graph in which all columns are adjacent."""
+    """The edges of the complete graph that remain after the tests."""
 
     edges: np.ndarray
-    largest_p_values: np.ndarray  # of the tests of each two; NaN of an edge if one could not be made; diagonal of 0
+    largest_p_values: np.ndarray  # of the tests of each pair; NaN for an edge with a missing test; 0 on the diagonal
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the algorithm finds."""
+    """The result of the algorithm."""
 
     skeleton: np.ndarray
     cpdag: np.ndarray
-    largest_p_values: np.ndarray  # as of `Skeleton`
+    largest_p_values: np.ndarray  # as in `Skeleton`
 
 
 def pc(n_columns, p_value, alpha, max_order):
@@ -36,34 +36,34 @@ def pc(n_columns, p_value, alpha, max_order):
     ----------
     n_columns : int
     p_value : callable
-        ``p_value(i, j, given)`` for columns ``i < j`` and an increasing tuple of other columns `given`: the chance of
-        so much dependence as there is, or more, between i and j given the others, if they are independent. NaN where
-        there is no such test, which then decides nothing.
+        ``p_value(i, j, given)`` for columns ``i < j`` and an increasing tuple of other columns `given`: the p-value of
+        the conditional independence of i and j given the others. NaN if there is no such test, which then decides
+        nothing.
     alpha : float
-        Two columns are kept apart if a p-value is above this.
+        Two columns lose their edge if a p-value is above this.
     max_order : int
-        Most columns in `given`.
+        Maximum number of columns in `given`.
 
     Returns
     -------
     skeleton : bool ndarray of shape (n_columns, n_columns)
-        Which columns no set of others makes independent.
+        Pairs of columns that no set of others makes independent.
     cpdag : bool ndarray of shape (n_columns, n_columns)
-        Marks of the graph, see :mod:`skdpmic.causal.cpdag`.
+        Marks of the graph; see :mod:`skdpmic.causal.cpdag`.
 
     Notes
     -----
-    The skeleton is that of PC-stable [1]_: all pairs are tested given sets of 0, 1, 2, ... of the columns that are
-    adjacent to either at the start of that round, and pairs found independent lose their edge at its end.
+    The skeleton is that of PC-stable [1]_: all pairs are tested given sets of 0, 1, 2, ... of the columns adjacent to
+    either at the start of the round, and pairs found independent lose their edge at its end.
 
-    Colliders are those of PC-Max [2]_: where k is adjacent to both of two columns that are not adjacent, i -> k <- j if
-    i and j have their largest p-value given a set without k, of all sets of columns that are adjacent to i or to j in
-    the skeleton. Triples with the largest ratio of these two p-values are the surest, whether they are colliders or
-    not, and what contradicts a surer one does not count. This was chosen on simulated tables, against the first or the
-    best of the sets that made i and j independent in the search, the majority and all of these sets, against lines for
-    arrows that are to point both ways, and against looking at colliders only: random graphs of 10 normal columns with
-    2.5 edges each and 10,000 records had a mean structural Hamming distance of 2.4 without noise and 4.8 at
-    epsilon = 1, where the first sets and lines gave 4.9 and 6.1.
+    Colliders are those of PC-Max [2]_: if k is adjacent to two columns i and j that are not adjacent, then i -> k <- j
+    if the largest p-value of i and j, over all sets of columns adjacent to i or to j in the skeleton, is for a set
+    without k. Triples with the largest ratio of the two p-values (without and with k) are the most certain, whether
+    they are colliders or not, and a triple that contradicts a more certain one does not count. This rule was chosen on
+    simulated tables. The alternatives were: the first or the best of the sets that made i and j independent in the
+    search; the majority or all of these sets; lines for arrows that would point both ways; colliders only. Random
+    graphs of 10 normal columns with 2.5 edges each and 10,000 records had a mean structural Hamming distance of 2.4
+    without noise and 4.8 at epsilon = 1; the first sets with lines gave 4.9 and 6.1.
 
     Nothing depends on the order of the columns.
 
@@ -79,10 +79,11 @@ def pc(n_columns, p_value, alpha, max_order):
 
 
 def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
-    """What :func:`pc` finds, and the largest p-values, by the same parameters.
+    """The result of :func:`pc`, and the largest p-values, for the same parameters.
 
-    ``is_exact(i, j, given)`` is whether a test knows all that it needs, and forgives nothing. Other tests have p-values
-    that are too large to be compared, so they decide on no collider where an exact one makes the columns independent.
+    ``is_exact(i, j, given)`` tells whether a test has all the information it needs, without an allowance. The p-values
+    of other tests are too large to compare, so these decide on no collider if an exact test makes the columns
+    independent.
     """
     p_value = cache(p_value)
     skeleton, largest = find_skeleton(n_columns, p_value, alpha, max_order)
@@ -94,7 +95,7 @@ def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
 
 
 def find_skeleton(n_columns, p_value, alpha, max_order):
-    """The skeleton by PC-stable, and what the tests of each two columns say; parameters as of `pc`."""
+    """The skeleton by PC-stable, and the tests of each pair of columns; parameters as in `pc`."""
     skeleton = ~np.eye(n_columns, dtype=bool)
     largest = np.zeros((n_columns, n_columns))
     untested = np.zeros((n_columns, n_columns), dtype=bool)
@@ -111,7 +112,7 @@ def find_skeleton(n_columns, p_value, alpha, max_order):
 
 
 def _made(p_values):
-    """Those of the tests that could be made."""
+    """The tests that could be made."""
     return [p for p in p_values if not math.isnan(p)]
 
 
@@ -130,10 +131,10 @@ def sets_between(adjacent, i, j, order):
 
 
 def _colliders(triples):
-    """Triples i -> k <- j, none of which contradicts what is surer, of colliders or of columns that are none."""
+    """Colliders i -> k <- j, none of which contradicts a more certain triple."""
     triples = sorted(triples, key=lambda triple: -abs(triple[0]))
     chosen, no_colliders, arrows = [], [], set()
-    for _, equal in groupby(triples, key=lambda triple: abs(triple[0])):  # which count together, or as lines
+    for _, equal in groupby(triples, key=lambda triple: abs(triple[0])):  # equal triples count together, or as lines
         equal = list(equal)
         colliders = [triple for log_ratio, triple in equal if log_ratio > 0 and _agrees(triple, arrows, no_colliders)]
         no_colliders += [
@@ -146,14 +147,14 @@ def _colliders(triples):
 
 
 def _agrees(triple, arrows, no_colliders):
-    """Whether a collider points no arrow back, and makes none of the triples a collider that are none."""
+    """Whether a collider reverses no arrow, and turns no non-collider into a collider."""
     i, k, j = triple
     into_k = {a for a, at in arrows if at == k} | {i, j}
     return arrows.isdisjoint({(k, i), (k, j)}) and not any(at == k and {a, b} <= into_k for a, at, b in no_colliders)
 
 
 def _lead_on(arrows, no_colliders):
-    """Add k -> j where i -> k, and i, k, j is no collider."""
+    """Add k -> j if i -> k and i, k, j is not a collider."""
     while True:
         forced = {(k, j) for i, k, j in no_colliders if (i, k) in arrows}
         forced |= {(k, i) for i, k, j in no_colliders if (j, k) in arrows}
@@ -164,10 +165,11 @@ def _lead_on(arrows, no_colliders):
 
 
 def _triples(skeleton, p_value, alpha, max_order, is_exact):
-    """Each i, k, j with k adjacent to both of two that are not: how much likelier these are independent without k.
+    """Each i, k, j with k adjacent to i and j, which are not adjacent; and the evidence for independence without k.
 
-    That is the logarithm of the ratio of the largest p-value given sets without k and that with it. P-values of what is
-    dependent crowd at 0, so a ratio tells more than a difference: 0.2 against 0.001 is surer than 0.9 against 0.3.
+    The evidence is the log ratio of the largest p-values given sets without k and with k. p-values of dependent columns
+    are concentrated near 0, so a ratio is more informative than a difference: 0.2 against 0.001 is more certain than
+    0.9 against 0.3.
     """
     adjacent = adjacent_columns(skeleton)
     for i, j in np.argwhere(np.triu(~skeleton, k=1)).tolist():
@@ -181,6 +183,6 @@ def _triples(skeleton, p_value, alpha, max_order, is_exact):
         for k in between:
             with_k, without = ([p for given, p in p_values.items() if (k in given) == has] for has in (True, False))
             if with_k and not _made(with_k):
-                continue  # nothing tells a collider from what is none
+                continue  # nothing distinguishes a collider from a non-collider
             best_with, best_without = max(_made(with_k), default=0.0), max(_made(without), default=0.0)
             yield math.log(max(best_without, _TINY) / max(best_with, _TINY)), (i, k, j)

@@ -1,4 +1,4 @@
-"""Causal structure of a table by the PC algorithm, under differential privacy."""
+"""Causal discovery by the PC algorithm, under differential privacy."""
 
 import math
 import warnings
@@ -24,12 +24,12 @@ from skdpmic.table.nominal import Nominal
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_labels_or_numbers
 
-_DROWNS = 9.0  # standard deviations of the noise on the counts of a column, for a part is to have three of them
+_DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
 
 
 @parameters
 class PrivatePCParameters:
-    """What :class:`PrivatePC` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`PrivatePC`; separate, because type checkers cannot read its other bases."""
 
     epsilon: float = 1.0
     delta: float = 1e-6
@@ -46,90 +46,91 @@ class PrivatePCParameters:
 
 
 class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
-    """Causal structure of a table by the PC algorithm, from one differentially private release.
+    """Estimate a causal graph by the PC algorithm from one differentially private release.
 
-    The PC algorithm asks which columns are independent given which others, and draws the graph of causes that says the
-    same. Here it asks one release with noise: all Kendall correlations of a table of numbers, or tables of counts of
-    each three columns where some have labels. Every test knows how large the noise is. The release satisfies (epsilon,
-    delta)-differential privacy, and so does all that follows from it: replacing one record, which is a row with all its
-    columns, changes the probability of any outcome by a factor of at most exp(epsilon), apart from delta.
+    The PC algorithm tests which columns are independent given which others, and builds the causal graph that implies
+    these independences. Here all tests use one noisy release: the Kendall correlations of a table of numbers, or tables
+    of counts of every three columns if some have labels. The tests account for the noise. The release, and everything
+    computed from it, satisfies (epsilon, delta)-differential privacy: replacing one record, which is a row with all its
+    columns, changes the probability of any outcome by a factor of at most exp(epsilon), plus delta.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
+        Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=1e-6
-        How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
+        How much the probability of any outcome may change beyond the factor exp(epsilon), in (0, 1). Choose it far
+        below ``1 / n_samples``.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numbers, as of :class:`skdpmic.PrivateSelectKBest`. They are needed beside columns of labels or
-        booleans, and where values often repeat: numbers are then cut into about 6 parts of nearly equal size, by
-        noisy counts, and tested by tables, whatever their law. Without bounds, a table of numbers that hardly ever
-        repeat is tested by Kendall's correlations.
+        Public ranges of numeric columns, as in :class:`skdpmic.PrivateSelectKBest`. They are required if other columns
+        hold labels or booleans, or if values often repeat. Numbers are then cut into about 6 parts of nearly equal
+        size, by noisy counts, and tested by tables, for any distribution. Without bounds, a table of numbers that
+        hardly ever repeat is tested by Kendall's correlations.
     categories : dict, default=None
-        Public labels of columns, by name or number, but of those whose types declare their labels: booleans, and Enum
-        of Polars. Labels that are not public have their own bin, and so do missing values; without bounds, missing
+        Public labels of columns, by name or number; not required for booleans and for types that declare their labels
+        (Polars Enum). Labels that are not public have their own bin, as do missing values; without bounds, missing
         numbers come first and are equal to one another.
     alpha : float, default=0.01
-        Two columns lose their edge if a test of their independence has a p-value above this; in (0, 1). After a fit,
-        another alpha costs nothing; where tables were released as the algorithm asked for them (of more than 16
-        columns, or of many labels), the alpha of the fit decided which.
+        Significance level of the tests, in (0, 1): two columns lose their edge if a test of their independence has a
+        p-value above this. Changing it after a fit costs nothing. If the algorithm requested tables during the fit
+        (with more than 16 columns, or many labels), the alpha of the fit decided which.
     max_order : int, default=3
-        Most columns that a test of two others takes as given; from 0 on. After a fit, another one costs nothing; but
-        below 2, tables of two columns are released, not of three.
+        Maximum number of columns that a test conditions on; at least 0. Changing it after a fit costs nothing; but a
+        fit with less than 2 releases tables of two columns, not of three.
     max_rows_per_group : int, default=None
-        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
-        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
-        The number of people is public, as n_samples otherwise is.
+        If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
+        each row, and each person contributes exactly this many rows: a random sample of them if there are more,
+        repeated rows if there are fewer. The number of people is public, as n_samples is otherwise.
     ledger : BudgetLedger, default=None
-        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+        Ledger that every `fit` charges, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
-        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
+        Verbosity of `fit`, which prints how many columns are done and the elapsed time: 0 prints nothing, 1 about ten
+        lines in each pass over the columns, 2 more. The time is not covered by the guarantee: do not publish it.
     random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
 
     Attributes
     ----------
     cpdag_ : ndarray of bool or dataframe of shape (n_features, n_features)
-        The graph: ``[i, j]`` is True if there is an arrow from column i to j, or a line between them, of which ``[j,
-        i]`` is True as well. With the current `alpha` and `max_order`. For a dataframe, it is a dataframe of the same
-        library with the names of the columns, which are also the index in pandas; in libraries without an index, the
-        rows are in the order of the columns.
+        The graph for the current `alpha` and `max_order`: ``[i, j]`` is True if there is an arrow from column i to j,
+        or a line between them; for a line, ``[j, i]`` is also True. For a dataframe, this is a dataframe of the same
+        library with the column names, which are also the index in pandas; in libraries without an index, the rows are
+        in the order of the columns.
     skeleton_ : ndarray of bool or dataframe of shape (n_features, n_features)
-        Which columns have an edge of either kind; symmetric.
+        Pairs of columns with an edge of either kind; symmetric.
     p_values_ : ndarray or dataframe of shape (n_features, n_features)
-        The largest p-value of all tests of each two columns that the algorithm did: at most `alpha` where there is an
-        edge, which is surer the smaller it is; but NaN of an edge that a test might have removed which could not be
-        made: of numbers without `bounds`, one that is given a column, where any of the columns has many ties. Zeros on
-        the diagonal.
+        The largest p-value of all tests of each pair of columns: at most `alpha` for an edge, and smaller for stronger
+        evidence. NaN for an edge that might have been removed by a test that could not be made: with numbers without
+        `bounds`, a test given other columns if one of the columns has many ties. Zeros on the diagonal.
     kind_ : {"numeric", "categorical", "mixed"}
-        What the release was made for: numbers without `bounds`; labels only; or numbers in parts, alone or with labels.
+        Type of the release: for numbers without `bounds`; for labels only; or for numbers in parts, with or without
+        labels.
     noisy_correlation_ : ndarray of shape (n_features, n_features)
-        What was released of a table of numbers, with `untied_fraction_`: tau-a of each pair of columns, as by
+        The release for a table of numbers, with `untied_fraction_`: noisy tau-a of each pair of columns, as in
         :class:`skdpmic.correlation.PrivateCorrelation`.
     untied_fraction_ : ndarray of shape (n_features,)
-        Share of the pairs of records whose values differ, with noise, for each column; of a table of numbers.
+        Noisy share of pairs of records with different values, for each column; for a table of numbers.
     noisy_counts_ : list of ndarray of shape (n_labels + 2,) or (65,)
-        What was released of each column with parts: the number of records with each label, with others, and with
-        missing values; or in each of 64 cells of equal width of a range, and with missing values.
+        The first release for columns with parts: the noisy number of records with each label, other labels, and missing
+        values; or in each of 64 cells of equal width of the range, and with missing values.
     parts_ : list of ndarray of shape (n_labels + 2,) or (65,)
-        The part of each of these. Labels that are not seen to have records, as noise may hide them, are in the part of
-        the most frequent one.
+        The part of each of these. Labels without evidence of records, because noise may hide them, share the part of
+        the most frequent label.
     noisy_tables_ : dict of tuple of int to ndarray
-        What was released after that, with noise: the number of records with each combination of the parts of two,
-        three or four columns, in increasing order; of all such sets, or of each two and of those three that the
-        algorithm asked for.
+        The second release: the noisy number of records with each combination of parts of two, three or four columns, in
+        increasing order; for all such sets, or for all pairs and for the triples that the algorithm requested.
     noise_scale_ : float
         Standard deviation of the noise on each correlation, about ``9 n_features / n_samples`` at epsilon=1 and
-        delta=1e-6; or on each count of the tables of all sets of columns.
+        delta=1e-6; or on each count in the tables of all sets of columns.
     noise_scales_ : dict of int to float
-        Of tables, that on a count of a table of so many columns, from 1 to 4.
+        For tables: standard deviation of the noise on a count, by the number of columns of the table, from 1 to 4.
     privacy_spent_ : (float, float)
-        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+        Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int
-        Number of people; only with `max_rows_per_group`.
+        Number of people; only if `max_rows_per_group` is given.
     n_features_in_ : int
         Number of columns, at least 2.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -137,32 +138,32 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     See Also
     --------
-    skdpmic.correlation.PrivateCorrelation : The correlations by themselves.
-    skdpmic.correlation.PrivateForwardSelector : Chooses features for a target, from such a matrix.
-    skdpmic.plotting.GraphDisplay : The picture of the graph.
+    skdpmic.correlation.PrivateCorrelation : Releases the correlations.
+    skdpmic.correlation.PrivateForwardSelector : Selects features for a target from such a matrix.
+    skdpmic.plotting.GraphDisplay : Plots the graph.
 
     Notes
     -----
-    **What the graph says.** Data tell causes apart only up to graphs that make the same columns independent. `cpdag_`
-    stands for all of these: an arrow is in each of them; a line is an arrow of one direction in some and of the other
-    in others.
+    **Interpretation.** Data identify a causal graph only up to graphs that imply the same independences. `cpdag_`
+    represents all of these: an arrow is in each of them; a line is an arrow of one direction in some of them and of the
+    other direction in others.
 
-    **What it assumes.** That the columns have a causal graph without cycles; that no cause of two columns is missing
-    from the table; that columns are independent only where the graph says so (faithfulness); that records are
-    independent. Of numbers without `bounds`, that the columns are jointly normal, or increasing functions of such
-    columns, so that values hardly ever repeat. Nothing in the data can confirm all of this.
+    **Assumptions.** The columns have an acyclic causal graph; no common cause of two columns is missing from the table;
+    columns are independent only if the graph implies it (faithfulness); records are independent. Without `bounds`, the
+    columns are also assumed to be increasing functions of jointly normal columns, so that values hardly ever repeat.
+    Data cannot confirm all of these assumptions.
 
-    **How often it errs.** Each test takes two independent columns for dependent with a probability of about `alpha`;
-    a graph is many tests, and no error rate is promised for all of them together. More often an edge is missing,
-    because noise hides it: it takes about 300 records per column to find most correlations of 0.1 at epsilon=1
-    and delta=1e-6. Where tests contradict one another, the surest count, and arrows that would form a cycle are lines;
-    the graph then need not be that of any set of causes.
+    **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. A graph
+    consists of many tests, and no error rate is guaranteed for all of them together. More often, an edge is missing
+    because noise hides it: at epsilon=1 and delta=1e-6, about 300 records per column are needed to find most
+    correlations of 0.1. If tests contradict one another, the most certain ones count, and arrows that would form a
+    cycle become lines; the graph then need not represent any causal graph.
 
-    The result does not depend on the order of the columns, the law of the noise being the same for all (PC-stable; of
-    all sets that make two columns independent, the one with the largest p-value decides which arrows there are).
+    The result does not depend on the order of the columns, because all have the same noise distribution (PC-stable; of
+    all sets that make two columns independent, the one with the largest p-value decides the arrows).
 
     See ``docs/theory/private_pc.md`` and ``docs/theory/kendall_matrix.md`` for the theorems, and
-    ``docs/choose/causal.md`` for a guide. Not covered by the guarantee: errors on invalid data, and time.
+    ``docs/choose/causal.md`` for a guide. Not covered by the guarantee: errors raised on invalid data, timing.
 
     Examples
     --------
@@ -183,18 +184,18 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     """
 
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
-        """Release what the graph follows from.
+        """Release the correlations or tables from which the graph is computed.
 
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans; or
-            all of them hold labels, as `categories` say.
+            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans, or
+            labels as described by `categories`.
         y : None
-            Ignored. A target whose causes are wanted is a column of X.
+            Ignored. To find the causes of a target, make it a column of X.
         groups : array-like of shape (n_samples,), default=None
-            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
-            hashable, and none of them missing.
+            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
+            least 4 people, none missing.
 
         Returns
         -------
@@ -204,20 +205,20 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the data is not as described, or some columns have labels and others no bounds. The
-            estimator is then left as it was.
+            If a parameter or the data is invalid, or if some columns have labels and others no bounds. The estimator is
+            left unchanged.
         BudgetError
-            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
 
         Warns
         -----
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If the noise will exceed the signal, or delta is above ``1 / n_samples``; or if a table of numbers without
-            bounds has columns whose types are integer or categorical, as many ties leave edges untested. All this
-            before the charge. After it, if the released `untied_fraction_` show other columns with many ties, or if a
-            column is left with one part, so that it has no edges.
+            Before the charge: if the noise will exceed the signal, delta is above ``1 / n_samples``, or a table of
+            numbers without bounds has columns of integer or categorical type, because many ties leave edges untested.
+            After the charge: if the released `untied_fraction_` shows other columns with many ties, or if a column has
+            only one part left, so that it has no edges.
         """
         with rollback_on_error(self):
             self._check_parameters()
@@ -228,7 +229,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             warn_about_declared_ties(declared, names, stacklevel=2)
             self._publish(records, measure)
             self._names = row_of_zeros(as_frame(X)) if is_frame(X) else None
-        # Where warnings are errors, what has been paid for is kept.
+        # If warnings are errors, the paid result is kept.
         if self.kind_ == "numeric":
             warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, stacklevel=2, but=declared)
         else:
@@ -238,18 +239,18 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     def noise_scale_for(
         self, n_samples: int, n_features: int, kind: Literal["numeric", "categorical", "mixed"] = "numeric"
     ) -> float:
-        """`noise_scale_` in a fit to a table of this shape: standard deviation on each correlation, or each count.
+        """Compute `noise_scale_` of a fit to a table of this shape: the standard deviation of a correlation or count.
 
-        Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
+        Costs no privacy: it uses only the parameters and these numbers, and charges no ledger.
 
         Parameters
         ----------
         n_samples : int
-            Number of records, at least 4; of people, with `max_rows_per_group`.
+            Number of records, at least 4; number of people with `max_rows_per_group`.
         n_features : int
             Number of columns, at least 2.
         kind : {"numeric", "categorical", "mixed"}, default="numeric"
-            What the release is made for, as `kind_` will say.
+            Type of the release, as in `kind_`.
 
         Returns
         -------
@@ -310,8 +311,8 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         scale = math.sqrt(mechanism.count_variance())
         if _DROWNS * scale > shape.n_samples:
             advice = (
-                "It falls as epsilon grows and as n_features falls, and counts for less as n_samples grows: "
-                "noise_scale_for tells how large it is."
+                "It falls as epsilon grows and as n_features falls, and matters less as n_samples grows; "
+                "noise_scale_for computes it."
             )
             self._warn_that_noise_drowns("each count of a table", mechanism, shape, advice, stacklevel + 1)
 
@@ -319,9 +320,8 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         columns = [j for j, parts in enumerate(self.parts_) if parts.max() == 0]
         if columns:
             warnings.warn(
-                f"noise hides all but one part of {listed(columns, names)}, or there is but one, so no test is made "
-                "that could find an edge of such a column. More records, a larger epsilon, fewer columns or coarser "
-                "categories help.",
+                f"noise hides all but one part of {listed(columns, names)}, or there is only one, so no test can find "
+                "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories.",
                 stacklevel=stacklevel + 1,
             )
 

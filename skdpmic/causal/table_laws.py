@@ -1,22 +1,22 @@
-"""Laws of several columns that fit noisy tables: positive, and of one margin each."""
+"""Joint distributions of several columns that fit noisy tables: positive, with consistent margins."""
 
 import math
 
 import numpy as np
 
-_FLOOR = 0.3  # of a cell, in standard deviations of its noise: one that is empty cannot be told from this
-_LEAST = 0.01  # records in a cell, in tables without noise
-_ROUNDS, _CLOSE = 30, 1e-7  # of the sum of all absolute changes
+_FLOOR = 0.3  # smallest cell, in standard deviations of its noise: indistinguishable from an empty one
+_LEAST = 0.01  # records in the smallest cell of tables without noise
+_ROUNDS, _CLOSE = 30, 1e-7  # tolerance of the sum of all absolute changes
 _TINY = 1e-300
 
 
 class TableLaws:
-    """The law of each set of columns, made when it is first asked for.
+    """The joint distribution of each set of columns, computed on first use.
 
-    A set of which a table tells has the law of that table, its cells no smaller than noise lets one know, scaled until
-    all of its margins are the laws of its subsets. Any other has the law of largest entropy with these margins, by the
-    same iterative proportional fitting: what its columns do together beyond its subsets is not known. Where no law has
-    all of the margins, as they were estimated with noise, fitting ends near to them.
+    For a set contained in a table, it is that of the table, with cells bounded below by the noise level, and scaled
+    until its margins are the distributions of its subsets. For any other set, it is the distribution of largest entropy
+    with these margins, found by the same iterative proportional fitting: the interaction of its columns beyond its
+    subsets is unknown. If no distribution has all the margins, because these are noisy, fitting ends near them.
 
     Parameters
     ----------
@@ -27,19 +27,19 @@ class TableLaws:
         self._interactions, self._laws = interactions, {}
 
     def of(self, columns):
-        """Probabilities of these columns, increasing: an ndarray with an axis for each, which is not to be changed."""
+        """Probabilities of these columns (in increasing order): a read-only ndarray with one axis per column."""
         if columns not in self._laws:
             self._laws[columns] = self._fitted(columns)
         return self._laws[columns]
 
     def of_first(self, column, others):
-        """The same of a column, along the first axis, and of others, increasing, along the second all together."""
+        """The same with one column along the first axis, and others (increasing) flattened along the second."""
         columns = tuple(sorted((column, *others)))
         law = np.moveaxis(self.of(columns), columns.index(column), 0)
         return law.reshape(len(law), -1)
 
     def n_cells(self, columns):
-        """How many probabilities there are."""
+        """The number of probabilities."""
         return math.prod(self._interactions.sizes[column] for column in columns)
 
     def _fitted(self, columns):
@@ -59,13 +59,13 @@ class TableLaws:
 
 
 def fitted_to_margins(law, margins):
-    """A positive table scaled along each axis in turn, until the sums over each are near to these.
+    """A positive table scaled along each axis in turn, until the sums over each are near these margins.
 
     Parameters
     ----------
     law : ndarray
     margins : list of ndarray
-        For each axis of `law` the sums over it, an array with one entry along that axis.
+        For each axis of `law`, the sums over it, an array with one entry along that axis.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How the tables of a table of labels are released: which, in which stages, with how much noise. All public."""
+"""The plan of a release of tables of counts: which tables, in which stages, with how much noise. All public."""
 
 import math
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from itertools import pairwise
 from skdpmic.causal.label_parts import MOST_VALUES
 from skdpmic.privacy.composition import rho_for
 
-_MOST_TRIPLES = 560  # of 16 columns: of more, tables of three are released as the algorithm asks for them
-_MOST_OF_FOUR = 11  # columns of labels: of so many, the noise on tables of four is hardly larger than on those of three
-MOST_CELLS = 2_000_000  # of all tables together, so that memory and time do not run out where labels are many
+_MOST_TRIPLES = 560  # those of 16 columns; with more columns, tables of three are released on request of the algorithm
+_MOST_OF_FOUR = 11  # columns of labels for which the noise on tables of four is hardly larger than on those of three
+MOST_CELLS = 2_000_000  # of all tables together, to limit memory and time with many labels
 
 
 def tables_squared_sensitivity(n_tables, rows_per_group=1):
-    """Square of the L2 sensitivity of so many tables of counts together, whatever their columns: 2 m^2 a table.
+    """Squared L2 sensitivity of this many tables of counts together, for any columns: 2 m^2 per table.
 
-    A record is in one cell of each table, and the one that replaces it in another. Attained.
+    A record is in one cell of each table, and its replacement in another. The bound is attained.
 
     Parameters
     ----------
     n_tables : int
     rows_per_group : int, default=1
-        Records of each person, m, all of which are replaced.
+        Number of records per person, m, all of which may be replaced.
 
     Returns
     -------
@@ -36,22 +36,23 @@ def tables_squared_sensitivity(n_tables, rows_per_group=1):
 class TablePlan:
     """Stages of a release, and the noise of each.
 
-    First the counts of each column by itself, from which it follows which parts have records; then tables of all sets
-    of `columns_per_table` columns; then, if `asks`, tables of those three columns that the algorithm asks for.
+    The first stage is the counts of each column by itself, which determine the parts that have records; the second is
+    the tables of all sets of `columns_per_table` columns; the third, if `asks`, is the tables of the three columns that
+    the algorithm requests.
 
     Parameters
     ----------
     rho : Fraction or float
         Budget of zero-concentrated privacy for all stages; infinite for no noise.
     n_parts : tuple of int
-        How many parts each column has in the first stage.
+        Number of parts of each column in the first stage.
     n : int
         Number of records, which is public.
     rows_per_group : int
     max_order : int
-        Most columns that a test takes as given.
+        Maximum number of columns that a test conditions on.
     numbers : frozenset of int, default=frozenset()
-        Columns of numbers, which have more parts in the end than labels have as a rule.
+        Numeric columns, which usually end up with more parts than columns of labels.
     """
 
     rho: Fraction | float
@@ -77,14 +78,14 @@ class TablePlan:
 
     @property
     def columns_per_table(self):
-        """Of how many columns all tables are released: of one more than tests are given, if these are not too many."""
+        """Number of columns per table: one more than tests condition on, if these tables are not too many."""
         if self.max_order >= 3 and not self.numbers and self.n_columns <= _MOST_OF_FOUR and self._is_possible(4):
             return 4
         few = math.comb(self.n_columns, 3) <= _MOST_TRIPLES
         return 3 if self._needs_three and few and self._is_possible(3) else 2
 
     def _is_possible(self, n_columns):
-        """Whether there are sets of so many columns, and their tables have few cells in all."""
+        """Whether there are sets of this many columns, and their tables have few cells in total."""
         cells = [1] + [0] * n_columns  # of all sets of 0, 1, ... of the columns so far
         for column, n_parts in enumerate(self.n_parts):
             size = min(n_parts, MOST_VALUES + 1) if column in self.numbers else n_parts
@@ -93,7 +94,7 @@ class TablePlan:
 
     @property
     def asks(self):
-        """Whether budget is set aside for tables of three columns that the algorithm asks for."""
+        """Whether budget is reserved for tables of three columns that the algorithm requests."""
         return self._needs_three and self.columns_per_table == 2
 
     @property
@@ -107,9 +108,9 @@ class TablePlan:
 
     @property
     def shares(self):
-        """Shares of rho of the counts, of the tables of all sets, and of those that are asked for.
+        """Shares of rho for the counts, the tables of all sets, and the requested tables.
 
-        Counts have about as much noise as tables; what is left is halved if tables are asked for.
+        Counts have about as much noise as tables; the rest is halved if tables may be requested.
         """
         of_counts = min(Fraction(1, 2), Fraction(self.n_columns, self.n_columns + self.n_tables))
         of_asked = (1 - of_counts) / 2 if self.asks else Fraction(0)
@@ -120,20 +121,20 @@ class TablePlan:
         return self._variance(self.n_columns, self.shares[0])
 
     def table_variance(self):
-        """That on the counts of the tables of all sets of columns."""
+        """Variance of the noise on the counts in the tables of all sets of columns."""
         return self._variance(self.n_tables, self.shares[1])
 
     def asked_variance(self, n_tables):
-        """That on the counts of so many tables of three columns that are asked for."""
+        """Variance of the noise on the counts in this many requested tables of three columns."""
         return self._variance(n_tables, self.shares[2])
 
     def _variance(self, n_tables, share):
-        """The least integer variance with which so many tables cost no more than their share of rho."""
+        """The smallest integer variance at which this many tables cost at most their share of rho."""
         if self.rho == math.inf:
             return 0
         return math.ceil(tables_squared_sensitivity(n_tables, self.rows_per_group) / (2 * share * self.rho))
 
     @property
     def noise_scale(self):
-        """Standard deviation of the noise on a count of the tables of all sets of columns, in records."""
+        """Standard deviation of the noise on a count in the tables of all sets of columns, in records."""
         return math.sqrt(self.table_variance())

@@ -16,15 +16,15 @@ from skdpmic.privacy.noise import discrete_gaussian
 from skdpmic.statistics.grids.partitions import parts_and_missing
 from skdpmic.table.nominal import Nominal
 
-_MOST = 2**62  # what an int64 holds; noise of a budget that is next to nothing may be larger
+_MOST = 2**62  # fits in an int64; the noise of a tiny budget may not
 
 
 @dataclass(frozen=True)
 class TablesRelease:
-    """A release, as those in `release/kinds.py`, that publishes tables of the columns of a table.
+    """A release, like those in `release/kinds.py`, of tables of counts of the columns.
 
-    Each stage is told of the records by its own noisy tables only, and of what the stages before it released. So the
-    costs of all add up, whatever is asked for.
+    Each stage depends on the records only through its own noisy tables and the earlier releases. So the costs are
+    additive, whichever tables are requested.
     """
 
     epsilon: float
@@ -37,7 +37,7 @@ class TablesRelease:
 
     @property
     def cost(self):
-        """What the ledger is charged."""
+        """The charge of the ledger."""
         return Cost.concentrated(self.epsilon, self.delta)
 
     def mechanism(self, measure, shape):
@@ -47,7 +47,7 @@ class TablesRelease:
         return TablePlan.for_budget(self.epsilon, self.delta, *public)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
-        """What is published of the records."""
+        """The published attributes."""
         plan = mechanism
         columns = [np.asarray(column, dtype=np.int64) for column in records.map_features(_codes, n_jobs)]
 
@@ -79,7 +79,7 @@ class TablesRelease:
 
 
 def triples_asked_for(n_columns, p_value, alpha):
-    """The columns of whose tables tests given two columns are made, of the edges that those given one leave.
+    """The sets of columns whose tables are needed by tests given two columns, for edges left after tests given one.
 
     A test of i and j given s and t needs the tables of i, s, t and of j, s, t.
     """
@@ -90,19 +90,19 @@ def triples_asked_for(n_columns, p_value, alpha):
 
 
 def of_few_cells(sets, sizes):
-    """Those sets of columns, the smallest tables first, that have ``MOST_CELLS`` together; in their order."""
+    """The sets of columns with the smallest tables, up to ``MOST_CELLS`` in total; in the given order."""
     cells = np.array([math.prod(sizes[column] for column in each) for each in sets], dtype=np.int64)
     smallest = np.argsort(cells, kind="stable")
     return [sets[place] for place in np.sort(smallest[np.cumsum(cells[smallest]) <= MOST_CELLS])]
 
 
 def columns_of_numbers(scales):
-    """The numbers of the columns whose scale is a range."""
+    """Indices of the columns whose scale is a range."""
     return frozenset(j for j, scale in enumerate(scales) if not isinstance(scale, Nominal))
 
 
 def with_noise(tables, variance, random_bytes):
-    """Tables with independent discrete Gaussian noise on every count, those of 0 included; not clamped."""
+    """Tables with independent discrete Gaussian noise on every count, including those of 0; not clamped."""
     if variance == 0 or not tables:
         return tables
     ends = np.cumsum([table.size for table in tables])
@@ -112,5 +112,5 @@ def with_noise(tables, variance, random_bytes):
 
 
 def _codes(column, scale):
-    """The code of each record: of its label, or of its cell in the range of a number."""
+    """The code of each record: that of its label, or of its cell in a numeric range."""
     return column if isinstance(scale, Nominal) else parts_and_missing(column, scale, N_CELLS)[0]

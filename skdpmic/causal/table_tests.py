@@ -1,4 +1,4 @@
-"""Tests of conditional independence of columns of few parts, from noisy tables of some of them."""
+"""Tests of conditional independence of columns with few parts, from noisy tables of counts."""
 
 import math
 from itertools import combinations
@@ -9,34 +9,34 @@ from scipy import stats
 from skdpmic.causal.interactions import Interactions
 from skdpmic.causal.table_laws import TableLaws
 
-_OF_THREE, _OF_FOUR = 0.05, 0.02  # of what is explained: what three columns may do together, or four, without a table
-_CUT = 0.1  # of the same, what the parts of a number may not tell of it
-_DETERMINED = 0.03  # of a column's variance: what is left by columns that determine it
-_MOST_CELLS = 100_000  # of a law
-_MOST_WEIGHTS = 20_000_000  # of cells, in all entries of the statistic: 160 MB
-_NO_NOISE = 1e-12  # of a covariance of shares, so that it has an inverse
+_OF_THREE, _OF_FOUR = 0.05, 0.02  # share of the explained covariance in interactions without a table
+_CUT = 0.1  # the same share, for what the parts of a number do not resolve
+_DETERMINED = 0.03  # residual share of a column's variance at which other columns determine it
+_MOST_CELLS = 100_000  # of a joint distribution
+_MOST_WEIGHTS = 20_000_000  # of cells, over all entries of the statistic: 160 MB
+_NO_NOISE = 1e-12  # variance of shares that makes a covariance invertible
 _TINY = 1e-300
 
 
 class TableTests:
-    """Tests of conditional independence, given noisy tables: functions of released and public numbers.
+    """Tests of conditional independence from noisy tables: functions of released and public numbers.
 
-    The covariance of the parts of two columns is compared with that which the columns in `given` explain, by the laws
-    of each of the two with all of them. The null law has the sampling error and the noise, whose size is known
-    (``docs/theory/private_pc.md``).
+    The covariance of the parts of two columns is compared with the covariance explained by the columns in `given`,
+    according to the joint distributions of each of the two with all of these. The null distribution includes the
+    sampling error and the noise, whose scale is known (``docs/theory/private_pc.md``).
 
     Parameters
     ----------
     tables : dict of tuple of int to ndarray
-        Counts with independent noise of sets of columns, each an increasing tuple; all pairs are in one of them.
+        Counts with independent noise for sets of columns, each an increasing tuple; every pair is in one of them.
     noise_scales : dict of int to float
         Standard deviation of the noise on a count, by the number of columns of a table; all above 0, or all 0.
     n_samples : int
         Number of records.
     rows_per_group : int, default=1
-        Records of each person. The error of sampling is that of persons whose records are all equal.
+        Number of records per person. The sampling error is that of people whose records are all equal.
     cut : set of int, default=frozenset()
-        Columns of numbers, whose parts do not tell all of them.
+        Numeric columns, which their parts do not fully resolve.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class TableTests:
         self._cut = cut
 
     def p_value(self, i, j, given):
-        """The chance of so much dependence or more, if columns i and j are independent given others.
+        """The p-value of this dependence, if columns i and j are independent given others.
 
         Parameters
         ----------
@@ -68,9 +68,9 @@ class TableTests:
         Returns
         -------
         float
-            1 where a column has one part, as all others are then independent of it. 0 where `given` determines one of
-            the columns: that makes it independent of all others, and tells nothing of causes. NaN where tables
-            would have too many cells, so that there is no test.
+            1 if a column has one part, because all others are then independent of it. 0 if `given` determines one of
+            the columns: it is then independent of all others, which says nothing about causes. NaN if there is no test,
+            because tables would have too many cells.
         """
         sizes = self._known.sizes
         if min(sizes[i], sizes[j]) == 1:
@@ -82,7 +82,7 @@ class TableTests:
         within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
             return 0.0
-        a, b = sizes[i] - 1, sizes[j] - 1  # the last part is what is left of all
+        a, b = sizes[i] - 1, sizes[j] - 1  # the last part is the remainder
         explained = ((strata * within_i) @ within_j.T)[:a, :b].ravel()
         dependence = self._shares(i, j)[:a, :b].ravel() - explained
         sampling = self._sampling(within_i[:a], within_j[:b], strata)
@@ -97,7 +97,7 @@ class TableTests:
         return float(stats.ncx2.sf(statistic, degrees, missed**2 * (together @ inverse @ together) / stretch))
 
     def is_exact(self, i, j, given):
-        """Whether tables tell what the columns in `given` do together to i, and to j."""
+        """Whether tables contain the joint effect of the columns in `given` on i, and on j."""
         return all(self._known.knows(tuple(sorted((column, *given)))) for column in (i, j))
 
     def _is_too_large(self, i, j, given):
@@ -106,12 +106,12 @@ class TableTests:
         return of_laws > _MOST_CELLS or n_entries * max(of_laws, self._laws.n_cells((i, j))) > _MOST_WEIGHTS
 
     def _shares(self, i, j):
-        """Shares of records with each two parts, of least squares: not cut off at 0, so that noise has a mean of 0."""
+        """Least-squares shares of records with each pair of parts: not clamped at 0, so that noise has mean 0."""
         shares = self._known.table((min(i, j), max(i, j))) / self._known.n
         return shares if i < j else shares.T
 
     def _may_be_missed(self, i, j, given):
-        """Which share of the covariance that `given` explains the tables may not tell of."""
+        """The share of the covariance explained by `given` that the tables may miss."""
         if not given:
             return 0.0
         of_parts = _CUT if self._cut.intersection(given) else 0.0
@@ -120,10 +120,10 @@ class TableTests:
         threes = [three for column in (i, j) for three in combinations(sorted((column, *given)), 3)]
         return max(of_parts, _OF_FOUR if all(map(self._known.knows, threes)) else _OF_THREE)
 
-    # --- The null law --------------------------------------------------------------------------------------------
+    # --- The null distribution -----------------------------------------------------------------------------------
 
     def _sampling(self, within_i, within_j, strata):
-        """Covariance of the error of sampling, of columns that are independent in each stratum, given their margins."""
+        """Covariance of the sampling error of columns that are independent in each stratum, given their margins."""
         a, b = len(within_i), len(within_j)
         records = self._n_independent * strata
         scaled = strata * records / np.maximum(records - 1, 1)  # of a table with these margins (hypergeometric)
@@ -132,7 +132,7 @@ class TableTests:
         return products.transpose(0, 2, 1, 3).reshape(a * b, a * b) / self._n_independent
 
     def _noise(self, i, j, given, within_i, within_j):
-        """Covariance of what the noise adds, to first order."""
+        """Covariance of the effect of the noise, to first order."""
         n_i, n_j, n_sums = len(within_i), len(within_j), (len(within_i) - 1) * (len(within_j) - 1)
         strata = [self._known.sizes[column] for column in given]
         one_i, one_j = np.eye(n_i)[:-1], np.eye(n_j)[:-1]
@@ -147,10 +147,10 @@ class TableTests:
         return self._known.noise_of(weights) / self._known.n**2
 
     def _stretch(self, of_i, of_j, of_sampling):
-        """How much more the statistic varies than a chi-squared law, as rare parts have few records.
+        """Ratio of the variance of the statistic to that of a chi-squared variable; rare parts have few records.
 
-        Its mean is that of the law. Its variance is larger by the fourth moments of both columns (``private_pc.md``),
-        as far as the error of sampling counts beside the noise.
+        The means are equal. The variance is larger by the fourth moments of both columns (``private_pc.md``), in
+        proportion to the sampling error relative to the noise.
         """
         degrees = (len(of_i) - 1) * (len(of_j) - 1)
         excess = math.prod(_excess(law.sum(axis=1)) for law in (of_i, of_j)) / self._n_independent
@@ -158,14 +158,14 @@ class TableTests:
 
 
 def _is_determined(law, within, strata):
-    """Whether hardly anything of the variance of any part is left in the strata."""
+    """Whether hardly any variance of any part remains within the strata."""
     whole = law.sum(axis=1) * (1 - law.sum(axis=1))
     left = (strata * within * (1 - within)).sum(axis=1)
     return bool((left < _DETERMINED * whole).all())
 
 
 def _covariances(within):
-    """Covariance of indicators of parts in each stratum: (n_parts, n_parts, n_strata), of probabilities of each."""
+    """Covariance of indicators of parts in each stratum, from its probabilities: (n_parts, n_parts, n_strata)."""
     covariances = -within[:, None] * within[None]
     diagonal = np.arange(len(within))
     covariances[diagonal, diagonal] += within
@@ -173,6 +173,6 @@ def _covariances(within):
 
 
 def _excess(shares):
-    """Of indicators of parts, whitened: the mean of the fourth power of their norm, less that of a normal law."""
+    """Mean fourth power of the norm of whitened indicators of parts, minus that of a normal distribution."""
     k = len(shares)
     return float((1 / np.maximum(shares, _TINY)).sum()) - k * k - 2 * k + 2

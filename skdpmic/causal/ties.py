@@ -1,6 +1,6 @@
-"""Warnings of columns with many ties, which tests of Kendall's correlations are not made for.
+"""Warnings about columns with many ties, for which tests of Kendall's correlations are not valid.
 
-Types of columns are declared, and shares of untied pairs are released with noise: values are never looked at.
+Types of columns are declared, and shares of untied pairs are released with noise: values are never read.
 """
 
 import warnings
@@ -13,18 +13,18 @@ from skdpmic.table.features import listed
 from skdpmic.table.frames import as_frame, is_frame
 
 _ASSUMED = (
-    "Without bounds, a table of numbers is tested by Kendall's correlations, on the assumption that values hardly ever "
-    "repeat. Where they do, no test given another column is made of such a column: its edges stay, and their p_values_ "
+    "Without bounds, a table of numbers is tested by Kendall's correlations, which assumes that values hardly ever "
+    "repeat. If they do, no test given another column is made for such a column: its edges stay, and their p_values_ "
     "are NaN."
 )
 _WAY_ROUND = (
-    "Give bounds, the public ranges of all columns, or categories, the public labels of some: they are then tested by "
-    "tables of their parts."
+    "Pass bounds (the public ranges of all columns) or categories (the public labels of some): the columns are then "
+    "tested by tables of their parts."
 )
 
 
 def declared_to_repeat(X):
-    """The numbers of the columns of a table whose types say that values repeat: integers and categories."""
+    """Indices of the columns whose types suggest that values repeat: integers and categories."""
     if is_frame(X):
         schema = as_frame(X).head(0)
         return [j for j in range(schema.shape[1]) if _repeats(schema[:, j].dtype)]
@@ -38,21 +38,21 @@ def _repeats(dtype):
 
 
 def warn_about_declared_ties(columns, names, stacklevel):
-    """Warn, before the charge, of columns from :func:`declared_to_repeat`."""
+    """Warn, before the charge, about columns from :func:`declared_to_repeat`."""
     if columns:
         warnings.warn(
             f"the types of {listed(columns, names)} are integer or categorical, so values may repeat. "
-            f"{_ASSUMED} {_WAY_ROUND} Integers that hardly repeat may be given as floats, which are not warned of.",
+            f"{_ASSUMED} {_WAY_ROUND} To avoid this warning for integers that hardly repeat, pass them as floats.",
             stacklevel=stacklevel + 1,
         )
 
 
 def warn_about_released_ties(untied_fraction, noise_scale, names, stacklevel, *, but):
-    """Warn, after the release, of columns of whose pairs many are tied, as the noisy shares show; not of some."""
+    """Warn, after the release, about columns with many ties according to the noisy shares; some are excepted."""
     columns = [j for j in columns_with_ties(untied_fraction, noise_scale) if j not in but]
     if columns:
         warnings.warn(
-            f"untied_fraction_ of {listed(columns, names)} is below {FEW_TIES:g}: values repeat there. {_ASSUMED} "
-            f"{_WAY_ROUND} That is a release of its own; this one is paid for, and kept.",
+            f"untied_fraction_ of {listed(columns, names)} is below {FEW_TIES:g}: values repeat. {_ASSUMED} "
+            f"{_WAY_ROUND} That is a separate release; the present one has been charged and is kept.",
             stacklevel=stacklevel + 1,
         )

@@ -1,1 +1,1 @@
-"""What is public about a table, written down once: for every column, what its values can be and what they mean."""
+"""Codebooks: the public description of a table, with the possible values and the meaning of every column."""

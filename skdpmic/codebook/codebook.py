@@ -1,4 +1,4 @@
-"""What is public about every column of a table, written down once."""
+"""The public description of every column of a table."""
 
 import os
 import warnings
@@ -21,43 +21,43 @@ from skdpmic.table.people import check_max_rows
 
 
 class Codebook:
-    """What is public about every column of a table: its range or labels, unit and meaning.
+    """Public description of the columns of a table: range or labels, unit and meaning.
 
-    Written once, from the questionnaire, the law or common knowledge, and never from the data; it is a file that people
-    can review. From it follow the arguments of the estimators, :func:`private_summary` tells whether it suits the data,
-    and columns that it does not describe are never used.
+    Write it from the questionnaire, the law or common knowledge, never from the data, in a file that people can review.
+    It provides the arguments of the estimators, :func:`private_summary` checks whether it fits the data, and columns
+    that it does not describe are never used.
 
     Parameters
     ----------
     columns : dict
-        An entry for each column, by its name. A tuple is a range or knots, as in `bounds`: ``(0, 110)``, ``(0, 1e6,
-        "log")``, ``(10, 20, 25, 30, 60)``, or dates. A list holds labels, as in `categories`. "boolean" stands for
-        yes or no, 1 or 0. "identifier" and "text" are never used. A dict has the fields that a file has, among them
-        `unit` and `description`. In a name, ``*`` stands for any letters and ``?`` for one letter: ``"bp_*": (0,
-        300)`` describes all columns whose names begin so. A name counts before a pattern, and the first pattern
-        before others.
+        One entry per column, by name. A tuple is a range or knots, as in `bounds`: ``(0, 110)``, ``(0, 1e6, "log")``,
+        ``(10, 20, 25, 30, 60)``, or dates. A list holds labels, as in `categories`. "boolean" means yes or no, 1 or 0.
+        Columns of type "identifier" and "text" are never used. A dict has the fields of a codebook file, such as `unit`
+        and `description`. In a name, ``*`` matches any characters and ``?`` one character: ``"bp_*": (0, 300)``
+        describes all columns whose names start with ``bp_``. A name takes precedence over patterns, and an earlier
+        pattern over later ones.
     groups : str or list of str, default=()
-        The column, or the columns together, that identify the person behind each row, where a person may have several
-        rows. They are never features.
+        The column, or the columns together, that identify the person behind each row, if people may have several rows.
+        They are never features.
     max_rows_per_group : int, default=None
-        How many rows count for each person, as in the estimators; only with `groups`, and 1 if it is None.
+        Number of rows that each person contributes, as in the estimators; only with `groups`. None means 1.
     title : str, default=None
-        What the table is.
+        Title of the table.
 
     Attributes
     ----------
     columns : dict of str to ColumnEntry
-        What is said of each name and pattern.
+        Description of each name and pattern.
 
     Raises
     ------
     ValueError
-        If an entry is not as described. The error names the column, and of a file the line.
+        If an entry is invalid. The error names the column, and for a file the line.
 
     See Also
     --------
-    private_summary : A private look at the data, which tells whether a codebook suits it.
-    PublicEncoder : Makes numbers in [0, 1] of columns by what is public about them.
+    private_summary : Summarizes the data privately, to check whether a codebook fits.
+    PublicEncoder : Encodes columns as numbers in [0, 1], by their public description.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Codebook:
     >>> print(*selector.fit(**codebook.records(frame, "death")).get_feature_names_out())
     age
 
-    A new one, from names and types alone:
+    A template for a new codebook, from names and types only:
 
     >>> for line in Codebook.template(frame[["age"]]).strip().splitlines()[-4:]:
     ...     print(line)
@@ -92,12 +92,13 @@ class Codebook:
         max_rows_per_group: int | None = None,
         title: str | None = None,
     ) -> None:
-        if not isinstance(columns, Mapping) or not all(isinstance(name, str) for name in columns):
-            raise ValueError(f"columns must be a dict by the names of columns, got {columns!r}.")
+        is_dict = isinstance(columns, Mapping)
+        if not is_dict or not all(isinstance(name, str) for name in columns):
+            raise ValueError(f"columns must be a dict by column name, got {columns!r}.")
         if not columns:
             raise ValueError("columns must have an entry for at least one column, got none.")
         if title is not None and not isinstance(title, str):
-            raise ValueError(f"title must be None or a text, got {title!r}.")
+            raise ValueError(f"title must be None or a str, got {title!r}.")
         check_max_rows(max_rows_per_group)
         self.columns = {name: entry_of(entry, f"column {name!r}") for name, entry in columns.items()}
         self.groups = checked_groups(groups)
@@ -105,32 +106,32 @@ class Codebook:
             raise ValueError(f"max_rows_per_group must be None without groups, got {max_rows_per_group!r}.")
         self.max_rows_per_group = (max_rows_per_group or 1) if self.groups else None
         self.title = title or None
-        self._patterns = [name for name in self.columns if is_pattern(name)]  # in order, as the first counts
-        self._listed: set[str] = set()  # columns of which it was said that they are ignored
+        self._patterns = [name for name in self.columns if is_pattern(name)]  # in order: the first match counts
+        self._listed: set[str] = set()  # ignored columns already listed in a warning
 
     # --- Files ----------------------------------------------------------------------------------------------------
 
     @classmethod
     def template(cls, frame: TableLike) -> str:
-        """The text of a codebook with blanks to fill in, from the names and the types of columns only.
+        """Return a codebook template with blanks to fill in, from column names and types only.
 
-        Costs no privacy: no value is read, and no labels but those that a person wrote down in a type.
+        Costs no privacy: it reads no values, and no labels except those declared in a type.
 
         Parameters
         ----------
-        frame : dataframe, LazyFrame, schema of Arrow or list of str
-            Of any library that narwhals knows or that has the Arrow protocol. A list holds names without types.
+        frame : dataframe, LazyFrame, Arrow schema or list of str
+            An object of any library supported by narwhals, or with the Arrow protocol. A list has names without types.
 
         Returns
         -------
         str
-            Write it to a file, fill in the blanks, and read it with :meth:`read`.
+            TOML text. Write it to a file, fill in the blanks, and read it with :meth:`read`.
         """
         return template_of(frame)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """The codebook in a TOML file.
+        """Read a codebook from a TOML file.
 
         Parameters
         ----------
@@ -143,21 +144,21 @@ class Codebook:
         Raises
         ------
         ValueError
-            If the file is not as described in ``docs/reference/codebook.md``; the error names the column and its line.
+            If the file does not follow ``docs/reference/codebook.md``; the error names the column and its line.
         OSError
-            If it cannot be read.
+            If the file cannot be read.
         """
         return cls.parse(text_of_file(path), os.fspath(path))
 
     @classmethod
     def parse(cls, text: str, source: str = "the codebook") -> Self:
-        """The codebook in the text of such a file.
+        """Read a codebook from the text of such a file.
 
         Parameters
         ----------
         text : str
         source : str, default="the codebook"
-            What errors call the file.
+            Name of the file in errors.
 
         Returns
         -------
@@ -171,22 +172,22 @@ class Codebook:
 
     @classmethod
     def from_table_schema(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> Self:
-        """The codebook that follows from a Table Schema of Frictionless (``docs/reference/codebook.md``).
+        """Build a codebook from a Frictionless Table Schema (``docs/reference/codebook.md``).
 
         Parameters
         ----------
         source : str, path-like or dict
-            A file, JSON or YAML, or what is in it.
+            A JSON or YAML file, or its contents as a dict.
 
         Returns
         -------
         Codebook
-            With :meth:`write` it becomes a file, to be completed there.
+            Use :meth:`write` to save it to a file, and complete it there.
 
         Raises
         ------
         ValueError
-            If it is no such schema, or does not say enough of any column.
+            If it is not a valid schema, or describes no column sufficiently.
         OSError
             If the file cannot be read.
         ImportError
@@ -195,20 +196,20 @@ class Codebook:
         Warns
         -----
         UserWarning
-            If it does not say enough of some columns, which are left out: without a minimum and a maximum of numbers
-            and dates, or an enum of text.
+            If it does not describe some columns sufficiently, which are left out: numbers and dates without a minimum
+            and a maximum, or text without an enum.
         """
         title, columns, left_out = read_table_schema(source)
         if left_out:
             warnings.warn(
-                f"columns of which the schema does not say enough are left out: {abbreviated(left_out)}. Numbers and "
-                "dates need a minimum and a maximum, text an enum.",
+                f"columns that the schema does not describe sufficiently are left out: {abbreviated(left_out)}. "
+                "Numbers and dates need a minimum and a maximum, text needs an enum.",
                 stacklevel=2,
             )
         return cls(columns, title=title)
 
     def to_toml(self) -> str:
-        """The text of a file with this codebook.
+        """Return this codebook as TOML text.
 
         Returns
         -------
@@ -222,7 +223,7 @@ class Codebook:
         return as_text(whole, {name: entry.fields() for name, entry in self.columns.items()})
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write this codebook to a TOML file, which :meth:`read` reads.
+        """Write this codebook to a TOML file, for :meth:`read`.
 
         Parameters
         ----------
@@ -235,25 +236,25 @@ class Codebook:
     def features(
         self, features: Iterable[str] | TableLike | None = None, *, target: str | None = None
     ) -> dict[str, Any]:
-        """What is public about the features: the arguments of :class:`PublicEncoder`.
+        """Return the public description of the features, as arguments of :class:`PublicEncoder`.
 
         Parameters
         ----------
         features : list of str or dataframe, default=None
-            Names, or the table whose columns they are. None takes all that are described and may be used, which needs a
-            codebook without patterns.
+            Names of the features, or the table whose columns they are. None takes all described columns that are not
+            excluded; this requires a codebook without patterns.
         target : str, default=None
-            The column that is no feature.
+            Column that is not a feature.
 
         Returns
         -------
         dict
-            `bounds` and `categories`, each with the columns that have such.
+            `bounds` and `categories`, each for the columns that have them.
 
         Raises
         ------
         ValueError
-            If a feature is not described, or is never used.
+            If a feature is not described, or is of a type that is never used.
         """
         entries = {name: self._used(name) for name in self._names(features, target)}
         bounds = {name: entry.bounds for name, entry in entries.items() if entry.bounds is not None}
@@ -261,25 +262,25 @@ class Codebook:
         return {"bounds": bounds, "categories": categories}
 
     def target(self, target: str, features: Iterable[str] | TableLike | None = None) -> dict[str, Any]:
-        """The arguments of an estimator that chooses or scores features for a target.
+        """Return the arguments of an estimator that chooses or scores features for a target.
 
         Parameters
         ----------
         target : str
-            The column that is to be predicted.
+            Column to predict.
         features : list of str or dataframe, default=None
             As in :meth:`features`.
 
         Returns
         -------
         dict
-            `bounds` and `categories` of the features; `target_bounds` or `classes`; and `max_rows_per_group`, if people
+            `bounds` and `categories` of the features; `target_bounds` or `classes`; and `max_rows_per_group` if people
             may have several rows.
 
         Raises
         ------
         ValueError
-            If the target or a feature is not described, or is never used.
+            If the target or a feature is not described, or is of a type that is never used.
         """
         entry = self._used(target)
         what = {"classes": entry.public_labels} if entry.bounds is None else {"target_bounds": entry.bounds}
@@ -289,21 +290,21 @@ class Codebook:
     def records(
         self, frame: TableLike, target: str | None = None, features: Iterable[str] | None = None
     ) -> dict[str, Any]:
-        """What `fit` takes of a dataframe: X, y and groups.
+        """Return the arguments of `fit` from a dataframe: X, y and groups.
 
         Parameters
         ----------
         frame : dataframe
-            Of any library that narwhals knows or that has the Arrow protocol.
+            A dataframe of any library supported by narwhals, or with the Arrow protocol.
         target : str, default=None
-            The column that is to be predicted.
+            Column to predict.
         features : list of str, default=None
-            Names; None takes all columns that are described and may be used.
+            Names of the features; None takes all described columns that are not excluded.
 
         Returns
         -------
         dict
-            `X`, the features as a dataframe; `y`, if there is a target; `groups`, if people may have several rows.
+            `X`, the features as a dataframe; `y` if there is a target; `groups` if people may have several rows.
 
         Raises
         ------
@@ -313,7 +314,7 @@ class Codebook:
         Warns
         -----
         UserWarning
-            If the frame has columns that are not described: they are ignored. Each is listed once.
+            If the frame has columns that are not described, which are ignored. Each is listed once.
         """
         features = None if features is None else as_names(features)
         frame = as_frame(frame, "frame")
@@ -335,7 +336,7 @@ class Codebook:
     # --- Columns --------------------------------------------------------------------------------------------------
 
     def entry(self, name: str) -> ColumnEntry | None:
-        """What is said of a column, by its name or by a pattern; None if nothing is.
+        """Return the description of a column, by its name or by a pattern; None if there is none.
 
         Parameters
         ----------
@@ -355,11 +356,11 @@ class Codebook:
             raise ValueError(f"the codebook must describe column {name!r}, got no entry for it.")
         if not entry.is_used or name in self.groups:
             what = "one of groups" if name in self.groups else f"type {entry.kind!r}"
-            raise ValueError(f"column {name!r} must be one that may be used, got {what}.")
+            raise ValueError(f"column {name!r} must be of a type that is used, got {what}.")
         return entry
 
     def _names(self, features, target):
-        """The names of the features: those given, or all that may be used, of a frame or of the codebook."""
+        """The names of the features: those given, or all usable columns of a frame or of the codebook."""
         if features is not None and not is_frame(features):
             names = [name for name in as_names(features) if name != target]
             for name in names:
@@ -367,15 +368,14 @@ class Codebook:
             return names
         if features is None and self._patterns:
             raise ValueError(
-                "features must be given, names or a dataframe, where the codebook describes columns by patterns, got "
-                "None."
+                "features must be names or a dataframe if the codebook describes columns by patterns, got None."
             )
         names = self.columns if features is None else names_of_columns(features)
         others = {target, *self.groups}
         entries = {name: self.entry(name) for name in names if name not in others}
         return [name for name, entry in entries.items() if entry is not None and entry.is_used]
 
-    # --- As people see it -----------------------------------------------------------------------------------------
+    # --- Display --------------------------------------------------------------------------------------------------
 
     def __eq__(self, other):
         return isinstance(other, Codebook) and self._content() == other._content()

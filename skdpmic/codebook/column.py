@@ -1,4 +1,4 @@
-"""One column of a codebook: what its values can be, and what they mean."""
+"""One column of a codebook: its possible values and their meaning."""
 
 import datetime
 from dataclasses import dataclass, replace
@@ -13,26 +13,33 @@ from skdpmic.table.features import labels_of
 NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
 IDENTIFIER, TEXT = "identifier", "text"
 KINDS = (NUMBER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT)
-UNITS_OF_TIME = ("weeks", "days", "hours", "minutes", "seconds")  # of a duration in a file, which has no type for it
+UNITS_OF_TIME = ("weeks", "days", "hours", "minutes", "seconds")  # units of durations in files, which have no such type
 _FIELDS = ("type", "range", "scale", "knots", "labels", "unit", "description")
-_VALUES = ("range", "knots", "labels")  # of which a column has one, at most
-_FARTHEST = 2.0**43  # seconds, of which numpy can count all microseconds
+_VALUES = ("range", "knots", "labels")  # a column has at most one of these
+_FARTHEST = 2.0**43  # seconds, whose microseconds fit in numpy's integers
 _KIND_OF_AXIS = {NUMBERS: NUMBER, DATES: DATE, DURATIONS: DURATION}
 
 
 @dataclass(frozen=True)
 class ColumnEntry:
-    """What is public about one column.
+    """Public description of one column.
 
     Parameters
     ----------
     kind : {"number", "date", "duration", "labels", "boolean", "identifier", "text"}
     bounds : tuple, default=None
-        Of numbers, dates and durations: an entry of `bounds`, as estimators take it.
+        Range of numbers, dates or durations, in the form of an entry of the estimators' `bounds`.
     labels : tuple, default=None
-        The public labels.
+        Public labels.
     unit, description : str, default=None
-        The unit of a duration is that in which a file has it.
+        Unit and meaning. The unit of a duration is the one used in a codebook file.
+
+    Examples
+    --------
+    >>> from skdpmic import Codebook
+    >>> entry = Codebook({"age": {"range": [0, 110], "unit": "years"}}).columns["age"]
+    >>> entry.kind, entry.bounds, entry.unit, entry.is_used
+    ('number', (0, 110), 'years', True)
     """
 
     kind: str
@@ -43,16 +50,16 @@ class ColumnEntry:
 
     @property
     def is_used(self):
-        """Whether anything is ever computed from the column."""
+        """Whether the column is ever used."""
         return self.kind not in (IDENTIFIER, TEXT)
 
     @property
     def public_labels(self):
-        """An entry of `categories`, or `classes`, as estimators take it."""
+        """The labels, in the form of an entry of the estimators' `categories`, or of `classes`."""
         return [0, 1] if self.kind == BOOLEAN else list(self.labels)
 
     def fields(self):
-        """What a file says of it, by name of a field."""
+        """The fields of a codebook file, by name."""
         texts = {"unit": self.unit, "description": self.description}
         return {"type": self.kind} | self._values() | {name: text for name, text in texts.items() if text is not None}
 
@@ -70,15 +77,15 @@ class ColumnEntry:
 
 
 def entry_of(given, where):
-    """The entry that a user, or a file, gives for a column.
+    """The entry of a column, as given by a user or a file.
 
     Parameters
     ----------
     given : tuple, list, str or dict
-        A tuple is a range or knots, as in `bounds`; a list holds labels, as in `categories`; a text is a type that
-        needs nothing more; a dict has the fields of a file.
+        A tuple is a range or knots, as in `bounds`; a list holds labels, as in `categories`; a str is a type that needs
+        no further fields; a dict has the fields of a codebook file.
     where : str
-        What an error is to call the column.
+        Name of the column in errors.
 
     Returns
     -------
@@ -102,15 +109,16 @@ def entry_of(given, where):
 
 def _of_bounds(bounds, where):
     axis = axis_of(bounds, f"the range of {where}")
-    plain = tuple(_as_python(value) for value in bounds)
     kind = _KIND_OF_AXIS[axis.of]
-    if kind != NUMBER and (max(map(abs, axis.bounds)) > _FARTHEST or not all(map(is_date, plain))):
-        raise ValueError(f"the range of {where} must be of what Python can hold, years 1 to 9999, got {bounds!r}.")
+    is_near = kind == NUMBER or max(map(abs, axis.bounds)) <= _FARTHEST
+    plain = tuple(_as_python(value) for value in bounds) if is_near else ()
+    if not is_near or (kind != NUMBER and not all(map(is_date, plain))):
+        raise ValueError(f"the range of {where} must be within years 1 to 9999, as in Python, got {bounds!r}.")
     return ColumnEntry(kind, bounds=plain, unit=_unit_in_use(plain) if kind == DURATION else None)
 
 
 def _as_python(value):
-    """A number, a date or a duration as one of Python's; dates in UTC, without the time if that is midnight."""
+    """A number, a date or a duration as a Python object; dates are in UTC, without the time if that is midnight."""
     if hasattr(value, "to_numpy"):  # of pandas
         value = value.to_numpy()
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -125,12 +133,12 @@ def _as_python(value):
 
 def _labels(given, where):
     if not all(map(np.isscalar, given)):
-        raise ValueError(f"the labels of {where} must be texts or numbers, got {given!r}.")
+        raise ValueError(f"the labels of {where} must be str or numbers, got {given!r}.")
     labels_of(list(given), f"the labels of {where}")  # raises
     return tuple(_as_python(label) for label in given)
 
 
-# --- As a file has it -------------------------------------------------------------------------------------------------
+# --- Fields of a file -------------------------------------------------------------------------------------------------
 
 
 def _of_fields(fields, where):
@@ -150,13 +158,13 @@ def _check_names(fields, where):
     unknown = [name for name in fields if name not in _FIELDS]
     if unknown:
         are_names = any(isinstance(fields[name], dict) for name in unknown)
-        advice = ". A name with a dot is to be in quotes" if are_names else ""
-        raise ValueError(f"{where} must have fields among {list(_FIELDS)}, got others, {unknown}{advice}.")
+        advice = ". A name with a dot must be in quotes" if are_names else ""
+        raise ValueError(f"the fields of {where} must be among {list(_FIELDS)}, got {unknown}{advice}.")
     kind = fields.get("type", NUMBER)
     if kind not in KINDS:
         raise ValueError(f"the type of {where} must be one of {list(KINDS)}, got {kind!r}.")
     if "scale" in fields and (fields["scale"] not in ("linear", "log") or "range" not in fields):
-        raise ValueError(f"the scale of {where} must be 'linear' or 'log', of a range, got {fields['scale']!r}.")
+        raise ValueError(f"the scale of {where} must be 'linear' or 'log', and needs a range, got {fields['scale']!r}.")
 
 
 def _of_values(fields, where):
@@ -175,11 +183,11 @@ def _of_values(fields, where):
     if name == "labels":
         return ColumnEntry(LABELS, labels=_labels(value, where))
     if name == "range" and len(value) != 2:
-        raise ValueError(f"the range of {where} must be [lower, upper], got {value!r}: three or more are knots.")
+        raise ValueError(f"the range of {where} must be [lower, upper], got {value!r}: use knots for three or more.")
     if name == "knots" and len(value) < 3:
-        raise ValueError(f"the knots of {where} must be three or more, got {value!r}: two are a range.")
+        raise ValueError(f"the knots of {where} must be three or more, got {value!r}: use range for two.")
     if any(isinstance(end, str) for end in value):
-        raise ValueError(f"the {name} of {where} must be numbers or dates, not in quotes, got {value!r}.")
+        raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {value!r}.")
     if kind == DURATION:
         value = _durations(value, fields.get("unit"), where)
     return _of_bounds((*value, "log") if fields.get("scale") == "log" else tuple(value), where)
@@ -191,11 +199,11 @@ def _is_blank(value):
 
 def _text(value, name):
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"the {name} must be a text, got {value!r}.")
+        raise ValueError(f"the {name} must be a str, got {value!r}.")
     return value or None
 
 
-# --- Durations, of which a file has the number of units ---------------------------------------------------------------
+# --- Durations, which a file gives as a number of units ---------------------------------------------------------------
 
 
 def _durations(values, unit, where):
@@ -215,7 +223,7 @@ def _check_unit(unit, where):
 
 
 def _unit_in_use(durations):
-    """The longest unit of which all are whole numbers; or seconds."""
+    """The longest unit in which all durations are integers; or seconds."""
     is_whole = {unit: not any(value % datetime.timedelta(**{unit: 1}) for value in durations) for unit in UNITS_OF_TIME}
     return next((unit for unit in UNITS_OF_TIME if is_whole[unit]), "seconds")
 

@@ -1,21 +1,21 @@
-"""The columns of a table that say whose row each row is."""
+"""The columns of a table that identify the person behind each row."""
 
 
 def checked_groups(groups):
-    """The names of the columns that identify a person, none or several."""
+    """The names of the columns that identify a person; may be empty."""
     names = (groups,) if isinstance(groups, str) else groups
     is_list = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
     if not is_list or len(set(names)) < len(names):
-        raise ValueError(f"groups must be the name of a column, or different names, got {groups!r}.")
+        raise ValueError(f"groups must be a column name or a list of distinct names, got {groups!r}.")
     return tuple(names)
 
 
 def labels_of_people(frame, columns):
-    """A label of each row's person: the values of a column, or those of several together."""
+    """A label for the person behind each row: the values of one column, or of several combined."""
     if len(columns) == 1:
         return frame[columns[0]].to_native()
     incomplete = [name for name in columns if _has_missing(frame[name])]
-    if incomplete:  # of several together, no estimator sees what is missing
+    if incomplete:  # in combined labels, estimators cannot see missing values
         raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
     return list(zip(*(frame[name].to_list() for name in columns), strict=True))
 

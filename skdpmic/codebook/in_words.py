@@ -1,4 +1,4 @@
-"""A codebook as people read it."""
+"""A codebook in human-readable form."""
 
 from skdpmic._utils.summaries import Column, Summary, as_html
 from skdpmic._utils.texts import counted, shortened
@@ -8,7 +8,7 @@ _MOST_LETTERS = 120
 
 
 def codebook_as_html(codebook):
-    """What is public about a table, as a notebook shows it."""
+    """The HTML of a codebook in notebooks."""
     facts = [("Table", codebook.title)] if codebook.title else []
     if codebook.groups:
         rows = counted(codebook.max_rows_per_group, "row")
@@ -22,11 +22,11 @@ def codebook_as_html(codebook):
         "description": [entry.description or "" for entry in entries],
     }
     columns = [Column(title, texts) for title, texts in cells.items()]
-    return as_html(Summary(facts, [], columns, range(len(entries)), unit="column"), "What is public about the table")
+    return as_html(Summary(facts, [], columns, range(len(entries)), unit="column"), "Codebook")
 
 
 def in_words(entry: ColumnEntry) -> str:
-    """The values that a column can have."""
+    """The possible values of a column."""
     if not entry.is_used:
         return "never used"
     if entry.kind == BOOLEAN:
@@ -35,5 +35,5 @@ def in_words(entry: ColumnEntry) -> str:
         return ", ".join(map(str, entry.labels))
     first, *between, last = entry.bounds or ()
     if last == "log":
-        return f"{first} to {between[0]}, in logarithms"
+        return f"{first} to {between[0]}, on a log scale"
     return f"{first} to {last}" + (f", by {len(between) + 2} knots" if between else "")

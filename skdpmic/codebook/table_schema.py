@@ -1,4 +1,4 @@
-"""What a Table Schema of Frictionless says of each column, read by the library of that name."""
+"""The columns of a Frictionless Table Schema, read by the frictionless library."""
 
 import os
 from decimal import Decimal
@@ -6,29 +6,29 @@ from pathlib import Path
 
 from skdpmic.codebook.column import entry_of
 
-_IN_ORDER = ("number", "integer", "year", "date", "datetime")  # types that a range suits
+_IN_ORDER = ("number", "integer", "year", "date", "datetime")  # types that can have a range
 _WITH_LABELS = ("string", "number", "integer", "year")
 
 
 def read_table_schema(source):
-    """What a schema says.
+    """Read the columns of a schema.
 
     Parameters
     ----------
     source : str, path-like or dict
-        A file, JSON or YAML, or what is in it.
+        A JSON or YAML file, or its contents as a dict.
 
     Returns
     -------
     title : str or None
     columns : dict of str to ColumnEntry
     left_out : list of str
-        Columns of which it does not say enough.
+        Columns without a sufficient description.
     """
     frictionless = _library()
     if isinstance(source, str | os.PathLike):
         where = source = os.fspath(source)
-        with Path(source).open("rb"):  # raises if it is no file; frictionless would take the address of one
+        with Path(source).open("rb"):  # raises if it is not a file; frictionless would accept a URL
             pass
     else:
         where, source = "source", dict(source)
@@ -40,7 +40,7 @@ def read_table_schema(source):
     left_out = [name for name, entry in columns.items() if entry is None]
     if len(left_out) == len(columns):
         raise ValueError(
-            f"{where} must say of one column at least what its values can be, by constraints minimum and maximum, or "
+            f"{where} must give the possible values of at least one column, by the constraints minimum and maximum or "
             f"enum, got none in {len(columns)} fields."
         )
     return schema.title, {name: entry for name, entry in columns.items() if entry is not None}, left_out
@@ -50,12 +50,12 @@ def _library():
     try:
         import frictionless
     except ImportError as error:
-        raise ImportError("a Table Schema is read by frictionless: pip install skdpmic[table-schema]") from error
+        raise ImportError("reading a Table Schema requires frictionless: pip install skdpmic[table-schema]") from error
     return frictionless
 
 
 def _entry(field, schema, where):
-    """The entry of one field; None if the schema does not say enough of it."""
+    """The entry of one field; None if its description is not sufficient."""
     values = _values(field, schema)
     if values is None:
         return None
@@ -65,7 +65,7 @@ def _entry(field, schema, where):
 
 
 def _values(field, schema):
-    """The fields of a codebook that say which values a column can have."""
+    """The codebook fields for the possible values of a column."""
     constraints = field.constraints
     if schema.primary_key == [field.name] or constraints.get("unique") or _is_called_identifier(field):
         return {"type": "identifier"}
@@ -80,19 +80,19 @@ def _values(field, schema):
 
 
 def _read(values, field):
-    """Values in the type of the field; what is not of this type stays as it is, to be refused."""
+    """Values in the type of the field; values of other types are returned unchanged, to be refused."""
     read = field.create_value_reader()
     pairs = [(value, read(value)) for value in values]
     return [value if cell is None else float(cell) if isinstance(cell, Decimal) else cell for value, cell in pairs]
 
 
 def _is_called_identifier(field):
-    """Whether its `rdfType` is that of an identifier, as of schema.org and Dublin Core."""
+    """Whether the `rdfType` is an identifier, as defined by schema.org or Dublin Core."""
     return (field.rdf_type or "").endswith(("/identifier", "#identifier"))
 
 
 def _labels(field):
-    """Labels that are allowed: of the constraint `enum`, or else `categories`, as a later version has them."""
+    """The allowed labels: the constraint `enum`, or else `categories`, from a later version of the standard."""
     categories = field.to_descriptor().get("categories", [])
     return field.constraints.get("enum") or [
         category["value"] if isinstance(category, dict) else category for category in categories

@@ -1,4 +1,4 @@
-"""A codebook to be filled in: from the names and the types of columns, and nothing else."""
+"""A codebook template, from column names and types only."""
 
 import narwhals.stable.v2 as nw
 
@@ -16,14 +16,14 @@ _COMMENTS = {
     TEXT: {"type": "never used"},
     "": {
         "type": '"number", "date", "duration", "labels", "boolean", "identifier" or "text"; add a line '
-        'such as range = [0, 120], or, of labels, labels = ["f", "m"]'
+        'such as range = [0, 120], or, for labels, labels = ["f", "m"]'
     },
 }
 _BLANKS = {NUMBER: {"range": []}, DATE: {"range": []}, DURATION: {"range": [], "unit": "days"}, LABELS: {"labels": []}}
 
 
 def template_of(frame):
-    """The text of a codebook with blanks, for a dataframe of any library, or a list of names without types."""
+    """The text of a codebook with blanks, for a dataframe of any library or a list of names without types."""
     columns, comments = {}, {}
     for name, (kind, labels) in _columns_of(frame).items():
         fields = {"type": kind} | ({"labels": list(labels)} if labels else _BLANKS.get(kind, {}))
@@ -33,16 +33,16 @@ def template_of(frame):
 
 
 def names_of_columns(frame):
-    """The names of the columns of what has a schema, no value of which is read."""
+    """The column names of an object with a schema; no values are read."""
     return list(_without_values(frame).collect_schema())
 
 
 def _columns_of(frame):
-    """The kind of each column, and the labels that its type declares."""
+    """The kind of each column, and the labels declared in its type."""
     if isinstance(frame, list | tuple):
         return {name: ("", ()) for name in _as_text(frame)}
     frame = _without_values(frame)
-    are_declared = frame.implementation.is_polars()  # those of other libraries may have been found in the data
+    are_declared = frame.implementation.is_polars()  # labels in other libraries may come from the data
     schema = frame.collect_schema()
     _as_text(list(schema))
     return {name: (_kind(dtype), _labels(dtype) if are_declared else ()) for name, dtype in schema.items()}
@@ -51,12 +51,12 @@ def _columns_of(frame):
 def _as_text(names):
     others = [name for name in names if not isinstance(name, str)]
     if others:
-        raise ValueError(f"frame must have names of columns that are text, got others, {abbreviated(others)}.")
+        raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
     return names
 
 
 def _without_values(frame):
-    """The columns as narwhals has them, with none of the values: a dataframe without rows, or one not collected."""
+    """The columns in narwhals without values: a dataframe without rows, or one not collected."""
     if is_dask_collection(frame) and hasattr(frame, "dtypes"):
         return nw.from_native(_empty_of_pandas(frame.dtypes))
     if nw.dependencies.is_into_dataframe(frame):
@@ -73,11 +73,11 @@ def _empty_of_pandas(dtypes):
 
 
 def _schema_of_arrow(frame):
-    """Names and types of what has the Arrow protocol, none of whose records is read."""
+    """Names and types of an object with the Arrow protocol; no records are read."""
     schema = next((it for it in (frame, getattr(frame, "schema", None)) if hasattr(it, "__arrow_c_schema__")), None)
     is_table = schema is not None or hasattr(frame, "__arrow_c_stream__")
     if not is_table or nw.dependencies.is_into_series(frame):
-        raise TypeError(f"frame must be a dataframe, or a list of names of columns, got {type(frame).__name__}.")
+        raise TypeError(f"frame must be a dataframe or a list of column names, got {type(frame).__name__}.")
     import pyarrow
 
     if schema is not None:
@@ -98,5 +98,5 @@ def _kind(dtype):
 
 
 def _labels(dtype):
-    """Labels that a person wrote down in a type."""
+    """Labels declared in a type."""
     return tuple(dtype.categories) if dtype == nw.Enum else ()

@@ -1,4 +1,4 @@
-"""A codebook as a TOML file, for people to fill in and to review (``docs/reference/codebook.md``)."""
+"""A codebook as a TOML file, for people to fill in and review (``docs/reference/codebook.md``)."""
 
 import json
 import tomllib
@@ -9,33 +9,33 @@ import tomlkit
 
 from skdpmic.codebook.column import entry_of
 
-VERSION = 1  # of the format; a reader refuses a later one
+VERSION = 1  # of the format; readers refuse later ones
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
-_MOST_TOLD = 20  # columns that are wrong
+_MOST_TOLD = 20  # most invalid columns listed in an error
 _HEAD = """\
-A codebook: what is public about each column of a table. Take it from the questionnaire, the law or common knowledge,
-never from the data. A column that is not described is ignored.
+A codebook: the public description of each column of a table. Take it from the questionnaire, the law or common
+knowledge, never from the data. Columns that are not described are ignored.
 """
 
 
 def text_of_file(path):
-    """The text of a file, with or without the mark at its beginning that some editors make."""
+    """The text of a file, with or without a byte order mark."""
     written = Path(path).read_bytes()
     try:
         return written.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = written.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path} must be text in UTF-8, got other bytes on line {line}.") from None
+        raise ValueError(f"{path} must be UTF-8 text, got invalid bytes on line {line}.") from None
 
 
 def parse(text, source):
-    """What a file says: the arguments of :class:`Codebook`.
+    """Parse a file into the arguments of :class:`Codebook`.
 
     Parameters
     ----------
     text : str
     source : str
-        What errors call the file.
+        Name of the file in errors.
 
     Returns
     -------
@@ -45,15 +45,15 @@ def parse(text, source):
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         told = str(error).replace("at end of document", f"at the end, line {text.rstrip().count(chr(10)) + 1}")
-        raise ValueError(f"{source} must be a file in TOML: {told}.") from None
+        raise ValueError(f"{source} must be valid TOML: {told}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):
-        raise ValueError(f"{source} must say version = {VERSION}, the format that is known here, got {version!r}.")
+        raise ValueError(f"{source} must have version = {VERSION}, the supported format, got {version!r}.")
     unknown = [name for name in fields if name not in _FIELDS]
     if unknown:
         raise ValueError(
-            f"{source}, line {_line_of(unknown[:1], text)}: a codebook must have fields among "
-            f"{['version', *_FIELDS]}, got others, {unknown}."
+            f"{source}, line {_line_of(unknown[:1], text)}: the fields of a codebook must be among "
+            f"{['version', *_FIELDS]}, got {unknown}."
         )
     if not isinstance(fields.get("columns"), dict):
         raise ValueError(f"{source} must have a table [columns], got none.")
@@ -61,13 +61,13 @@ def parse(text, source):
 
 
 def error_on_its_line(error, text, source):
-    """An error about the table as a whole, which begins with the name of a field, with the line of that field."""
+    """An error about the whole table, which starts with the name of a field, with the line of that field."""
     name = str(error).partition(" ")[0]
     return ValueError(f"{source}, line {_line_of([name], text)}: {error}")
 
 
 def _entries(columns, text, source):
-    """The entry of each column; an error tells of all that are wrong, as a template has many blanks."""
+    """The entry of each column; the error lists all invalid ones, because a template has many blanks."""
     entries, wrong = {}, []
     for name, fields in columns.items():
         try:
@@ -77,12 +77,12 @@ def _entries(columns, text, source):
     if wrong:
         told = [f"line {_line_of(['columns', name], text)}: {error}" for name, error in wrong[:_MOST_TOLD]]
         rest = [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
-        raise ValueError("\n".join([f"{source} does not say what is needed of {len(wrong)} column(s):", *told, *rest]))
+        raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *told, *rest]))
     return entries
 
 
 def _entry(fields, where):
-    if not isinstance(fields, dict):  # a list could be meant as labels or as a range
+    if not isinstance(fields, dict):  # a list could mean labels or a range
         raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {fields!r}.")
     return entry_of(fields, where)
 
@@ -91,24 +91,24 @@ def _entry(fields, where):
 
 
 def _line_of(keys, text):
-    """The line on which a field begins: one that has it by itself, as a header, or the first after which it is there.
+    """The line on which a field begins: its own line, as of a header, or the first line after which it exists.
 
     Parameters
     ----------
     keys : list of str
-        Of the tables that the field is in, and its own.
+        Keys of the tables that contain the field, and its own key.
     text : str
     """
     lines = text.split("\n")
     name, escaped = keys[-1], json.dumps(keys[-1])[1:-1]
-    naming = [i for i, line in enumerate(lines) if name in line or escaped in line]  # quicker than all of them
+    naming = [i for i, line in enumerate(lines) if name in line or escaped in line]  # faster than trying all lines
     by_itself = (i for i in naming if _has(keys, lines[i]))
     together = (i for which in (naming, range(len(lines))) for i in which if _has(keys, "\n".join(lines[: i + 1])))
     return next(chain(by_itself, together)) + 1
 
 
 def _has(keys, text):
-    """Whether a text, as far as it can be read, has a field."""
+    """Whether a text, as far as it can be parsed, has a field."""
     try:
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -124,16 +124,16 @@ def _has(keys, text):
 
 
 def as_text(fields, columns, comments=None):
-    """The file of a codebook.
+    """Format a codebook file.
 
     Parameters
     ----------
     fields : dict
-        What is said of the whole table; None is left out.
+        Fields of the whole table; those with None are left out.
     columns : dict of str to dict
         The fields of each column.
     comments : dict of str to dict, default=None
-        What stands beside a field of a column.
+        Comments on the fields of each column.
 
     Returns
     -------

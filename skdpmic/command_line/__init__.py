@@ -1,1 +1,1 @@
-"""The command line: a codebook, a table in a file or a database, and what the package does with them."""
+"""The command line interface, for a codebook and a table in a file or database."""

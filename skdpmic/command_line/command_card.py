@@ -1,4 +1,4 @@
-"""``card``: a privacy card that was written as JSON, in words or as a page."""
+"""``card``: a privacy card in JSON, in words or as a page."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from skdpmic.command_line.printed import check_outputs, print_json
 
 
 def execute(arguments):
-    """Read a card, which may come from anybody, and print or write it."""
+    """Read an untrusted card, and print or write it."""
     check_outputs(arguments.output)
     card = PrivacyCard.from_json(Path(arguments.file).read_bytes())
     if arguments.output is not None:
@@ -17,4 +17,4 @@ def execute(arguments):
     elif arguments.output is None:
         print(card)
     else:
-        print(f"The card is in {arguments.output}.")
+        print(f"The card was written to {arguments.output}.")

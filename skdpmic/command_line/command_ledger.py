@@ -1,4 +1,4 @@
-"""``ledger``: a privacy budget, and what it was spent on."""
+"""``ledger``: a privacy budget and its charges."""
 
 import os
 
@@ -9,7 +9,7 @@ from skdpmic.command_line.spending import of_ledger, open_ledger
 
 
 def execute(arguments):
-    """Create a ledger, or open it, and print what it says."""
+    """Create or open a ledger, and print it."""
     check_outputs(picture=arguments.picture)
     ledger = _created(arguments) if arguments.create else open_ledger(arguments.file)
     if arguments.json:
@@ -24,7 +24,7 @@ def execute(arguments):
 
 def _created(arguments):
     if os.path.exists(arguments.file):
-        raise FileExistsError(f"{arguments.file!r} is there already, and is not overwritten.")
+        raise FileExistsError(f"{arguments.file!r} already exists, and is not overwritten.")
     return BudgetLedger(arguments.file, arguments.epsilon, arguments.delta)
 
 

@@ -1,4 +1,4 @@
-"""``plan``: how much noise a choice will have, or what it takes, before any data is touched."""
+"""``plan``: the noise of a choice, or the epsilon it needs, before any data is used."""
 
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.printed import print_json
@@ -8,7 +8,7 @@ from skdpmic.selection.select_k_best import PrivateSelectKBest
 
 
 def execute(arguments):
-    """Print what `select` will do with this epsilon, or the least epsilon that it needs."""
+    """Print a plan of `select` with this epsilon, or the smallest epsilon that it needs."""
     codebook = Codebook.read(arguments.codebook)
     public = codebook.target(arguments.target, arguments.features)
     plan = _plan_of_fit(arguments, public) if arguments.error is None else _plan_of_error(arguments, public)
@@ -49,6 +49,6 @@ def _n_features(public):
 
 
 def _of_names(plan, statistic):
-    """The releases of names, which `select` can do; those of the statistic that was asked for come first."""
+    """The releases of names, which `select` can make; those of the requested statistic come first."""
     rows = [row for row in plan if row.release == "names"]
     return ReleasePlan(tuple(sorted(rows, key=lambda row: row.statistic != statistic)), plan.sought)

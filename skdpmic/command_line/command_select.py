@@ -1,4 +1,4 @@
-"""``select``: the names of the columns that tell most of another one."""
+"""``select``: the names of the columns that predict a target best."""
 
 import sys
 
@@ -11,7 +11,7 @@ from skdpmic.command_line.printed import aligned, check_outputs, draw, print_jso
 from skdpmic.command_line.spending import ask, of_ledger, open_ledger, spent_in_words
 from skdpmic.selection.select_k_best import PrivateSelectKBest
 
-_CLEAR = 3  # times the scale of the noise, from which on a gap is clear: see `gaps_` of the estimator
+_CLEAR = 3  # multiple of the noise scale above which a gap is clear: see `gaps_` of the estimator
 
 
 def execute(arguments):
@@ -48,10 +48,10 @@ def _selector(arguments, codebook, X, ledger):
 
 
 def _beforehand(selector, n_samples, size, n_features):
-    """What will be done, and what it will find: from public numbers, so that no budget is wasted on noise."""
+    """The choice to be made, and what it will find, from public numbers, so that no budget is wasted on noise."""
     plan = selector.plan(n_samples, n_features)[0]
     yield f"{selector.k} of {n_features - len(selector.keep)} columns, by {selector.statistic}, from {size}."
-    if plan.found == plan.found:  # where something is assumed of the scores
+    if plan.found == plan.found:  # not NaN: there is an assumption about the scores
         yield (
             f"About {plan.found:.0%} of the best {selector.k} will be found, if scores fall as slowly as on a third of "
             "public tables."
@@ -59,28 +59,28 @@ def _beforehand(selector, n_samples, size, n_features):
 
 
 def _chosen(selector):
-    """The names of the chosen columns, the best first."""
+    """The names of the chosen columns, best first."""
     return selector.feature_names_in_[in_order(selector.ranking_)[: selector.n_ranked_]].tolist()
 
 
 def _text(arguments, selector, chosen, size, ledger):
     gaps = getattr(selector, "gaps_", [])
-    lines = [f"The columns that tell most of {arguments.target}, from {size}, by {selector.statistic}", ""]
+    lines = [f"The best columns to predict {arguments.target}, from {size}, by {selector.statistic}", ""]
     if len(gaps):
         rows = [*zip(chosen, [f"{gap:.4f}" for gap in gaps], strict=False), (chosen[-1], "")]
         clear = in_short(_CLEAR * selector.noise_scale_)
-        lines += [aligned(("column", "gap to the next"), rows), "", f"A gap above {clear} is clear of the noise."]
+        lines += [aligned(("column", "gap to the next"), rows), "", f"A gap above {clear} exceeds the noise."]
     else:
         lines += [*chosen, ""]
     if selector.criterion_ == "joint":
-        lines.append("Each was chosen by what it adds to those before it.")
+        lines.append("Each column was chosen by its gain over the columns before it.")
     if arguments.keep:
         lines.append(f"Kept in any case: {', '.join(arguments.keep)}.")
     return "\n".join([*lines, spent_in_words(selector.privacy_spent_, ledger)])
 
 
 def _fields(arguments, selector, chosen, n_samples, ledger):
-    """What JSON holds."""
+    """Contents of the JSON."""
     epsilon, delta = selector.privacy_spent_
     gaps = getattr(selector, "gaps_", None)
     return {
@@ -103,7 +103,7 @@ def _fields(arguments, selector, chosen, n_samples, ledger):
 
 
 def _write_files(arguments, selector, chosen):
-    """The files that were asked for."""
+    """Write the requested files."""
     if arguments.output is not None:
         with open(arguments.output, "w", encoding="utf-8") as file:
             file.writelines(f"{name}\n" for name in [*arguments.keep, *chosen])
@@ -112,7 +112,7 @@ def _write_files(arguments, selector, chosen):
     if arguments.picture is None:
         return
     if not len(getattr(selector, "gaps_", [])):
-        print("warning: there are no gaps to draw, so there is no picture.", file=sys.stderr)
+        print("warning: there are no gaps to plot, so no picture was written.", file=sys.stderr)
         return
     from skdpmic.plotting import GapsDisplay
 

@@ -1,4 +1,4 @@
-"""``summary``: a private look at a table, which tells whether its codebook suits it."""
+"""``summary``: a private summary of a table, which checks whether its codebook fits."""
 
 from skdpmic._utils.texts import counted
 from skdpmic.cards.release_card import release_card
@@ -20,14 +20,14 @@ _FLAGS = ("missing", "below", "above", "other")
 
 
 def execute(arguments):
-    """Read the table, ask, look, and say what was found."""
+    """Read the table, ask, and print a private summary."""
     codebook, ledger = Codebook.read(arguments.codebook), open_ledger(arguments.ledger)
     check_outputs(arguments.card, picture=arguments.picture)
     frame = read_frame(open_data(arguments), codebook, verbose=verbosity(arguments))
     records = codebook.records(frame)
     n_columns = records["X"].num_columns
     _, size = size_in_words(records, codebook)
-    ask(arguments, ledger, f"A private look at {counted(n_columns, 'column')} of {size}.")
+    ask(arguments, ledger, f"A private summary of {counted(n_columns, 'column')} of {size}.")
     with printing_to_stderr():
         verbose = verbosity(arguments, frame.num_rows * n_columns)
         budget = {"epsilon": arguments.epsilon, "delta": arguments.delta, "ledger": ledger}
@@ -47,7 +47,7 @@ def execute(arguments):
 def _text(summary, ledger, size):
     rows = [(column.name, *map(column.flag_in_words, _FLAGS)) for column in summary.columns]
     lines = [
-        f"Shares of {size}, with 95% intervals that hold all at once",
+        f"Shares of {size}, with simultaneous 95% intervals",
         "",
         aligned(("column", *_FLAGS), rows),
         "",
@@ -58,7 +58,7 @@ def _text(summary, ledger, size):
 
 
 def _fields(summary, ledger):
-    """What JSON holds."""
+    """Contents of the JSON."""
     epsilon, delta = summary.privacy_spent
     return {
         "command": "summary",

@@ -1,4 +1,4 @@
-"""``template``: a codebook to be filled in."""
+"""``template``: a codebook template."""
 
 import os
 
@@ -8,7 +8,7 @@ from skdpmic.command_line.printed import print_json
 
 
 def execute(arguments):
-    """Print a codebook with blanks, or write it to a new file. No record is read."""
+    """Print a codebook template, or write it to a new file. No record is read."""
     source = open_data(arguments)
     text = Codebook.template(source.outline)
     if arguments.output is not None:
@@ -18,13 +18,13 @@ def execute(arguments):
     elif arguments.output is None:
         print(text, end="")
     else:
-        print(f"{len(source.names)} columns are in {arguments.output}: fill in the blanks.")
+        print(f"{len(source.names)} columns were written to {arguments.output}: fill in the blanks.")
 
 
 def _write_new(path, text):
-    """Write a file that is not there yet, as somebody may have filled in an earlier one."""
+    """Write a new file; an existing one may already be filled in."""
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise FileExistsError(f"{os.fspath(path)!r} is there already, and is not overwritten.") from None
+        raise FileExistsError(f"{os.fspath(path)!r} already exists, and is not overwritten.") from None

@@ -1,4 +1,4 @@
-"""A table in a CSV file, of which a line is a record."""
+"""A table in a CSV file with one record per line."""
 
 import csv
 import os
@@ -10,19 +10,19 @@ from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic.command_line.spelled_values import spelled, type_of
 
-_DELIMITERS = ";\t|"  # others than the comma
+_DELIMITERS = ";\t|"  # other than the comma
 
 
 class CsvFile:
-    """A CSV file in UTF-8, whose first line has the names of the columns.
+    """A CSV file in UTF-8, with column names in the first line.
 
     Parameters
     ----------
     path : str
     delimiter, decimal : str
     has_line_breaks : bool, default=False
-        Whether values in quotes may hold line breaks. Otherwise a line is a record: a quotation mark that is not closed
-        would make one value of many lines, so that a record could swallow others.
+        Whether quoted values may contain line breaks. Otherwise each line is one record: an unclosed quotation mark
+        would join many lines into one value, so that a record could swallow others.
     """
 
     def __init__(self, path, delimiter=",", decimal=".", has_line_breaks=False):
@@ -30,22 +30,22 @@ class CsvFile:
         self._delimiter, self._decimal, self._has_line_breaks = delimiter, decimal, has_line_breaks
         self.names = self._header()
         self._check_delimiter()
-        refuse_repeated(self.names, f"{self._name} must have a different name for each column in its first line")
+        refuse_repeated(self.names, f"{self._name} must have distinct column names in its first line")
 
     @property
     def outline(self):
-        """What a template is made from: names without types, as a file has none."""
+        """The input of a template: names without types, because a CSV file has none."""
         return self.names
 
     def read(self, entries, note):
-        """The columns that have an entry, in the order of the file.
+        """The columns with an entry, in the order of the file.
 
         Parameters
         ----------
         entries : dict of str to ColumnEntry or None
-            As :func:`spelled` takes them.
+            Entries for :func:`spelled`.
         note : callable
-            ``note(n_records)`` is told how many are read.
+            ``note(n_records)`` is called with the number of records read so far.
 
         Returns
         -------
@@ -53,7 +53,7 @@ class CsvFile:
         """
         n_lines = read_by_engine(self._name, self._count_lines)
         schema = pyarrow.schema([(name, type_of(entries[name])) for name in self.names if name in entries])
-        if n_lines == 0:  # which the library calls an error
+        if n_lines == 0:  # an error in pyarrow
             return schema.empty_table()
         batches, n_records = [], 0
         for batch in self._batches(schema.names):
@@ -63,8 +63,8 @@ class CsvFile:
             note(n_records)
         if n_records != n_lines and not self._has_line_breaks:
             raise ValueError(
-                f"{self._name} must have one record in each line, got a value over several: a quotation mark is not "
-                "closed, or quotes hold a line break, which --line-breaks allows if a program wrote the file."
+                f"{self._name} must have one record per line, got a value over several lines: a quotation mark is not "
+                "closed, or a quoted value contains a line break, which --line-breaks allows."
             )
         return pyarrow.Table.from_batches(batches, schema)
 
@@ -72,7 +72,7 @@ class CsvFile:
         return spelled(text, entry, f"column {name!r} of {self._name}", self._decimal)
 
     def _header(self):
-        """The names in the first line. Nothing else is looked at."""
+        """The names in the first line. Nothing else is read."""
         with open(self._path, "rb") as file:
             line = file.readline()
         try:
@@ -83,23 +83,25 @@ class CsvFile:
             if names:
                 return names
             kind = "an empty line"
-        raise ValueError(f"{self._name} must have the names of its columns in the first line, in UTF-8, got {kind}.")
+        raise ValueError(f"{self._name} must have column names in the first line, in UTF-8, got {kind}.")
 
     def _check_delimiter(self):
-        """Raise if the names seem to have another delimiter, as the columns would not be found."""
+        """Raise if the names seem to have another delimiter, because columns would not be found."""
         found = [letter for letter in _DELIMITERS if letter in self.names[0]] if len(self.names) == 1 else []
         if found and self._delimiter == ",":
             option = "tab" if found[0] == "\t" else repr(found[0])
-            raise ValueError(f"{self._name} must have commas between names, got another: give --delimiter {option}.")
+            raise ValueError(
+                f"{self._name} must have commas between names, got another delimiter: pass --delimiter {option}."
+            )
 
     def _count_lines(self):
-        """Lines that are not empty, after the header."""
-        with open(self._path, encoding="latin-1") as file:  # in which all bytes are letters
+        """Number of nonempty lines after the header."""
+        with open(self._path, encoding="latin-1") as file:  # in which all bytes are valid
             file.readline()
             return sum(line != "\n" or len(self.names) == 1 for line in file)
 
     def _batches(self, names):
-        """Some records after the others, as texts; an error quotes none of them."""
+        """Batches of records, as text; errors quote none of them."""
         wrong = []
 
         def refuse(row):
@@ -114,7 +116,7 @@ class CsvFile:
             pyarrow.csv.ReadOptions(column_names=self.names, skip_rows=1),
             pyarrow.csv.ParseOptions(
                 delimiter=self._delimiter,
-                newlines_in_values=True,  # so that blocks of the file do not end inside of quotes
+                newlines_in_values=True,  # so that blocks do not end inside quotes
                 ignore_empty_lines=len(self.names) > 1,
                 invalid_row_handler=refuse,
             ),
@@ -131,5 +133,5 @@ class CsvFile:
                 raise
         n_names = len(self.names)
         raise ValueError(
-            f"{self._name} must have {n_names} values in every line, as in the first, got {wrong[0]} in one."
+            f"{self._name} must have {n_names} values in every line, as in the first, got {wrong[0]} in one line."
         )

@@ -1,4 +1,4 @@
-"""The table that a command is about, of which only columns that a codebook describes are read."""
+"""The table of a command, of which only columns described by a codebook are read."""
 
 import importlib.util
 import sys
@@ -7,11 +7,11 @@ from pathlib import Path
 from skdpmic._utils.texts import counted
 from skdpmic.table.people import read_people
 
-_EVERY = 1_000_000  # records, after which it is said how many are read
+_EVERY = 1_000_000  # records between progress messages
 
 
 def open_data(arguments):
-    """The file or query of a command: `names` of its columns, an `outline` of names and types, and `read`."""
+    """The file or query of a command, with `names` of columns, an `outline` of names and types, and `read`."""
     _check_installed("pyarrow", "reading a table")
     if arguments.query is not None:
         _check_installed("duckdb", "--query")
@@ -28,16 +28,16 @@ def open_data(arguments):
         from skdpmic.command_line.parquet_file import ParquetFile
 
         return ParquetFile(arguments.data)
-    raise ValueError(f"DATA must be a file .csv or .parquet, got {arguments.data!r}; or give --query.")
+    raise ValueError(f"DATA must be a .csv or .parquet file, got {arguments.data!r}; or pass --query.")
 
 
 def _check_installed(library, what):
     if importlib.util.find_spec(library) is None:
-        raise ImportError(f"{what} needs {library}: pip install {library}")
+        raise ImportError(f"{what} requires {library}: pip install {library}")
 
 
 def read_frame(source, codebook, target=None, features=None, *, verbose=False):
-    """The columns that are used, as a table of Arrow.
+    """The columns used, as an Arrow table.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def read_frame(source, codebook, target=None, features=None, *, verbose=False):
     codebook : Codebook
     target : str, default=None
     features : list of str, default=None
-        As :meth:`Codebook.records` takes them.
+        Features, as in :meth:`Codebook.records`.
     verbose : bool, default=False
-        Whether to say how many records are read.
+        Whether to print the number of records read.
 
     Returns
     -------
@@ -55,16 +55,16 @@ def read_frame(source, codebook, target=None, features=None, *, verbose=False):
     """
     import pyarrow
 
-    # Which columns are needed, and whether there are all of them, follows from their names.
+    # The names determine which columns are needed, and whether any are missing.
     no_rows = pyarrow.schema([(name, pyarrow.string()) for name in source.names]).empty_table()
     without_rows = codebook.records(no_rows, target, features)
     used = without_rows["X"].column_names + ([] if target is None else [target])
     entries = {name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups)
-    return source.read(entries, _noter(verbose and not codebook.groups))  # of people, the number of rows is private
+    return source.read(entries, _noter(verbose and not codebook.groups))  # with people, the number of rows is private
 
 
 def size_in_words(records, codebook):
-    """The number of records, or of people, which is public; and in words."""
+    """The public number of records or people, as a number and in words."""
     n_rows = records["X"].num_rows
     if "groups" not in records:
         return n_rows, counted(n_rows, "record")
@@ -73,7 +73,7 @@ def size_in_words(records, codebook):
 
 
 def _noter(verbose):
-    """What says now and then how many records are read."""
+    """A function that occasionally prints the number of records read."""
     told = 0
 
     def note(n_records):

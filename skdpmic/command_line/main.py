@@ -1,4 +1,4 @@
-"""What ``python -m skdpmic`` does: read the options, run the command, and say in one line what went wrong."""
+"""``python -m skdpmic``: parse the options, run the command, and print errors in one line."""
 
 import sys
 import warnings
@@ -10,7 +10,7 @@ from skdpmic._utils.exceptions import BudgetError
 from skdpmic.command_line.options import DECLINED, DONE, INTERRUPTED, INVALID, REFUSED, parse
 from skdpmic.command_line.spending import DeclinedError
 
-_SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # as the package raises them, without data
+_SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,27 +19,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, default=None
-        What follows ``python -m skdpmic``; None takes it from the command line.
+        Arguments of ``python -m skdpmic``; None takes them from the command line.
 
     Returns
     -------
     int
-        The exit status, as ``--help`` lists them.
+        Exit status, as listed by ``--help``.
 
     Raises
     ------
     SystemExit
-        If the options cannot be understood, with status 2, or ask for help.
+        If the options are invalid, with status 2, or ask for help.
     """
     _write_all_letters()
     arguments = parse(argv)
     with _warnings_in_one_line():
         try:
-            # Imported here, so that help and a mistyped option take no time.
+            # Imported here, so that help and invalid options are fast.
             import_module(f"skdpmic.command_line.command_{arguments.command}").execute(arguments)
             return DONE
         except DeclinedError:
-            status, message = DECLINED, "declined, nothing was spent."
+            status, message = DECLINED, "declined: nothing was spent."
         except BudgetError as error:
             status, message = REFUSED, str(error)
         except KeyboardInterrupt:
@@ -51,15 +51,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _without_data(error):
-    """What an error says, if it is one of this package or of the operating system; others may quote values."""
+    """The message of an error of this package or the operating system; other messages may quote values."""
     kind = type(error)
     if kind in _SAFE or (isinstance(error, OSError) and kind.__module__ == "builtins"):
         return str(error)
-    return f"failed with {kind.__name__}. What it said is not repeated, as it may quote values."
+    return f"failed with {kind.__name__}. Its message is not shown, because it may quote values."
 
 
 def _write_all_letters():
-    """Have letters that a terminal lacks replaced, as a result that has been paid for must not be lost to one."""
+    """Replace characters that a terminal lacks, so that no paid result is lost to an encoding error."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -69,6 +69,6 @@ def _write_all_letters():
 def _warnings_in_one_line():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        warnings.simplefilter("always", UserWarning)  # those of this package are such
+        warnings.simplefilter("always", UserWarning)  # the category used by this package
         warnings.showwarning = lambda message, *_: print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
         yield

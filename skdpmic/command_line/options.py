@@ -12,10 +12,10 @@ DONE, INVALID, USAGE, REFUSED, DECLINED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _EPILOG = f"""\
 exit status:
   {DONE}    done
-  {INVALID}    invalid input or data: a message on stderr says what, and quotes no value of the data
-  {USAGE}    options that cannot be understood
-  {REFUSED}    the ledger refuses: the cost does not fit in what remains
-  {DECLINED}    you declined, or there was no terminal to ask at: nothing was spent
+  {INVALID}    invalid input or data; a message on stderr explains, and quotes no value of the data
+  {USAGE}    invalid options
+  {REFUSED}    refused by the ledger: the cost exceeds what remains
+  {DECLINED}    you declined, or there was no terminal to ask at; nothing was spent
   {INTERRUPTED}  interrupted
 """
 _PICTURES = (".png", ".svg", ".pdf")
@@ -23,12 +23,12 @@ _CARDS = (".html", ".json")
 
 
 def parse(argv):
-    """The options of a command; its name is `command`.
+    """Parse the options of a command; its name is `command`.
 
     Parameters
     ----------
     argv : sequence of str or None
-        None takes them from the command line.
+        Arguments; None takes them from the command line.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def parse(argv):
     """
     parser = argparse.ArgumentParser(
         prog="python -m skdpmic",
-        description="Choose the columns that predict another one under differential privacy, from a table of people.",
+        description="Choose the columns of a table that predict a target, under differential privacy.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -57,13 +57,13 @@ def parse(argv):
 
 
 def _add_template(commands):
-    command = _command(commands, "template", "print a codebook to be filled in, from names and types of columns alone")
+    command = _command(commands, "template", "print a codebook template, from names and types of columns only")
     _add_data(command)
-    command.add_argument("-o", "--output", metavar="FILE", help="write it to a new file instead")
+    command.add_argument("-o", "--output", metavar="FILE", help="write it to a new file")
 
 
 def _add_summary(commands):
-    what = "check privately whether a codebook suits the data: what is missing, clipped or unknown"
+    what = "check privately whether a codebook fits the data: missing, clipped and unknown values"
     command = _command(commands, "summary", what)
     _add_data(command)
     _add_codebook(command)
@@ -73,46 +73,46 @@ def _add_summary(commands):
 
 
 def _add_plan(commands):
-    command = _command(commands, "plan", "how much noise a choice will have, or what it takes; costs nothing")
+    command = _command(commands, "plan", "plan the noise of a choice, or the epsilon it needs; costs nothing")
     _add_codebook(command)
     _add_choice(command)
-    command.add_argument("--n-samples", type=int, required=True, metavar="N", help="number of records (of people)")
+    command.add_argument("--n-samples", type=int, required=True, metavar="N", help="number of records (or people)")
     sought = command.add_mutually_exclusive_group(required=True)
     _add_epsilon(sought)
-    sought.add_argument("--error", type=_finite, metavar="R", help="scores that differ by R are to be told apart")
+    sought.add_argument("--error", type=_finite, metavar="R", help="distinguish scores that differ by R")
     _add_delta(command)
 
 
 def _add_select(commands):
-    command = _command(commands, "select", "choose the columns that tell most of another one, and publish their names")
+    command = _command(commands, "select", "choose the columns that predict a target best, and publish their names")
     _add_data(command)
     _add_codebook(command)
     _add_choice(command)
     _add_spending(command)
-    command.add_argument("-o", "--output", metavar="FILE", help="write the names to a file, one a line")
+    command.add_argument("-o", "--output", metavar="FILE", help="write the names to a file, one per line")
     _add_picture(command)
     _add_card_file(command)
 
 
 def _add_ledger(commands):
-    command = _command(commands, "ledger", "print a privacy budget and what was spent, or create one")
+    command = _command(commands, "ledger", "print a privacy budget and its charges, or create one")
     command.add_argument("file", metavar="FILE", help="the ledger")
-    command.add_argument("--create", action="store_true", help="create it, with the limits that follow")
+    command.add_argument("--create", action="store_true", help="create it, with the limits given by the other options")
     _add_epsilon(command)
     _add_delta(command)
     _add_picture(command)
 
     def check(arguments):
         if arguments.create != (arguments.epsilon is not None) or (arguments.delta and not arguments.create):
-            command.error("--create needs --epsilon, and these limits are for --create only")
+            command.error("--create requires --epsilon, and limits are allowed with --create only")
 
     command.set_defaults(check=check)
 
 
 def _add_card(commands):
     command = _command(commands, "card", "print a privacy card in words, or write it as a page; costs nothing")
-    command.add_argument("file", metavar="FILE", help="the card: a .json that select, summary or Python wrote")
-    command.add_argument("-o", "--output", type=_card, metavar="FILE", help="write it: .html, or .json")
+    command.add_argument("file", metavar="FILE", help="the card: a .json file written by select, summary or Python")
+    command.add_argument("-o", "--output", type=_card, metavar="FILE", help="write it to a .html or .json file")
 
 
 def _command(commands, name, what):
@@ -133,42 +133,46 @@ def _command(commands, name, what):
 
 def _add_data(command):
     source = command.add_mutually_exclusive_group(required=True)
-    source.add_argument("data", nargs="?", metavar="DATA", help="a file .csv, whose first line has names, or .parquet")
-    source.add_argument("--query", metavar="SQL", help="a query of DuckDB, in place of a file")
-    command.add_argument("--database", metavar="FILE", help="the database of the query; it is only read")
-    command.add_argument("--delimiter", type=_letter, metavar="C", help="what is between the values of a CSV (,)")
-    command.add_argument("--decimal", type=_letter, metavar="C", help="the decimal point of numbers in a CSV (.)")
+    source.add_argument(
+        "data", nargs="?", metavar="DATA", help="a .csv file with column names in the first line, or a .parquet file"
+    )
+    source.add_argument("--query", metavar="SQL", help="a DuckDB query, instead of a file")
+    command.add_argument("--database", metavar="FILE", help="the database of the query, opened read-only")
+    command.add_argument("--delimiter", type=_letter, metavar="C", help="delimiter of values in a CSV (default: ,)")
+    command.add_argument("--decimal", type=_letter, metavar="C", help="decimal point of numbers in a CSV (default: .)")
     command.add_argument(
-        "--line-breaks", action="store_true", help="values in quotes may hold line breaks, as a program wrote the CSV"
+        "--line-breaks", action="store_true", help="allow line breaks in quoted values, if a program wrote the CSV"
     )
 
     def check(arguments):
         if arguments.database and not arguments.query:
-            command.error("--database is for --query")
+            command.error("--database requires --query")
         if arguments.query and (arguments.delimiter or arguments.decimal or arguments.line_breaks):
-            command.error("--delimiter, --decimal and --line-breaks are for a file .csv")
+            command.error("--delimiter, --decimal and --line-breaks require a .csv file")
 
     command.set_defaults(check=check)
 
 
 def _add_codebook(command):
-    command.add_argument("--codebook", required=True, metavar="FILE", help="what is public about the columns, a TOML")
+    command.add_argument("--codebook", required=True, metavar="FILE", help="the codebook, a TOML file")
 
 
 def _add_choice(command):
-    command.add_argument("--target", required=True, metavar="COLUMN", help="the column that is to be predicted")
-    command.add_argument("--k", type=int, required=True, metavar="K", help="how many columns to choose")
-    command.add_argument("--statistic", default="mtv_r", metavar="NAME", help="how columns are scored (mtv_r)")
+    command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
+    command.add_argument("--k", type=int, required=True, metavar="K", help="number of columns to choose")
+    command.add_argument("--statistic", default="mtv_r", metavar="NAME", help="how columns are scored (default: mtv_r)")
     command.add_argument("--features", type=_names, metavar="A,B,...", help="choose among these columns only")
-    command.add_argument("--keep", type=_names, default=[], metavar="A,B,...", help="wanted in any case, at no cost")
+    command.add_argument(
+        "--keep", type=_names, default=[], metavar="A,B,...", help="keep these columns in any case, at no cost"
+    )
 
 
 def _add_spending(command):
     _add_epsilon(command, required=True)
     _add_delta(command)
-    command.add_argument("--ledger", metavar="FILE", help="where the cost is written, and refused beyond the limit")
+    command.add_argument("--ledger", metavar="FILE", help="ledger to charge; refuses if the cost does not fit")
     command.add_argument("--yes", action="store_true", help="spend without asking, for scripts")
-    command.add_argument("--verbose", action="store_true", help="say on stderr how much is done; not to be published")
+    command.add_argument("--verbose", action="store_true", help="print progress to stderr; do not publish it")
 
 
 def _add_epsilon(command, **options):
@@ -176,15 +180,19 @@ def _add_epsilon(command, **options):
 
 
 def _add_delta(command):
-    command.add_argument("--delta", type=_finite, default=0.0, metavar="D", help="far below 1 / N if not 0 (0)")
+    command.add_argument(
+        "--delta", type=_finite, default=0.0, metavar="D", help="delta, far below 1 / N if not 0 (default: 0)"
+    )
 
 
 def _add_picture(command):
-    command.add_argument("--picture", type=_picture, metavar="FILE", help="draw it: .png, .svg or .pdf")
+    command.add_argument(
+        "--picture", type=_picture, metavar="FILE", help="plot the result to a .png, .svg or .pdf file"
+    )
 
 
 def _add_card_file(command):
-    what = "write a privacy card, to be put beside the result: .html or .json"
+    what = "write a privacy card to publish with the result, as .html or .json"
     command.add_argument("--card", type=_card, metavar="FILE", help=what)
 
 
@@ -193,7 +201,7 @@ def _add_card_file(command):
 
 def _finite(text):
     with contextlib.suppress(ValueError):
-        if math.isfinite(number := float(text)):  # an infinite epsilon would publish without noise
+        if math.isfinite(number := float(text)):  # an infinite epsilon adds no noise
             return number
     raise argparse.ArgumentTypeError(f"must be a finite number, got {text!r}")
 
@@ -206,7 +214,7 @@ def _letter(text):
 
 
 def _names(text):
-    """Names between commas; one that holds a comma itself is in quotes, as in a CSV."""
+    """Names separated by commas; a name with a comma is in quotes, as in a CSV."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
@@ -219,6 +227,6 @@ def _card(text):
 
 
 def _ending_in(suffixes, text):
-    if Path(text).suffix.lower() not in suffixes:  # now, as a wrong one must not come to light after the spending
+    if Path(text).suffix.lower() not in suffixes:  # now, so that no error comes after the charge
         raise argparse.ArgumentTypeError(f"must end in {', '.join(suffixes)}, got {text!r}")
     return text

@@ -1,4 +1,4 @@
-"""A table in a Parquet file, whose types are declared in it."""
+"""A table in a Parquet file, which declares its types."""
 
 import os
 
@@ -19,14 +19,14 @@ class ParquetFile:
 
     def __init__(self, path):
         self._name = os.path.basename(path)
-        open(path, "rb").close()  # whose error says what is wrong with the path
+        open(path, "rb").close()  # raises if the path is invalid
         self._file = read_by_engine(self._name, pyarrow.parquet.ParquetFile, path)
         self.outline = self._file.schema_arrow
         self.names = self.outline.names
-        refuse_repeated(self.names, f"{self._name} must have a different name for each column")
+        refuse_repeated(self.names, f"{self._name} must have distinct column names")
 
     def read(self, entries, note):
-        """The columns that have an entry, in the order of the file; as of :meth:`CsvFile.read`."""
+        """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
         names = [name for name in self.names if name in entries]
         table = read_by_engine(self._name, self._file.read, columns=names)
         note(len(table))

@@ -1,4 +1,4 @@
-"""What is printed and drawn."""
+"""Printing and plotting."""
 
 import contextlib
 import importlib.util
@@ -9,11 +9,11 @@ import sys
 
 import numpy as np
 
-_MANY = 10_000_000  # values, which take a few seconds
+_MANY = 10_000_000  # values that take a few seconds
 
 
 def print_json(fields):
-    """Print one JSON object: plain numbers, null where there is none."""
+    """Print one JSON object with plain numbers, and null for absent ones."""
     print(json.dumps(_plain(fields), indent=2, allow_nan=False))
 
 
@@ -41,30 +41,30 @@ def aligned(names, rows):
 
 
 def printing_to_stderr():
-    """What is printed meanwhile, as estimators say how much is done, goes to stderr."""
+    """Redirect stdout, where estimators print progress, to stderr."""
     return contextlib.redirect_stdout(sys.stderr)
 
 
 def verbosity(arguments, n_values=_MANY):
-    """Whether to say how much is done: if it was asked for, or if somebody waits for a long table."""
+    """Whether to print progress: if requested, or if a user waits for a long table."""
     return int(arguments.verbose or (sys.stderr.isatty() and n_values >= _MANY))
 
 
 def check_outputs(*paths, picture=None):
-    """Raise unless files can be written there, before anything is spent on what they are to hold."""
+    """Raise unless these files can be written, before anything is charged."""
     for path in (*paths, picture):
         folder = os.path.dirname(path or "") or "."
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"there is no folder {folder!r} for {path!r}.")
     if picture is not None and importlib.util.find_spec("matplotlib") is None:
-        raise ImportError("--picture needs matplotlib: pip install matplotlib")
+        raise ImportError("--picture requires matplotlib: pip install matplotlib")
 
 
 def draw(display, thing, path):
-    """Draw what a class method of :mod:`skdpmic.plotting` draws, to a file."""
+    """Write the plot of a class method of :mod:`skdpmic.plotting` to a file."""
     import matplotlib
 
-    matplotlib.use("Agg")  # a file needs no window
+    matplotlib.use("Agg")  # no window needed
     from matplotlib import pyplot
 
     figure = display(thing).figure_

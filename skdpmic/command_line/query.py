@@ -1,4 +1,4 @@
-"""A table that a query of DuckDB gives, with its types."""
+"""The result of a DuckDB query, with its types."""
 
 import re
 
@@ -10,26 +10,26 @@ from skdpmic._utils.readable import refuse_repeated
 from skdpmic.command_line.spelled_values import with_durations
 
 _NAME = "the result of --query"
-# Steps of a query that guess types from values, as they are in the plan of DuckDB.
+# Steps in DuckDB's query plan that guess types from values.
 _GUESSES = re.compile(r'"name": "(?:READ|SNIFF)_(CSV|JSON|NDJSON|XLSX)')
-# They say what is wrong with the query in the first line, before a record is read; of others only the kind is told.
+# Errors raised before a record is read, whose first line describes the query; for others, only the type is shown.
 _ABOUT_THE_QUERY = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
 
 
 class Query:
-    """A query that reads and does nothing else.
+    """A read-only query.
 
     Parameters
     ----------
     sql : str
     database : str or None
-        A file, which is only read.
+        A database file, opened read-only.
     """
 
     def __init__(self, sql, database=None):
         if database is not None:
-            open(database, "rb").close()  # whose error says what is wrong with the path
-        options = {"python_enable_replacements": "false"}  # no table is a variable of this program
+            open(database, "rb").close()  # raises if the path is invalid
+        options = {"python_enable_replacements": "false"}  # tables cannot be variables of this program
         where = ":memory:" if database is None else database
         connection = self._connection = read_by_engine(
             "--database", duckdb.connect, where, database is not None, options
@@ -37,12 +37,12 @@ class Query:
         _check_statement(connection, sql)
         self._relation = _prepared(connection.sql, sql)
         self.names = list(self._relation.columns)
-        refuse_repeated(self.names, f"{_NAME} must have a different name for each column")
+        refuse_repeated(self.names, f"{_NAME} must have distinct column names")
         _check_plan(connection, sql)
         self.outline = _prepared(pyarrow.table, self._relation.limit(0)).schema
 
     def read(self, entries, note):
-        """The columns that have an entry, in the order of the query; as of :meth:`CsvFile.read`."""
+        """The columns with an entry, in the order of the query; as in :meth:`CsvFile.read`."""
         names = [name for name in self.names if name in entries]
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
         relation = _prepared(self._relation.project, quoted)
@@ -54,26 +54,26 @@ class Query:
 def _check_statement(connection, sql):
     statements = _prepared(connection.extract_statements, sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise ValueError("--query must be one statement that selects, got another or several.")
+        raise ValueError("--query must be a single SELECT statement, got another one or several.")
 
 
 def _check_plan(connection, sql):
-    """Raise if the query reads text whose types are guessed: one record could change how all others are read."""
+    """Raise if the query reads text with guessed types: one record could change how all others are read."""
     ((_, plan),) = _prepared(lambda: connection.execute(f"EXPLAIN (FORMAT JSON) {sql}").fetchall())
     found = _GUESSES.search(plan)
     if found:
         raise ValueError(
-            f"--query must not read {found[1]}, whose types are guessed from the values: give a file .csv as DATA, or "
-            "load it into a table of a database with declared types."
+            f"--query must not read {found[1]}, whose types are guessed from the values: pass a .csv file as DATA, or "
+            "load it into a database table with declared types."
         )
 
 
 def _prepared(prepare, *arguments):
-    """What is done before a record is read: an error says in one line what is wrong with the query."""
+    """Run a step before any record is read; errors describe the query in one line."""
     try:
         return prepare(*arguments)
     except _ABOUT_THE_QUERY as error:
         message = str(error).partition("\n")[0]
     except duckdb.Error as error:
-        message = f"DuckDB failed with {type(error).__name__}; run it there to see why"
+        message = f"DuckDB failed with {type(error).__name__}; run it in DuckDB to see why"
     raise ValueError(f"--query cannot be run: {message}.".replace("!.", "."))

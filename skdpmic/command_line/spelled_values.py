@@ -1,6 +1,6 @@
-"""Values that a CSV spells as text, each read by itself, as the codebook says.
+"""Values of a CSV, each parsed from text by itself, according to the codebook.
 
-No type is inferred: that would take a look at the whole column, and one record could change how all others are read.
+No type is inferred, because that would need the whole column, and one record could change how all others are read.
 """
 
 import pyarrow
@@ -8,7 +8,7 @@ from pyarrow import compute, types
 
 from skdpmic.codebook.column import BOOLEAN, DATE, DURATION
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", ".")  # in lower case, and without spaces around
+MISSING = ("", "na", "n/a", "#n/a", "nan", "null", ".")  # in lower case, without surrounding spaces
 TRUE, FALSE = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
 _MICROSECONDS = {unit: 10**6 * n for unit, n in {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}.items()}
 _MICROSECONDS["weeks"] = 7 * _MICROSECONDS["days"]
@@ -17,22 +17,22 @@ _ZONE = rf"{_DIGIT}(?:Z|[+-]\d\d(?::?\d\d)?)$"
 
 
 def spelled(text, entry, name, decimal="."):
-    """A column of texts as values.
+    """Parse a column of text into values.
 
     Parameters
     ----------
     text : pyarrow.Array of strings
     entry : ColumnEntry or None
-        What the codebook says of it; None leaves text, as of what identifies people.
+        Codebook entry of the column; None keeps text, for columns that identify people.
     name : str
-        What an error is to call the column; it quotes no value.
+        Name of the column in errors, which quote no value.
     decimal : str, default="."
-        The decimal point.
+        Decimal point.
 
     Returns
     -------
     pyarrow.Array
-        Of a type that depends on the entry alone: float64, timestamp, duration, boolean or text.
+        Array whose type depends on the entry only: float64, timestamp, duration, boolean or text.
     """
     labels = [label for label in (entry and entry.labels) or () if isinstance(label, str)]
     text = _without_missing(text, labels)
@@ -48,19 +48,19 @@ def spelled(text, entry, name, decimal="."):
 
 
 def in_unit(values, entry, name):
-    """A column of durations, from numbers of the unit that the codebook has."""
+    """A column of durations, from numbers in the unit of the codebook."""
     return _read(_durations, values, f"{name} must hold numbers of {entry.unit}", _MICROSECONDS[entry.unit])
 
 
 def with_durations(table, entries, name):
-    """A table whose types are declared elsewhere, with durations in place of numbers of a unit.
+    """A table with declared types, with durations in place of numbers in a unit.
 
     Parameters
     ----------
     table : pyarrow.Table
     entries : dict of str to ColumnEntry or None
     name : str
-        What an error is to call the table.
+        Name of the table in errors.
     """
     for i, field in enumerate(table.schema):
         entry = entries[field.name]
@@ -75,12 +75,12 @@ def _is_of_numbers(kind):
 
 
 def type_of(entry):
-    """The type of a column that is spelled."""
+    """The type of a parsed column."""
     return spelled(pyarrow.array([], pyarrow.string()), entry, "").type
 
 
 def _read(convert, values, must, *options):
-    """``convert(values, *options)``; the error of a value is told without it, after that of the library is gone."""
+    """``convert(values, *options)``, with errors replaced by one that does not quote the value."""
     try:
         return convert(values, *options)
     except pyarrow.ArrowException:
@@ -89,7 +89,7 @@ def _read(convert, values, must, *options):
 
 
 def _without_missing(text, labels):
-    """Null in place of what means a missing value; but what is a label is never missing."""
+    """Null in place of spellings of missing values, except those that are labels."""
     plain = compute.utf8_lower(compute.utf8_trim_whitespace(text))
     is_label = _is_one_of(text, labels)
     is_missing = compute.and_not(_is_one_of(plain, MISSING), is_label)
@@ -101,7 +101,7 @@ def _is_one_of(text, texts):
 
 
 def _numbers(text, decimal):
-    if decimal != ".":  # with which a point would be that of thousands
+    if decimal != ".":  # a point could then be a thousands separator
         text = compute.replace_substring(compute.replace_substring(text, ".", "?"), decimal, ".")
     return compute.cast(text, pyarrow.float64())
 
@@ -112,13 +112,13 @@ def _booleans(text, name):
     known = compute.or_(compute.or_(is_true, is_false), compute.is_null(text))
     if not compute.all(known, min_count=0).as_py():
         spellings = ", ".join((*TRUE, *FALSE))
-        raise ValueError(f"{name} must hold one of {spellings}, in any case, got at least one other value.")
+        raise ValueError(f"{name} must hold one of {spellings} (in any case), got at least one other value.")
     return compute.if_else(compute.is_null(text), pyarrow.scalar(None, pyarrow.bool_()), is_true)
 
 
 def _dates(text):
     """Timestamps in microseconds; with a time zone, in UTC."""
-    text = compute.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")  # of nanoseconds, the microseconds
+    text = compute.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")  # truncates to microseconds
     has_zone, nothing = compute.match_substring_regex(text, _ZONE), pyarrow.scalar(None, pyarrow.string())
     zoned = compute.cast(compute.if_else(has_zone, text, nothing), pyarrow.timestamp("us", "UTC"))
     plain = compute.cast(compute.if_else(has_zone, nothing, text), _TIME)

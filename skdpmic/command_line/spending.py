@@ -1,4 +1,4 @@
-"""What is spent: where that is written down, and whether the user agrees to it."""
+"""Spending: the ledger, and the consent of the user."""
 
 import os
 import sys
@@ -9,15 +9,15 @@ from skdpmic.budget.ledger_exports import standing
 
 
 class DeclinedError(Exception):
-    """The user does not want to spend it."""
+    """The user declined the cost."""
 
 
 def open_ledger(path):
-    """The ledger in an existing file, as a mistyped name must not begin a new budget; None without a path."""
+    """The ledger in an existing file, because a mistyped name must not create a new budget; None without a path."""
     if path is None:
         return None
     if not os.path.exists(path):
-        raise FileNotFoundError(f"there is no ledger {path!r}: 'python -m skdpmic ledger {path} --create' makes one.")
+        raise FileNotFoundError(f"there is no ledger {path!r}: 'python -m skdpmic ledger {path} --create' creates it.")
     return BudgetLedger.open(path)
 
 
@@ -29,16 +29,16 @@ def ask(arguments, ledger, *facts):
     arguments : argparse.Namespace
     ledger : BudgetLedger or None
     *facts : str
-        What is to be known beforehand, from public numbers.
+        Information to print first, from public numbers.
     """
     if arguments.yes:
         return
     cost = f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
     print(*facts, cost, sep="\n", file=sys.stderr)
     if not sys.stdin.isatty():
-        print("There is no terminal to ask at: give --yes to agree beforehand.", file=sys.stderr)
+        print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
         raise DeclinedError
-    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     if not _agrees():
         raise DeclinedError
 
@@ -52,17 +52,17 @@ def _agrees():
 
 
 def spent_in_words(privacy_spent, ledger):
-    """What was spent, and what remains."""
+    """The spent and the remaining budget."""
     return f"Spent {budget(*privacy_spent)}. {_remains(ledger)}"
 
 
 def _remains(ledger):
     if ledger is None:
-        return "No ledger was given, so nothing keeps count of what is spent on these records."
+        return "No ledger was given, so spending on these records is not tracked."
     limit, remaining = budget(ledger.epsilon, ledger.delta), ledger.remaining()
     return f"Of {limit} in {os.path.basename(ledger.path)}, {budget(*remaining)} remains."
 
 
 def of_ledger(ledger):
-    """What a ledger says, for JSON; None without one."""
+    """The state of a ledger, for JSON; None without one."""
     return None if ledger is None else {"file": ledger.path} | standing(ledger)

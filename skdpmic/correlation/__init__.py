@@ -1,4 +1,4 @@
-"""A private correlation matrix of all columns, and forward selection of features from it."""
+"""A private correlation matrix of all columns, and forward feature selection from it."""
 
 import lazy_loader
 

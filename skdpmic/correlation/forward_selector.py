@@ -1,4 +1,4 @@
-"""Private choice of complementary features: forward selection from one noisy matrix."""
+"""Private selection of complementary features: forward selection from one noisy matrix."""
 
 import warnings
 from dataclasses import KW_ONLY, replace
@@ -21,7 +21,7 @@ from skdpmic.table.people import check_given_together
 
 @parameters
 class PrivateForwardSelectorParameters:
-    """What :class:`PrivateForwardSelector` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`PrivateForwardSelector`; separate, because type checkers cannot read its other bases."""
 
     k: int | Literal["all"] = 10
     _: KW_ONLY
@@ -39,67 +39,70 @@ class PrivateForwardSelectorParameters:
 class PrivateForwardSelector(
     PrivateForwardSelectorParameters, ResultsMixin, ColumnSelectionMixin, PrivateMatrixEstimator
 ):
-    """Select features one after another by what each adds to those before it, under differential privacy.
+    """Select complementary features by forward selection, under differential privacy.
 
-    Where several features say the same, the k best single ones are copies of one another. This selector releases the
-    correlations of all features and the target at once, in a matrix of Kendall's correlations with noise, as
-    :class:`PrivateCorrelation` does, and takes the feature that raises R squared most, again and again. It sees
-    monotonic relationships only. The choice satisfies (epsilon, delta)-differential privacy: replacing one record (one
-    row of X and y; with `max_rows_per_group`, all rows of one person) changes the probability of any outcome by a
-    factor of at most exp(epsilon), apart from delta.
+    If several features are redundant, the k best single features are near copies of one another. This selector makes
+    one release of the Kendall correlations of all features and the target, a noisy matrix as in
+    :class:`PrivateCorrelation`, and then repeatedly adds the feature that raises R squared most. It finds monotonic
+    relationships only. The selection satisfies (epsilon, delta)-differential privacy: replacing one record (one row of
+    X and y; with `max_rows_per_group`, all rows of one person) changes the probability of any outcome by a factor of at
+    most exp(epsilon), plus delta.
 
     Parameters
     ----------
     k : int or "all", default=10
-        How many features to keep; at least 1.
+        Number of features to keep; at least 1.
     epsilon : float, default=1.0
-        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
+        Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=1e-6
-        How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
+        How much the probability of any outcome may change beyond the factor exp(epsilon), in (0, 1). Choose it far
+        below ``1 / n_samples``.
     categories : dict, default=None
-        Public labels of nominal columns, by name or number, in the order in which they count; required for columns of
-        text, but not for types that declare their labels (Enum of Polars). Labels that are not among them come last.
-        Missing values of any column come first, and are equal to one another.
+        Public labels of nominal columns, by name or number, in ranking order; required for text columns, but not for
+        types that declare their labels (such as Polars Enum). Other labels come last. Missing values of any column come
+        first, and are equal to one another.
     classes : array-like, default=None
-        The two labels of a discrete target, or "data", which reads them from y, breaks the guarantee, and warns. A
-        numeric target needs none; more than two classes have no order.
+        The two labels of a discrete target; or "data", which reads them from y, breaks the guarantee and warns. Not
+        needed for a numeric target; more than two classes have no order.
     max_rows_per_group : int, default=None
-        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
-        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
-        The number of people is public, as n_samples otherwise is.
+        If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
+        each row, and each person contributes exactly this many rows: a random sample of them if there are more,
+        repeated rows if there are fewer. The number of people is public, as n_samples is otherwise.
     ledger : BudgetLedger, default=None
-        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+        Ledger that every `fit` charges, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
-        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
+        Verbosity of `fit`, which prints how many columns are done and the elapsed time: 0 prints nothing, 1 about ten
+        lines in each pass over the columns, 2 more. The time is not covered by the guarantee: do not publish it.
     random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature in the order in which they are taken, 1 for the first.
+        Position of each feature in the order of selection, 1 for the first.
     r2_path_ : ndarray of shape (n_features,)
-        Estimate, from the matrix, of the R squared of a linear model with the first feature taken, with the first two,
-        and so on; of ranks, or of columns that were made normal. Too high where noise is large, as features are chosen
-        for a high value. NaN from the first feature on whose values often repeat, by its `untied_fraction_`, and
-        throughout if those of the target do, as two classes: their correlations are other functions of Kendall's.
+        Estimate from the matrix of the R squared of a linear model with the first feature selected, the first two, and
+        so on; of ranks, or of columns transformed to normality. It is too high if noise is large, because features are
+        selected for a high value. It is NaN from the first feature with many ties (see `untied_fraction_`), and
+        everywhere if the target has many ties, like two classes: Pearson's correlations of such columns are other
+        functions of Kendall's.
     correlation_ : ndarray of shape (n_features + 1, n_features + 1)
-        Kendall's correlations of the features and, last, the target: the correlation matrix that is nearest to
-        `noisy_correlation_` cut to [-1, 1].
+        Kendall's correlations of the features and, last, the target: the correlation matrix nearest to
+        `noisy_correlation_` clamped to [-1, 1].
     noisy_correlation_ : ndarray of shape (n_features + 1, n_features + 1)
-        What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
+        The release: noisy tau-a of each pair of columns, not clamped to [-1, 1], with a diagonal of ones.
     untied_fraction_ : ndarray of shape (n_features + 1,)
-        Share of the pairs of records whose values differ, with the same noise, for each feature and the target.
+        Share of pairs of records with different values, with the same noise, for each feature and the target.
     noise_scale_ : float
         Standard deviation of the noise on each correlation: about ``9 (n_features + 1) / n_samples`` at epsilon=1 and
         delta=1e-6.
     privacy_spent_ : (float, float)
-        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+        Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int
-        Number of people; only with `max_rows_per_group`.
+        Number of people; only if `max_rows_per_group` is given.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -107,17 +110,17 @@ class PrivateForwardSelector(
 
     See Also
     --------
-    PrivateSelectKBest : The best single features, by dependence of any shape, with less noise where k is small.
-    PrivateCorrelation : The matrix by itself.
+    PrivateSelectKBest : Selects the best single features, by dependence of any shape, with less noise if k is small.
+    PrivateCorrelation : Releases the matrix itself.
 
     Notes
     -----
-    Where features are near copies of one another, it finds more than the best single features do once `noise_scale_` is
-    below about 0.1, which takes about 100 records per feature at epsilon=1 and delta=1e-6. With more noise, or where no
-    feature repeats another, PrivateSelectKBest chooses better (``docs/choose/correlation.md``).
-    The size of the noise is known, so it is taken into account: correlations among features that may be due to noise
-    are shrunk, the matrix is replaced by the nearest correlation matrix, and a ridge keeps what is left of a feature
-    from being noise alone. After a fit, changing `k` costs no further budget.
+    If features are near copies of one another, this selector does better than PrivateSelectKBest once `noise_scale_` is
+    below about 0.1, which takes about 100 records per feature at epsilon=1 and delta=1e-6. With more noise, or without
+    redundant features, PrivateSelectKBest does better (``docs/choose/correlation.md``). The algorithm accounts for the
+    known noise scale: it shrinks correlations among features that may be due to noise, replaces the matrix by the
+    nearest correlation matrix, and adds a ridge so that the residual of a feature is not noise alone. After a fit,
+    changing `k` costs no further budget.
 
     Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
     timing.
@@ -133,25 +136,25 @@ class PrivateForwardSelector(
     >>> selector = PrivateForwardSelector(k=2, epsilon=1.0, delta=1e-6).fit(X, y)
     >>> selector.get_support()[[2, 3]].tolist(), int(selector.get_support().sum())
     ([True, False], 2)
-    >>> selector.set_params(k=3).transform(X).shape  # costs nothing more
+    >>> selector.set_params(k=3).transform(X).shape  # no further cost
     (20000, 3)
     """
 
     _n_targets = 1
 
     def fit(self, X: TableLike, y: BesideTable, groups: BesideTable | None = None) -> Self:
-        """Release the correlations of the features and the target, and put the features in order.
+        """Release the correlations of the features and the target, and order the features.
 
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            One record per row; at least 4 rows. Columns hold numbers, dates, durations or booleans, or labels, as
-            `categories` say.
+            One record per row; at least 4 rows. Columns hold numbers, dates, durations, booleans, or labels as
+            described by `categories`.
         y : array-like of shape (n_samples,)
             The target, without missing values: numbers or dates, or labels from `classes`.
         groups : array-like of shape (n_samples,), default=None
-            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
-            hashable, and none of them missing.
+            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
+            least 4 people, none missing.
 
         Returns
         -------
@@ -161,9 +164,9 @@ class PrivateForwardSelector(
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the data is not as described. The selector is then left as it was.
+            If a parameter or the data is invalid. The selector is left unchanged.
         BudgetError
-            If the cost does not fit in `ledger`. The selector is left as it was, and no noise is drawn.
+            If the cost does not fit in `ledger`. The selector is left unchanged, and no noise is drawn.
 
         Warns
         -----
@@ -171,13 +174,13 @@ class PrivateForwardSelector(
             If classes are read from the data, or `random_state` is set.
         UserWarning
             If the noise will exceed the signal, delta is above ``1 / n_samples``, or k is above the number of features.
-            After the charge, if the released `untied_fraction_` show columns whose values often repeat.
+            After the charge, if the released `untied_fraction_` shows columns with many ties.
         """
         with rollback_on_error(self):
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             self._publish(*self._read(X, y, groups))
-        self._warn_about_ties(stacklevel=2)  # where warnings are errors, what has been paid for is kept
+        self._warn_about_ties(stacklevel=2)  # if warnings are errors, the paid result is kept
         return self
 
     def _check_parameters(self):
@@ -191,7 +194,7 @@ class PrivateForwardSelector(
         refuse_dask_of_ranks(X)
         records = super()._records(X, y)
         if records.n_classes is not None and records.n_classes > 2:
-            raise ValueError(f"classes must be 2 labels, as more than that have no order, got {records.n_classes}.")
+            raise ValueError(f"classes must be 2 labels, because more labels have no order, got {records.n_classes}.")
         return records
 
     def _warn(self, shape, stacklevel):
@@ -205,17 +208,17 @@ class PrivateForwardSelector(
         self.ranking_ = places(order)
 
     def _warn_about_ties(self, stacklevel):
-        """Warn, after the release, of columns with many ties, as the noisy shares show."""
+        """Warn, after the release, about columns with many ties according to the noisy shares."""
         tied = columns_with_ties(self.untied_fraction_, self.noise_scale_)
         features = [j for j in tied if j < self.n_features_in_]
         columns = [listed(features, getattr(self, "feature_names_in_", None))] if features else []
         columns += ["the target"] if len(tied) > len(features) else []
         if columns:
             warnings.warn(
-                f"untied_fraction_ of {' and '.join(columns)} is below {FEW_TIES:g}: values repeat there, so R squared "
-                "does not follow from Kendall's correlations. r2_path_ is NaN from the first such feature on, and "
-                "throughout if the target is one; the order stands. PrivateSelectKBest scores such columns by tables: "
-                "that is a release of its own; this one is paid for, and kept.",
+                f"untied_fraction_ of {' and '.join(columns)} is below {FEW_TIES:g}: values repeat, so R squared "
+                "cannot be computed from Kendall's correlations. r2_path_ is NaN from the first such feature on, and "
+                "everywhere if the target is one; the order of the features is valid. PrivateSelectKBest handles such "
+                "columns, in a separate release; the present one has been charged and is kept.",
                 stacklevel=stacklevel + 1,
             )
 

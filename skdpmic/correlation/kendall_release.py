@@ -1,6 +1,7 @@
-"""One noisy matrix of all Kendall correlations of a table, and the estimators that release it.
+"""One noisy matrix of all Kendall correlations of a table, and the base of the estimators that release it.
 
-Its sums are concordant less discordant pairs of records, for each two columns (``docs/theory/kendall_matrix.md``).
+Its sums are the concordant minus the discordant pairs of records, for each pair of columns
+(``docs/theory/kendall_matrix.md``).
 """
 
 import warnings
@@ -23,26 +24,26 @@ from skdpmic.statistics.ranks.statistic import in_order
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.reading import open_records
 
-_SHORT = 1500  # records: a pair of columns takes less time than threads to hand the interpreter's lock over for it
-_DROWNS = 1 / 3  # standard deviation of the noise: a correlation of 1 is three of them from 0
+_SHORT = 1500  # records: below, passing the interpreter's lock to a thread takes longer than a pair of columns
+_DROWNS = 1 / 3  # standard deviation of the noise, a third of the largest correlation
 
 
 def concordances(ranks, n_jobs=None, progress=SILENT):
-    """Concordant less discordant pairs of records, for each two columns, and for each with itself.
+    """Concordant minus discordant pairs of records, for each pair of columns, and each column with itself.
 
-    For a column with itself, that is the number of pairs that are not tied.
+    For a column with itself, this is the number of untied pairs.
 
     Parameters
     ----------
     ranks : list of n_columns int64 ndarrays of shape (n_samples,)
-        From :func:`skdpmic.statistics.ranks.kernels.mid_ranks`, of at most ``MAX_RECORDS`` records.
+        Ranks from :func:`skdpmic.statistics.ranks.kernels.mid_ranks`, of at most ``MAX_RECORDS`` records.
     n_jobs : int, default=None
     progress : Progress, default=SILENT
 
     Returns
     -------
     int64 ndarray of shape (n_columns (n_columns + 1) / 2,)
-        In the order of ``np.triu_indices(n_columns)``, whatever `n_jobs` is.
+        In the order of ``np.triu_indices(n_columns)``, for any `n_jobs`.
     """
     places = range(len(ranks))
     if effective_n_jobs(n_jobs) == 1 or len(ranks[0]) < _SHORT:
@@ -60,14 +61,14 @@ def _of_row(ranks, i):
 
 @dataclass(frozen=True)
 class NoisyConcordances:
-    """Independent noise on all Kendall sums, which are integers, so that nothing is rounded.
+    """Independent noise on all Kendall sums; these are integers, so nothing is rounded.
 
     Parameters
     ----------
     scale : int
         Standard deviation of the noise on a sum, in pairs of records; 0 for none.
     n_pairs : int
-        Of records.
+        Number of pairs of records.
     """
 
     scale: int
@@ -77,7 +78,7 @@ class NoisyConcordances:
 
     @classmethod
     def for_budget(cls, epsilon, delta, n_columns, n, rows_per_group=1):
-        """The mechanism that releases the sums of so many columns and records with budget (epsilon, delta)."""
+        """The mechanism that releases the sums of this many columns and records with budget (epsilon, delta)."""
         squared_sensitivity = kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group)
         return cls(scale_for_rho(rho_for(epsilon, delta), squared_sensitivity, 1), n * (n - 1) // 2)
 
@@ -87,20 +88,20 @@ class NoisyConcordances:
         return self.scale / self.n_pairs
 
     def release(self, sums, random_bytes):
-        """Correlations with noise, not clamped to [-1, 1]: a float64 ndarray of the shape of `sums`."""
+        """Noisy correlations, not clamped to [-1, 1]: a float64 ndarray of the shape of `sums`."""
         noisy = sums.astype(object)
         if self.scale > 0:
             noisy = noisy + discrete_gaussian(self.scale**2, len(sums), random_bytes)
         return np.array([total / self.n_pairs for total in noisy])
 
     def margin(self, confidence):
-        """How far a correlation with noise lies from the one without, with at least this confidence."""
+        """Half-width of an interval of at least this confidence for a noise-free correlation."""
         return 0.0 if self.scale == 0 else (gaussian_quantile(self.scale, confidence) + 1) / self.n_pairs
 
 
 @dataclass(frozen=True)
 class KendallRelease:
-    """A release, as those in `release/kinds.py`, that publishes all correlations of the columns of a table."""
+    """A release, like those in `release/kinds.py`, of all correlations of the columns of a table."""
 
     epsilon: float
     delta: float
@@ -111,7 +112,7 @@ class KendallRelease:
 
     @property
     def cost(self):
-        """What the ledger is charged."""
+        """The charge of the ledger."""
         return Cost.concentrated(self.epsilon, self.delta)
 
     def mechanism(self, measure, shape):
@@ -122,7 +123,7 @@ class KendallRelease:
         return NoisyConcordances.for_budget(self.epsilon, self.delta, *size)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
-        """What is published of the records."""
+        """The published attributes."""
         ranks = records.map_features(_ranks, n_jobs)
         if records.target is not None:
             ranks.append(mid_ranks(records.target.values))
@@ -140,20 +141,20 @@ def _ranks(column, scale):
 
 
 class PrivateMatrixEstimator(PrivateEstimator):
-    """An estimator that releases a noisy matrix of Kendall's correlations, and what follows from it."""
+    """An estimator that releases a noisy matrix of Kendall's correlations, and results computed from it."""
 
     _computed = "kendall"
-    _n_targets = 0  # columns of the matrix that are not features
+    _n_targets = 0  # number of columns of the matrix that are not features
 
     def noise_scale_for(self, n_samples: int, n_features: int) -> float:
-        """Standard deviation of the noise on each correlation, `noise_scale_`, in a fit to a table of this shape.
+        """Compute `noise_scale_` of a fit to a table of this shape: the standard deviation of each correlation's noise.
 
-        Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
+        Costs no privacy: it uses only the parameters and these numbers, and charges no ledger.
 
         Parameters
         ----------
         n_samples : int
-            Number of records, at least 4; of people, with `max_rows_per_group`.
+            Number of records, at least 4; number of people with `max_rows_per_group`.
         n_features : int
 
         Returns
@@ -175,7 +176,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
         return Cost.concentrated(self.epsilon, self.delta)
 
     def _open(self, X):
-        """A table that is all of the matrix."""
+        """A table of all columns of the matrix."""
         refuse_dask_of_ranks(X)
         table = open_records(self._facts(), X, self)
         if table.n_features < 2:
@@ -199,10 +200,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
 
     def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
         if mechanism.noise_scale > _DROWNS:
-            advice = (
-                "It falls as n_samples times epsilon grows, and as n_features falls: noise_scale_for tells how much of "
-                "each is needed."
-            )
+            advice = "It falls as n_samples * epsilon grows and as n_features falls; noise_scale_for computes it."
             self._warn_that_noise_drowns("each correlation", mechanism, shape, advice, stacklevel + 1)
 
     def __sklearn_tags__(self):
@@ -223,6 +221,6 @@ def refuse_dask_of_ranks(X):
     """Raise if X is a dask collection."""
     if is_dask_collection(X):
         raise TypeError(
-            "X must be in memory, as ranks in a piece of a table do not tell the ranks in all of it, got a dask "
+            "X must be in memory, because ranks cannot be computed from pieces of a table, got a dask "
             "collection: pass X.compute()."
         )

@@ -1,26 +1,25 @@
-"""What follows from a correlation matrix: the nearest one of a noisy matrix, and the order of a forward selection."""
+"""Functions of a correlation matrix: the nearest correlation matrix, and the order of forward selection."""
 
 import math
 
 import numpy as np
 
-# Tuned on simulated tables, in standard deviations of the noise; the ridge times the root of the number of columns, as
-# the largest eigenvalue of the noise grows.
+# Tuned on simulated tables, in standard deviations of the noise; the ridge is multiplied by the root of the number of
+# columns, which is how the largest eigenvalue of the noise grows.
 _SHRUNK_BY, _RIDGE = 1.5, 0.3
 _TIE_FREE = 3.0  # standard deviations of the noise
-FEW_TIES = 0.99  # of pairs are untied: with more ties the sine is not that of a column's correlations
+FEW_TIES = 0.99  # share of untied pairs; with more ties, Greiner's sine formula does not hold
 _TINY = 1e-12
-_CLOSE, _MOST_STEPS = 1e-9, 400  # of the diagonal to one, or of two gains in R squared
+_CLOSE, _MOST_STEPS = 1e-9, 400  # tolerance of the diagonal, and of two gains in R squared
 
 
 def nearest_correlation(matrix):
-    """The correlation matrix that is nearest, by the Frobenius norm, to a symmetric one with entries cut to [-1, 1].
+    """The correlation matrix nearest, in the Frobenius norm, to a symmetric matrix clamped to [-1, 1].
 
-    Of positive semidefinite matrices with a diagonal of ones. Of the matrix that is not cut another may be the nearest.
-    Both steps, the cut and what follows, project on a convex set, so neither takes the
-    matrix farther from any correlation matrix than it was [1]_. With ``(.)+`` for the positive semidefinite part, the
-    nearest is ``(matrix + diag(t))+`` for the t that makes its diagonal one, the minimum of a smooth convex function
-    [2]_.
+    A correlation matrix is positive semidefinite with a diagonal of ones. The one nearest to the unclamped matrix may
+    differ. Both steps, clamping and what follows, project onto a convex set, so neither increases the distance to any
+    correlation matrix [1]_. With ``(.)+`` for the positive semidefinite part, the nearest is ``(matrix + diag(t))+``
+    for the t that makes its diagonal one, the minimum of a smooth convex function [2]_.
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ def nearest_correlation(matrix):
 
     shift, step = np.zeros(len(target)), 1.0
     part = _positive_part(target)
-    excess = part.diagonal() - 1  # the slope, which changes by no more than the shift does
+    excess = part.diagonal() - 1  # the gradient, which changes by at most the change of the shift
     for iteration in range(_MOST_STEPS):
         if np.abs(excess).max() < _CLOSE:
             break
@@ -54,13 +53,13 @@ def nearest_correlation(matrix):
         bend = part.diagonal() - 1 - excess
         excess = excess + bend
         along = change @ bend
-        # Barzilai and Borwein's step, which is quick; a step of 1, which always arrives, should that one not.
+        # The step of Barzilai and Borwein is fast; if it fails, a step of 1 always converges.
         step = max(1.0, change @ change / along) if along > 0 and iteration < _MOST_STEPS // 2 else 1.0
     return _with_unit_diagonal(part)
 
 
 def _positive_part(matrix):
-    """The matrix with its negative eigenvalues made 0."""
+    """The matrix with its negative eigenvalues set to 0."""
     values, vectors = np.linalg.eigh(matrix)
     return (vectors * np.maximum(values, 0)) @ vectors.T
 
@@ -73,22 +72,22 @@ def _with_unit_diagonal(matrix):
 
 
 def pearson_of_kendall(taus):
-    """Pearson's correlations of jointly normal columns with these of Kendall: ``sin(pi/2 tau)`` (Greiner)."""
+    """Pearson's correlations of jointly normal columns with these Kendall correlations: ``sin(pi/2 tau)`` (Greiner)."""
     return np.sin(math.pi / 2 * np.clip(taus, -1.0, 1.0))
 
 
 def forward_order(taus, untied, noise_scale):
-    """The order in which forward selection takes features by the gain in R squared, and R squared along it.
+    """The order of forward selection by the gain in R squared, and R squared along it.
 
-    Of the noise it is public how large it is: correlations among features that it may have made are shrunk, and no
-    feature is taken to be the sum of others more exactly than the noise lets one know.
+    The noise scale is public: correlations among features that may be due to noise are shrunk, and no feature counts as
+    a linear combination of others more exactly than the noise allows.
 
     Parameters
     ----------
     taus : ndarray of shape (n_features + 1, n_features + 1)
-        Kendall's correlations with noise, the target last; ties count 0.
+        Noisy Kendall correlations, the target last; ties count 0.
     untied : ndarray of shape (n_features + 1,)
-        Shares of pairs of records that are not tied, with noise.
+        Noisy shares of untied pairs of records.
     noise_scale : float
         Standard deviation of the noise on each.
 
@@ -96,32 +95,32 @@ def forward_order(taus, untied, noise_scale):
     -------
     order : int64 ndarray of shape (n_features,)
     r2_path : ndarray of shape (n_features,)
-        R squared of the first feature, the first two, and so on; never falls. NaN from the first feature with many ties
-        on, and throughout if the target has many.
+        R squared of the first feature, the first two, and so on; nondecreasing. NaN from the first feature with many
+        ties, and everywhere if the target has many ties.
     """
     noise_scale = min(noise_scale, 1.0)
     correlation, noise = among_untied(taus, known_shares(untied, noise_scale), noise_scale)
     ridge = np.diag(_RIDGE * math.sqrt(len(taus)) * noise.diagonal())
-    ridge[-1, -1] = 0.0  # the target is explained, and explains nothing
+    ridge[-1, -1] = 0.0  # the target is only explained, and explains nothing
     order = _greedy_order(nearest_correlation(_shrunk(correlation, noise)) + ridge)
     return order, _r2_until_ties(order, correlation, ridge, columns_with_ties(untied, noise_scale))
 
 
 def _greedy_order(covariance):
-    """Features by the gain in explained variance of the target, which is last, given those taken before."""
+    """Features by the gain in explained variance of the target (the last column), given those selected before."""
     n_features = len(covariance) - 1
     order, is_free = [], np.ones(n_features, dtype=bool)
     for _ in range(n_features):
         variance = np.maximum(covariance.diagonal()[:-1], _TINY)
         gain = np.where(is_free, covariance[:-1, -1] ** 2 / variance, -1.0)
-        order.append(int(np.argmax(gain >= gain.max() - _CLOSE)))  # of equal ones the first, despite rounding errors
+        order.append(int(np.argmax(gain >= gain.max() - _CLOSE)))  # the first of equal ones, despite rounding errors
         is_free[order[-1]] = False
         covariance = _given(covariance, order[-1])
     return np.array(order)
 
 
 def _r2_until_ties(order, correlation, ridge, tied):
-    """R squared along the order as long as no column has many ties: of those the sine is no correlation."""
+    """R squared along the order up to the first column with many ties, where Greiner's formula fails."""
     target = len(order)
     n_known = 0 if target in tied else next((place for place, j in enumerate(order) if j in tied), target)
     known = np.sort([*order[:n_known], target])
@@ -134,7 +133,7 @@ def _r2_until_ties(order, correlation, ridge, tied):
 
 
 def _r2_along(order, covariance):
-    """The share of the target's variance, 1, that the first, the first two, ... of these features explain."""
+    """The variance of the target (1 in total) explained by the first, the first two, ... of these features."""
     left = []
     for j in order:
         covariance = _given(covariance, j)
@@ -143,18 +142,18 @@ def _r2_along(order, covariance):
 
 
 def _given(covariance, j):
-    """Covariances of what a linear model of column j does not explain."""
+    """Covariances of the residuals of linear models with column j."""
     column = covariance[:, j]
     return covariance - np.outer(column, column) / max(column[j], _TINY)
 
 
 def known_shares(untied, noise_scale):
-    """Shares of pairs that are not tied: 1 where noise hides that there are ties, and never so small that it drowns.
+    """Shares of untied pairs: 1 if noise may hide that there are no ties, and never smaller than the noise allows.
 
     Parameters
     ----------
     untied : ndarray of shape (n_columns,)
-        Shares with noise.
+        Noisy shares.
     noise_scale : float
         Standard deviation of the noise on each, at most 1.
 
@@ -163,21 +162,21 @@ def known_shares(untied, noise_scale):
     ndarray of shape (n_columns,)
     """
     shares = np.where(untied > 1 - _TIE_FREE * noise_scale, 1.0, untied)
-    return np.maximum(shares, max(min(_TIE_FREE * noise_scale, 1.0), _TINY))  # of a constant, it may be 0
+    return np.maximum(shares, max(min(_TIE_FREE * noise_scale, 1.0), _TINY))  # the share may be 0 for a constant
 
 
 def columns_with_ties(untied, noise_scale):
-    """The numbers of the columns that are seen to have many ties; parameters as those of :func:`known_shares`."""
+    """Indices of the columns with evidence of many ties; parameters as in :func:`known_shares`."""
     return np.flatnonzero(known_shares(untied, min(noise_scale, 1.0)) < FEW_TIES).tolist()
 
 
 def among_untied(taus, shares, noise_scale):
-    """Pearson's correlations, from Kendall's among pairs that are not tied, and the noise on each of them.
+    """Pearson's correlations from Kendall's among untied pairs, and the noise on each.
 
     Parameters
     ----------
     taus : ndarray of shape (n_columns, n_columns)
-        Kendall's correlations with noise; ties count 0.
+        Noisy Kendall correlations; ties count 0.
     shares : ndarray of shape (n_columns,)
         From :func:`known_shares`.
     noise_scale : float
@@ -186,7 +185,7 @@ def among_untied(taus, shares, noise_scale):
     Returns
     -------
     correlation, noise : ndarrays of shape (n_columns, n_columns)
-        Standard deviations at a correlation of 0, where they are largest.
+        The noise is given as standard deviations at a correlation of 0, where these are largest.
     """
     of_pairs = np.sqrt(np.outer(shares, shares))
     correlation = pearson_of_kendall(taus / of_pairs)
@@ -195,7 +194,7 @@ def among_untied(taus, shares, noise_scale):
 
 
 def _shrunk(correlation, noise):
-    """Correlations among features nearer to 0, and those with the target as they are."""
+    """Correlations among features shrunk towards 0, and those with the target unchanged."""
     nearer = np.sign(correlation) * np.maximum(np.abs(correlation) - _SHRUNK_BY * noise, 0.0)
     nearer[-1], nearer[:, -1] = correlation[-1], correlation[:, -1]
     np.fill_diagonal(nearer, 1.0)

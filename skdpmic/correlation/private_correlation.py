@@ -1,4 +1,4 @@
-"""All correlations of a table at once, under differential privacy."""
+"""All correlations of a table in one release, under differential privacy."""
 
 import warnings
 from dataclasses import KW_ONLY
@@ -23,7 +23,7 @@ from skdpmic.table.reading import read_features
 
 @parameters
 class PrivateCorrelationParameters:
-    """What :class:`PrivateCorrelation` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`PrivateCorrelation`; separate, because type checkers cannot read its other bases."""
 
     epsilon: float = 1.0
     delta: float = 1e-6
@@ -37,59 +37,61 @@ class PrivateCorrelationParameters:
 
 
 class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
-    """Kendall's correlations between all columns of a table, in one differentially private release.
+    """Release Kendall's correlations between all columns of a table under differential privacy.
 
-    A correlation is Kendall's tau-a: the number of pairs of records that two columns put in the same order, less the
-    number that they put in opposite orders, divided by the number of all pairs. It is in [-1, 1], needs no bounds, and
-    does not change if a column is transformed by an increasing function. The whole matrix satisfies (epsilon,
-    delta)-differential privacy: replacing one record, which is a row with all its columns, changes the probability of
-    any outcome by a factor of at most exp(epsilon), apart from delta.
+    A correlation is Kendall's tau-a: the number of pairs of records that two columns order in the same way, minus the
+    number that they order in opposite ways, divided by the number of all pairs. It is in [-1, 1], needs no bounds, and
+    is invariant under increasing transformations of a column. The whole matrix satisfies (epsilon, delta)-differential
+    privacy: replacing one record, which is a row with all its columns, changes the probability of any outcome by a
+    factor of at most exp(epsilon), plus delta.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
+        Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=1e-6
-        How much the probability of any outcome may change beyond that factor, in (0, 1); far below ``1 / n_samples``.
+        How much the probability of any outcome may change beyond the factor exp(epsilon), in (0, 1). Choose it far
+        below ``1 / n_samples``.
     categories : dict, default=None
-        Public labels of nominal columns, by name or number, in the order in which they count; required for columns of
-        text, but not for types that declare their labels (Enum of Polars). Labels that are not among them come last.
-        Missing values of any column come first, and are equal to one another.
+        Public labels of nominal columns, by name or number, in ranking order; required for text columns, but not for
+        types that declare their labels (such as Polars Enum). Other labels come last. Missing values of any column come
+        first, and are equal to one another.
     max_rows_per_group : int, default=None
-        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
-        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
-        The number of people is public, as n_samples otherwise is.
+        If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
+        each row, and each person contributes exactly this many rows: a random sample of them if there are more,
+        repeated rows if there are fewer. The number of people is public, as n_samples is otherwise.
     ledger : BudgetLedger, default=None
-        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+        Ledger that every `fit` charges, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
-        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
+        Verbosity of `fit`, which prints how many columns are done and the elapsed time: 0 prints nothing, 1 about ten
+        lines in each pass over the columns, 2 more. The time is not covered by the guarantee: do not publish it.
     random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
 
     Attributes
     ----------
     correlation_ : ndarray or dataframe of shape (n_features, n_features)
-        `noisy_correlation_` cut to [-1, 1], and then the correlation matrix that is nearest to that: positive
-        semidefinite, with a diagonal of ones, as the matrix of the data is. So the sum of the squares of its errors,
-        over all entries, is never above that of `noisy_correlation_`; the error of a single entry, or the largest one,
-        may be. Where noise takes entries beyond [-1, 1], the correlation matrix that is nearest to `noisy_correlation_`
-        itself may be another. For a dataframe, it is a dataframe of the same library with the names of the columns,
-        which are also the index in pandas; in libraries without an index, the rows are in the order of the columns.
+        The correlation matrix nearest to `noisy_correlation_` clamped to [-1, 1]: like the matrix of the data, it is
+        positive semidefinite with a diagonal of ones. So the sum of its squared errors over all entries is never above
+        that of `noisy_correlation_`; the error of a single entry, or the largest one, may be. If noise takes entries
+        beyond [-1, 1], the correlation matrix nearest to `noisy_correlation_` itself may differ. For a dataframe, this
+        is a dataframe of the same library with the column names, which are also the index in pandas; in libraries
+        without an index, the rows are in the order of the columns.
     noisy_correlation_ : ndarray or dataframe of shape (n_features, n_features)
-        What was released: tau-a of each pair of columns, with noise, not clamped to [-1, 1], and a diagonal of ones.
+        The release: noisy tau-a of each pair of columns, not clamped to [-1, 1], with a diagonal of ones.
     untied_fraction_ : ndarray of shape (n_features,)
-        Share of the pairs of records whose values differ, with the same noise, for each column: 1 without ties. It
-        comes with the release at no further cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
+        Share of pairs of records with different values, with the same noise, for each column; 1 without ties. It is
+        part of the release, at no further cost. ``tau / sqrt(share * share)`` is Kendall's tau-b.
     noise_scale_ : float
-        Standard deviation of the noise on each correlation, which is independent of the noise on others: about
-        ``9 n_features / n_samples`` at epsilon=1 and delta=1e-6.
+        Standard deviation of the noise, which is independent for each correlation: about ``9 n_features / n_samples``
+        at epsilon=1 and delta=1e-6.
     privacy_spent_ : (float, float)
-        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+        Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int
-        Number of people; only with `max_rows_per_group`.
+        Number of people; only if `max_rows_per_group` is given.
     n_features_in_ : int
         Number of columns, at least 2.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -97,17 +99,17 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
 
     See Also
     --------
-    PrivateForwardSelector : Chooses complementary features, from such a matrix.
-    private_score : One pair of columns.
+    PrivateForwardSelector : Selects complementary features from such a matrix.
+    private_score : Scores one pair of columns.
 
     Notes
     -----
-    It takes about 300 records per column to tell a correlation of 0.1 from none at epsilon=1 and delta=1e-6. Everything
-    that is computed from the matrix is covered by the same budget: partial correlations, clusters of columns,
-    components, a linear model.
+    At epsilon=1 and delta=1e-6, about 300 records per column are needed to distinguish a correlation of 0.1 from 0. The
+    budget covers everything computed from the matrix: partial correlations, clusters of columns, components, a linear
+    model.
 
-    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/choose/correlation.md`` for a guide. Outside the
-    guarantee: errors raised on invalid data, and time.
+    See ``docs/theory/kendall_matrix.md`` for the theorem, and ``docs/choose/correlation.md`` for a guide. Not covered
+    by the guarantee: errors raised on invalid data, timing.
 
     Examples
     --------
@@ -129,13 +131,13 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans, or
-            labels, as `categories` say.
+            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations, booleans, or
+            labels as described by `categories`.
         y : None
-            Ignored. If the correlations of a target are wanted, make it a column of X.
+            Ignored. To include a target, make it a column of X.
         groups : array-like of shape (n_samples,), default=None
-            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
-            hashable, and none of them missing.
+            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
+            least 4 people, none missing.
 
         Returns
         -------
@@ -145,9 +147,9 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the data is not as described. The estimator is then left as it was.
+            If a parameter or the data is invalid. The estimator is left unchanged.
         BudgetError
-            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
 
         Warns
         -----
@@ -165,20 +167,20 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         return self
 
     def correlation_interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
-        """Intervals for the correlations without noise, from the known law of the noise alone.
+        """Confidence intervals for the noise-free correlations, from the known noise distribution.
 
-        Costs no privacy: nothing but what was released is used.
+        Costs no privacy: it uses only what was released.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            For each correlation by itself; in (0, 1).
+            Confidence level of each correlation by itself, in (0, 1).
 
         Returns
         -------
         lower, upper : ndarrays or dataframes of shape (n_features, n_features)
-            In the form of `correlation_`, with diagonals of ones. They say nothing about how far a correlation of these
-            records is from that of the population.
+            In the form of `correlation_`, with diagonals of ones. They do not cover sampling error, the difference
+            between these records and the population.
         """
         check_published(self)
         check_confidence(confidence)
@@ -189,17 +191,17 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         return tuple(map(self._like, ends))
 
     def pearson_correlation(self) -> Any:
-        """Pearson's correlations, if the columns are jointly normal, or increasing functions of such columns.
+        """Compute Pearson's correlations for columns that are increasing functions of jointly normal ones.
 
-        They are then ``sin(pi/2 tau)``, where tau is Kendall's (Greiner). Costs no privacy: nothing but what was
-        released is used.
+        They are ``sin(pi/2 tau)``, where tau is Kendall's (Greiner). Costs no privacy: it uses only what was
+        released.
 
         Returns
         -------
         ndarray or dataframe of shape (n_features, n_features)
-            The correlation matrix that is nearest to these, in the form of `correlation_`. NaN for a column with many
-            ties, as `untied_fraction_` shows, of which Pearson's correlation is another function of Kendall's; the
-            others are as if there were no such column.
+            The nearest correlation matrix to these, in the form of `correlation_`. NaN for a column with many ties (see
+            `untied_fraction_`), where Pearson's correlation is another function of Kendall's; other entries are
+            computed without such columns.
 
         Warns
         -----
@@ -214,8 +216,8 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         if tied:
             warnings.warn(
                 f"untied_fraction_ of {listed(tied, getattr(self, 'feature_names_in_', None))} is below {FEW_TIES:g}: "
-                "values repeat there, so Pearson's correlations do not follow from Kendall's and are NaN. Take "
-                "correlation_, Kendall's own.",
+                "values repeat, so Pearson's correlations cannot be computed from Kendall's and are NaN. Use "
+                "correlation_, Kendall's correlations.",
                 stacklevel=2,
             )
         return self._like(pearson)
@@ -229,7 +231,7 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         return read_features(self._open(X), self._facts())
 
     def _label(self, X):
-        """Give the matrices the names of the columns of `X`."""
+        """Label the matrices with the column names of `X`."""
         self.correlation_ = nearest_correlation(self.noisy_correlation_)
         if is_frame(X):
             frame = as_frame(X)

@@ -1,4 +1,4 @@
-"""Out-of-core data: exact counts on public grids, which can be merged, from chunks, engines and clusters."""
+"""Out-of-core data: exact, mergeable counts on public grids, from chunks, engines and clusters."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Whether sketches agree with one another, and with what an estimator is asked for."""
+"""Whether sketches agree with one another, and with the parameters of an estimator."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from skdpmic.table.targets import check_classes, target_axis
 
 
 def differences(here, there):
-    """Names of the public parameters in which two sketches differ, as text: their counts do not add up then."""
+    """Names of the public parameters in which two sketches differ, as str; their counts can then not be summed."""
     here, there = _public(here), _public(there)
     return ", ".join(name for name in here if not _are_equal(here[name], there[name]))
 
@@ -42,7 +42,7 @@ def _are_equal(a, b):
 
 
 def check_facts(description, facts):
-    """Raise unless what is given of public facts is what a sketch says; what is None is not given."""
+    """Raise unless the given public facts match the sketch; None counts as not given."""
     facts.check_public()
     _check_features(description, facts)
     if facts.target_bounds is not None and target_axis(facts.target_bounds) != description.target:
@@ -56,12 +56,12 @@ def check_facts(description, facts):
 
 
 def _check_features(description, facts):
-    """Raise if bounds or categories are given and differ; what the sketch's table declared needs no entry."""
+    """Raise if bounds or categories are given and differ; columns declared by the sketch's table need no entry."""
     axes, bounds, categories = description.axes, facts.bounds, facts.categories
     unread = facts.unread(len(axes), description.names)
     uncounted = [j for j, axis in enumerate(axes) if isinstance(axis, Unread) and j not in unread]
     if uncounted:
-        raise ValueError(f"keep must have {listed(uncounted, description.names)}, which the sketch did not count.")
+        raise ValueError(f"keep must include {listed(uncounted, description.names)}, which the sketch did not count.")
     if bounds is None and categories is None:
         return
     declared = {j: axis.labels for j, axis in enumerate(axes) if isinstance(axis, Labels)}
@@ -70,19 +70,19 @@ def _check_features(description, facts):
     if bounds is None:
         axes = [axis if isinstance(axis, Labels) else Order() for axis in axes]
     if any(given[j] != axis for j, axis in enumerate(axes) if j not in unread):
-        raise ValueError("bounds and categories must be None or those of the sketch, got others.")
+        raise ValueError("bounds and categories must be None or those of the sketch, got different ones.")
 
 
 def check_weights_agree(sketch, max_weight):
-    """Raise unless records have the weights that a sketch was made for, or none."""
+    """Raise unless the sketch and the estimator have the same `max_weight`."""
     if max_weight != sketch.max_weight:
         raise ValueError(f"max_weight must be that of the sketch, {sketch.max_weight}, got {max_weight!r}.")
 
 
 def check_grids(sketch, B, c, correction, mechanism):
-    """Raise unless the grids and the mechanism are those of a sketch.
+    """Raise unless the grids and the mechanism match the sketch.
 
-    "auto" asks for nothing. Nor does an exponent B: the sketch was built for an expected number of records.
+    "auto" always matches, as does an exponent B, because the sketch was built for an expected number of records.
     """
     if sketch.statistic == "mic_r" and sketch.n_parts is None and correction != sketch.correction:
         raise ValueError(f"correction must be that of the sketch, {sketch.correction!r}, got {correction!r}.")
@@ -97,5 +97,5 @@ def check_grids(sketch, B, c, correction, mechanism):
     if mechanism is None and sketch.n_parts is not None:
         raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")
     if (mechanism == "geometric") != (sketch.n_parts is not None):
-        kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', as the sketch has n_parts"
+        kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', because the sketch has n_parts,"
         raise ValueError(f"mechanism must be {kind} with this sketch, got {mechanism!r}.")

@@ -1,4 +1,4 @@
-"""Counting records into a sketch, a chunk at a time."""
+"""Counting records into a sketch, chunk by chunk."""
 
 from skdpmic.table.columns import map_features
 from skdpmic.table.frames import note_columns
@@ -6,11 +6,11 @@ from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import make_target
 from skdpmic.table.weights import check_weights_given, read_weights
 
-_FEATURES_AT_ONCE = 256  # counted before they are added: bounds the memory that an update takes besides the sketch
+_FEATURES_AT_ONCE = 256  # features counted before they are added, which limits the memory of an update
 
 
 def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reset=False):
-    """Count a chunk, whose column names `owner`, an estimator or the sketch, compares, or takes on if `reset`."""
+    """Count a chunk; `owner` (an estimator or the sketch) checks the column names, or stores them if `reset`."""
     check_weights_given(sample_weight, sketch.max_weight)
     columns = _read(sketch, owner, X, reset)
     description = sketch.description
@@ -42,7 +42,7 @@ def _add(sketch, columns, target, n_jobs):
 
 
 class _Counter:
-    """Counts features with a target; a class of its own so that worker processes can be sent it."""
+    """Counts features with a target; a class, so that it can be sent to worker processes."""
 
     def __init__(self, grids, target):
         self._grids, self._target = grids, target

@@ -1,4 +1,4 @@
-"""Whether all features of a sketch have counted the same records."""
+"""The check that all features of a sketch have counted the same records."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ DAMAGED = "the sketch is damaged: its features have not counted the same records
 
 
 def check_undamaged(sketch):
-    """Raise unless every feature has counted every record, or its weight, which an interrupted update may prevent."""
+    """Raise unless every feature has counted every record or its weight; an interrupted update may prevent that."""
     counted = np.add.reduceat(sketch._counts, sketch._starts[:-1], dtype=np.int64)
     n_tables = np.array([sketch._grids.n_tables(scale) for scale in sketch.scales])
     in_all = sketch.n_samples if sketch.max_weight is None else int(counted[0])

@@ -1,7 +1,7 @@
-"""Counting where the records lie: on dask's workers, or by plain functions that any engine can map and reduce.
+"""Counting where the records are: on dask's workers, or by plain functions that any engine can map and reduce.
 
-Only sketches travel. The functions change none of their arguments: a task may run twice, as it does when a worker is
-lost, and no record is counted twice.
+Only sketches are moved. The functions never change their arguments: if a task runs twice, for example after the loss of
+a worker, no record is counted twice.
 """
 
 import numbers
@@ -17,29 +17,38 @@ _MERGED_AT_ONCE = 8
 
 
 def merge_all(sketches: Iterable[RangeGridSketch]) -> RangeGridSketch:
-    """Merge sketches into one of all their records: the reduce step, for any number of sketches at a time.
+    """Merge any number of sketches into one: the reduce step.
 
     Parameters
     ----------
     sketches : iterable of RangeGridSketch
-        They are not changed.
+        Sketches to merge; they are not changed.
 
     Returns
     -------
     RangeGridSketch
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic.counting import RangeGridSketch, merge_all
+    >>> X = np.random.default_rng(0).uniform(size=(1000, 2))
+    >>> empty = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, n_features=2)
+    >>> merge_all(empty.empty().update(rows, rows[:, 0]) for rows in np.array_split(X, 4))
+    <RangeGridSketch of 1,000 records and 2 features, as sensitive as the data>
     """
     return reduce(RangeGridSketch.merge, sketches)
 
 
 def count_collection(empty, X, y, sample_weight=None):
-    """The sketch of a dask array or dataframe: one sketch a partition, and a tree of merges, all on the workers.
+    """The sketch of a dask array or dataframe: one sketch per partition and a tree of merges, all on the workers.
 
     Parameters
     ----------
     empty : RangeGridSketch
     X : dask array or dataframe of shape (n_samples, n_features)
     y : dask array, dataframe of one column, or series, of shape (n_samples,)
-        In partitions of the same rows as X.
+        With the same partitions as X.
     sample_weight : like y, default=None
 
     Returns
@@ -55,7 +64,7 @@ def _count_rows(empty, X, y, sample_weight=None):
 
 
 class _Refusal(NamedTuple):
-    """What a worker gives in place of a sketch of rows that are refused, in our own words, which quote no value."""
+    """Returned by a worker in place of a sketch of refused rows, with our own message, which quotes no values."""
 
     kind: type
     message: str
@@ -74,7 +83,7 @@ def _merge(sketches):
 
 
 def _merged_where_they_are(empty, count, tasks):
-    """The sketch of all records, by one for each task and a tree of merges on the workers."""
+    """The sketch of all records: one sketch per task and a tree of merges on the workers."""
     import dask
 
     here, count, merge = dask.delayed(empty), dask.delayed(count, pure=False), dask.delayed(_merge, pure=False)
@@ -88,7 +97,7 @@ def _merged_where_they_are(empty, count, tasks):
 
 
 def _partitions(X, columns):
-    """Tasks that give the rows of X, and of each of the columns, by their names, partition by partition."""
+    """Tasks that return the rows of X and of each column, by name, partition by partition."""
     aligned = [_aligned(X, column, name) for name, column in columns.items()]
     partitions = [_tasks(_with_whole_rows(X)), *map(_tasks, aligned)]
     for name, of_column in zip(columns, partitions[1:], strict=True):
@@ -100,11 +109,11 @@ def _partitions(X, columns):
 
 
 def _aligned(X, column, name):
-    """A column, in chunks of the same rows as X if both know them; otherwise the workers compare their lengths."""
+    """A column, rechunked like X if both chunk sizes are known; otherwise the workers compare lengths."""
     if column is None:
         raise ValueError(f"{name} must be passed: the target {name} is None.")
     if not is_dask_collection(column):
-        raise TypeError(f"{name} must be a dask collection where X is one, got {type(column).__name__}.")
+        raise TypeError(f"{name} must be a dask collection if X is one, got {type(column).__name__}.")
     lengths = [_known_length(X), _known_length(column)]
     are_known = None not in lengths
     if are_known and lengths[0] != lengths[1]:
@@ -115,7 +124,7 @@ def _aligned(X, column, name):
 
 
 def _tasks(collection):
-    """A task for each partition; dask may read several small files as one, but not the same ones for X as for y."""
+    """One task per partition; dask may combine small files, but not the same ones for X and for y."""
     if hasattr(collection, "chunks"):
         return collection.to_delayed().ravel().tolist()
     tasks = collection.to_delayed()
@@ -123,7 +132,7 @@ def _tasks(collection):
 
 
 def n_rows(X):
-    """How many rows a dask collection has; counted by the workers where it does not know."""
+    """The number of rows of a dask collection, counted by the workers if unknown."""
     known = _known_length(X)
     if known is not None:
         return known
@@ -134,17 +143,17 @@ def n_rows(X):
 
 
 def _with_whole_rows(X):
-    """A collection none of whose rows is spread over two partitions."""
+    """A collection whose rows are not split between partitions."""
     return X.rechunk({1: -1}) if hasattr(X, "chunks") else X
 
 
 def _known_length(collection):
-    """How many rows a dask array has, if it knows; None otherwise."""
+    """The number of rows of a dask array; None if unknown."""
     length = getattr(collection, "shape", (None,))[0]
     return int(length) if isinstance(length, numbers.Integral) else None
 
 
 def feature_names(X):
-    """The column names of a dask dataframe, if all are strings; None otherwise."""
+    """The column names of a dask dataframe if all are str, else None."""
     names = list(getattr(X, "columns", []))
     return names if names and all(isinstance(name, str) for name in names) else None

@@ -1,17 +1,17 @@
-"""Counts of features together with one of them, from one more pass over the records."""
+"""Counts of all features together with one of them, from another pass over the records."""
 
 from skdpmic.counting.sketch import RangeGridSketch
 
 
 class PairSketch(RangeGridSketch):
-    """Counts of each feature together with one that is given, and the target. As sensitive as the data.
+    """Counts of each feature together with a given one and the target. Raw data; not private.
 
     Parameters
     ----------
     sketch : RangeGridSketch
-        Of the same table; its counts are not taken on.
+        A sketch of the same table; its counts are not copied.
     given : int
-        The feature.
+        Number of the given feature.
     """
 
     def __init__(self, sketch, given):

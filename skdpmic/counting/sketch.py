@@ -1,4 +1,4 @@
-"""What MICr needs to know about a table, collected piece by piece: exact counts on public grids, which add up."""
+"""The data that MICr needs from a table, collected in pieces: exact, mergeable counts on public grids."""
 
 import copy
 import numbers
@@ -27,68 +27,68 @@ _MAX_COUNT = 2**32 - 1  # counts are uint32
 
 
 class RangeGridSketch:
-    """Counts of records on public grids, from which MICr scores of the whole table follow exactly.
+    """Mergeable counts of records on public grids, from which scores of the whole table are computed exactly.
 
-    Counts add up: chunks of a table can be counted one after the other, or on many machines and merged, in any order,
-    and the scores are those of the whole table, bit for bit. The size does not depend on the number of records.
+    You can count chunks of a table one after the other, or on many machines, and merge the counts in any order: the
+    scores are those of the whole table, bit for bit. The size does not depend on the number of records.
 
-    **A sketch is as sensitive as the data.** It holds exact counts without noise; so do its bytes, its file and its
-    pickle. Only what `fit_sketch` of an estimator publishes is private.
+    **A sketch is as sensitive as the data.** It contains exact counts without noise, as do its bytes, its file and its
+    pickle. Only the release by `fit_sketch` of an estimator is private.
 
     Parameters
     ----------
     bounds : tuple, array-like or dict, default=None
         Public ranges of numeric features, as in :class:`DPMICScorer`. Values outside are clipped.
     categories : dict, default=None
-        Public labels of nominal features, by name or number. Columns of booleans also need an entry here, as there is
-        no table to declare them.
+        Public labels of nominal features, by name or number. Boolean columns also need an entry, because no table
+        declares them.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target. Give exactly one of `target_bounds` and `classes`.
     classes : array-like, default=None
-        All labels that a discrete target can have, in any order.
+        All labels a discrete target can have, in any order.
     statistic : {"mic_r", "mtv_r"}, default="mic_r"
-        The statistic that features will be scored by.
+        Statistic for scoring the features.
     B : float
-        Maximum grid size: a number of cells from 4 to 10,000. What the estimators take for "auto" depends on the number
-        of records and on epsilon: :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number
-        of records.
+        Maximum grid size: a number of cells from 4 to 10,000. The estimators' "auto" value depends on the number of
+        records and on epsilon; :meth:`DPMICScorer.empty_sketch` makes a sketch with that B, for an expected number of
+        records.
     c : float, default=None
-        How much finer than a merged partition its master partition is; above 0, and such that there are at most 10,000
-        parts. By default 5, or, with `n_parts`, what follows from that.
+        How many times finer than a merged partition its master partition is; above 0, with at most 10,000 parts in
+        total. The default is 5, or follows from `n_parts`.
     correction : None or "miller-madow", default="miller-madow"
-        Correction for what grids show by chance, as in :class:`DPMICScorer`.
+        Bias correction, as in :class:`DPMICScorer`.
     n_parts : int, default=None
-        If given, the sketch is one table of counts for each feature, as ``mechanism="geometric"`` needs it, with this
-        many parts of the feature, and of a continuous target; from 2 to 100.
+        If given, the sketch has one table of counts per feature, as required by ``mechanism="geometric"``, with this
+        many parts of the feature and of a continuous target; from 2 to 100.
     n_features : int, default=None
-        Number of features; needed if neither `bounds` nor `feature_names` gives it.
+        Number of features; required if neither `bounds` nor `feature_names` determines it.
     max_weight : float, default=None
-        If given, records have survey weights, which are clipped to this; with ``statistic="mtv_r"``.
+        If given, records have survey weights, which are clipped to this number; with ``statistic="mtv_r"`` only.
     feature_names : array-like of str, default=None
-        Names of the features, all different. By default the keys of `bounds`, if it is a dict; otherwise the features
-        have no names.
+        Distinct names of the features. The default is the keys of `bounds` if it is a dict; otherwise the features have
+        no names.
 
     Attributes
     ----------
     n_samples : int
-        How many records were counted.
+        Number of records counted.
     n_classes : int or None
         Number of classes; None with a continuous target.
     nbytes : int
-        Memory that the counts take. A feature takes 45 kB at B = 150 and c = 5, and 320 kB at B = 400 and c = 8;
-        without a correction, 330 kB and 4 MB; with classes, or for MTVr, up to 20 kB.
+        Memory of the counts in bytes. A feature takes 45 kB at B = 150 and c = 5, and 320 kB at B = 400 and c = 8;
+        without a correction, 330 kB and 4 MB; with classes, or for MTVr, at most 20 kB.
     description : Description
-        What is public about the table: the axes of features and target, and names.
+        Public description of the table: the axes of features and target, and the names.
     scales : list of length n_features
-        The range of each feature as kernels see it; for a nominal feature, how many labels it has.
+        The range of each feature as used by the kernels; for a nominal feature, its number of labels.
     classes, statistic, correction, B, c, n_parts, max_weight
-        As above, checked.
+        The parameters, checked.
     measure : Measure
-        What follows from these: the grids, and how far one record can move a score.
+        The grids and the sensitivity that follow from these parameters.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; only if they have names.
+        Names of the features, if they have names.
 
     Raises
     ------
@@ -97,13 +97,13 @@ class RangeGridSketch:
 
     See Also
     --------
-    DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish scores, or a choice of features, with noise.
-    DPMICScorer.empty_sketch : The sketch that an estimator needs, without records.
+    DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish noisy scores, or a choice of features.
+    DPMICScorer.empty_sketch : Makes the sketch that an estimator needs, without records.
 
     Notes
     -----
-    Why the scores are exact: MICr is a function of integer counts, computed in integers (``docs/theory/rounding.md``,
-    ``docs/theory/sketch.md``).
+    The scores are exact because MICr is a function of integer counts, computed in integers
+    (``docs/theory/rounding.md``, ``docs/theory/sketch.md``).
 
     Examples
     --------
@@ -147,21 +147,21 @@ class RangeGridSketch:
 
     @classmethod
     def described(cls, description, *, statistic, B, c, correction, n_parts, max_weight=None):
-        """The sketch of a table that has been described already; for the estimators, and for files."""
+        """The sketch of a table with a given description; for the estimators, and for files."""
         sketch = cls.__new__(cls)
         sketch._set_up(description, statistic, B, c, correction, n_parts, max_weight)
         return sketch
 
     def _set_up(self, description, statistic, B, c, correction, n_parts, max_weight):
         if not isinstance(B, numbers.Real) or not B >= 4:
-            raise ValueError(f"B must be a number >= 4 in a sketch, whose number of records is open, got {B!r}.")
+            raise ValueError(f"B must be a number >= 4 in a sketch, because its number of records is open, got {B!r}.")
         kind = statistic_named(statistic, correction)
         check_mergeable(kind)
         check_takes_weights(kind, max_weight)
         measure = kind.measure_of_any_number(B, c, n_parts, description.n_classes)
         self.measure = measure if max_weight is None else measure.of_weights()
         self.max_weight = None if max_weight is None else float(max_weight)
-        self._most = _MAX_COUNT // (1 if max_weight is None else WEIGHT_UNITS)  # records, so that no count overflows
+        self._most = _MAX_COUNT // (1 if max_weight is None else WEIGHT_UNITS)  # most records without an overflow
         if description.names is not None:
             self.feature_names_in_ = description.names
         self.description, self.n_features_in_, self.scales = description, description.n_features, description.scales
@@ -172,13 +172,13 @@ class RangeGridSketch:
         self._grids = self.measure.counts(None if description.target is None else description.target.scale)
         self._starts = self._place_features()
         self._counts = self._zeros()
-        self._is_torn = False  # an update began and did not end, so features may have counted different records
+        self._is_torn = False  # whether an update was interrupted, so that features may have counted different records
 
     def _zeros(self):
         return np.zeros(self._starts[-1], dtype=np.uint32)
 
     def _place_features(self):
-        """Where the counts of each feature begin, and where the last ones end; their number depends on its scale."""
+        """The positions where the counts of each feature begin, and the end; their number depends on the scale."""
         nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
 
         @lru_cache(None)
@@ -190,7 +190,7 @@ class RangeGridSketch:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the counts take."""
+        """Memory of the counts, in bytes."""
         return self._counts.nbytes
 
     def __repr__(self):
@@ -209,14 +209,14 @@ class RangeGridSketch:
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_chunk_samples, n_features)
-            One record per row; may have no rows. Columns hold what `bounds` and `categories` say; masked arrays are
+            One record per row; may be empty. Columns are as described by `bounds` and `categories`; masked arrays are
             refused, as in `fit`.
         y : array-like of shape (n_chunk_samples,)
-            The target; numbers or dates within `target_bounds` (clipped otherwise), or labels from `classes`.
+            The target: numbers or dates, clipped to `target_bounds`, or labels from `classes`.
         n_jobs : int, default=None
             Number of parallel jobs (see joblib).
         sample_weight : array-like of shape (n_chunk_samples,), default=None
-            The survey weight of each row, given if and only if `max_weight` is.
+            Survey weight of each row; given if and only if `max_weight` is.
 
         Returns
         -------
@@ -225,21 +225,21 @@ class RangeGridSketch:
         Raises
         ------
         ValueError, TypeError
-            If the chunk is not as described; no value is quoted, and the sketch is left as it was.
+            If the chunk is invalid. The error quotes no values, and the sketch is left unchanged.
         """
         refuse_dask(X)
         count_into(self, self, X, y, n_jobs, sample_weight=sample_weight)
         return self
 
     def merge(self, other: Self) -> Self:
-        """Merge two sketches into one of the records of both; neither is changed.
+        """Merge two sketches into a new one with the records of both.
 
-        Associative and commutative. Records that both have counted count twice.
+        Merging is associative and commutative. Records counted by both count twice.
 
         Parameters
         ----------
         other : RangeGridSketch
-            With the same public parameters.
+            A sketch with the same public parameters.
 
         Returns
         -------
@@ -248,13 +248,13 @@ class RangeGridSketch:
         Raises
         ------
         ValueError
-            If the public parameters differ; the message names which.
+            If the public parameters differ; the message names them.
         """
         if not isinstance(other, RangeGridSketch):
             raise TypeError(f"other must be a RangeGridSketch, got {type(other).__name__}.")
         different = differences(self, other)
         if different:
-            raise ValueError(f"sketches to be merged must have the same public parameters, got other {different}.")
+            raise ValueError(f"sketches must have the same public parameters to be merged, got different {different}.")
         self._check_addition(other.n_samples)
         other._check_addition(self.n_samples)
         merged = copy.copy(self)
@@ -263,7 +263,7 @@ class RangeGridSketch:
         return merged
 
     def empty(self) -> Self:
-        """A sketch without records, with the same public parameters.
+        """Return a sketch without records, with the same public parameters.
 
         Returns
         -------
@@ -283,34 +283,34 @@ class RangeGridSketch:
         return self._counts[self._starts[j] : self._starts[j + 1]]
 
     def _place(self, target, columns):
-        """Where the records of a chunk lie in the target."""
+        """The positions of the records of a chunk in the target."""
         return self._grids.place(target.values, *([] if target.weights is None else [target.weights]))
 
     def _check_addition(self, n_samples):
-        """Raise unless that many records can be added."""
+        """Raise unless this many records can be added."""
         if self._is_torn:
             raise ValueError(DAMAGED)
         if self.n_samples + n_samples > self._most:
-            raise ValueError(f"a sketch counts at most {self._most:,} records, got {self.n_samples + n_samples:,}.")
+            raise ValueError(f"a sketch can count at most {self._most:,} records, got {self.n_samples + n_samples:,}.")
 
     def __sklearn_tags__(self):
-        # What scikit-learn's checks of a chunk ask for.
+        # Attributes required by scikit-learn's checks of a chunk.
         tables = InputTags(allow_nan=True, sparse=True)
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=tables)
 
     # --- Bytes and files --------------------------------------------------------------------------------------------
 
     def to_bytes(self) -> bytes:
-        """The sketch as bytes, which are as sensitive as the data: they hold exact counts, without noise.
+        """Serialize the sketch to bytes, which are as sensitive as the data: they contain exact counts without noise.
 
-        Equal sketches have equal bytes, on every machine and whatever order their records came in. They are not a
-        pickle: nothing in them can be executed. `skdpmic/counting/sketch_format.py` describes the format.
+        Equal sketches have equal bytes, on every machine and for any order of the records. The bytes are not a pickle
+        and contain no code. For the format, see `skdpmic/counting/sketch_format.py`.
 
         Returns
         -------
         bytes
-            Four for each count, after the bytes of what is public. ``zlib.compress(data, 1)`` makes them three to ten
-            times smaller, as most counts are small.
+            The public parameters, then four bytes per count. ``zlib.compress(data, 1)`` makes them three to ten times
+            smaller, because most counts are small.
 
         Raises
         ------
@@ -330,7 +330,7 @@ class RangeGridSketch:
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
-        """The sketch from which `to_bytes` made these bytes.
+        """Restore the sketch from the bytes of `to_bytes`.
 
         Parameters
         ----------
@@ -343,9 +343,9 @@ class RangeGridSketch:
         Raises
         ------
         ValueError
-            If the bytes were not made by `to_bytes`, are damaged or incomplete, or are of another version of the
-            format, or if a feature has counted more or fewer records than there are. A checksum finds damage; it does
-            not stop somebody who makes up counts and their checksum.
+            If the bytes are not from `to_bytes`, are damaged, incomplete or of another format version, or if a feature
+            has counted a different number of records. The checksum detects damage; it does not stop people who forge
+            counts and their checksum.
         """
         sketch = unpack(data, cls.described)
         check_undamaged(sketch)
@@ -354,7 +354,7 @@ class RangeGridSketch:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the bytes of the sketch to a file, which is as sensitive as the data.
 
-        Only the owner may read the file. It appears only when it is complete, and replaces an older one.
+        Only the owner may read the file. It appears only when it is complete, and replaces an existing file.
 
         Parameters
         ----------
@@ -364,7 +364,7 @@ class RangeGridSketch:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a sketch that `save` wrote.
+        """Read a sketch written by `save`.
 
         Parameters
         ----------
@@ -377,7 +377,7 @@ class RangeGridSketch:
         Raises
         ------
         ValueError
-            As for :meth:`from_bytes`.
+            As in :meth:`from_bytes`.
         """
         return cls.from_bytes(Path(os.fsdecode(path)).read_bytes())
 

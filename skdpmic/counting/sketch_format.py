@@ -1,11 +1,11 @@
-"""A sketch as bytes, and as a file: what is public as one line of JSON, then the counts; no pickle, nothing to execute.
+"""A sketch as bytes, and as a file: one line of JSON with the public parameters, then the counts; no pickle, no code.
 
-The format, so that other programs can read it, in this order:
+The format, for other programs, in this order:
 
 1. ``skdpmic RangeGridSketch 4`` and a line feed: name and version;
-2. one line of JSON (ASCII, keys sorted, no spaces) with what is public, and `n_samples`;
+2. one line of JSON (ASCII, keys sorted, no spaces) with the public parameters, and `n_samples`;
 3. the counts, feature by feature: unsigned integers of 4 bytes, little-endian, without compression;
-4. the SHA-256 of all bytes before, 32 bytes.
+4. the SHA-256 of all preceding bytes, 32 bytes.
 
 Equal sketches have equal bytes on every machine. A numpy or Arrow archive would not guarantee that: its bytes depend on
 the versions of the libraries that write and compress it.
@@ -25,12 +25,12 @@ from skdpmic.table.description import Description, check_description
 from skdpmic.table.targets import check_classes
 
 _NAME = b"skdpmic RangeGridSketch "
-_VERSION = b"4"  # of the format, and of which grids are counted in which order
+_VERSION = b"4"  # of the format, and of the order of the grids
 _COUNTS = np.dtype("<u4")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _PARAMETERS = ("statistic", "correction", "B", "c", "n_parts", "max_weight")  # besides the description
-_OF_ONE_KIND = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of one kind are equal whatever their size
-_FOREIGN = "the data must be what RangeGridSketch.to_bytes or save wrote, got other or damaged data."
+_OF_ONE_KIND = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of one kind are equal for any item size
+_FOREIGN = "the data must come from RangeGridSketch.to_bytes or save, got other or damaged data."
 
 
 def pack(sketch):
@@ -41,13 +41,13 @@ def pack(sketch):
 
 
 def unpack(data, described):
-    """The sketch of these bytes; a ValueError if they are not all there.
+    """The sketch of these bytes; a ValueError if they are incomplete or damaged.
 
     Parameters
     ----------
     data : bytes, bytearray or memoryview
     described : callable
-        Makes a sketch without records, of a description and keywords.
+        Makes a sketch without records from a description and keywords.
     """
     line, counts = _contents(data)
     sketch, n_samples = _or_foreign(_without_records, line, described)
@@ -59,7 +59,7 @@ def unpack(data, described):
 
 
 def _contents(data):
-    """The line of what is public, and the bytes of the counts."""
+    """The line of public parameters, and the bytes of the counts."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise TypeError(f"data must be bytes, got {type(data).__name__}.")
     data = bytes(data)
@@ -69,7 +69,7 @@ def _contents(data):
     version, line, counts = [*content.removeprefix(_NAME).split(b"\n", 2), b"", b""][:3]
     if version != _VERSION and version.isdigit():
         raise ValueError(
-            f"the sketch has version {int(version)} of the format, and this skdpmic reads {int(_VERSION)}."
+            f"the sketch has format version {int(version)}, but this version of skdpmic reads {int(_VERSION)}."
         )
     if hashlib.sha256(content).digest() != digest:
         raise ValueError(f"{_FOREIGN.removesuffix('.')}: the checksum does not match.")
@@ -77,7 +77,7 @@ def _contents(data):
 
 
 def _line(sketch, n_samples):
-    """What is public, the same for equal sketches."""
+    """The public parameters as one line, the same for equal sketches."""
     names, classes = sketch.description.names, sketch.description.classes
     public = {
         "axes": [to_json(axis) for axis in sketch.description.axes],
@@ -91,13 +91,13 @@ def _line(sketch, n_samples):
 
 
 def _parameters(sketch):
-    """Those of the sketch; where records have no weights, as they were before any could have."""
+    """The parameters of the sketch; without weights, as in versions before weights existed."""
     values = {name: getattr(sketch, name) for name in _PARAMETERS}
     return {name: value for name, value in values.items() if name != "max_weight" or value is not None}
 
 
 def _without_records(line, described):
-    """A sketch that has not counted the records yet, and how many there are."""
+    """A sketch that has not counted the records yet, and their number."""
     public = json.loads(line)
     if type(public["n_samples"]) is not int:
         raise ValueError
@@ -113,7 +113,7 @@ def _without_records(line, described):
 
 
 def _or_foreign(function, *arguments):
-    """``function(*arguments)``, or an error that says what is wrong with them in words that quote nothing."""
+    """``function(*arguments)``, with errors replaced by one that quotes nothing."""
     try:
         return function(*arguments)
     except MemoryError:
@@ -124,12 +124,12 @@ def _or_foreign(function, *arguments):
 
 
 def _labels_to_json(labels):
-    """Labels as their kind and a list; bytes as text."""
+    """Labels as their kind and a list; bytes as str."""
     kind = labels.dtype.kind
     if kind == "S":
         return [kind, [label.decode("latin-1") for label in labels.tolist()]]
     if kind == "f":
-        labels = labels + 0.0  # there is no -0
+        labels = labels + 0.0  # turns -0 into 0
     return [kind, labels.astype(_OF_ONE_KIND.get(kind, labels.dtype)).tolist()]
 
 
@@ -146,7 +146,7 @@ def _labels_of_json(kind, labels):
 
 
 def write_whole(path, data):
-    """Write a file that only its owner may read, and that is there whole or not at all."""
+    """Write a file atomically, readable by its owner only."""
     path = Path(os.fsdecode(path))
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:

@@ -1,4 +1,4 @@
-"""Records of which only counts are left, as a release asks for them."""
+"""Records represented by their counts, with the interface that a release needs."""
 
 import numpy as np
 
@@ -11,22 +11,22 @@ from skdpmic.table.shape import Shape
 
 
 class SketchedRecords:
-    """What a release asks of `Records`, answered from the counts of a sketch.
+    """The interface of `Records`, computed from the counts of a sketch.
 
     Parameters
     ----------
     sketch : RangeGridSketch
     recount : callable, default=None
-        ``recount(empty)`` counts the records once more, into an empty sketch. None where they cannot be read again.
+        ``recount(empty)`` counts the records again, into an empty sketch. None if they cannot be read again.
     progress : Progress, default=SILENT
-        Of what is done with all columns.
+        Progress of loops over all columns.
     kept : tuple of int, default=()
-        The numbers of features that are no candidates.
+        Indices of the features kept in any case.
     """
 
     def __init__(self, sketch, recount=None, progress=SILENT, kept=()):
         if sketch.n_samples < FEWEST:
-            raise ValueError(f"the sketch has counted {sketch.n_samples} record(s), while a minimum of 4 is required.")
+            raise ValueError(f"the sketch must have counted at least 4 records, got {sketch.n_samples}.")
         check_undamaged(sketch)
         self._sketch, self._recount, self.progress, self.kept = sketch, recount, progress, kept
         self.description = sketch.description
@@ -35,7 +35,7 @@ class SketchedRecords:
 
     @property
     def can_be_read_again(self):
-        """Whether features can be counted once more, together with others."""
+        """Whether features can be counted again, together with others."""
         return self._recount is not None
 
     def with_progress(self, progress):
@@ -43,43 +43,43 @@ class SketchedRecords:
         return SketchedRecords(self._sketch, self._recount, progress, self.kept)
 
     def with_sampled_rows(self, random_bytes):
-        """The records that count: all, as each is a person."""
+        """The records to use: all of them, because each is a person."""
         return self
 
     def learnt(self, measure, epsilon, random_bytes):
-        """A measure, with what epsilon tells of the target, whose columns the first feature has counted."""
+        """A measure, after it has learnt about the target with epsilon, from the counts of the first feature."""
         counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self.shape.scales[0])
         return measure.learnt(counts, self.n_samples, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
-        """``function(counts, scale)`` of each feature that is not left out."""
+        """``function(counts, scale)`` for each feature that is not left out."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
         return map_features(function, counts, self.shape.scales, n_jobs, left_out, self.progress)
 
     def scorer(self, measure, random_bytes):
-        """What scores features from their counts."""
+        """The function that scores features from their counts."""
         return measure.scorer_of_counts(self._sketch._grids, self.n_samples)
 
     def scores_beside(self, j, measure, left_out, n_jobs):
-        """Scores of features together with feature j by a measure: of those that are not left out, in order."""
+        """Scores of features together with feature j, in order, without those left out."""
         sketch = self._recount(PairSketch(self._sketch, j))
         if sketch.n_samples != self.n_samples:
-            raise ValueError("X must give the same rows each time it is read, got other numbers of rows.")
+            raise ValueError("X must return the same rows each time it is read, got different numbers of rows.")
         records = SketchedRecords(sketch, progress=self.progress)
         scorer = measure.scorer_of_pair_counts(sketch._grids, self.n_samples)
         return np.array(records.map_features(scorer.score, n_jobs, left_out))
 
     def counter(self, table):
-        """What makes a feature's noisy table of its counts, without noise yet."""
+        """The function that makes a feature's table from its counts, still without noise."""
         return _TableOfCounts(self._sketch._grids.shape)
 
 
 class _TableOfCounts:
-    """The table of a feature, from its counts; a class of its own so that worker processes can be sent it."""
+    """The table of a feature, from its counts; a class, so that it can be sent to worker processes."""
 
     def __init__(self, shape):
         self._shape = shape
 
     def count(self, counts, bounds):
-        """Of shape (n_parts, n_parts) or (n_parts, n_classes)."""
+        """The table, of shape (n_parts, n_parts) or (n_parts, n_classes)."""
         return counts.reshape(self._shape).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Counting a table that is never in memory as a whole, from whatever gives its rows some at a time as dataframes."""
+"""Counting a table that is never in memory as a whole, from any source of batches of rows."""
 
 from typing import Any
 
@@ -13,51 +13,51 @@ from skdpmic.table.reading import refuse_dask
 from skdpmic.table.values import as_numpy_reads
 from skdpmic.table.weights import check_weights_given
 
-_ROWS = 2**17  # counted at once, about: adding the counts of one row takes as long as counting 30,000
+_ROWS = 2**17  # approximate batch size: adding the counts of one row takes as long as counting 30,000
 
 
 def count_stream(
     empty: RangeGridSketch, stream: Any, *, target: str, sample_weight: str | None = None, n_jobs: int | None = None
 ) -> RangeGridSketch:
-    """Count all rows of a table that an engine streams, some at a time, without holding the whole table.
+    """Count all rows of a table in batches, as streamed by an engine, without loading the whole table.
 
-    Costs no budget: nothing is released. **The sketch is as sensitive as the data**; `fit_sketch` of an estimator draws
-    the noise, and pays.
+    Costs no budget, because nothing is released. **The sketch is as sensitive as the data**; `fit_sketch` of an
+    estimator charges the ledger and draws the noise.
 
     Parameters
     ----------
     empty : RangeGridSketch
-        From `empty_sketch` of an estimator, with the names of the features. It is not changed.
+        A sketch from `empty_sketch` of an estimator, with feature names. It is not changed.
     stream : dataframe, LazyFrame, Arrow stream, dataset, or iterable of dataframes or Arrow batches
-        A dataframe of any library that narwhals knows; a LazyFrame of Polars; anything with ``__arrow_c_stream__``,
-        such as a relation of DuckDB or a RecordBatchReader; a dataset or scanner of pyarrow; or an iterable of these,
-        such as the batches that ``mapInArrow`` of Spark gives. It is read once. Its columns are the features of `empty`
-        and the target, in any order. Arrow streams need pyarrow.
+        A dataframe of any library supported by narwhals; a Polars LazyFrame; an object with ``__arrow_c_stream__``,
+        such as a DuckDB relation or a RecordBatchReader; a pyarrow dataset or scanner; or an iterable of these, such as
+        the batches of Spark's ``mapInArrow``. It is read once. Its columns are the features of `empty` and the target,
+        in any order. Arrow streams require pyarrow.
     target : str
-        Name of the column that holds the target.
+        Name of the target column.
     sample_weight : str, default=None
-        Name of the column that holds survey weights, given if and only if `empty` has a `max_weight`.
+        Name of the column of survey weights; given if and only if `empty` has a `max_weight`.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib).
 
     Returns
     -------
     RangeGridSketch
-        As sensitive as the rows.
+        Counts of all rows; raw data, not private.
 
     Raises
     ------
     ValueError, TypeError
-        If the columns are not those of `empty` and `target`, or do not hold what `empty` says, or if the target has
-        missing values; no value is quoted. If the engine fails on the way, the error names only the kind of its error.
-        What an iterable raises itself is passed on as it is, and may quote values.
+        If the columns are not those of `empty` and `target` or do not match their description, or if the target has
+        missing values. The error quotes no values; if the engine fails, it names only the type of the engine's error.
+        Errors raised by an iterable itself are passed on unchanged, and may quote values.
     ImportError
-        If pyarrow is needed and not installed.
+        If pyarrow is required and not installed.
 
     See Also
     --------
-    RangeGridSketch.update : Counts arrays, and dataframes that do not hold the target.
-    DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish scores, or a choice of features, with noise.
+    RangeGridSketch.update : Counts arrays, and dataframes without the target.
+    DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish noisy scores, or a choice of features.
 
     Examples
     --------
@@ -88,14 +88,14 @@ def count_stream(
 
 
 def count_batches(sketch, owner, X, y, sample_weight, n_jobs):
-    """Count all rows of a LazyFrame of Polars, in one pass, with a target that is held apart.
+    """Count all rows of a Polars LazyFrame in one pass, with a separate target.
 
     Parameters
     ----------
     sketch : RangeGridSketch
-        Without records; it gets all of them, and is returned.
+        An empty sketch, which is filled and returned.
     owner : estimator
-        Compares the names of columns.
+        The estimator, which checks the column names.
     X : LazyFrame
     y : ndarray of shape (n_samples,)
     sample_weight : ndarray of shape (n_samples,), or None
@@ -114,9 +114,9 @@ def _check(empty, target, sample_weight):
     if not isinstance(empty, RangeGridSketch):
         raise TypeError(f"empty must be a RangeGridSketch, got {type(empty).__name__}.")
     if not hasattr(empty, "feature_names_in_"):
-        raise ValueError("empty must have feature names, by which columns are found: pass feature_names.")
+        raise ValueError("empty must have feature names, which identify the columns, got none: pass feature_names.")
     if not isinstance(target, str) or target in empty.feature_names_in_:
-        raise ValueError(f"target must be the name of a column that is no feature of the sketch, got {target!r}.")
+        raise ValueError(f"target must be the name of a column that is not a feature of the sketch, got {target!r}.")
     check_weights_given(sample_weight, empty.max_weight)
     if sample_weight is not None and (
         not isinstance(sample_weight, str) or sample_weight in {*empty.feature_names_in_, target}
@@ -133,18 +133,18 @@ def _check_columns(frame, names, others):
     unknown = [name for name in given if name not in wanted]
     if missing or unknown:
         found = [f"none named {abbreviated(missing)}"] if missing else []
-        found += [f"others named {abbreviated(unknown)}"] if unknown else []
+        found += [f"additional ones named {abbreviated(unknown)}"] if unknown else []
         raise ValueError(
             f"stream must have one column for each feature of the sketch and one for the {' and the '.join(others)}, "
             f"and no others, got {' and '.join(found)}."
         )
 
 
-# --- Rows, some at a time ---------------------------------------------------------------------------------------------
+# --- Batches of rows --------------------------------------------------------------------------------------------------
 
 
 def frames_of(stream):
-    """Dataframes of narwhals, of a moderate number of rows each, that hold all rows of a stream, in order."""
+    """narwhals dataframes of moderate size with all rows of a stream, in order."""
     for frame in _joined(map(as_frame, _batches(stream))):
         rows = -(-len(frame) // max(1, round(len(frame) / _ROWS))) or 1
         for first in range(0, len(frame), rows):
@@ -152,7 +152,7 @@ def frames_of(stream):
 
 
 def _joined(frames):
-    """Small dataframes that follow one another, joined into one if their columns are of the same types."""
+    """Consecutive small dataframes, concatenated if their columns have the same types."""
     waiting = []
     for frame in frames:
         if waiting and (sum(map(len, waiting)) >= _ROWS or not _fit_together(waiting[0], frame)):
@@ -172,7 +172,7 @@ def _as_one(frames):
 
 
 def _batches(stream):
-    """What a stream gives at a time: dataframes of any library, or tables of Arrow."""
+    """The batches of a stream: dataframes of any library, or Arrow tables."""
     if nw.dependencies.is_into_dataframe(stream):
         return iter([stream])
     if is_lazy(stream):
@@ -187,7 +187,7 @@ def _batches(stream):
 def _batches_of_lazy(X):
     if hasattr(X, "collect_batches"):
         yield from X.collect_batches(chunk_size=_ROWS)
-    else:  # of older versions
+    else:  # older versions
         yield X.collect()
 
 
@@ -208,8 +208,8 @@ def _batches_of_each(stream):
 
 def _refusal(stream):
     return (
-        "stream must be a dataframe, a LazyFrame of Polars, something with __arrow_c_stream__, a dataset of pyarrow or "
-        f"an iterable of these, got {type(stream).__name__}"
+        "stream must be a dataframe, a Polars LazyFrame, an object with __arrow_c_stream__, a pyarrow dataset or an "
+        f"iterable of these, got {type(stream).__name__}"
     )
 
 
@@ -217,12 +217,12 @@ def _pyarrow():
     try:
         import pyarrow
     except ImportError:
-        raise ImportError("Arrow streams are read with pyarrow, which is not installed: pip install pyarrow") from None
+        raise ImportError("reading Arrow streams requires pyarrow: pip install pyarrow") from None
     return pyarrow
 
 
 def _quietly(batches):
-    """The same batches; only the kind of an error on the way is passed on, as an engine's words may quote a value."""
+    """The same batches; errors are replaced by their type only, because an engine's message may quote values."""
     end = object()
     while (batch := read_by_engine("the stream", next, batches, end)) is not end:
         yield batch

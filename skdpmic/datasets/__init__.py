@@ -1,4 +1,4 @@
-"""Distributions with a known MIC*: the 21 functional relationships of the paper, at nine levels of noise."""
+"""Distributions with a known MIC*: the 21 functional relationships of the paper, at nine noise levels."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""21 functional relationships with nine levels of noise each, and the population value MIC* of all 189."""
+"""21 functional relationships at nine noise levels each, and the population value MIC* of all 189."""
 
 import csv
 from dataclasses import dataclass
@@ -51,13 +51,13 @@ RELATIONSHIPS = {
     "F21": _lopsided_l,
 }
 
-# --- What users call ----------------------------------------------------------------------------------------------
+# --- Public functions ---------------------------------------------------------------------------------------------
 
 
 def make_relationship(
     name: str, *, n_samples: int = 100, r2: float | None = None, random_state: RandomState = None
 ) -> tuple[Floats, Floats]:
-    """Draw a sample of one of the 21 functional relationships.
+    """Draw a sample from one of the 21 functional relationships.
 
     Parameters
     ----------
@@ -65,9 +65,8 @@ def make_relationship(
         ``"F1"`` ... ``"F21"``, a key of `RELATIONSHIPS`.
     n_samples : int, default=100
     r2 : float, default=None
-        The level of noise, one of `R2_LEVELS`; the sample then comes from
-        :func:`skdpmic.datasets.relationship`. None for no noise: points spread evenly at random, by arc
-        length, over the part of the graph within the unit square.
+        Noise level, one of `R2_LEVELS`; the sample is then drawn from :func:`skdpmic.datasets.relationship`. None means
+        no noise: points uniform by arc length on the part of the graph within the unit square.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -77,7 +76,7 @@ def make_relationship(
 
     See Also
     --------
-    load_mic_star : The value that a MIC of the sample estimates.
+    load_mic_star : Returns the value that a MIC of the sample estimates.
 
     Examples
     --------
@@ -95,10 +94,10 @@ def make_relationship(
 
 
 def relationship(name: str, r2: float) -> "GaussianMixture":
-    """The joint distribution of one of the 21 functional relationships at one level of noise.
+    """Return the joint distribution of one of the 21 functional relationships at one noise level.
 
-    A mixture of 100 round Gaussians, restricted to the unit square, whose centres are evenly spaced along the graph;
-    their variance is such that R² is `r2`.
+    It is a mixture of 100 round Gaussians, restricted to the unit square, with centres evenly spaced along the graph
+    and the variance for which R² is `r2`.
 
     Parameters
     ----------
@@ -114,21 +113,21 @@ def relationship(name: str, r2: float) -> "GaussianMixture":
     Raises
     ------
     ValueError
-        If `name` or `r2` is not one of these.
+        If `name` or `r2` is invalid.
 
     Notes
     -----
-    The relationships are F1 ... F21 of Appendix E.2.1 of [1]_, with these decisions where it leaves details open:
+    The relationships are F1 ... F21 of Appendix E.2.1 of [1]_, with these choices for details that it leaves open:
 
     - The linear part of F3 and F4 is ``2x - 0.5`` as in the code published with [1]_; ``2(x - 0.05)`` as printed would
       put half of the graph above 1.
-    - F1 ... F4, F7, F8, F11 and F13 still leave [0, 1] for some x in [0, 1]. Centres lie only on the part of the
-      graph within the unit square; F is kept as it is.
-    - Even spacing is by arc length, both ends included, so that steep parts have their centres too. The pieces of
-      F20 and F21 miss each other by 0.0008 and 0.011 as printed; these jumps count as vertical parts.
-    - R² is the squared Pearson correlation of F(X) and Y for (X, Y) from the distribution returned, in which X is
-      noisy too and the unit square cuts off the noise, following [2]_. It is computed by quadrature, and solved
-      for the standard deviation.
+    - F1 ... F4, F7, F8, F11 and F13 still leave [0, 1] for some x in [0, 1]. Centres lie only on the part of the graph
+      within the unit square; F is not changed.
+    - Even spacing is by arc length, both ends included, so that steep parts also have centres. The pieces of F20 and
+      F21 as printed are 0.0008 and 0.011 apart; these jumps count as vertical parts.
+    - R² is the squared Pearson correlation of F(X) and Y for (X, Y) from the distribution returned, in which X is also
+      noisy and the unit square truncates the noise, following [2]_. It is computed by quadrature, and solved for the
+      standard deviation.
 
     References
     ----------
@@ -154,15 +153,14 @@ def relationship(name: str, r2: float) -> "GaussianMixture":
 
 
 def load_mic_star() -> dict[tuple[str, float], float]:
-    """MIC* of all 189 distributions of :func:`skdpmic.datasets.relationship`.
+    """Return MIC* of all 189 distributions of :func:`skdpmic.datasets.relationship`.
 
-    Computed once by ``benchmarks/make_mic_star.py``.
+    The values were computed by ``benchmarks/make_mic_star.py``.
 
     Returns
     -------
     dict
-        From (name, r2) to MIC*, to six decimals. Master partitions of twice the size change it by up to
-        0.004.
+        MIC* to six decimals, by (name, r2). Master partitions of twice the size change it by at most 0.004.
 
     Examples
     --------
@@ -178,14 +176,22 @@ def load_mic_star() -> dict[tuple[str, float], float]:
 
 @dataclass(frozen=True, eq=False)
 class GaussianMixture:
-    """Round bivariate Gaussians of equal weight, restricted to the unit square.
+    """A mixture of round bivariate Gaussians of equal weight, restricted to the unit square.
 
     Parameters
     ----------
     points : ndarray of shape (n_components, 2)
-        The centres.
+        Centres of the Gaussians.
     sigma : float, above 0
         Standard deviation in x and in y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic.datasets import GaussianMixture
+    >>> mixture = GaussianMixture(points=np.array([[0.2, 0.2], [0.8, 0.8]]), sigma=0.05)
+    >>> mixture.sample(100, random_state=0).shape
+    (100, 2)
     """
 
     points: np.ndarray
@@ -230,7 +236,7 @@ def generating_points(name, n_points=100):
 
 
 def _along_graph(name, fractions, n_steps=1_000_000):
-    """Points of the graph after the given fractions of its length within the unit square: (n_points, 2)."""
+    """Points of the graph at the given fractions of its length within the unit square: (n_points, 2)."""
     function = RELATIONSHIPS[name]
     x = np.linspace(0, 1, n_steps + 1)
     y = function(x)

@@ -1,1 +1,1 @@
-"""What a release of a table of a given shape will cost, and what it will find, before there is data."""
+"""Plans: the cost of a release of a table of a given shape, and what it will find, before there is data."""

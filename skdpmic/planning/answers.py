@@ -1,4 +1,4 @@
-"""The numbers that a plan answers with, which have three digits, and the least of them that is enough."""
+"""The possible answers of a plan, numbers of three digits, and the search for the smallest sufficient one."""
 
 from bisect import bisect_left
 from decimal import ROUND_CEILING, Context, Decimal
@@ -9,22 +9,22 @@ _UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
 
 @cache
 def epsilons():
-    """All answers for epsilon, ascending."""
+    """All possible answers for epsilon, ascending."""
     return [float(f"{digits}e{power}") for power in range(-8, 5) for digits in range(100, 1000)]
 
 
 @cache
 def sizes():
-    """All answers for a number of records, ascending."""
+    """All possible answers for the number of records, ascending."""
     return [*range(4, 1000), *(digits * 10**power for power in range(1, 7) for digits in range(100, 1000)), 10**9]
 
 
 def least(values, meets):
-    """The least of ascending `values` that meets what is asked for, as all above it then do; None if none does."""
+    """The smallest of ascending `values` that meets the request, as do all above it; None if none does."""
     first = bisect_left(values, True, key=meets)
     return values[first] if first < len(values) else None
 
 
 def rounded_up(number):
-    """To three digits."""
+    """Rounded up to three digits."""
     return float(_UPWARDS.create_decimal(Decimal(number)))

@@ -1,7 +1,7 @@
-"""How likely the best features are chosen in spite of noise, from public numbers only.
+"""How likely the best features are chosen despite the noise, from public numbers only.
 
-The scores of a table are private, so what is said rests on a public assumption: how large scores were, and how fast
-they fell, on 25 public tables (``python -m benchmarks.sets.falling``).
+The scores of a table are private, so this rests on a public assumption: how large scores were, and how fast they fell,
+on 25 public tables (``python -m benchmarks.sets.falling``).
 """
 
 import csv
@@ -18,44 +18,44 @@ from skdpmic.privacy.mechanisms import law_of_scale
 
 TABLE = files("skdpmic.planning") / "scores_on_tables.csv"
 SIGNALS = ("strong", "typical", "weak")
-JOINT = "mtv_r, joint"  # what features add to one another, in place of a statistic
-PLACES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])  # in the table
-_SHARES = np.array([0.05] * 19 + [0.05 * 0.5**i for i in range(1, 16)] + [0.05 * 0.5**15])  # the best ones last
-_WIDEST = 100  # columns of a table; of more, the others are assumed to tell as little as the last of these
-_OF_BEST = 4  # but so many times as many as are chosen
-_N_NOISES = 50  # equally likely values that stand for a law of noise
-_N_VALUES = 200  # equally likely values that stand for a score with noise
-_N_CUBES = 20  # equally likely cubes that stand for all that noise may lie in
-_SCALES = (1e-6, 1e2)  # of noise, with which nearly all is found and nothing but by luck
+JOINT = "mtv_r, joint"  # joint scores, in place of a statistic
+PLACES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])  # of the table
+_SHARES = np.array([0.05] * 19 + [0.05 * 0.5**i for i in range(1, 16)] + [0.05 * 0.5**15])  # best last
+_WIDEST = 100  # columns; in wider tables, the rest are assumed to score like the last of these
+_OF_BEST = 4  # but at least this many times as many as are chosen
+_N_NOISES = 50  # equally likely values that represent a noise distribution
+_N_VALUES = 200  # equally likely values that represent a noisy score
+_N_CUBES = 20  # equally likely cubes that represent the cube of the noise
+_SCALES = (1e-6, 1e2)  # noise at which nearly everything is found, and at which only chance finds anything
 
 
 def check_signal(signal):
-    """Raise unless the assumption has a name."""
+    """Raise unless `signal` is the name of an assumption."""
     if not isinstance(signal, str) or signal not in SIGNALS:
         raise ValueError(f"signal must be one of {list(SIGNALS)}, got {signal!r}.")
 
 
 @lru_cache(maxsize=1024)
 def share_found(statistic, signal, n_features, k, law, factor=1.0):
-    """The share of the best k features that k noisy choices find, if scores are as they were on public tables.
+    """The share of the best k features that k noisy choices find, if scores are as on public tables.
 
     Parameters
     ----------
     statistic : str
-        With automatic B, c and correction; or `JOINT`.
+        Statistic, with automatic B, c and correction; or `JOINT`.
     signal : {"strong", "typical", "weak"}
     n_features : int
     k : int
-        How many features are chosen; at most n_features.
+        Number of features chosen; at most n_features.
     law : frozen distribution of scipy.stats or CubeLaw
         Of the noise on each score.
     factor : float, default=1.0
-        What scores without noise are multiplied by.
+        Factor of the noise-free scores.
 
     Returns
     -------
     float
-        Expected share; NaN for a statistic of which nothing is known.
+        Expected share; NaN for a statistic without an assumption.
     """
     if k == n_features:
         return 1.0
@@ -66,7 +66,7 @@ def share_found(statistic, signal, n_features, k, law, factor=1.0):
 
 
 def share_of(sizes, shape, n_features, k, law):
-    """The same, of scores with this shape and, equally likely, one of these sizes."""
+    """The same, for scores of this shape and one of these equally likely sizes."""
     n_known = min(n_features, max(_WIDEST, _OF_BEST * k))
     from_top = 1 - (np.cumsum(_SHARES) - _SHARES / 2)  # the middle of each share, ascending by score
     ranks = from_top * k, k + from_top * (n_features - k)
@@ -76,13 +76,13 @@ def share_of(sizes, shape, n_features, k, law):
 
 
 def excess_of_noise(statistic, signal, n_features, k, law):
-    """How many times larger the noise is than that with which half of the best k are found; NaN if nothing is known."""
+    """Ratio of the noise to the noise at which half of the best k are found; NaN without an assumption."""
     unit, scale = _unit(law)
     return scale / _scale_that_finds_half(statistic, signal, n_features, k, unit)
 
 
 def _unit(law):
-    """The law at a scale of 1, and its scale."""
+    """The distribution at scale 1, and its scale."""
     if isinstance(law, CubeLaw):
         return CubeLaw(law.n_scores, 1.0), law.scale
     return law_of_scale(getattr(stats, law.dist.name), 1.0), law.kwds["scale"]
@@ -93,7 +93,7 @@ def _scale_that_finds_half(statistic, signal, n_features, k, unit):
     if (statistic, signal) not in _table():
         return np.nan
 
-    def excess(log_scale):  # of the scores, rather than of the noise: the law stays
+    def excess(log_scale):  # scales the scores instead of the noise, to keep the distribution
         return share_found(statistic, signal, n_features, k, unit, np.exp(-log_scale)) - 0.5
 
     return float(np.exp(brentq(excess, *np.log(_SCALES), xtol=0.01)))
@@ -102,16 +102,16 @@ def _scale_that_finds_half(statistic, signal, n_features, k, unit):
 def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):
     """The probability that a true feature is among the k with the largest noisy scores.
 
-    It is chosen if fewer than k others come before it. Given its own noisy score, the numbers of true ones and of
-    others that do are binomial, as scores and noise of features are independent; with noise in a cube, they are so
-    given the size of the cube.
+    It is chosen if fewer than k others precede it. Given its own noisy score, the numbers of preceding true features
+    and of preceding other features are binomial, because scores and noise are independent between features; with
+    noise in a cube, this holds given the size of the cube.
 
     Parameters
     ----------
     true, noise : ndarrays of shape (n_shares,)
-        Scores without noise of true and of other features.
+        Noise-free scores of true and of other features.
     shares : ndarray of shape (n_shares,)
-        How likely each of these is.
+        Probability of each of these scores.
     n_other_true, n_noise, k : int
     law : frozen distribution of scipy.stats or CubeLaw
     """
@@ -119,15 +119,15 @@ def chance_chosen(true, noise, shares, n_other_true, n_noise, k, law):
         laws = law.given_half_widths(_N_CUBES)
         return float(np.mean([chance_chosen(true, noise, shares, n_other_true, n_noise, k, each) for each in laws]))
     values = _representatives(true, shares, law)
-    with np.errstate(over="ignore"):  # far out in a tail
+    with np.errstate(over="ignore"):  # far in a tail
         true_above, noise_above = (law.sf(values[:, None] - scores) @ shares for scores in (true, noise))
-    before = np.arange(min(k, n_other_true + 1))[:, None]  # other true features
+    before = np.arange(min(k, n_other_true + 1))[:, None]  # number of other true features
     chances = binom.pmf(before, n_other_true, true_above) * binom.cdf(k - 1 - before, n_noise, noise_above)
     return float(np.clip(chances.sum(axis=0).mean(), 0, 1))
 
 
 def _representatives(scores, shares, law):
-    """Equally likely values that stand for a score with noise."""
+    """Equally likely values that represent a noisy score."""
     noises = law.ppf((np.arange(_N_NOISES) + 0.5) / _N_NOISES)
     values, weights = np.add.outer(scores, noises).ravel(), np.repeat(shares, _N_NOISES)
     order = np.argsort(values, kind="stable")
@@ -137,7 +137,7 @@ def _representatives(scores, shares, law):
 
 @lru_cache(maxsize=1)
 def _table():
-    """The file: by statistic and signal, the sizes and the shape of scores."""
+    """The file as a dict: by statistic and signal, the sizes and the shape of scores."""
     with TABLE.open(encoding="utf-8") as file:
         rows = list(csv.reader(file))[1:]
     numbers = {(statistic, signal): np.array(values, dtype=np.float64) for statistic, signal, *values in rows}

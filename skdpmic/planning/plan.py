@@ -1,4 +1,4 @@
-"""Before any data is touched: how much noise a release of a table of a given shape will have, and what that costs."""
+"""The noise and the cost of a release of a table of a given shape, before any data is used."""
 
 import math
 import numbers
@@ -20,15 +20,15 @@ from skdpmic.statistics.measure import Measure
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.shape import Shape
 
-SOUGHT = ("epsilon", "n_samples", "error")  # two of them are given, and the third is found
+SOUGHT = ("epsilon", "n_samples", "error")  # two are given, the third is found
 SMALLEST_ERROR = 1e-6
 _LEAST = {"n_features": 1, "n_samples": 4, "n_classes": 2, "max_rows_per_group": 1, "k": 1}
-CONFIDENCE = 0.95  # that the noise is no larger than the error
+CONFIDENCE = 0.95  # probability that the noise is at most the error
 _CORRECTION = "miller-madow"  # as in the estimators
 
 
 class Request(NamedTuple):
-    """What is public about a table and its release; one of epsilon, n_samples and error is None."""
+    """Public numbers of a table and its release; one of epsilon, n_samples and error is None."""
 
     n_samples: int | None
     n_features: int | None
@@ -43,34 +43,32 @@ class Request(NamedTuple):
 
     @property
     def weight_factor(self):
-        """By how much scores are smaller than those of records that all count alike."""
+        """Factor of the scores due to weights; 1 if all records count equally."""
         return 1.0 if self.mean_weight is None else self.mean_weight
 
     @property
     def sought(self):
-        """What is to be found."""
+        """The number to find: "epsilon", "n_samples" or "error"."""
         return next(name for name in SOUGHT if getattr(self, name) is None)
 
     def row_fields(self):
-        """What a row needs to know of it."""
+        """The fields that a row copies from the request."""
         return {"k": self.k, "error": self.error, "factor": self.weight_factor, "signal": self.signal}
 
     def shape(self, n_samples):
-        """The shape of a table of this many people."""
+        """The shape of a table with this many people."""
         rows_per_group = self.max_rows_per_group or 1
         return Shape(n_samples * rows_per_group, [(0.0, 1.0)] * self.n_features, rows_per_group)
 
 
 def checked(request):
-    """The request, with whole numbers as Python's, which have no largest one; raise unless it is as described.
+    """The request, with integers as Python ints, which cannot overflow; raise if it is invalid.
 
-    :func:`skdpmic.plan_release` describes it.
+    See :func:`skdpmic.plan_release`.
     """
     given = [name for name in SOUGHT if getattr(request, name) is not None]
     if len(given) != len(SOUGHT) - 1:
-        raise ValueError(
-            f"two of {', '.join(SOUGHT)} must be given, and the third is found, got {', '.join(given) or 'none'}."
-        )
+        raise ValueError(f"exactly two of {', '.join(SOUGHT)} must be given, got {', '.join(given) or 'none'}.")
     whole = {name: getattr(request, name) for name in _LEAST}
     whole = {name: value for name, value in whole.items() if value is not None or name == "n_features"}
     for name, value in whole.items():
@@ -81,7 +79,7 @@ def checked(request):
     if request.epsilon is not None:
         check_epsilon(request.epsilon)
         if request.epsilon == math.inf:
-            raise ValueError("epsilon must be finite, as nothing is private or noisy otherwise, got inf.")
+            raise ValueError("epsilon must be finite, because there is neither noise nor privacy otherwise, got inf.")
     error = request.error
     if error is not None and not (isinstance(error, numbers.Real) and SMALLEST_ERROR <= error <= 1):
         raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {error!r}.")
@@ -106,79 +104,78 @@ def plan_release(
     signal: Literal["strong", "typical", "weak"] = "weak",
     release: Literal["features", "summary"] = "features",
 ) -> ReleasePlan:
-    """What a release will cost, how many records it needs, or how much noise it will have, before there is data.
+    """Plan the cost, the noise or the number of records of a release before data is collected.
 
-    Leave out one of `epsilon`, `n_samples` and `error`; it is found for each statistic and mechanism, the least first.
-    Nothing but the numbers given here is used, so planning costs no budget.
+    Leave out one of `epsilon`, `n_samples` and `error`: it is computed for each statistic and mechanism, and the rows
+    are in ascending order. Planning uses only the numbers given here, so it costs no budget.
 
     Parameters
     ----------
     n_samples : int, default=None
-        Number of records, at least 4; with `max_rows_per_group`, of people.
+        Number of records, at least 4; number of people with `max_rows_per_group`.
     n_features : int
         Number of features, at least 1.
     k : int, default=None
-        How many of them are to be chosen. Without it, only releases of scores are planned.
+        Number of features to choose. If None, only releases of scores are planned.
     epsilon : float, default=None
         Privacy budget of the release; above 0, and finite.
     error : float, default=None
-        How much noise may do, in [1e-6, 1], on the scale of the scores, which lie in [0, 1]. For a release of scores
-        it is half the width of the 95% interval of each of them: `scores_interval` reaches no further. For a release
-        of names, which publishes no scores, it is half the width of the 95% interval of what noise does to the
-        difference of two scores before the choice: of two features whose scores are that far apart, the better one
-        comes first with a probability of at least 97.5%.
+        Largest error due to noise, in [1e-6, 1], on the scale of the scores, which are in [0, 1]. For a release of
+        scores it is the half-width of the 95% interval of each score, as in `scores_interval`. For a release of names
+        it is the half-width of the 95% interval of the noise on the difference of two scores: of two features whose
+        scores are that far apart, the better one comes first with a probability of at least 97.5%.
     delta : float, default=0.0
-        In [0, 1). If above 0, mechanisms that use it are planned, too.
+        In [0, 1). If above 0, mechanisms that use it are also planned.
     n_classes : int, default=None
         Number of classes of a discrete target, at least 2; None for a continuous one.
     max_rows_per_group : int, default=None
-        If given, people are protected as a whole, each with this many rows.
+        If given, the guarantee covers people, each with this many rows.
     mean_weight : float, default=None
-        If given, records have survey weights, of which this is the mean, about, as a share of the largest one that
-        counts, `max_weight` of the estimators; in (0, 1]. `error` is then that of scores that are divided by it.
+        If given, records have survey weights, and this is their approximate mean, as a share of the estimators'
+        `max_weight`; in (0, 1]. `error` then refers to scores divided by it.
     signal : {"strong", "typical", "weak"}, default="weak"
-        What `found` assumes of the scores: that they are as large, and fall as fast, as on the third of 25 public
-        tables in which the best features are the hardest to find ("weak"), on all of these, or on the third in which
-        they are the easiest. The noise does not depend on it.
+        Assumption about the scores behind `found`: they are as large, and fall as fast, as on the third of 25 public
+        tables whose best features are hardest to find ("weak"), on all 25 ("typical"), or on the third whose best
+        features are easiest to find ("strong"). The noise does not depend on it.
     release : {"features", "summary"}, default="features"
-        What is to be published: scores or names of features; or a :func:`private_summary` of a table with `n_features`
-        columns, whose `error` is half the width of the intervals for the shares that are missing, clipped or unknown,
-        all of them at once. That has no target, so `k`, `n_classes` and `mean_weight` are None.
+        What to publish: scores or names of features; or a :func:`private_summary` of a table with `n_features` columns.
+        The `error` of a summary is the half-width of the simultaneous intervals for the shares of missing, clipped and
+        unknown values. A summary has no target, so `k`, `n_classes` and `mean_weight` must be None.
 
     Returns
     -------
     ReleasePlan
-        Its rows have the attributes release, mechanism, statistic, epsilon, delta, n_samples, n_features, k, error,
-        noise_scale, found and rho. `to_frame` makes a dataframe of them.
+        Rows with the attributes release, mechanism, statistic, epsilon, delta, n_samples, n_features, k, error,
+        noise_scale, found and rho. `to_frame` returns them as a dataframe.
 
     Raises
     ------
     ValueError
-        If a parameter is not as described, if not exactly one of the three is left out, or if no release is possible.
+        If a parameter is invalid, if not exactly one of the three is left out, or if no release is possible.
 
     See Also
     --------
     PrivateSelectKBest.plan : The same for an estimator.
-    search_cost : What a search over parameters costs.
-    skdpmic.plotting.PlanDisplay : Draws plans by the number of records.
+    search_cost : Computes the privacy cost of a parameter search.
+    skdpmic.plotting.PlanDisplay : Plots plans against the number of records.
 
     Notes
     -----
-    The numbers come from the mechanisms that a fit uses, and are rounded up to three digits: with the epsilon, or the
-    number of records, that is stated, the noise is as asked for or smaller; and no fit has a larger error than is
-    stated, with the confidence above. They are for numeric features and automatic B and c, on which the noise hardly
-    depends. Not planned are releases that would need more than a billion records or an epsilon above 10 million,
-    statistics that do not allow that many classes, and ``mechanism="geometric"``: it adds noise to counts, and the
-    error of the scores that follow from them has no known law.
+    The numbers come from the mechanisms that a fit uses, and are rounded up to three digits: with the stated epsilon or
+    number of records, the noise is at most that requested; and at the confidence above, no fit has a larger error than
+    stated. They assume numeric features and automatic B and c, on which the noise hardly depends. Plans leave out
+    releases that would need more than a billion records or an epsilon above 10 million, statistics that do not support
+    that many classes, and ``mechanism="geometric"``, whose scores have an error of unknown distribution, because the
+    noise is on counts.
 
-    `found` is the expected share of the k features that are the best without noise among the k chosen with it, or
-    among those with the k largest noisy scores. It rests on the assumption of `signal`. On twelve other tables, "weak"
-    promised 0.04 less than was found, on average, and "typical" 0.09 more; single tables are further off
+    `found` is the expected share of the best k features (those without noise) among the k features chosen, or among
+    those with the k largest noisy scores. It relies on the assumption of `signal`. On twelve other tables, "weak"
+    predicted on average 0.04 less than was found, and "typical" 0.09 more; errors on single tables are larger
     (``docs/choose/planning.md``).
 
     Examples
     --------
-    What epsilon finds the best 5 of 100 features among 5,000 patients?
+    Which epsilon finds the best 5 of 100 features in data of 5,000 patients?
 
     >>> from skdpmic import plan_release
     >>> plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
@@ -187,7 +184,7 @@ def plan_release(
     >>> all(row.error <= 0.1 for row in plan)
     True
 
-    How far off are the shares of a private look at 10 columns of 10,000 people?
+    How accurate are the shares in a private summary of 10 columns and 10,000 people?
 
     >>> plan_release(n_samples=10_000, n_features=10, epsilon=0.1, release="summary")[0].error
     0.0624
@@ -202,22 +199,22 @@ def plan_release(
         rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
         raise ValueError(
-            f"no release meets error={error!r} with up to {sizes()[-1]:,} samples, or an epsilon up to "
+            f"no release meets error={error!r} with at most {sizes()[-1]:,} samples, or an epsilon of at most "
             f"{epsilons()[-1]:,.0f}."
         )
-    once = {row[:3]: row for row in reversed(rows)}  # a delta may be of no use
+    once = {row[:3]: row for row in reversed(rows)}  # delta may make no difference
     cheapest_first = sorted(once.values(), key=lambda row: (getattr(row, request.sought), row.noise_scale))
     return ReleasePlan(tuple(cheapest_first), request.sought)
 
 
 def planned_releases(statistic, request):
-    """The rows of a plan that are of one statistic.
+    """The rows of a plan for one statistic.
 
     Parameters
     ----------
     statistic : str
     request : Request
-        Checked.
+        A checked request.
 
     Returns
     -------
@@ -231,7 +228,7 @@ def planned_releases(statistic, request):
 
 
 def _allows(statistic, request):
-    """Whether the statistic allows this many records and classes, and weights if they have some."""
+    """Whether the statistic supports this many records and classes, and weights if there are any."""
     if request.mean_weight is not None and not statistic.takes_weights:
         return False
     try:
@@ -242,7 +239,7 @@ def _allows(statistic, request):
 
 
 def plan_of_fit(release, measure, statistic, request, scales, n_kept, has_usual_grids):
-    """The release of a fit to features of these scales, and then those that :func:`plan_release` finds."""
+    """The release of a fit to features of these scales, followed by those of :func:`plan_release`."""
     shape = request.shape(request.n_samples)._replace(scales=scales)
     of_fit = request._replace(error=None).row_fields()
     own = planned(release, measure, shape, statistic, n_kept=n_kept, has_usual_grids=has_usual_grids, **of_fit)
@@ -251,14 +248,14 @@ def plan_of_fit(release, measure, statistic, request, scales, n_kept, has_usual_
 
 
 class _Option(NamedTuple):
-    """One way to release one statistic, as in an estimator with automatic settings."""
+    """A way to release a statistic, as in an estimator with automatic settings."""
 
-    release_for: Callable  # from an epsilon
+    release_for: Callable  # a function of epsilon
     statistic: object
     request: Request
 
     def row(self):
-        """What it takes to meet the request, or None if nothing does."""
+        """The row that meets the request, or None if none does."""
         request = self.request
         epsilon, n_samples = request.epsilon, request.n_samples
         if epsilon is None:
@@ -272,7 +269,7 @@ class _Option(NamedTuple):
         return planned(release, measure, shape, self.statistic.name, **request.row_fields())
 
     def meets(self, epsilon, n_samples):
-        """Whether the noise is as small as asked for."""
+        """Whether the noise is as small as requested."""
         release, measure = self._at(epsilon, n_samples)
         mechanism = _mechanism(release, measure, self.request.shape(n_samples))
         return mechanism.margin(CONFIDENCE) <= self.request.error * self.request.weight_factor
@@ -287,7 +284,7 @@ def _options(statistic, request):
     """The statistic with each mechanism."""
     d, k, delta = request.n_features, request.k, request.delta
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
-    if d == 1:  # on one score, noise in a cube is Laplace noise
+    if d == 1:  # with one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
     learns = statistic.learns_target(request.n_classes)
     releases = [partial(_scores, learns, mechanism, delta, d) for mechanism in allowed]
@@ -306,7 +303,7 @@ def _names(learns, delta, k, epsilon):
 
 
 def planned(release, measure, shape, statistic, *, k, factor, signal, error=None, n_kept=0, has_usual_grids=True):
-    """The row of a release; its error is the stated one, or else that of the mechanism.
+    """The row of a release; its error is the given one, or else that of the mechanism.
 
     Parameters
     ----------
@@ -317,11 +314,11 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
     k, signal, error
         As in :func:`plan_release`.
     factor : float
-        What scores are multiplied by, as records do not all count alike.
+        Factor of the scores due to weights.
     n_kept : int, default=0
-        How many features are not chosen, but kept.
+        Number of features kept in any case.
     has_usual_grids : bool, default=True
-        Whether the measure is one of which it is assumed how scores fall.
+        Whether the assumption about scores applies to the grids of the measure.
 
     Returns
     -------
@@ -348,20 +345,20 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
 
 
 class _Unprepared(NamedTuple):
-    """A measure for which nothing is made that only scores need, and that may be large."""
+    """A measure without the (possibly large) objects that only scoring needs."""
 
     measure: Measure
 
     def steps(self, shape):
-        """How far one record can move a score, in grid steps."""
+        """Sensitivity of a score, in grid steps."""
         return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
 
 
 def scores_of(release, statistic):
-    """Whose scores decide on what a release finds: those of a statistic, or of what features add to one another."""
+    """The scores that decide what a release finds: those of a statistic, or joint scores."""
     return JOINT if isinstance(release, JointFeatures) else statistic
 
 
 def _mechanism(release, measure, shape):
-    """The noise that a fit would have."""
+    """The mechanism of a fit."""
     return release.mechanism(measure if isinstance(release, NoisyTables) else _Unprepared(measure), shape)

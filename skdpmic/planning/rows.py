@@ -1,4 +1,4 @@
-"""The table of a plan: a row for each release that is possible."""
+"""The table of a plan: one row per possible release."""
 
 import html
 from collections.abc import Iterator
@@ -9,30 +9,38 @@ from skdpmic._utils.results import dataframe
 
 
 class PlannedRelease(NamedTuple):
-    """One possible release of a table, planned before there is one.
+    """One possible release of a table, planned before the table exists.
 
     Attributes
     ----------
     release : {"scores", "names", "summary"}
     mechanism : {"laplace", "gaussian", "k-norm", "geometric", "one-shot", "permute-and-flip", "exponential"}
-        The last three are for ``release="names"``: without `delta`, without it by joint scores, with `delta`.
+        The last three are for ``release="names"``: without `delta`, with joint scores and without `delta`, with
+        `delta`.
     statistic : str
-        "shares" of a summary.
+        "shares" for a summary.
     epsilon, delta : float
-        What is spent.
+        Privacy cost.
     n_samples, n_features : int
     k : int or None
     error : float
-        See :func:`plan_release`; NaN with "geometric", whose noise is on counts.
+        As in :func:`plan_release`; NaN with "geometric", whose noise is on counts.
     noise_scale : float
-        What a fitted estimator has as `noise_scale_`; of a summary, as a share of the records.
+        `noise_scale_` of a fitted estimator; for a summary, as a share of the records.
     found : float
-        Share of the best k features that is found, if scores fall as is assumed; NaN without an assumption. See
+        Expected share of the best k features found, if scores fall as assumed; NaN without an assumption. See
         :func:`plan_release`.
     epsilon_of_target : float
-        The part of epsilon that is spent on the target itself, before features are scored; 0 if nothing is learnt.
+        Part of epsilon spent on the target itself, before features are scored; 0 if nothing is learnt.
     rho : float
-        What a ledger with composition="zcdp" adds up, in which releases made of many parts cost less.
+        Charge of a ledger with composition="zcdp", in which releases of many parts cost less.
+
+    Examples
+    --------
+    >>> from skdpmic import plan_release
+    >>> row = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)[0]
+    >>> row.release, row.mechanism, row.statistic, row.epsilon
+    ('names', 'one-shot', 'mtv_r', 0.141)
     """
 
     release: str
@@ -52,15 +60,24 @@ class PlannedRelease(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ReleasePlan:
-    """A table of releases to choose from, as :func:`plan_release` makes it.
+    """A table of possible releases, returned by :func:`plan_release`.
 
-    It has a length, iterating over it gives its rows, and ``plan[0]`` is the first of them.
+    It is a sequence of rows: it has a length, can be iterated over, and ``plan[0]`` is the first row.
 
     Parameters
     ----------
     rows : tuple of PlannedRelease
     sought : {"epsilon", "n_samples", "error"}
-        What was left out, and is found in each row.
+        The number that was left out, and is computed in each row.
+
+    Examples
+    --------
+    >>> from skdpmic import plan_release
+    >>> plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
+    >>> plan.sought, plan[0].epsilon <= plan[1].epsilon
+    ('epsilon', True)
+    >>> len(plan.to_frame()) == len(plan)
+    True
     """
 
     rows: tuple
@@ -76,12 +93,12 @@ class ReleasePlan:
         return self.rows[index]
 
     def to_frame(self) -> Any:
-        """The table as a dataframe.
+        """Return the table as a dataframe.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each release.
+            One row per release.
 
         Raises
         ------
@@ -110,18 +127,18 @@ class ReleasePlan:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def _caption(self):
-        """What all rows have in common."""
+        """The caption: the values that all rows share."""
         common = {name: cells[0] for name, cells in self._columns() if not _tells_apart(name, cells, self.sought)}
         return f"{self.sought} of each release, with {', '.join(f'{k}={v}' for k, v in common.items() if v != _NONE)}"
 
     def _shown(self):
-        """Names and cells of the columns in which rows differ."""
+        """Names and cells of the columns that differ between rows."""
         columns = [(name, cells) for name, cells in self._columns() if _tells_apart(name, cells, self.sought)]
         return [name for name, _ in columns], list(zip(*(cells for _, cells in columns), strict=True))
 
     def _columns(self):
-        """Names of all columns that are printed, each with its cells."""
-        for name in _NAMES[:-1]:  # not rho, which is for computing with
+        """Names and cells of all printed columns."""
+        for name in _NAMES[:-1]:  # without rho, which is for computations
             yield name, [_cell(name, getattr(row, name)) for row in self.rows]
 
 
@@ -131,7 +148,7 @@ _NONE = "-"
 
 
 def _tells_apart(name, cells, sought):
-    """Whether a column is shown, rather than stated once for all rows."""
+    """Whether a column is shown, rather than stated once in the caption."""
     return name in (*_WORDS, sought, "noise_scale") or len(set(cells)) > 1
 
 

@@ -1,4 +1,4 @@
-"""Before any data is touched: how far off the shares of a private look at a table will be, and what that costs."""
+"""The error and the cost of a private summary of a table, before any data is used."""
 
 import math
 from fractions import Fraction
@@ -8,12 +8,12 @@ from skdpmic.planning.answers import epsilons, least, rounded_up, sizes
 from skdpmic.planning.rows import PlannedRelease
 from skdpmic.release.summary.release_of_cells import CellsRelease
 
-_SIZES = (4, 12)  # cells of a column of numbers, which has more than one of labels
+_SIZES = (4, 12)  # cells of a numeric column, which has more than one of labels
 _ONLY_FOR_FEATURES = ("k", "n_classes", "mean_weight")
 
 
 def planned_summaries(request):
-    """The rows of a plan of :func:`skdpmic.private_summary`: without delta, and with it if that is less noisy.
+    """The rows of a plan of :func:`skdpmic.private_summary`: without delta, and with delta if that has less noise.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def _row(request, delta):
 
 
 def _error(request, epsilon, delta, n_samples):
-    """Half the width of the intervals for shares of flags, all at once."""
+    """Half-width of the simultaneous intervals for the shares of flags."""
     n_rows = n_samples * (request.max_rows_per_group or 1)
     return _release(request, epsilon, delta).margin(0, _SIZES[0]) / n_rows
 

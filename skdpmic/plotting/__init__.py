@@ -1,4 +1,4 @@
-"""Pictures of what was released. matplotlib is imported only when one is drawn."""
+"""Plots of releases, plans and ledgers. matplotlib is imported only when a figure is drawn."""
 
 import lazy_loader
 

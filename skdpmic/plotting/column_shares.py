@@ -1,4 +1,4 @@
-"""The picture of a private look at a table."""
+"""The plot of a private summary."""
 
 from __future__ import annotations
 
@@ -22,56 +22,55 @@ if TYPE_CHECKING:
 
     from skdpmic.release.summary.summary_result import ColumnShares
 
-# Across, parts are from 0 to 1, and flags to their right. Upwards, all heights are in shares, and a row is this many
-# times as high as the tallest of all bars: with room for the ends of the range below, and a little above.
+# Horizontally, parts extend from 0 to 1, with flags to their right. Vertically, heights are shares, and a row is this
+# many times as high as the tallest bar: room for the ends of the range below, and a little above.
 _HEIGHT, _TALLEST_AT = 1.55, 1.1
 _SLOTS = {MISSING: 1.16, BELOW: 1.48, ABOVE: 1.80, OTHER: 1.80}
-_FLAG_WIDTH, _RIGHT = 0.07, 2.1  # what a flag is in number is written beside its bar
+_FLAG_WIDTH, _RIGHT = 0.07, 2.1  # room for the number beside the bar of a flag
 _MOST_LETTERS = 20  # of a name
-_LETTERS = 26  # fit below the parts
-_MOST_LABELS = 4  # that are written one by one
+_LETTERS = 26  # that fit below the parts
+_MOST_LABELS = 4  # written individually
 _SCALES = {LogRange: "(log)", Knots: "(knots)"}
-_FINE = 0.0095  # shares below have a further digit
+_FINE = 0.0095  # smaller shares get another digit
 _ROUND_SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
 @dataclass(eq=False, repr=False)
 class SummaryDisplay(Display):
-    """A private look at a table: how the values of each column spread, and what is wrong with them.
+    """Plot of a private summary: the distribution of each column, and its missing, clipped and unknown values.
 
-    A row is a column of the table. Its bars are the shares of records in the parts of its range, from the lowest to the
-    highest, or that have each of its labels; as many neighbouring labels share a bar as needed. To the right are the
-    shares that are missing, below or above the range, or have none of the labels, with the numbers where there are any
-    beyond the noise. Thin lines are intervals that hold all shares at once, with a confidence of 95%. Columns with
-    something suspicious are on top, their names bold after an exclamation mark, and their bars of another colour;
-    ``suspicious`` of the summary says what it is. All heights are on one scale.
+    Each row is a column of the table. Its bars are the shares of records in the parts of its range, in order, or with
+    each of its labels; with many labels, neighbours share a bar. To the right are the shares of values that are
+    missing, below or above the range, or not among the labels, with numbers if they exceed the noise. Thin lines are
+    simultaneous 95% intervals. Suspicious columns are at the top, with bold names after an exclamation mark and bars of
+    another colour; see ``suspicious`` of the summary for the findings. All heights are on one scale.
 
-    The shares are private already, so the picture costs no further budget and may be published.
+    The shares are already private, so the plot costs no further budget and may be published.
 
     Parameters
     ----------
     columns : sequence of ColumnShares
         As in `columns` of a :class:`~skdpmic.release.summary.summary_result.PrivateSummary`.
     title : str, default=""
-        What is written above.
+        Title of the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on; after :meth:`plot`.
+        Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     columns_ : list of ColumnShares
-        Those that are drawn, from the top.
+        Columns shown, from the top.
     bars_ : list of matplotlib BarContainer
-        Of each of these, the parts of its range, or its labels.
+        For each of these, the parts of its range, or its labels.
     flags_ : list of matplotlib BarContainer
-        Of each of these, what is missing, below, above or other.
+        For each of these, the missing, below, above or other values.
     intervals_ : matplotlib LineCollection or None
-        A line for each bar of a column and then for each of its flags; None if there is no noise.
+        One line per bar of a column, followed by one per flag; None if there is no noise.
 
     See Also
     --------
-    SummaryDisplay.from_summary : From what `private_summary` returns.
+    SummaryDisplay.from_summary : Plots the result of `private_summary`.
     skdpmic.private_summary : Releases the shares.
 
     Examples
@@ -94,16 +93,16 @@ class SummaryDisplay(Display):
 
     @classmethod
     def from_summary(cls, summary: PrivateSummary, *, max_columns: int = 20, ax: Axes | None = None) -> SummaryDisplay:
-        """Draw a private look at a table.
+        """Plot a private summary of a table.
 
         Parameters
         ----------
         summary : PrivateSummary
-            As :func:`skdpmic.private_summary` returns it.
+            Result of :func:`skdpmic.private_summary`.
         max_columns : int, default=20
-            How many columns are shown, the suspicious ones first.
+            Maximum number of columns shown, suspicious ones first.
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
@@ -116,7 +115,7 @@ class SummaryDisplay(Display):
         TypeError
             If `summary` is not a PrivateSummary.
         ValueError
-            If `max_columns` is not as described.
+            If `max_columns` is invalid.
         """
         if not isinstance(summary, PrivateSummary):
             raise TypeError(f"summary must be a PrivateSummary, got {type(summary).__name__}.")
@@ -124,14 +123,14 @@ class SummaryDisplay(Display):
         return cls(summary.columns, title=title).plot(ax, max_columns=max_columns)
 
     def plot(self, ax: Axes | None = None, *, max_columns: int = 20) -> Self:
-        """Draw the shares.
+        """Plot the shares.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
         max_columns : int, default=20
-            How many columns are shown, the suspicious ones first.
+            Maximum number of columns shown, suspicious ones first.
 
         Returns
         -------
@@ -142,7 +141,7 @@ class SummaryDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If `max_columns` is not as described.
+            If `max_columns` is invalid.
         """
         check_whole(max_columns, "max_columns")
         self.columns_ = sorted(self.columns, key=lambda column: not column.suspicious)[:max_columns]
@@ -183,11 +182,11 @@ class SummaryDisplay(Display):
                 lines += [(x, *end) for x, end in zip(centres, ends, strict=True)]
         self.intervals_ = None
         if any(column.flag_margin or column.part_margin for column in self.columns_):
-            label = "95% intervals, for all at once"
+            label = "simultaneous 95% intervals"
             self.intervals_ = ax.vlines(*np.transpose(lines), colors=ink_of(ax), linewidth=0.9, label=label)
 
     def _draw_scale(self, ax, floors, tallest):
-        """Where the bars of each row start, and how high a round share is."""
+        """Draw the base line of each row, and the height of a round share."""
         share = next((share for share in _ROUND_SHARES if share <= tallest), tallest)
         heights = [floor + share for floor in floors]
         label = f"dotted: {share:.0%} of records"
@@ -210,13 +209,13 @@ class SummaryDisplay(Display):
 
 
 def _centres(column):
-    """Across, the middles of the bars of parts, and of flags."""
+    """The horizontal centres of the bars of parts, and of flags."""
     places = column.cells.part_places()
     return (places[:-1] + places[1:]) / 2, np.array([_SLOTS[flag] for flag in column.cells.flags])
 
 
 def _write_flags(ax, column, floor):
-    """The numbers, where there are any beyond the noise."""
+    """Write the numbers that exceed the noise."""
     for x, share in zip(_centres(column)[1], column.flags, strict=True):
         if share > column.flag_margin:
             text = f"{share:.0%}" if share >= _FINE else f"{share:.1%}"
@@ -224,7 +223,7 @@ def _write_flags(ax, column, floor):
 
 
 def _write_parts(ax, cells, floor):
-    """Below the bars the ends of the range, or labels: all if there are few, or else the first and the last."""
+    """Write the ends of the range below the bars, or the labels: all if there are few, else the first and the last."""
     if cells.is_nominal and cells.n_parts <= _MOST_LABELS:
         labels, n = [labels[0] for labels in cells.part_ends()], cells.n_parts
         texts = [((2 * part + 1) / (2 * n), "center", label_of(labels[part], _LETTERS // n)) for part in range(n)]
@@ -236,7 +235,7 @@ def _write_parts(ax, cells, floor):
 
 
 def _ends(cells):
-    """What is written below the first part, between, if there is room, and below the last."""
+    """The texts below the first part, in between (if there is room) and below the last part."""
     if cells.is_nominal:
         ends = cells.part_ends()
         first, last = label_of(ends[0][0], _LETTERS // 3), label_of(ends[-1][-1], _LETTERS // 3)
@@ -248,6 +247,6 @@ def _ends(cells):
 
 
 def _write(ax, text, place, offset, **style):
-    """Small text, this many points from a place."""
+    """Write small text at this offset, in points, from a position."""
     style |= {"fontsize": "small", "color": ink_of(ax), "va": "baseline"}
     ax.annotate(text, place, xytext=offset, textcoords="offset points", **style)

@@ -1,4 +1,4 @@
-"""The picture of how clear a choice was."""
+"""The plot of the gaps between chosen features."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import in_order
 from skdpmic._utils.texts import budget, in_short, names_of
-from skdpmic.plotting.figures import CHOSEN, NOISE, Display, feature_labels, ink_of
+from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, feature_labels, ink_of
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.privacy.top_k import OneShotTopK
@@ -25,40 +25,40 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class GapsDisplay(Display):
-    """How clear a choice of features was: the gaps between the noisy scores of those chosen, in order.
+    """Plot of the gaps between the noisy scores of the features chosen, in order.
 
-    A bar between two features is how much larger the noisy score of the upper one is. Bars that reach beyond the shaded
-    noise are filled: if any feature that comes later were as good as the upper one, a gap that large would have a
-    probability of at most 1 - `confidence`. Gaps are private already, so the picture costs no further budget and may be
-    published. The last feature has no gap: how far it is above those that were not chosen is not known.
+    A bar between two features is the difference of their noisy scores. Bars that reach beyond the shaded noise are
+    filled: if any later feature were as good as the upper one, a gap that large would have a probability of at most
+    1 - `confidence`. The gaps are already private, so the plot costs no further budget and may be published. The last
+    feature has no gap: its distance to the features that were not chosen is not known.
 
     Parameters
     ----------
     gaps : array-like of shape (n_chosen - 1,)
-        As `gaps_` of :class:`skdpmic.PrivateSelectKBest`.
+        Gaps, such as `gaps_` of :class:`skdpmic.PrivateSelectKBest`.
     feature_names : sequence of str of length n_chosen, default=None
-        In the order of the choice; None numbers the places.
+        Names in the order of the choice; None numbers the ranks.
     noise_margin : float, default=None
-        How far the noise reaches with this confidence, shaded; None shades nothing.
+        Bound on the noise at this confidence, which is shaded; None shades nothing.
     confidence : float, default=0.95
-        Of the margin, for each gap by itself.
+        Confidence level of the margin, for each gap by itself.
     title : str, default=""
-        What is written above.
+        Title of the plot.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on; after :meth:`plot`.
+        Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
-        A bar for each gap that is shown, from the best on.
+        One bar per gap shown, from the best feature on.
     noise_ : matplotlib Patch or None
-        What is within the noise.
+        The shaded range of the noise.
 
     See Also
     --------
-    GapsDisplay.from_estimator : From a fitted estimator.
-    ScoresDisplay : Draws scores, where these were released.
+    GapsDisplay.from_estimator : Plots a fitted estimator.
+    ScoresDisplay : Plots scores, if these were released.
 
     Examples
     --------
@@ -79,18 +79,18 @@ class GapsDisplay(Display):
     def from_estimator(
         cls, estimator, *, confidence: float = 0.95, max_features: int = 20, ax: Axes | None = None
     ) -> GapsDisplay:
-        """Draw how clear the choice of a fitted selector was.
+        """Plot the gaps between the features chosen by a fitted selector.
 
         Parameters
         ----------
         estimator : PrivateSelectKBest
-            Fitted, with ``mechanism_="one-shot"``.
+            A fitted selector with ``mechanism_="one-shot"``.
         confidence : float, default=0.95
-            Of what is shaded, for each gap by itself; in (0, 1).
+            Confidence level of the shaded noise, for each gap by itself; in (0, 1).
         max_features : int, default=20
-            How many features are shown, the best first.
+            Maximum number of features shown, best first.
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class GapsDisplay(Display):
         NotFittedError
             If the estimator is not fitted.
         ValueError
-            If a parameter is not as described.
+            If a parameter is invalid.
 
         Examples
         --------
@@ -121,8 +121,8 @@ class GapsDisplay(Display):
         check_published(estimator)
         if not hasattr(estimator, "gaps_"):
             raise AttributeError(
-                f"{cls.__name__} needs released gaps, which PrivateSelectKBest publishes with mechanism_='one-shot', "
-                f"got {estimator!r}."
+                f"{cls.__name__} requires released gaps, which PrivateSelectKBest publishes with "
+                f"mechanism_='one-shot', got {estimator!r}."
             )
         check_confidence(confidence)
         check_whole(max_features, "max_features")
@@ -138,14 +138,14 @@ class GapsDisplay(Display):
         return display.plot(ax, max_features=max_features)
 
     def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Self:
-        """Draw the gaps.
+        """Plot the gaps.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
         max_features : int, default=20
-            How many features are shown, the best first.
+            Maximum number of features shown, best first.
 
         Returns
         -------
@@ -156,26 +156,26 @@ class GapsDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If `max_features` is not as described.
+            If `max_features` is invalid.
         """
         check_whole(max_features, "max_features")
         gaps = np.asarray(self.gaps, dtype=np.float64)
         n_chosen, shown = len(gaps) + 1, gaps[: max_features - 1]
         n_rows = len(shown) + 1
-        ax = self._begin(ax, (6.4, 1.7 + 0.34 * n_rows))
+        ax = self._begin(ax, (WIDTH, 1.8 + 0.34 * n_rows))
         self._shade_noise(ax)
         self._draw_bars(ax, shown)
         places = [f"place {j + 1}" for j in range(n_chosen)]
         labels = places if self.feature_names is None else feature_labels(self.feature_names, n_chosen)
         ax.set_yticks(range(n_rows), labels=labels[:n_rows])
         ax.set_ylim(n_rows - 0.5, -0.5)
-        ax.set_xlabel("gap to the next feature chosen, with noise")
+        ax.set_xlabel("noisy gap to the next feature chosen")
         return self._end(self.title)
 
     def _shade_noise(self, ax):
         self.noise_ = None
         if self.noise_margin:
-            reach = f"noise: up to {in_short(self.noise_margin)} with {100 * self.confidence:g}% confidence"
+            reach = f"noise: at most {in_short(self.noise_margin)} with {100 * self.confidence:g}% confidence"
             self.noise_ = ax.axvspan(0, self.noise_margin, color=NOISE, alpha=0.25, linewidth=0, label=reach)
 
     def _draw_bars(self, ax, gaps):

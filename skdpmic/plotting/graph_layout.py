@@ -1,4 +1,4 @@
-"""Where the nodes of a graph are drawn: near those that they have edges with, causes above what they cause."""
+"""The layout of a graph: nodes near their neighbours, and causes above their effects."""
 
 import math
 
@@ -6,15 +6,15 @@ import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
 _STEPS = 200
-_DOWN = 1.0  # how much the direction of an arrow counts, beside its length
+_DOWN = 1.0  # weight of the direction of an arrow, relative to its length
 _TINY = 1e-9
 
 
 def layout(marks):
-    """Places of the nodes of a graph, the same for the same graph.
+    """Positions of the nodes of a graph, deterministic.
 
-    The distance of two nodes is to be the number of edges between them, near ones above all: stress majorisation [1]_.
-    Then the picture is turned so that arrows point downwards on average, and each arrow is to go down by one, too.
+    The distance of two nodes approximates the number of edges between them, near ones above all, by stress majorisation
+    [1]_. The layout is then rotated so that arrows point downwards on average, and refined so that each goes down by 1.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def layout(marks):
 
 
 def _distances(marks):
-    """Edges between each two nodes; between parts of the graph that no edge connects, three or fewer."""
+    """Number of edges between every two nodes; at most three between disconnected parts of the graph."""
     distances = shortest_path(marks | marks.T, unweighted=True)
     connected = np.isfinite(distances)
     return np.where(connected, distances, min(distances[connected].max() + 1, 3))
@@ -50,7 +50,7 @@ def _on_a_circle(n_nodes):
 
 
 def _majorised(places, distances, arrows):
-    """Places with these distances, as nearly as can be, and each arrow going down by one."""
+    """Positions that approximate these distances, and arrows going down by one."""
     weights = 1 / (distances + np.eye(len(distances))) ** 2
     np.fill_diagonal(weights, 0.0)
     down = _DOWN * arrows
@@ -68,13 +68,13 @@ def _laplacian(weights):
 
 
 def _inverse_laplacian(weights):
-    """The pseudoinverse of the Laplacian of a connected graph, 0 for places that are all the same."""
+    """The pseudoinverse of the Laplacian of a connected graph, 0 for constant vectors."""
     mean = 1 / len(weights)
     return np.linalg.inv(_laplacian(weights) + mean) - mean
 
 
 def _turned(places, arrows):
-    """The places turned so that arrows point downwards on average; if there are none, so that they are wide."""
+    """The positions rotated so that arrows point downwards on average; without arrows, so that the layout is wide."""
     direction = np.sum([places[j] - places[i] for i, j in np.argwhere(arrows)], axis=0) * np.ones(2)
     if np.linalg.norm(direction) < _TINY:
         direction = _narrowest(places)
@@ -83,7 +83,7 @@ def _turned(places, arrows):
 
 
 def _narrowest(places):
-    """The direction in which centred places differ least. Rounding errors do not decide between directions."""
+    """The direction of least variance of centred positions, made robust to rounding errors."""
     (across, both), (_, along) = places.T @ places
     sine, cosine = np.array([2 * both, across - along]) / max(across + along, _TINY)
     wide = math.atan2(round(sine, 6) + 0.0, round(cosine, 6) + 0.0) / 2  # -0.0 + 0.0 is 0.0

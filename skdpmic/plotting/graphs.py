@@ -1,4 +1,4 @@
-"""The picture of a graph of causes."""
+"""The plot of a causal graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.texts import budget, names_of
-from skdpmic.plotting.figures import CHOSEN, Display, feature_labels, ink_of
+from skdpmic.plotting.figures import CHOSEN, WIDTH, Display, feature_labels, ink_of
 from skdpmic.plotting.graph_layout import layout
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-_SUREST, _SURE = 1e-4, 1e-2  # of alpha: p-values up to which an edge is drawn thicker
+_SUREST, _SURE = 1e-4, 1e-2  # shares of alpha: p-values up to which an edge is drawn thicker
 _WIDTHS = (2.6, 1.4, 1.4, 1.4)
 _STYLES = ("solid", "solid", (0, (3, 2)), (0, (1, 2)))
 _UNTESTED = 3
@@ -27,36 +27,36 @@ _UNTESTED = 3
 
 @dataclass(eq=False, repr=False)
 class GraphDisplay(Display):
-    """A graph of causes: arrows where the direction is known, lines where it is not, thicker the surer an edge is.
+    """Plot of a causal graph: arrows for known directions, lines for unknown ones, thicker for stronger evidence.
 
-    The graph follows from what was released, so the picture costs no further budget and may be published.
+    The graph is computed from a release, so the plot costs no further budget and may be published.
 
     Parameters
     ----------
     marks : array-like of bool of shape (n_features, n_features)
-        ``marks[i, j]`` for an arrow from i to j; for a line, ``marks[j, i]`` as well.
+        ``marks[i, j]`` is True for an arrow from i to j; for a line, ``marks[j, i]`` is also True.
     p_values : array-like of shape (n_features, n_features), default=None
-        The largest p-value of the tests of each two columns, which says how sure an edge is, or NaN if a test could not
-        be made; None draws all alike.
+        Largest p-value of the tests of each pair of columns, which sets the thickness of edges; NaN if a test could not
+        be made. None draws all edges alike.
     alpha : float, default=0.01
-        What the p-values of edges do not exceed.
+        Upper bound of the p-values of edges.
     feature_names : sequence of str, default=None
-        None numbers the columns.
+        Names of the columns; None numbers them.
     title : str, default=""
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on; after :meth:`plot`.
+        Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     nodes_ : list of matplotlib Text
-        The name of each column, in its place.
+        The name of each column, at its position.
     edges_ : dict of (int, int) to matplotlib Annotation
-        Of each arrow, from the first to the second; of each line, by increasing number.
+        Each arrow, from the first column to the second; each line, by increasing column number.
 
     See Also
     --------
-    GraphDisplay.from_estimator : From a fitted estimator.
+    GraphDisplay.from_estimator : Plots a fitted estimator.
 
     Examples
     --------
@@ -75,14 +75,14 @@ class GraphDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator, *, ax: Axes | None = None) -> GraphDisplay:
-        """Draw the graph of a fitted estimator.
+        """Plot the graph of a fitted estimator.
 
         Parameters
         ----------
         estimator : PrivatePC
-            Fitted. Its present `alpha` and `max_order` count.
+            A fitted estimator. Its current `alpha` and `max_order` are used.
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class GraphDisplay(Display):
         """
         check_published(estimator)
         if not hasattr(estimator, "cpdag_"):
-            raise AttributeError(f"{cls.__name__} needs a graph, which a PrivatePC has, got {estimator!r}.")
+            raise AttributeError(f"{cls.__name__} requires a graph, as in PrivatePC, got {estimator!r}.")
         cost = budget(*estimator.privacy_spent_)
         display = cls(
             np.asarray(estimator.cpdag_),
@@ -121,12 +121,12 @@ class GraphDisplay(Display):
         return display.plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the graph.
+        """Plot the graph.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class GraphDisplay(Display):
         """
         marks = np.asarray(self.marks, dtype=np.bool_)
         size = math.sqrt(max(len(marks), 8) / 8)
-        ax = self._begin(ax, (6.4 * size, 4.4 * size))
+        ax = self._begin(ax, (WIDTH * size, 4.4 * size))
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
         ax.margins(0.1, 0.07)
@@ -148,7 +148,7 @@ class GraphDisplay(Display):
         return self._end(self.title)
 
     def _draw_names(self, ax, places):
-        """Write the names above the edges; return boxes of the same size below these, at which they end."""
+        """Write the names above the edges; return boxes of the same size below, at which edges end."""
         labels, ink = feature_labels(self.feature_names, len(places)), ink_of(ax)
         box = {"boxstyle": "round,pad=0.35", "facecolor": ax.get_facecolor(), "linewidth": 0.8}
         where = {"ha": "center", "va": "center", "fontsize": "small"}
@@ -192,7 +192,7 @@ class GraphDisplay(Display):
         self._explain_edges(ax, said)
 
     def _sureness(self, marks):
-        """0 of the surest edges, 2 of the least sure ones, 3 of those that a test could not be made of."""
+        """Level of evidence: 0 for the strongest edges, 2 for the weakest, 3 for edges with a missing test."""
         if self.p_values is None:
             return np.zeros(marks.shape, dtype=np.int64)
         p_values = np.asarray(self.p_values, dtype=np.float64) / self.alpha

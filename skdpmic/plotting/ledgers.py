@@ -1,4 +1,4 @@
-"""The picture of a budget and of what it was spent on."""
+"""The plot of a budget and its charges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget, in_short
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, label_of, write_dates
+from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Display, ink_of, label_of, write_dates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-_MOST_LETTERS = 44  # a line of a label
+_MOST_LETTERS = 44  # per line of a label
 
 
 @dataclass(eq=False, repr=False)
 class LedgerDisplay(Display):
-    """What a privacy budget was spent on, entry by entry or over time, and its limit as a line.
+    """Plot of the charges of a privacy budget, by entry or over time, with its limit as a line.
 
     Parameters
     ----------
     entries : sequence of LedgerEntry
-        As :meth:`skdpmic.BudgetLedger.entries` returns them, oldest first.
+        Result of :meth:`skdpmic.BudgetLedger.entries`, oldest first.
     spent : array-like of shape (n_entries, 2)
         Epsilon and delta spent up to and including each entry.
     epsilon : float
@@ -40,19 +40,19 @@ class LedgerDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on; after :meth:`plot`.
+        Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer or None
-        By entry: from what was spent before to what was spent after.
+        By entry: from the total before to the total after each entry.
     line_ : matplotlib Line2D or None
-        Over time: what was spent.
+        Over time: the total spent.
     limit_ : matplotlib Line2D
         The limit of epsilon.
 
     See Also
     --------
-    LedgerDisplay.from_ledger : From a ledger.
-    skdpmic.BudgetLedger : What is drawn.
+    LedgerDisplay.from_ledger : Plots a ledger.
+    skdpmic.BudgetLedger : The ledger.
 
     Examples
     --------
@@ -74,17 +74,17 @@ class LedgerDisplay(Display):
     def from_ledger(
         cls, ledger: BudgetLedger, *, by: str = "entry", max_entries: int = 20, ax: Axes | None = None
     ) -> LedgerDisplay:
-        """Draw what a ledger holds. Its file is read once, and not changed.
+        """Plot the charges of a ledger. Its file is read once, and not changed.
 
         Parameters
         ----------
         ledger : BudgetLedger
         by : {"entry", "time"}, default="entry"
-            A bar for each entry, or a curve over time.
+            One bar per entry, or a curve over time.
         max_entries : int, default=20
-            How many of the newest entries have a bar of their own; older ones share one.
+            Maximum number of entries with separate bars, newest first; older entries share one bar.
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
@@ -97,15 +97,15 @@ class LedgerDisplay(Display):
         TypeError
             If `ledger` is not a :class:`skdpmic.BudgetLedger`.
         ValueError, OSError
-            If a parameter is not as described, or the ledger cannot be read.
+            If a parameter is invalid, or the ledger cannot be read.
 
         Notes
         -----
-        A bar goes from what was spent before to what was spent after. With ``composition="zcdp"``, where costs add up
-        to less than their sum, it is shorter than what its fit cost by itself, which is written beside it. Refused
-        charges are in no ledger, as they cost nothing.
+        A bar goes from the total before an entry to the total after it. With ``composition="zcdp"``, where the total is
+        less than the sum of the costs, it is shorter than the cost of its fit by itself, which is written beside it.
+        Refused charges cost nothing and are not recorded.
 
-        Consider who may see the picture: it shows what was asked, what for and when, but nothing about the records.
+        Consider who may see the plot: it shows the analyses, their purposes and times, but nothing about the records.
 
         Examples
         --------
@@ -127,16 +127,16 @@ class LedgerDisplay(Display):
         return display.plot(ax, by=by, max_entries=max_entries)
 
     def plot(self, ax: Axes | None = None, *, by: str = "entry", max_entries: int = 20) -> Self:
-        """Draw the entries.
+        """Plot the entries.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
         by : {"entry", "time"}, default="entry"
-            A bar for each entry, or a curve over time.
+            One bar per entry, or a curve over time.
         max_entries : int, default=20
-            How many of the newest entries have a bar of their own; older ones share one.
+            Maximum number of entries with separate bars, newest first; older entries share one bar.
 
         Returns
         -------
@@ -147,13 +147,13 @@ class LedgerDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If a parameter is not as described.
+            If a parameter is invalid.
         """
         if by not in ("entry", "time"):
             raise ValueError(f"by must be 'entry' or 'time', got {by!r}.")
         check_whole(max_entries, "max_entries")
         n_rows = min(len(self.entries), max_entries + 1)
-        size = 6.4, 1.6 + 0.42 * max(n_rows, 1) if by == "entry" else 3.6
+        size = WIDTH, 1.6 + 0.42 * max(n_rows, 1) if by == "entry" else 3.6
         ax = self._begin(ax, size)
         spent = np.reshape(np.asarray(self.spent, dtype=np.float64), (-1, 2))
         self.bars_ = self.line_ = None
@@ -183,10 +183,10 @@ class LedgerDisplay(Display):
             self._write_cost(ax, place, start, end, cost)
         ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)
         ax.set_ylim(max(len(places), 1) - 0.4, -0.6)
-        ax.set_xlabel("ε spent, oldest entry on top")
+        ax.set_xlabel("ε spent (oldest entry at the top)")
 
     def _write_cost(self, ax, place, start, end, cost):
-        """What an entry cost by itself, beside its bar where there is room, and on it where there is not."""
+        """Write the cost of an entry by itself, beside its bar if there is room, else on it."""
         if end < 0.6 * self.epsilon:
             x, offset, side, color = end, 4, "left", ink_of(ax)
         elif start > 0.4 * self.epsilon:
@@ -209,5 +209,5 @@ class LedgerDisplay(Display):
 
 
 def _label(entry):
-    """Who spent it, and below that on what."""
+    """What spent it, and below that the release."""
     return "\n".join(label_of(text, _MOST_LETTERS) for text in (entry.spender, entry.released) if text)

@@ -1,4 +1,4 @@
-"""The picture of a noisy table of counts."""
+"""The plot of a noisy table of counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.texts import names_of
-from skdpmic.plotting.figures import Display, label_of
+from skdpmic.plotting.figures import WIDTH, Display, label_of
 from skdpmic.plotting.sides import side_of_classes, side_of_range
 from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.parameters import check_confidence
@@ -27,13 +27,13 @@ _MOST_LETTERS = 60
 
 @dataclass(eq=False, repr=False)
 class NoisyCountsDisplay(Display):
-    """The noisy table of counts of one feature and the target, which ``mechanism="geometric"`` releases.
+    """Plot of the noisy table of counts of a feature and the target, released by ``mechanism="geometric"``.
 
-    The table is private already, so the picture costs no further budget and may be published. Counts that noise
-    alone may have made are hatched: those up to a limit that the noise keeps to with this confidence.
+    The table is already private, so the plot costs no further budget and may be published. Counts that may be due to
+    noise alone are hatched: those up to the bound on the noise at this confidence.
 
-    All parts are drawn equally large. Within bounds with "log", or knots, they are not equal in the units of the
-    column, and these are what is written at the axes: logarithms never are.
+    All parts have the same size in the plot. With "log" or knots, they differ in the units of the column; the axes
+    always show these units, never logarithms.
 
     Parameters
     ----------
@@ -41,29 +41,29 @@ class NoisyCountsDisplay(Display):
         Rows are parts of the feature, columns parts of the target.
     feature_name : str, default=None
     feature_bounds : tuple or array-like, default=None
-        Range of the feature, for the axis: like an entry of `bounds` of :class:`DPMICScorer`, of numbers, dates or
-        durations. None numbers the parts.
+        Range of the feature, for the axis, in the form of an entry of `bounds` of :class:`DPMICScorer`: numbers, dates
+        or durations. None numbers the parts.
     target_bounds : tuple or array-like, default=None
-        Range of a continuous target, in the same way; None numbers the parts.
+        Range of a continuous target, in the same form; None numbers the parts.
     classes : array-like of shape (n_target_parts,), default=None
         Labels of a discrete target.
     noise_scale : float, default=None
         Scale of the noise on each count, in records; None or 0 hatches nothing.
     confidence : float, default=0.95
-        Probability that the noise on a count is no larger than that limit, in (0, 1).
+        Probability that the noise on a count is at most that bound, in (0, 1).
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on; after :meth:`plot`.
+        Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     image_ : matplotlib AxesImage
     hatch_ : matplotlib PolyCollection or None
-        The cells whose counts are within the noise.
+        Cells whose counts are within the noise.
 
     See Also
     --------
-    NoisyCountsDisplay.from_estimator : From a fitted estimator.
+    NoisyCountsDisplay.from_estimator : Plots a fitted estimator.
 
     Examples
     --------
@@ -93,18 +93,18 @@ class NoisyCountsDisplay(Display):
         ax: Axes | None = None,
         cmap: str | Colormap = "viridis",
     ) -> NoisyCountsDisplay:
-        """Draw the noisy table of one feature of a fitted estimator.
+        """Plot the noisy table of one feature of a fitted estimator.
 
         Parameters
         ----------
         estimator : DPMICScorer
-            Fitted with ``mechanism="geometric"``.
+            A scorer fitted with ``mechanism="geometric"``.
         feature : int or str
-            Number of the feature, or its name.
+            Number or name of the feature.
         confidence : float, default=0.95
-            Counts are hatched up to a limit that the noise, by its law, keeps to with this confidence; in (0, 1).
+            Confidence level of the bound on the noise up to which counts are hatched; in (0, 1).
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
         cmap : str or matplotlib Colormap, default="viridis"
 
         Returns
@@ -116,7 +116,7 @@ class NoisyCountsDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the estimator has released no table, there is no such feature, or `confidence` is not as described.
+            If the estimator has released no table, there is no such feature, or `confidence` is invalid.
         """
         check_confidence(confidence)
         check_published(estimator)
@@ -139,12 +139,12 @@ class NoisyCountsDisplay(Display):
         return display.plot(ax=ax, cmap=cmap)
 
     def plot(self, ax: Axes | None = None, *, cmap: str | Colormap = "viridis") -> Self:
-        """Draw the table.
+        """Plot the table.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
         cmap : str or matplotlib Colormap, default="viridis"
 
         Returns
@@ -156,7 +156,7 @@ class NoisyCountsDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If bounds are not as described.
+            If bounds are invalid.
         """
         n_parts, n_target_parts = np.shape(self.noisy_counts)
         x = side_of_range(self.feature_bounds, n_parts, "feature_bounds")
@@ -166,7 +166,7 @@ class NoisyCountsDisplay(Display):
             y = side_of_classes(np.arange(n_target_parts))
         else:
             y = side_of_range(self.target_bounds, n_target_parts, "target_bounds")
-        ax = self._begin(ax)
+        ax = self._begin(ax, (WIDTH, 4.2))
         self.image_ = ax.imshow(
             np.transpose(self.noisy_counts), origin="lower", aspect="auto", cmap=cmap, extent=(*x.ends, *y.ends)
         )
@@ -175,11 +175,11 @@ class NoisyCountsDisplay(Display):
         ax.set_ylim(y.ends)
         x.write(ax.xaxis, label_of(self.feature_name or "feature", _MOST_LETTERS))
         y.write(ax.yaxis, "target")
-        self.figure_.colorbar(self.image_, ax=ax, label="records, with noise")
+        self.figure_.colorbar(self.image_, ax=ax, label="number of records, with noise")
         return self._end()
 
     def _hatch(self, ax, x_edges, y_edges):
-        """Hatch the cells whose counts noise alone may have made."""
+        """Hatch the cells whose counts may be due to noise alone."""
         if not self.noise_scale:
             return None
         from matplotlib.collections import PolyCollection
@@ -190,7 +190,7 @@ class NoisyCountsDisplay(Display):
             [(x_edges[i + right], y_edges[j + top]) for right, top in ((0, 0), (1, 0), (1, 1), (0, 1))]
             for i, j in cells
         ]
-        label = f"within the noise: {100 * self.confidence:g}% of it is at most {reach:,} records"
+        label = f"within the noise: at most {reach:,} records with {100 * self.confidence:g}% confidence"
         hatch = PolyCollection(corners, facecolor="none", edgecolor=_HATCH, hatch="////", linewidth=0, label=label)
         return ax.add_collection(hatch)
 

@@ -1,4 +1,4 @@
-"""The picture of how much noise a release will have, before there is data."""
+"""The plot of the noise of a planned release."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_row
 from skdpmic._utils.texts import in_short
 from skdpmic.planning.plan import Request, checked, planned_releases
-from skdpmic.plotting.figures import CURVES, USABLE, Display, ink_of
+from skdpmic.plotting.figures import CURVES, USABLE, WIDTH, Display, ink_of
 from skdpmic.statistics.registry import STATISTICS
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ _MARKERS = "osD^vP"
 
 @dataclass(eq=False, repr=False)
 class PlanDisplay(Display):
-    """How much noise a release will have, or what it will find, by the number of records: a curve for each epsilon.
+    """Plot of the noise of a release, or of the share of features it finds, against the number of records.
 
-    Drawn from public numbers only, so it costs no budget, and needs no data.
+    There is a curve for each epsilon. The plot uses public numbers only, so it costs no budget and needs no data.
 
     Parameters
     ----------
@@ -41,33 +41,33 @@ class PlanDisplay(Display):
         Numbers of records, ascending.
     epsilons : array-like of shape (n_epsilons,)
     values : array-like of shape (n_epsilons, n_sizes)
-        Errors or shares found, as in :func:`skdpmic.plan_release`; NaN where there is none.
+        Errors or shares found, as in :func:`skdpmic.plan_release`; NaN if there is none.
     show : {"error", "found"}, default="error"
-        What the values are.
+        Type of the values.
     usable : float, default=None
-        The largest error, or the smallest share, with which a release is usable; None is 0.1 and 0.9.
+        Largest error, or smallest share, of a usable release; None means 0.1 and 0.9.
     enough : sequence of int or None, of length n_epsilons, default=None
-        For each epsilon, the number of records that makes the release usable; None where none does.
+        For each epsilon, the number of records from which the release is usable; None if there is none.
     at_random : float, default=None
-        Share that is found by choosing features at random.
+        Share found by choosing features at random.
     title : str, default=""
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on; after :meth:`plot`.
+        Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
-        The curve of each epsilon.
+        Curve for each epsilon.
     enough_ : list of matplotlib Line2D or None
-        The mark on each curve where it becomes usable.
+        Marker on each curve where it becomes usable.
     usable_ : matplotlib Patch
-        What is usable.
+        The usable range.
 
     See Also
     --------
-    PlanDisplay.from_plan : From public numbers.
-    skdpmic.plan_release : The same as a table, for one epsilon and one number of records.
+    PlanDisplay.from_plan : Plots a plan from public numbers.
+    skdpmic.plan_release : Returns the same as a table, for one epsilon and one number of records.
 
     Examples
     --------
@@ -105,41 +105,41 @@ class PlanDisplay(Display):
         signal: Literal["strong", "typical", "weak"] = "weak",
         ax: Axes | None = None,
     ) -> PlanDisplay:
-        """Plan a release for several epsilons and numbers of records, and draw the result.
+        """Plan a release for several epsilons and numbers of records, and plot the result.
 
         Parameters
         ----------
         n_features : int
             Number of features, at least 1.
         k : int, default=None
-            How many of them are to be chosen; needed for ``release="names"`` and ``show="found"``.
+            Number of features to choose; required for ``release="names"`` and ``show="found"``.
         statistic : str, default="mic_r"
             As in :class:`skdpmic.PrivateSelectKBest`.
         epsilons : array-like of shape (n_epsilons,), default=(0.1, 0.3, 1, 3)
-            Above 0, and finite.
+            Privacy budgets; above 0 and finite.
         n_samples : array-like of int of shape (n_sizes,), default=None
-            Numbers of records, at least 4 each; with `max_rows_per_group`, of people. None takes 25 from 100 to a
-            million.
+            Numbers of records, at least 4 each; numbers of people with `max_rows_per_group`. None uses 25 values from
+            100 to a million.
         release : {"scores", "names"}, default=None
-            What is published, by the mechanism with the least error; None is "names" if `k` is given, which has less
-            noise where k is below about a quarter of n_features, and "scores" otherwise.
+            What to publish, by the mechanism with the least error. None means "names" if `k` is given, which has less
+            noise if k is below about a quarter of n_features, and "scores" otherwise.
         show : {"error", "found"}, default="error"
-            What is drawn: "error", how much noise may do on the scale of the scores, 0 to 1; "found", the share of the
-            best k features that is chosen, as far as `signal` tells. :func:`skdpmic.plan_release` says exactly what
-            they are.
+            What to plot: "error", the error due to noise on the scale of the scores, 0 to 1; or "found", the share of
+            the best k features that are chosen, under the assumption of `signal`. For definitions, see
+            :func:`skdpmic.plan_release`.
         usable : float, default=None
-            The largest error, or the smallest share, with which a release is usable; in [1e-6, 1]. None is 0.1 for
-            errors, and 0.9 for shares.
+            Largest error, or smallest share, of a usable release; in [1e-6, 1]. None means 0.1 for errors, and 0.9 for
+            shares.
         delta : float, default=0.0
-            In [0, 1). If above 0, mechanisms that need it are compared, too.
+            In [0, 1). If above 0, mechanisms that need it are also compared.
         n_classes : int, default=None
             Number of classes of a discrete target; None for a continuous one.
         max_rows_per_group : int, default=None
-            If given, people are protected as a whole, each with this many rows.
+            If given, the guarantee covers people, each with this many rows.
         signal : {"strong", "typical", "weak"}, default="weak"
-            How large scores are assumed to be, and how fast they are assumed to fall, for ``show="found"``.
+            Assumption about the size of the scores, and how fast they fall, for ``show="found"``.
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
@@ -150,17 +150,17 @@ class PlanDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If a parameter is not as described, or there is nothing to draw: for "found", if nothing is known of
+            If a parameter is invalid, or there is nothing to plot: for "found", if there is no assumption about
             such scores.
 
         Notes
         -----
-        The number of records that makes an error usable is that of :func:`skdpmic.plan_release`; for shares, it is the
-        least of `n_samples` with a usable share.
+        The number of records from which an error is usable is that of :func:`skdpmic.plan_release`; for shares, it is
+        the smallest of `n_samples` with a usable share.
 
         Examples
         --------
-        How many records does it take to find the best 5 of 20 features?
+        How many records are needed to find the best 5 of 20 features?
 
         >>> from skdpmic.plotting import PlanDisplay
         >>> display = PlanDisplay.from_plan(n_features=20, k=5, statistic="mtv_r", epsilons=(0.1, 1))
@@ -179,7 +179,7 @@ class PlanDisplay(Display):
         values = [[math.nan if row is None else getattr(row, show) for row in of_epsilon] for of_epsilon in rows]
         if np.isnan(values).all():
             raise ValueError(
-                f"show={show!r} must be known for such releases, and is for none with statistic={statistic!r}, "
+                f"show={show!r} is not available for any release with statistic={statistic!r}, "
                 f"n_classes={n_classes!r} and max_rows_per_group={max_rows_per_group!r}."
             )
         if show == "error":
@@ -201,12 +201,12 @@ class PlanDisplay(Display):
         return display.plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the curves.
+        """Plot the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
@@ -217,7 +217,7 @@ class PlanDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        ax = self._begin(ax, (6.4, 4.4))
+        ax = self._begin(ax, (WIDTH, 4.4))
         sizes, values = np.asarray(self.n_samples), np.asarray(self.values, dtype=np.float64)
         usable = _USABLE[self.show] if self.usable is None else self.usable
         enough = [None] * len(values) if self.enough is None else self.enough
@@ -233,19 +233,19 @@ class PlanDisplay(Display):
             marker = _MARKERS[i % len(_MARKERS)]
             self.lines_ += ax.plot(sizes, curve, label=label, marker=marker, markevery=[-1], **style)
             self.enough_.append(self._mark(ax, n_enough, usable, marker, style["color"]))
-        ax.set_xlabel("records, n")
+        ax.set_xlabel("number of records, n")
         return self._end(self.title)
 
     def _shade_usable(self, ax, values, usable):
         if self.show == "error":
             ax.set_yscale("log")
             least, most = np.nanmin(values), np.nanmax(values)
-            ax.set_ylim(min(least, usable) / 1.5, max(min(most * 1.2, 10), usable * 3))
-            ends, text = (ax.get_ylim()[0], usable), f"usable: error up to {in_short(usable)}"
+            ax.set_ylim(min(least, usable) / 1.5, min(max(most * 1.2, usable * 3), 1.0))  # scores are from 0 to 1
+            ends, text = (ax.get_ylim()[0], usable), f"usable: error of at most {in_short(usable)}"
             ax.set_ylabel("95% half-width of the noise")
         else:
             ax.set_ylim(0, 1.02)
-            ends, text = (usable, 1.02), f"usable: {in_short(usable)} found, or more"
+            ends, text = (usable, 1.02), f"usable: share of at least {in_short(usable)}"
             ax.set_ylabel("share of the best features found")
             if self.at_random is not None:
                 style: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (1, 4)), "color": ink_of(ax)}
@@ -265,7 +265,7 @@ class PlanDisplay(Display):
 
 
 def _least(release, statistic, request):
-    """The planned release that takes the fewest records, or has the least error; None if there is none."""
+    """The planned release with the fewest records, or the smallest error; None if there is none."""
     rows = [row for row in planned_releases(statistic, checked(request)) if row.release == release]
     return min(rows, key=lambda row: (row.n_samples, row.error), default=None)
 
@@ -274,7 +274,7 @@ def _least(release, statistic, request):
 
 
 def _check(k, statistic, release, show, usable):
-    """Raise unless these are as described; what is published."""
+    """Raise if an argument is invalid; return what is published."""
     if statistic not in STATISTICS:
         raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {statistic!r}.")
     if release not in (None, "scores", "names"):
@@ -289,12 +289,12 @@ def _check(k, statistic, release, show, usable):
 
 
 def _check_epsilons(epsilons):
-    """`epsilons` as floats, which a plan checks one by one."""
+    """`epsilons` as floats; the plan checks each one."""
     return check_row(epsilons, "iuf", "epsilons must be a sequence of numbers > 0").astype(np.float64).tolist()
 
 
 def _check_sizes(n_samples):
-    """`n_samples` as ascending ints, which a plan checks one by one."""
+    """`n_samples` as ascending ints; the plan checks each one."""
     if n_samples is None:
         return np.unique(np.geomspace(*_SIZES, _N_SIZES).round().astype(int)).tolist()
     return np.unique(check_row(n_samples, "iu", "n_samples must be a sequence of ints >= 4")).tolist()

@@ -1,4 +1,4 @@
-"""The picture of released scores."""
+"""The plot of released scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_has_scores
 from skdpmic._utils.texts import budget, in_short, names_of
-from skdpmic.plotting.figures import CHOSEN, NOISE, Display, feature_labels, ink_of
+from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, feature_labels, ink_of
 from skdpmic.privacy.parameters import check_confidence
 
 if TYPE_CHECKING:
@@ -22,54 +22,53 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class ScoresDisplay(Display):
-    """Released scores as bars, the best on top, with intervals for the scores without noise.
+    """Plot of released scores as bars, the best at the top, with intervals for the noise-free scores.
 
-    The scores are private already, so the picture costs no further budget and may be published. Bars of chosen features
-    are filled and their names bold; those of others are hollow. Where `null_scores` differ, as those of numbers and
-    labels do, a bar shows how far its score is above what an unrelated column of the same kind scores, because features
-    are ranked by that.
+    The scores are already private, so the plot costs no further budget and may be published. Bars of chosen features
+    are filled and their names bold; those of others are hollow. If `null_scores` differ, as between numbers and labels,
+    a bar shows the score minus the mean score of an unrelated column of the same kind, by which features are ranked.
 
     Parameters
     ----------
     scores : array-like of shape (n_features,)
-        With noise; a score below 0, which noise may give if scores are not clamped, is drawn to the left.
+        Noisy scores; scores below 0, which are possible if scores are not clamped, are drawn to the left.
     intervals : pair of array-likes of shape (n_features,), default=None
-        Lower and upper ends, as from :meth:`skdpmic.DPMICScorer.scores_interval`; None draws none.
+        Lower and upper ends, such as those of :meth:`skdpmic.DPMICScorer.scores_interval`; None draws none.
     ranking : array-like of shape (n_features,), default=None
-        Place of each feature, 1 for the best; None ranks by score.
+        Rank of each feature, 1 for the best; None ranks by score.
     chosen : array-like of bool of shape (n_features,), default=None
-        Which features are chosen; None chooses none.
+        Features that are chosen; None means none.
     null_scores : array-like of shape (n_features,), default=None
-        Null scores: what a column of this kind that is unrelated to the target scores on average. If any is not 0, bars
-        and intervals are of the score less the null score, from 0 up to what all kinds can reach.
+        Mean score of a column of the same kind that is unrelated to the target. If any is not 0, bars and intervals
+        show the score minus the null score, from 0 to the largest value that all kinds can reach.
     feature_names : sequence of str, default=None
-        None numbers the features.
+        Names of the features; None numbers them.
     noise_margin : float, default=None
-        How far the noise reaches with this confidence, shaded around 0; None shades nothing.
+        Bound on the noise at this confidence, which is shaded around 0; None shades nothing.
     confidence : float, default=0.95
-        Of the intervals and the margin.
+        Confidence level of the intervals and the margin.
     simultaneous : bool, default=False
-        Whether they hold for all features at once with this confidence, in place of each by itself.
+        Whether the confidence holds for all features simultaneously, rather than for each by itself.
     score_label, title : str, default="score", ""
-        What is written below and above.
+        Label of the axis, and title.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on; after :meth:`plot`.
+        Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
-        A bar for each feature that is shown, best first.
+        One bar per feature shown, best first.
     intervals_ : matplotlib ErrorbarContainer or None
     zero_ : matplotlib Line2D
-        Where bars start; it stands for the null scores where there are any.
+        The base line of the bars, which represents the null scores if there are any.
     noise_ : matplotlib Patch or None
-        What is within the noise.
+        The shaded range of the noise.
 
     See Also
     --------
-    ScoresDisplay.from_estimator : From a fitted estimator.
-    StabilityDisplay : How certain a choice by the scores is.
+    ScoresDisplay.from_estimator : Plots a fitted estimator.
+    StabilityDisplay : Plots how certain a choice by the scores is.
 
     Examples
     --------
@@ -102,20 +101,20 @@ class ScoresDisplay(Display):
         max_features: int = 20,
         ax: Axes | None = None,
     ) -> ScoresDisplay:
-        """Draw the released scores of a fitted estimator.
+        """Plot the released scores of a fitted estimator.
 
         Parameters
         ----------
         estimator : DPMICScorer or DPMICSelector
-            Fitted.
+            A fitted estimator.
         confidence : float, default=0.95
-            Of the intervals and of what is shaded; in (0, 1).
+            Confidence level of the intervals and of the shaded noise; in (0, 1).
         simultaneous : bool, default=False
-            Whether they hold for all features at once with this confidence, in place of each by itself.
+            Whether the confidence holds for all features simultaneously, rather than for each by itself.
         max_features : int, default=20
-            How many features are shown, the best first.
+            Maximum number of features shown, best first.
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
@@ -130,13 +129,13 @@ class ScoresDisplay(Display):
         NotFittedError
             If the estimator is not fitted.
         ValueError
-            If a parameter is not as described.
+            If a parameter is invalid.
 
         Notes
         -----
-        With ``mechanism="geometric"``, which adds noise to counts, the law of the scores is not known, so there are
-        no intervals and nothing is shaded. Where numbers and labels are compared, bars show what features score above
-        `null_scores_`, by which they are ranked.
+        With ``mechanism="geometric"``, which adds noise to counts, the distribution of the scores is not known, so
+        there are no intervals and nothing is shaded. If numbers and labels are compared, bars show the scores minus
+        `null_scores_`, by which features are ranked.
 
         Examples
         --------
@@ -154,7 +153,7 @@ class ScoresDisplay(Display):
         check_whole(max_features, "max_features")
         terms, intervals, margin = estimator._terms, None, None
         if hasattr(estimator, "noisy_counts_"):
-            noise = f"from counts with noise of scale {in_short(estimator.noise_scale_)}"
+            noise = f"from noisy counts, noise scale {in_short(estimator.noise_scale_)}"
         elif estimator.noise_scale_ == 0:
             noise = "without noise"
         else:
@@ -162,8 +161,8 @@ class ScoresDisplay(Display):
             intervals = estimator.scores_interval(confidence, simultaneous=simultaneous)
             n_together = len(estimator.scores_) if simultaneous else 1
             margin = estimator._mechanism_of_scores(cls.__name__).margin(confidence, n_together)
-        null_scores = getattr(estimator, "null_scores_", None)  # with noise on counts there are none
-        what = "score above the null score" if np.any(null_scores) else "score"
+        null_scores = getattr(estimator, "null_scores_", None)  # none with noise on counts
+        what = "score minus null score" if np.any(null_scores) else "score"
         display = cls(
             estimator.scores_,
             intervals=intervals,
@@ -180,14 +179,14 @@ class ScoresDisplay(Display):
         return display.plot(ax, max_features=max_features)
 
     def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Self:
-        """Draw the scores.
+        """Plot the scores.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
         max_features : int, default=20
-            How many features are shown, the best first.
+            Maximum number of features shown, best first.
 
         Returns
         -------
@@ -198,33 +197,33 @@ class ScoresDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If `max_features` is not as described.
+            If `max_features` is invalid.
         """
         check_whole(max_features, "max_features")
         scores = self._above_null_score(self.scores)
         order = np.argsort(-scores if self.ranking is None else np.asarray(self.ranking), kind="stable")
         shown, left_out = order[:max_features], order[max_features:]
         chosen = np.zeros(len(scores), dtype=bool) if self.chosen is None else np.asarray(self.chosen, dtype=bool)
-        ax = self._begin(ax, (6.4, 1.7 + 0.27 * (len(shown) + (len(left_out) > 0))))
+        ax = self._begin(ax, (WIDTH, 2.1 + 0.27 * (len(shown) + (len(left_out) > 0))))
         places = np.arange(len(shown))
         self._shade_noise(ax)
         self._draw_bars(ax, places, scores[shown], chosen[shown])
         self._draw_intervals(ax, places, shown)
         self._name_features(ax, shown, left_out, chosen)
-        null_score = "null score: what an unrelated\ncolumn of this kind scores"  # two lines, as wide as a phone
+        null_score = "null score: mean score of an\nunrelated column of this kind"  # two lines, for a phone's width
         label = null_score if self._has_null_scores() else None
         self.zero_ = ax.axvline(0, color=ink_of(ax), linewidth=0.8, label=label)
         ax.set_xlabel(self.score_label)
         return self._end(self.title)
 
     def _has_null_scores(self):
-        return bool(np.any(self.null_scores))  # which are not None
+        return bool(np.any(self.null_scores))  # not None
 
     def _above_null_score(self, scores):
-        """Scores less what chance gives, in the order of the ranking.
+        """Scores minus null scores, in the order of the ranking.
 
-        Scores are clamped to [0, 1] and ranks are found before that, so that clamped scores less different amounts
-        would be out of order: hence the same ends for all.
+        Ranks are computed before scores are clamped to [0, 1], so clamped scores minus different amounts would be out
+        of order: hence the same limits for all.
         """
         scores = np.asarray(scores, dtype=np.float64)
         if not self._has_null_scores():
@@ -235,8 +234,8 @@ class ScoresDisplay(Display):
     def _shade_noise(self, ax):
         self.noise_ = None
         if self.noise_margin:
-            reach = f"noise: up to ±{in_short(self.noise_margin)} with {100 * self.confidence:g}% confidence"
-            reach += ", on all" if self.simultaneous else ""
+            reach = f"noise: at most ±{in_short(self.noise_margin)} with {100 * self.confidence:g}% confidence"
+            reach += " (all)" if self.simultaneous else ""
             self.noise_ = ax.axvspan(
                 -self.noise_margin, self.noise_margin, color=NOISE, alpha=0.25, linewidth=0, label=reach
             )
@@ -248,7 +247,7 @@ class ScoresDisplay(Display):
             if chosen.any() and (chosen == is_chosen).any():
                 self.bars_[int(np.flatnonzero(chosen == is_chosen)[0])].set_label(label)
         ends = [*scores.tolist(), 0.0]
-        ax.set_xlim(min(ends) * 1.05, max(ends) * 1.05 or 1.0)
+        ax.set_xlim(min(ends) * 1.05, _right_of(max(ends)) or 1.0)
         ax.set_ylim(len(places) - 0.4, -0.6)
 
     def _draw_intervals(self, ax, places, shown):
@@ -268,7 +267,7 @@ class ScoresDisplay(Display):
             label=f"{100 * self.confidence:g}% interval for {held}",
         )
         left, right = ax.get_xlim()
-        ax.set_xlim(min(left, lower.min() * 1.05), max(right, upper.max() * 1.05))
+        ax.set_xlim(min(left, lower.min() * 1.05), max(right, _right_of(upper.max())))
 
     def _name_features(self, ax, shown, left_out, chosen):
         labels = feature_labels(self.feature_names, len(chosen))
@@ -283,3 +282,8 @@ class ScoresDisplay(Display):
         for tick in ticks[len(shown) :]:
             tick.label1.set_fontstyle("italic")
             tick.tick1line.set_visible(False)
+
+
+def _right_of(end):
+    """Where the axis ends: a little to the right, but not beyond 1, the largest score there is."""
+    return min(1.05 * end, max(end, 1.0))

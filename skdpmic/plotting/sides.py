@@ -1,4 +1,4 @@
-"""One side of a picture of parts: where they lie on an axis, and what is written there, in the user's own units."""
+"""An axis of a plot of parts: their positions, and the tick labels in the user's units."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 
 _UNITS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
 _YEARS_OF_MATPLOTLIB = -62_135_596_800.0, 253_402_300_799.0  # seconds since 1970: from year 1 to year 9999
-_LAST_DATE = 2.0**53  # seconds since 1970 that are exact in a float, and a date in numpy
-_LEAST_SECONDS = 1e-3  # between two dates, which matplotlib takes in floating-point days
+_LAST_DATE = 2.0**53  # seconds since 1970 that are exact in a float and valid in numpy
+_LEAST_SECONDS = 1e-3  # between two dates, which matplotlib stores as floating-point days
 _LEAST_WIDTH, _MOST_WIDTH = 1e-100, 1e100  # of a range that matplotlib draws without an overflow
-_LEAST_SHARE = 1e-9  # of its ends that the width of such a range is
+_LEAST_SHARE = 1e-9  # smallest width of such a range, relative to its ends
 _MOST_TICKS = {NUMBERS: 10, DURATIONS: 10, DATES: 4}
 
 
 class Side(NamedTuple):
-    """Parts of equal size along one side of a picture."""
+    """Parts of equal size along one axis of a plot."""
 
     ends: tuple[float, float]
     n_parts: int
-    ticks: list | None = None  # where something is written; None leaves that to matplotlib
+    ticks: list | None = None  # positions of ticks; None leaves these to matplotlib
     texts: list | None = None
     are_dates: bool = False
-    unit: str | None = None  # what matplotlib's numbers are in
+    unit: str | None = None  # unit of matplotlib's numbers
 
     @property
     def edges(self):
-        """Where the parts begin and end: (n_parts + 1,)."""
+        """Edges of the parts: (n_parts + 1,)."""
         return np.linspace(*self.ends, self.n_parts + 1)
 
     def write(self, axis, name):
-        """Write the name and the ticks at an axis of matplotlib."""
+        """Write the name and the ticks at a matplotlib axis."""
         axis.set_label_text(name if self.unit is None else f"{name} ({self.unit})")
         if self.ticks is not None:
             axis.set_ticks(self.ticks, labels=self.texts)
@@ -46,13 +46,13 @@ class Side(NamedTuple):
 
 
 def side_of_classes(labels):
-    """A side that has one part for each label."""
+    """A side with one part per label."""
     n = len(labels)
     return Side((-0.5, n - 0.5), n, list(range(n)), [label_of(label) for label in labels])
 
 
 def side_of_range(bounds, n_parts, name):
-    """A side that is cut as `bounds` say.
+    """A side cut into parts by `bounds`.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def side_of_range(bounds, n_parts, name):
         None numbers the parts.
     n_parts : int
     name : str
-        What an error is to call the bounds.
+        Name of the bounds in errors.
     """
     if bounds is None:
         return Side((0, n_parts), n_parts)
@@ -75,7 +75,7 @@ def side_of_range(bounds, n_parts, name):
 
 
 def texts_of_ends(axis):
-    """The two ends of a range as text, in short, durations with their unit."""
+    """The two ends of a range as short texts, durations with their unit."""
     lower, *_, upper = (bound for bound in axis.bounds if bound != "log")
     if axis.of == DATES:
         first, last = _dates([lower, upper])
@@ -86,7 +86,7 @@ def texts_of_ends(axis):
 
 
 def _even(axis, n_parts):
-    """Parts that are equal in the user's own units, which matplotlib writes itself if it can."""
+    """Parts of equal size in the user's units, labelled by matplotlib if possible."""
     lower, upper = axis.bounds
     in_years = _YEARS_OF_MATPLOTLIB[0] <= lower and upper <= _YEARS_OF_MATPLOTLIB[1]
     if axis.of == DATES and in_years and upper - lower >= _LEAST_SECONDS:
@@ -101,15 +101,15 @@ def _even(axis, n_parts):
 
 
 def _can_be_drawn(lower, upper):
-    """Whether matplotlib's arithmetic is good enough for a range."""
+    """Whether matplotlib's arithmetic is precise enough for a range."""
     return max(_LEAST_WIDTH, _LEAST_SHARE * max(abs(lower), abs(upper))) < upper - lower < _MOST_WIDTH
 
 
 def _between_knots(axis, n_parts):
-    """Parts between knots, which lie at equal distances."""
+    """Parts between knots, which are drawn at equal distances."""
     last, most = len(axis.knots) - 1, _MOST_TICKS[axis.of]
     step = -(-last // most)
-    ticks = [*range(0, max(last - step + 1, 1), step), last]  # none so near the last that the two run together
+    ticks = [*range(0, max(last - step + 1, 1), step), last]  # none so near the last that they overlap
     unit, seconds = _unit_of(axis)
     values = [axis.knots[k] for k in ticks]
     texts = _dates(values) if axis.of == DATES else _numbers([value / seconds for value in values])
@@ -117,7 +117,7 @@ def _between_knots(axis, n_parts):
 
 
 def _logarithmic(axis, n_parts):
-    """Parts of equal width in the logarithm: the ends are written, and round numbers wherever there is room."""
+    """Parts of equal width on a log scale: labels at the ends, and at round numbers if there is room."""
     ends = lo, hi = axis.scale
     if not _can_be_drawn(lo, hi):
         return _between_knots(Knots(axis.bounds[:2]), n_parts)
@@ -132,9 +132,9 @@ def _logarithmic(axis, n_parts):
 
 
 def _round_numbers(lower, upper):
-    """Round numbers between two others, the roundest first; where there are few, quarters of the way as well."""
+    """Round numbers between two others, the roundest first; if there are few, also quarters of the distance."""
     first, last = -3, math.ceil(math.log10(max(abs(lower), abs(upper), 1.0)))
-    # Powers of ten from 1 on, every one, or every few of many.
+    # Powers of ten from 1 on: every one, or every few of them.
     few = range(0, last + 1, max(1, -(-last // _MOST_TICKS[NUMBERS])))
     tens, tenths = [10.0**power for power in few], [10.0**power for power in range(-1, first - 1, -1)]
     between = [digit * 10.0**power for power in range(first, last) for digit in (2, 5)]
@@ -147,7 +147,7 @@ def _round_numbers(lower, upper):
 
 
 def _numbers(values, fewest_digits=3):
-    """Numbers as text, with as many digits as distinguish them."""
+    """Numbers as text, with enough digits to distinguish them."""
     for digits in range(fewest_digits, 18):
         texts = [_number(value, digits) for value in values]
         if len(set(texts)) == len(texts):
@@ -169,7 +169,7 @@ def _date(seconds):
 
 
 def _dates(values):
-    """Dates as text, no finer than distinguishes them."""
+    """Dates as text, just fine enough to distinguish them."""
     dates = np.array([np.datetime64(int(value), "s") for value in values])
     texts = [np.datetime_as_string(dates, unit=unit).tolist() for unit in ("D", "m", "s")]
     texts.append([str(_date(value)) for value in values])
@@ -178,7 +178,7 @@ def _dates(values):
 
 
 def _unit_of(axis):
-    """In what unit durations are written: the longest that the whole range is at least twice; of others, none."""
+    """The unit of durations: the longest one of which the range has at least two; None for other columns."""
     if axis.of != DURATIONS:
         return None, 1.0
     width = axis.bounds[-1] - axis.bounds[0]

@@ -1,4 +1,4 @@
-"""The picture of how often each feature would be chosen at another epsilon."""
+"""The plot of how often each feature would be chosen at other epsilons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from skdpmic._utils.arguments import check_row, check_whole
 from skdpmic._utils.results import in_order
 from skdpmic._utils.texts import in_short, names_of
-from skdpmic.plotting.figures import Display, feature_labels
+from skdpmic.plotting.figures import NOISE, Display, feature_labels
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.repeated_choices import ReleasedScores, frequencies_of_choice
 
@@ -22,56 +22,55 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from numpy.typing import ArrayLike
 
-_FACTORS = (0.1, 0.2, 0.5, 1, 2, 5, 10)  # of the epsilon of the fit, where no other is asked for
+_FACTORS = (0.1, 0.2, 0.5, 1, 2, 5, 10)  # multiples of the epsilon of the fit, by default
 _LEAST_ROWS = 10
 _MOST_COLUMNS_WITH_TEXT = 10
 
 
 @dataclass(eq=False, repr=False)
 class StabilityDisplay(Display):
-    """How sure a choice is: how often each feature would be among the k chosen, at this epsilon or another.
+    """Plot of how often each feature would be among the k chosen, at this epsilon or others.
 
-    Computed from what was released and the known law of the noise, so it costs no further budget and may be published.
-    Of names and gaps, as :class:`skdpmic.PrivateSelectKBest` publishes them, it is the confidence that each feature
-    chosen is among the k best without noise; the last one has none, as nothing is known of those left out. Of scores,
-    each simulation first draws what the scores may have been without noise, given the released ones, where
-    any value in [0, 1] is as likely beforehand as any other; then it adds the noise that a fit at the other epsilon
-    would have, and chooses.
+    It is computed from the release and the known noise distribution, so it costs no further budget and may be
+    published. For scores, each simulation draws noise-free scores from their posterior given the released ones, with a
+    uniform prior on [0, 1]; then it adds the noise of a fit at the other epsilon, and chooses. For names and gaps, as
+    published by :class:`skdpmic.PrivateSelectKBest`, it shows the confidence that each feature chosen is among the k
+    best without noise; the last one has none, because nothing is known about the features not chosen.
 
     Parameters
     ----------
     frequencies : ndarray of shape (n_epsilons, n_features)
-        Share of simulated fits that choose each feature; or confidence, NaN where there is none.
+        Share of simulated fits that choose each feature; or confidence, NaN if there is none.
     epsilons : ndarray of shape (n_epsilons,)
-        The epsilon of these fits.
+        Epsilons of these fits.
     k : int
-        How many features each of them chooses.
+        Number of features that each fit chooses.
     ranking : ndarray of shape (n_features,)
-        Place of each feature in the fit that the scores are from.
+        Rank of each feature in the fit that released the scores.
     feature_names : sequence of str, default=None
-        None numbers the features.
+        Names of the features; None numbers them.
     epsilon : float, default=None
-        Of the fit that the scores are from; its column is marked.
+        Epsilon of the fit that released the scores; its column is marked.
     is_confidence : bool, default=False
         Whether `frequencies` are the confidence that features are among the k best without noise.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn on; after :meth:`plot`.
+        Axes of the plot; set by :meth:`plot`.
     figure_ : matplotlib Figure
     image_ : matplotlib AxesImage
-        A row for each feature that is shown, best first, a column for each epsilon.
+        One row per feature shown, best first, and one column per epsilon.
 
     See Also
     --------
-    StabilityDisplay.from_estimator : From a fitted estimator.
-    DPMICScorer.scores_interval : Where each score without noise lies.
+    StabilityDisplay.from_estimator : Plots a fitted estimator.
+    DPMICScorer.scores_interval : Returns intervals for the noise-free scores.
 
     Notes
     -----
-    How far to trust it: ``docs/choose/planning.md`` compares the frequencies with those of real choices. Where nearly
-    all features are noise, those that noise has put far ahead are taken for better than they are.
+    ``docs/choose/planning.md`` compares the frequencies with those of real choices. If nearly all features are
+    irrelevant, those that noise has put far ahead are overestimated.
 
     Examples
     --------
@@ -109,28 +108,28 @@ class StabilityDisplay(Display):
         max_features: int | None = None,
         cmap: str | Colormap = "Blues",
     ) -> StabilityDisplay:
-        """Simulate choices from the released scores of a fitted estimator, and draw how often each feature is chosen.
+        """Simulate choices from the released scores of a fitted estimator, and plot how often each feature is chosen.
 
         Parameters
         ----------
         estimator : DPMICScorer, DPMICSelector or PrivateSelectKBest
-            Fitted with ``mechanism="laplace"``, "gaussian" or "k-norm", and a finite epsilon; or with released gaps,
-            which tell nothing of other epsilons or another `k`.
+            An estimator fitted with ``mechanism="laplace"``, "gaussian" or "k-norm", and a finite epsilon; or with
+            released gaps, which do not allow other epsilons or another `k`.
         epsilons : array-like of shape (n_epsilons,), default=None
-            Of the fits that are simulated; above 0. None takes a tenth to ten times the epsilon of the fit.
+            Epsilons of the simulated fits; above 0. None uses a tenth to ten times the epsilon of the fit.
         k : int, default=None
-            How many features are chosen; None takes that of a selector which chooses by `k`.
+            Number of features chosen; None uses the `k` of a selector.
         release : {"scores", "names"}, default="scores"
-            What the simulated fits would publish: "scores" of all features, with the mechanism of the fit, or only
-            which k are the best, with less noise. A `delta` is that of the fit.
+            What the simulated fits publish: "scores" of all features, with the mechanism of the fit, or only the
+            "names" of the k best, with less noise. `delta` is that of the fit.
         n_simulations : int, default=1000
-            With this many, a frequency has a standard error of at most ``0.5 / sqrt(n_simulations)``.
+            Number of simulations; the standard error of a frequency is at most ``0.5 / sqrt(n_simulations)``.
         random_state : None, int or RandomState, default=0
-            For the simulations only; a seed costs no privacy here.
+            Seed of the simulations only; it does not affect privacy.
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
         max_features : int, default=None
-            How many features are shown, the best of the fit first; None shows twice `k`, and at least 10.
+            Maximum number of features shown, best of the fit first; None shows twice `k`, and at least 10.
         cmap : str or matplotlib Colormap, default="Blues"
 
         Returns
@@ -144,15 +143,15 @@ class StabilityDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If a parameter is not as described.
+            If a parameter is invalid.
 
         Notes
         -----
-        The sensitivity of a score is taken to be that of the fit. With ``statistic="mic_r"``, ``B="auto"`` and
-        ``c="auto"``, a fit at another epsilon would use somewhat different grids, and so have other scores, which is
-        not simulated.
+        The sensitivity of a score is assumed to be that of the fit. With ``statistic="mic_r"``, ``B="auto"`` and
+        ``c="auto"``, a fit at another epsilon would use slightly different grids and have other scores, which is not
+        simulated.
 
-        The order in which `ranking_` has the features whose scores were clamped to 0 or 1 is not used.
+        The order in `ranking_` of features whose scores were clamped to 0 or 1 is not used.
         """
         if hasattr(estimator, "gaps_"):
             _refuse_others(epsilons=epsilons, k=k)
@@ -184,14 +183,14 @@ class StabilityDisplay(Display):
         return cls(confidence, np.array([epsilon]), k=len(chosen), is_confidence=True, **of_fit)
 
     def plot(self, ax: Axes | None = None, *, max_features: int | None = None, cmap: str | Colormap = "Blues") -> Self:
-        """Draw the frequencies.
+        """Plot the frequencies.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None makes a new figure.
+            Axes to draw on; None creates a new figure.
         max_features : int, default=None
-            How many features are shown, the best of the fit first; None shows twice `k`, and at least 10.
+            Maximum number of features shown, best of the fit first; None shows twice `k`, and at least 10.
         cmap : str or matplotlib Colormap, default="Blues"
 
         Returns
@@ -203,7 +202,7 @@ class StabilityDisplay(Display):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If a parameter is not as described.
+            If a parameter is invalid.
         """
         shown = in_order(np.asarray(self.ranking))[: self._n_shown(max_features)]
         ax = self._begin(ax, (4.6, 1.1 + 0.26 * len(shown)))
@@ -223,12 +222,12 @@ class StabilityDisplay(Display):
         labels = [in_short(epsilon, 2) for epsilon in epsilons]
         _label(ax.set_xticks, labels, epsilons == self.epsilon, n_labels)
         if 0 < is_chosen.sum() < len(shown):
-            ax.axhline(is_chosen.sum() - 0.5, color="tab:orange", linewidth=2)
+            ax.axhline(is_chosen.sum() - 0.5, color=NOISE, linewidth=2)
         ax.set_xlabel("ε" if self.epsilon is None else f"ε (scores released at {in_short(self.epsilon, 2)})")
         unit = ", in %" if has_text else ""
-        title = f"how often among the {self.k} chosen{unit}\nbold: chosen by the scores released"
+        title = f"frequency among the {self.k} chosen{unit}\nbold: chosen by the released scores"
         if self.is_confidence:
-            title = f"among the {self.k} best without noise:\nconfidence, in %, at least"
+            title = f"confidence of being among the {self.k} best\nwithout noise: at least, in %"
         ax.set_title(title, fontsize=10)
         return self
 
@@ -254,7 +253,7 @@ def _check_epsilons(epsilons, epsilon):
 def _refuse_others(**given):
     for name, value in given.items():
         if value is not None:
-            raise ValueError(f"{name} must be None with an estimator that has released gaps in place of scores.")
+            raise ValueError(f"{name} must be None with an estimator that has released gaps instead of scores.")
 
 
 def _check_k(k, estimator, n_features):
@@ -273,7 +272,7 @@ def _check_k(k, estimator, n_features):
 
 
 def _write_in_cells(ax, values, image):
-    """Each share in percent, in black or white, whichever can be read."""
+    """Write each share in percent, in black or white, for contrast."""
     for (i, j), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))
         is_dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 and not np.isnan(value)
@@ -283,7 +282,7 @@ def _write_in_cells(ax, values, image):
 
 
 def _label(set_ticks, labels, is_bold, n_labels):
-    """Labels at regular places, at most `n_labels` of them."""
+    """Labels at regular intervals, at most `n_labels` of them."""
     places = range(0, len(labels), -(-len(labels) // n_labels))
     ticks = set_ticks(places, labels=[labels[place] for place in places])
     for tick, place in zip(ticks, places, strict=True):

@@ -1,1 +1,1 @@
-"""What stands between a table as it is and a model: numbers by public facts, without learning from data."""
+"""Preprocessing between a raw table and a model, by public facts only, without learning from data."""

@@ -1,4 +1,4 @@
-"""Columns of every kind as numbers from 0 to 1, by what is public about them: nothing is learnt from data."""
+"""Encoding of columns of every kind as numbers from 0 to 1, by public facts: nothing is learnt from data."""
 
 import math
 from dataclasses import KW_ONLY
@@ -26,7 +26,7 @@ _ENCODINGS = ("one-hot", "ordinal")
 
 @parameters
 class PublicEncoderParameters:
-    """What :class:`PublicEncoder` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`PublicEncoder`; separate, because type checkers cannot read its other bases."""
 
     _: KW_ONLY
     bounds: Ranges | None = None
@@ -36,48 +36,47 @@ class PublicEncoderParameters:
 
 
 class _OutputProbe(TransformerMixin):
-    """Has scikit-learn tell which container `set_output` asks for, as it has no public name for that."""
+    """Finds out which container `set_output` asks for; scikit-learn has no public name for that."""
 
     def transform(self, X):
-        """A row of zeros: an ndarray by default, otherwise a dataframe of the library wanted."""
+        """A row of zeros: an ndarray by default, otherwise a dataframe of the requested library."""
         return np.zeros((1, len(self._names_out)))
 
 
 class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
-    """Encode numbers, dates, labels and missing values as numbers in [0, 1], by public facts alone.
+    """Encode numbers, dates, labels and missing values as numbers in [0, 1], by public facts only.
 
-    It stands between a private selector and a model, in place of a scaler, an encoder of labels and an imputer. These
-    learn means, labels or ranges from the data, which costs privacy or breaks the guarantee. This one learns nothing,
-    so it costs no privacy: each record is encoded by itself, and which columns come out depends only on `bounds`,
-    `categories`, and the names and types of the columns.
+    Use it between a private selector and a model, instead of a scaler, a label encoder and an imputer. These learn
+    means, labels or ranges from the data, which costs privacy or breaks the guarantee. PublicEncoder learns nothing, so
+    it costs no privacy: each record is encoded by itself, and the output columns depend only on `bounds`, `categories`,
+    and the names and types of the columns.
 
     Parameters
     ----------
     bounds : tuple or dict, default=None
-        Public ranges of numeric columns, by name, as of :class:`PrivateSelectKBest`: ``(lower, upper)``, ``(lower,
+        Public ranges of numeric columns, by name, as in :class:`PrivateSelectKBest`: ``(lower, upper)``, ``(lower,
         upper, "log")`` or three or more increasing numbers, in the unit of the column; dates or durations for columns
-        of these. A single range is for all columns that are not in `categories`. Values outside are clipped.
+        of these. A single range applies to all columns not in `categories`. Values outside are clipped.
     categories : dict, default=None
-        Public labels of nominal columns, by name: lists of at least 2 different texts or numbers. A label that is not
-        among them is "other". Entries of `bounds` and `categories` for columns that X does not have are ignored, so the
-        same two can be given for any choice of columns. Columns of booleans and of types that declare their labels
-        (Enum of Polars) need no entry.
+        Public labels of nominal columns, by name: lists of at least 2 distinct strings or numbers. Any other label
+        counts as "other". Entries of `bounds` and `categories` for columns missing from X are ignored, so you can pass
+        the same two for any choice of columns. Boolean columns, and columns whose type declares its labels (such as
+        Polars Enum), need no entry.
     encoding : {"one-hot", "ordinal"}, default="one-hot"
-        How labels are encoded. "one-hot" gives a column for each label; "ordinal" one for the place of the label in its
-        public list, 0 for the first and 1 for the last, which suits trees, and labels that are in an order.
+        How labels are encoded. "one-hot" gives one column per label. "ordinal" gives one column for the position of the
+        label in its public list, from 0 for the first to 1 for the last; this suits trees and ordered labels.
     add_indicator : bool, default=True
-        Whether each column gets a further one, 1 where the value is missing, as of scikit-learn's SimpleImputer. A
-        missing value is 0 in the other columns then. If False, missing numbers become 0.5, the middle of the range, and
-        so do missing labels with "ordinal"; with "one-hot" all columns of the label are 0.
+        Whether to add an indicator for each column, which is 1 if the value is missing, as in scikit-learn's
+        SimpleImputer; a missing value is then 0 in the other columns. If False, missing numbers become 0.5, the middle
+        of the range, as do missing labels with "ordinal"; with "one-hot", all columns of the label are 0.
 
     Attributes
     ----------
     bounds_ : (ndarray of shape (n_features_out,), ndarray of shape (n_features_out,))
-        The smallest and the largest value that each column of the output can have, 0 and 1: what private models ask
-        for.
+        Smallest and largest possible value of each output column, 0 and 1, for private models that require bounds.
     data_norm_ : float
-        The largest Euclidean norm that a row of the output can have, ``sqrt(n_features_in_)``, whatever the encoding:
-        what private linear models ask for.
+        Largest possible Euclidean norm of an output row, ``sqrt(n_features_in_)`` for both encodings, for private
+        linear models.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -86,29 +85,29 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
     See Also
     --------
     PrivateSelectKBest : Chooses the columns, by the same `bounds` and `categories`.
-    private_bounds : Learns bounds of columns of which nothing is known.
+    private_bounds : Learns the bounds of columns about which you know nothing.
 
     Notes
     -----
     A number becomes ``(value - lower) / (upper - lower)``, clipped to [0, 1]. With "log", the value and both ends are
-    first replaced by ``sign(x) * log(1 + abs(x))``. Of k increasing numbers, number j becomes ``(j - 1) / (k - 1)``,
-    and values between two of them are interpolated linearly. The output has these columns for a column `name` of X:
+    first replaced by ``sign(x) * log(1 + abs(x))``. With k increasing numbers, number j becomes ``(j - 1) / (k - 1)``,
+    and values in between are interpolated linearly. A column `name` of X gives these output columns:
 
     ==================  ===============================================================================================
     column              values
     ==================  ===============================================================================================
-    ``name``            the number in [0, 1]; or the place of the label, with "ordinal"
+    ``name``            the number in [0, 1]; or the position of the label, with "ordinal"
     ``name_<label>``    with "one-hot": 1 for this label, 0 otherwise; booleans have ``name_0`` and ``name_1``
-    ``name_other``      of labels: 1 if the label is not a public one, 0 otherwise
+    ``name_other``      for labels: 1 if the label is not public, 0 otherwise
     ``name_missing``    with `add_indicator`: 1 if the value is missing, 0 otherwise
     ==================  ===============================================================================================
 
     Not covered by the guarantee: the output of `transform`, which is as sensitive as X, and errors raised on invalid
-    data, although they quote no value. A model that is fitted on the output needs its own privacy.
+    data, although they quote no values. A model fitted on the output needs its own privacy mechanism.
 
     Examples
     --------
-    A private choice of two columns of four, with labels and missing values among them, for a model:
+    A private choice of two of four columns, which include labels and missing values, for a model:
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -129,7 +128,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
     >>> bool(model.score(X, y) > 0.9)
     True
 
-    By itself:
+    The encoder by itself:
 
     >>> encoder.fit_transform(X[["age", "town"]]).shape
     (5000, 6)
@@ -140,12 +139,12 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
     """
 
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
-        """Take note of the names and types of the columns. No value is looked at, and nothing is learnt.
+        """Store the names and types of the columns. No value is read, and nothing is learnt.
 
         Parameters
         ----------
         X : dataframe of shape (n_samples, n_features)
-            Of any library, with column names that are text. Rows are not needed.
+            A dataframe of any library, with column names of type str. It needs no rows.
         y : None
             Ignored.
 
@@ -157,8 +156,8 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is not as described, X is no dataframe with column names, a column has no entry, or two
-            columns of the output would have the same name. The transformer is then left as it was.
+            If a parameter is invalid, X is not a dataframe with column names, a column has no entry, or two output
+            columns would have the same name. The transformer is left unchanged.
         """
         with rollback_on_error(self):
             self._check_parameters()
@@ -166,14 +165,14 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
             public = _of_columns(self.bounds, table.names), _of_columns(self.categories, table.names)
             self._axes = feature_axes(*public, table.n_features, table.names, table.declared())
             self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
-            # Which columns come out follows from the encoding of no records.
+            # The encoding of an empty table gives the output columns.
             self._names_out = [name for name, _ in self._encoded([np.empty(0, dtype=np.uint32)] * table.n_features)]
-            refuse_repeated(self._names_out, "columns and labels must give a different name to each column of output")
+            refuse_repeated(self._names_out, "columns and labels must give distinct names of output columns")
             n_features_out = len(self._names_out)
             self.bounds_ = np.zeros(n_features_out), np.ones(n_features_out)
-            # Proof: of the columns that one column of X becomes, at most one is not 0 in each row, and that one is in
-            # [0, 1]; so the squares of a row add up to at most n_features_in_. They do where every number is at its
-            # upper bound and every label is the last in its list.
+            # Proof: of the output columns of one column of X, at most one is not 0 in each row, and it is in [0, 1]; so
+            # the squares of a row sum to at most n_features_in_. The bound is attained if every number is at its upper
+            # bound and every label is the last in its list.
             self.data_norm_ = math.sqrt(table.n_features)
         return self
 
@@ -183,20 +182,20 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         Parameters
         ----------
         X : dataframe of shape (n_samples, n_features)
-            With the columns of `fit`, in the same order.
+            Table with the columns seen in `fit`, in the same order.
 
         Returns
         -------
         X_encoded : dataframe of shape (n_samples, n_features_out)
-            Floats in [0, 1]. Of the same library as X, with its index if that is pandas, unless `set_output` says
-            otherwise.
+            Floats in [0, 1], in a dataframe of the same library as X, with its index in pandas, unless `set_output`
+            asks for another container.
 
         Raises
         ------
         NotFittedError
             If `fit` was not called.
         ValueError
-            If X does not have the columns of `fit`, or does not hold what `bounds` and `categories` say.
+            If X does not have the columns seen in `fit`, or does not match `bounds` and `categories`.
         """
         check_is_fitted(self)
         table = self._open(X)
@@ -204,7 +203,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         return _as_dataframe(dict(self._encoded(columns)), super().transform(None), table.native)
 
     def get_feature_names_out(self, input_features: ColumnLike | None = None) -> NDArray[np.object_]:
-        """Names of the columns of the output.
+        """Return the names of the output columns.
 
         Parameters
         ----------
@@ -220,7 +219,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         NotFittedError
             If `fit` was not called.
         ValueError
-            If `input_features` are other names.
+            If `input_features` differ from `feature_names_in_`.
         """
         check_is_fitted(self)
         if input_features is not None and list(input_features) != self.feature_names_in_.tolist():
@@ -231,30 +230,30 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         for name in ("bounds", "categories"):
             entries = getattr(self, name)
             if asks_for_data(entries):
-                raise ValueError(f"{name} must be public, as PublicEncoder learns nothing from X, got 'data'.")
+                raise ValueError(f"{name} must be public, because PublicEncoder learns nothing from X, got 'data'.")
             if isinstance(entries, dict) and (others := [key for key in entries if not isinstance(key, str)]):
-                raise ValueError(f"{name} must have entries by name of a column, got others, {abbreviated(others)}.")
+                raise ValueError(f"the keys of {name} must be column names, got {abbreviated(others)}.")
         if self.bounds is not None and not isinstance(self.bounds, dict):
-            axis_of(self.bounds, "bounds")  # a single range, as arrays of ends could not follow chosen columns
+            axis_of(self.bounds, "bounds")  # a single range: arrays of ends could not follow the chosen columns
         if self.encoding not in _ENCODINGS:
             raise ValueError(f"encoding must be one of {list(_ENCODINGS)}, got {self.encoding!r}.")
         if not isinstance(self.add_indicator, bool | np.bool_):
             raise ValueError(f"add_indicator must be a bool, got {self.add_indicator!r}.")
 
     def _open(self, X, without_rows=False):
-        """The table X; one without rows tells which columns there are to be, and any other is compared with those."""
+        """The table X; a table without rows sets the columns, any other is compared with them."""
         _refuse_arrays(X)
         table = open_table(_without_rows(X) if without_rows else X, type(self).__name__)
         if table.names_as_text() is None:
             raise ValueError(
-                f"X must have column names that are text, by which bounds and categories are looked up, got "
-                f"{abbreviated(table.names)}: X.rename(columns=str) makes text of them."
+                f"X must have column names of type str, by which bounds and categories are looked up, got "
+                f"{abbreviated(table.names)}: convert them by X.rename(columns=str)."
             )
         note_columns(self, table, reset=without_rows)
         return table
 
     def _encoded(self, columns):
-        """Name and values of each column of the output."""
+        """Name and values of each output column."""
         for name, axis, column in zip(self.feature_names_in_, self._axes, columns, strict=True):
             for suffix, values in _encoded(axis, column, self._is_one_hot, self._has_indicators):
                 yield name + suffix, values.astype(np.float64, copy=False)
@@ -270,13 +269,13 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
 
 
 def _encoded(axis, column, is_one_hot, has_indicator):
-    """What one column becomes: pairs of what follows its name, and values.
+    """The output columns of one column: pairs of name suffix and values.
 
     Parameters
     ----------
     axis : Range, LogRange, Knots or Labels
     column : ndarray of shape (n_samples,)
-        As the axis places it: floats, or codes of labels.
+        Positions on the axis: floats, or codes of labels.
     is_one_hot, has_indicator : bool
 
     Returns
@@ -293,24 +292,24 @@ def _encoded(axis, column, is_one_hot, has_indicator):
 
 
 def _labels(labels, codes, is_one_hot, filler):
-    """What a column of labels becomes, without where they are missing."""
+    """The output columns of a column of labels, without the missing indicator."""
     n_labels = len(labels)
     if is_one_hot:
         encoded = [(f"_{_as_text(label)}", codes == code) for code, label in enumerate(labels)]
     else:
-        of_code = [*np.linspace(0.0, 1.0, n_labels), 0.0, filler]  # of each label, of others, and of missing ones
+        of_code = [*np.linspace(0.0, 1.0, n_labels), 0.0, filler]  # each label, other labels, missing
         encoded = [("", np.array(of_code)[codes])]
     return [*encoded, ("_other", codes == n_labels)]
 
 
 def _as_text(label):
-    """A label as it was written: labels that are numbers are kept as floats."""
+    """A label as it was written: numeric labels are stored as floats."""
     return label if isinstance(label, str) else repr(label).removesuffix(".0")
 
 
 def _in_unit_interval(values, lower, upper):
-    """Floats clipped to a range, then scaled; clipped before, as differences could overflow."""
-    width = upper - lower or 1.0  # 0 of a range so narrow that its ends have the same logarithm
+    """Floats clipped to a range, then scaled; clipped first, because differences could overflow."""
+    width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
     return (np.clip(values.astype(np.float64), lower, upper) - lower) / width
 
 
@@ -318,7 +317,7 @@ def _in_unit_interval(values, lower, upper):
 
 
 def _refuse_arrays(X):
-    """Raise unless X is a dataframe, whose columns have names."""
+    """Raise unless X is a dataframe, with column names."""
     if not is_frame(X):
         found = f"an object of type {type(X).__name__}" if hasattr(X, "columns") else "an array"
         raise ValueError(
@@ -329,12 +328,12 @@ def _refuse_arrays(X):
 
 
 def _without_rows(X):
-    """The names and types of the columns of a dataframe, as one without rows."""
+    """A dataframe without rows, with the names and types of the columns."""
     return as_frame(X.head(0) if is_lazy(X) else X).head(0).to_native()
 
 
 def _of_columns(entries, names):
-    """The entries of a dict for these columns; a range for all columns as it is."""
+    """The entries of a dict for these columns; a single range is returned unchanged."""
     if not isinstance(entries, dict | None):
         return entries
     names = set(names)
@@ -342,9 +341,9 @@ def _of_columns(entries, names):
 
 
 def _as_dataframe(columns, container, native):
-    """Columns by name as a dataframe of the library of `container`, or of `native` if that is no dataframe.
+    """A dataframe of columns by name, of the library of `container`, or of `native` if that is not a dataframe.
 
-    The adapters of scikit-learn do not make pandas of tables of Arrow, or of Polars without rows.
+    scikit-learn's adapters cannot convert Arrow tables, or Polars tables without rows, to pandas.
     """
     wanted = nw.from_native(native if isinstance(container, np.ndarray) else container, eager_only=True)
     namespace = nw.get_native_namespace(wanted)

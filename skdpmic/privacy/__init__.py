@@ -1,1 +1,1 @@
-"""What makes a release private: sensitivities, exact noise, mechanisms."""
+"""Exact noise, mechanisms and composition."""

@@ -1,7 +1,7 @@
-"""Zero-concentrated differential privacy (zCDP): adding up many releases, and what the sum means as (epsilon, delta).
+"""Zero-concentrated differential privacy (zCDP): composition of many releases, and conversion to (epsilon, delta).
 
 Releases of rho_1, rho_2, ... zCDP are together rho_1 + rho_2 + ... zCDP (Bun and Steinke 2016). The proofs are in
-``docs/theory/gaussian.md``. Every number errs on the side of more noise, or of a larger loss stated.
+``docs/theory/gaussian.md``. Every number errs on the side of more noise, or of a larger stated loss.
 """
 
 import math
@@ -12,17 +12,17 @@ import numpy as np
 
 from skdpmic.privacy.parameters import exact
 
-# Each term of a sum below takes fewer than eight roundings of 2**-53 of itself, and the sum three more.
+# Each term of a sum below has fewer than eight relative roundings of 2**-53, and the sum three more.
 _ROUNDING = 2.0**-48
-_TINY = 4 * 2.0**-1074  # for what underflows
-_LARGE = 2.0**200  # beyond it, numbers are treated as it is, so that nothing overflows
+_TINY = 4 * 2.0**-1074  # covers underflow
+_LARGE = 2.0**200  # larger numbers are replaced by this, so that nothing overflows
 
 
 def scale_for_rho(rho, n_releases, steps):
-    """Scale of noise, in whole grid steps, at which `n_releases` of sensitivity `steps` cost `rho` in all.
+    """Scale of noise, in integer grid steps, at which `n_releases` of sensitivity `steps` cost `rho` in total.
 
     For scores with discrete Gaussian noise the scale is the standard deviation; for choices by the exponential
-    mechanism, that of its exponent. Either costs ``steps**2 / (2 scale**2)`` a release.
+    mechanism, that of its exponent. Either costs ``steps**2 / (2 scale**2)`` per release.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def scale_for_rho(rho, n_releases, steps):
     Returns
     -------
     int
-        The least integer with ``n_releases steps**2 / (2 scale**2) <= rho``; 0 for infinite rho.
+        The smallest integer with ``n_releases steps**2 / (2 scale**2) <= rho``; 0 for infinite rho.
     """
     if rho == math.inf:
         return 0
@@ -70,7 +70,7 @@ def rho_for(epsilon, delta):
 
 
 def epsilon_of(rho, delta):
-    """The least epsilon for which `rho`-zCDP implies (epsilon, delta)-differential privacy by :func:`delta_of`.
+    """The smallest epsilon for which `rho`-zCDP implies (epsilon, delta)-differential privacy by :func:`delta_of`.
 
     Parameters
     ----------
@@ -105,19 +105,19 @@ def epsilon_within(rho, delta):
 
 @lru_cache(maxsize=256)
 def divided(epsilon, delta, share):
-    """A budget in two parts, for two releases that together cost no more.
+    """A budget split into two parts, for two releases that together cost at most the whole.
 
     Parameters
     ----------
     epsilon : float, above 0
     delta : float in [0, 1)
     share : Fraction in [0, 1)
-        Of epsilon that is for the first part, which needs no delta; of rho, if delta is above 0.
+        Share of the first part, which needs no delta: of epsilon, or of rho if delta is above 0.
 
     Returns
     -------
     first, second : Fraction or float
-        The epsilon of each; the second part has delta, too.
+        The epsilon of each part; the second part also has delta.
     """
     if share == 0:
         return Fraction(0), epsilon
@@ -126,18 +126,18 @@ def divided(epsilon, delta, share):
     if delta == 0:
         return share * exact(epsilon), (1 - share) * exact(epsilon)
     rho = Fraction(rho_for(epsilon, delta))
-    first = math.sqrt(2 * share * rho)  # epsilon**2 / 2 is its rho
+    first = math.sqrt(2 * share * rho)  # its rho is epsilon**2 / 2
     while Fraction(first) ** 2 > 2 * share * rho:
         first = math.nextafter(first, 0.0)
     return Fraction(first), epsilon_within((1 - share) * rho, delta)
 
 
 def delta_of(rho, epsilon):
-    """The least delta for which `rho`-zCDP implies (epsilon, delta)-differential privacy by this conversion.
+    """The smallest delta for which `rho`-zCDP implies (epsilon, delta)-differential privacy by this conversion.
 
-    The infimum over alpha > 1 of ``exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)**alpha``
-    [1]_. With t = alpha - 1, its logarithm is ``t ((1 + t) rho - epsilon) - t log(1 + 1 / t) - log(1 + t)``, convex in
-    t. Every t gives a valid delta, so only the value at the t that is found needs to be rounded up.
+    The infimum over alpha > 1 of ``exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)**alpha`` [1]_.
+    With t = alpha - 1, its logarithm is ``t ((1 + t) rho - epsilon) - t log(1 + 1 / t) - log(1 + t)``, convex in t.
+    Every t gives a valid delta, so only the value at the t found needs to be rounded up.
 
     Parameters
     ----------
@@ -171,15 +171,15 @@ def _slope(t, rho, epsilon):
 
 
 def _root(increasing, low, high):
-    """Where an increasing function changes its sign, as near as floats go."""
+    """The root of an increasing function, to floating-point precision."""
     while low < (middle := (low + high) / 2) < high:
         low, high = (low, middle) if increasing(middle) > 0 else (middle, high)
     return low
 
 
 def _turning_point(holds):
-    """Two floats next to each other: `holds` is true at the first (or that is 0), and false at the second."""
-    low, high = 0, int(np.float64(np.inf).view(np.int64))  # nonnegative floats are in the order of their bits
+    """Two adjacent floats: `holds` is true at the first (or the first is 0), and false at the second."""
+    low, high = 0, int(np.float64(np.inf).view(np.int64))  # nonnegative floats are ordered like their bits
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(_float_of_bits(middle)) else (low, middle)

@@ -1,4 +1,4 @@
-"""The law of noise in a cube, up to grid steps: of one score, of all, of the largest (``docs/theory/k_norm.md``)."""
+"""Distributions of noise in a cube, up to grid steps: one score, all, the largest (``docs/theory/k_norm.md``)."""
 
 import math
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from scipy.special import gammaincc, gammainccinv, gammaincinv
 class CubeLaw:
     """One coordinate of a vector z of density proportional to ``exp(-max(abs(z)) / scale)``.
 
-    It has the methods of a frozen distribution of scipy.stats that are needed. Given the half-width of a cube, which
-    is a gamma variable of shape n_scores + 1, all coordinates are independent, and uniform in it.
+    It has the required methods of a frozen distribution of scipy.stats. Given the half-width of a cube, a gamma
+    variable of shape n_scores + 1, all coordinates are independent and uniform in it.
 
     Parameters
     ----------
@@ -40,16 +40,16 @@ class CubeLaw:
         return gammaincc(self.n_scores, np.abs(z) / self.scale) / (2 * self.n_scores * self.scale)
 
     def cdf(self, z):
-        """Probability to be at most z."""
+        """Probability of a value of at most z."""
         return self.sf(-np.asarray(z))
 
     def sf(self, z):
-        """Probability to be above z."""
+        """Probability of a value above z."""
         tail = tail_of_coordinate(np.abs(z) / self.scale, self.n_scores) / 2
         return np.where(np.asarray(z) > 0, tail, 1 - tail)
 
     def rvs(self, size, random_state):
-        """Independent draws: coordinates of as many cubes."""
+        """Independent draws, each a coordinate of a separate cube."""
         return self.half_widths(size, random_state) * random_state.uniform(-1, 1, size)
 
     def vectors(self, n_vectors, random_state):
@@ -58,23 +58,23 @@ class CubeLaw:
         return half_widths * random_state.uniform(-1, 1, (n_vectors, self.n_scores))
 
     def half_widths(self, size, random_state):
-        """Draws of half-widths of cubes."""
+        """Draws of the half-width of the cube."""
         return random_state.gamma(self.n_scores + 1, self.scale, size)
 
     def given_half_widths(self, n_laws):
-        """Laws of independent coordinates, of equally likely cubes that stand for all."""
+        """Distributions of independent coordinates, in equally likely cubes that represent all."""
         levels = (np.arange(n_laws) + 0.5) / n_laws
         half_widths = self.scale * gammaincinv(self.n_scores + 1, levels)
         return [UniformLaw(half_width) for half_width in half_widths]
 
 
 class UniformLaw(NamedTuple):
-    """The uniform law on [-half_width, half_width], with methods of those of scipy.stats."""
+    """The uniform distribution on [-half_width, half_width], with methods as in scipy.stats."""
 
     half_width: float
 
     def sf(self, z):
-        """Probability to be above z."""
+        """Probability of a value above z."""
         return np.clip((1 - np.asarray(z) / self.half_width) / 2, 0, 1)
 
     def ppf(self, level):
@@ -83,7 +83,7 @@ class UniformLaw(NamedTuple):
 
 
 def tail_of_coordinate(z, n_scores):
-    """The probability that one coordinate, of scale 1, is further than z >= 0 from 0.
+    """The probability that one coordinate, at scale 1, is more than z >= 0 away from 0.
 
     ``Q(n_scores + 1, z) - z / n_scores Q(n_scores, z)``: the mean of ``1 - z / m``, cut at 0, over half-widths m.
     """
@@ -93,10 +93,10 @@ def tail_of_coordinate(z, n_scores):
 
 def reach_of_coordinate(tail, n_scores):
     """The z at which :func:`tail_of_coordinate` is `tail`, in (0, 1); up to rounding."""
-    furthest = gammainccinv(n_scores + 1, tail)  # where the half-width itself has this tail
+    furthest = gammainccinv(n_scores + 1, tail)  # the point at which the half-width itself has this tail
     return brentq(lambda z: float(tail_of_coordinate(z, n_scores)) - tail, 0.0, float(furthest), xtol=1e-12)
 
 
 def reach_of_largest(tail, n_scores):
-    """The r that the largest coordinate, of scale 1, exceeds with probability `tail`: it is gamma of shape n_scores."""
+    """The r that the largest coordinate, at scale 1, exceeds with probability `tail`; it is gamma of shape n_scores."""
     return float(gammainccinv(n_scores, tail))

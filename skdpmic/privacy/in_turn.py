@@ -1,7 +1,7 @@
-"""Choosing k features one after the other, each by what it adds to those before it (``docs/theory/joint.md``).
+"""Choosing k features one at a time, each by its gain over those chosen before (``docs/theory/joint.md``).
 
-What a feature adds depends on those that were chosen, so noise is drawn anew for each choice. It has the scale that it
-has where all k are chosen at once.
+The gain of a feature depends on those already chosen, so fresh noise is drawn for each choice. It has the same scale as
+if all k were chosen at once.
 """
 
 import numpy as np
@@ -12,25 +12,25 @@ from skdpmic.privacy.top_k import OneShotTopK
 
 
 class ChoicesInTurn(NoiseOnGrid):
-    """Publishes k features in the order in which they were chosen, and nothing else.
+    """Publishes only the names of k features, in the order of the choices.
 
     Parameters
     ----------
     at_once : OneShotTopK or ExponentialTopK
-        What would choose all k of them at once.
+        The mechanism that would choose all k at once.
     own_scale : int
-        Of the Laplace noise on what each feature is worth by itself that others are compared with; in grid steps.
+        Scale, in grid steps, of the Laplace noise on the scores by themselves that the gains of others refer to.
     """
 
     def __init__(self, at_once, own_scale):
         self._own_scale = own_scale
         self.k, self._one_choice = at_once.k, type(at_once)(1, at_once.scale)
-        # The noise in each choice, and how far it moves two scores against one another there.
+        # The noise in each choice, and its effect on the difference of two scores.
         self.scale, self._law, self.margin = at_once.scale, at_once._law, at_once.margin
 
     @property
     def name(self):
-        """One-sided exponential noise, drawn for one choice, chooses like "permute-and-flip"."""
+        """For a single choice, one-sided exponential noise is equivalent to "permute-and-flip"."""
         return "permute-and-flip" if isinstance(self._one_choice, OneShotTopK) else self._one_choice.name
 
     def release(self, candidates, worths, worths_beside, by_chance, random_bytes, kept=()):
@@ -39,21 +39,21 @@ class ChoicesInTurn(NoiseOnGrid):
         Parameters
         ----------
         candidates : ndarray of shape (n_candidates,)
-            The numbers of the features to choose from, ascending.
+            Numbers of the features to choose from, ascending.
         worths : ndarray of shape (n_candidates,) of Python integers, or None
-            In grid steps, where no feature is kept: before any is chosen.
+            Scores by themselves, in grid steps, before any feature is chosen; None if features are kept.
         worths_beside : callable
-            ``worths_beside(feature, taken)`` is what each candidate that was not taken is worth together with a feature
-            that is kept or was chosen, ascending by number, and what that one is worth by itself; in grid steps, too.
-            Asked for once for each of those but the last. What counts is how much a candidate adds to the one it adds
-            least to.
+            ``worths_beside(feature, taken)`` returns the joint scores of all candidates not taken with a feature that
+            is kept or chosen, ascending by number, and the score of that feature by itself; in grid steps. It is called
+            once for each of these features except the last. A candidate is judged by its smallest gain over any of
+            them.
         by_chance : callable
-            ``by_chance(feature, taken, own)`` is how much each of them would add by chance: from public numbers and
-            `own`, what that one is worth by itself, with noise.
+            ``by_chance(feature, taken, own)`` returns the gains of independent candidates, from public numbers and
+            `own`, the noisy score of that feature by itself.
         random_bytes : callable
             Random bytes.
         kept : sequence of int, default=()
-            Features that are no candidates, and count as chosen.
+            Features kept in any case, which count as chosen.
         """
         remaining, chosen, compared = np.array(candidates), [], kept
         while True:
@@ -67,6 +67,6 @@ class ChoicesInTurn(NoiseOnGrid):
             chosen.append(int(remaining[place]))
             if len(chosen) == self.k:
                 return np.array(chosen, dtype=np.int64)
-            # What each is worth by itself says nothing from now on.
+            # Scores by themselves are not used from here on.
             worths = None if len(chosen) == 1 and not len(kept) else np.delete(worths, place)
             remaining, compared = np.delete(remaining, place), chosen[-1:]

@@ -1,7 +1,7 @@
 """Output perturbation of scores on a grid, by Laplace, Gaussian or cubic noise (``docs/theory/laplace.md``, ...).
 
-Noise in floating point is not private, because which doubles can occur depends on the data (Mironov 2012).
-So a score is first rounded down to an integer multiple of GRID, and everything after that is integers.
+Floating-point noise is not private, because the set of possible doubles depends on the data (Mironov 2012). So a
+score is first rounded down to an integer multiple of GRID, and everything after that is in integers.
 """
 
 import math
@@ -23,12 +23,12 @@ _STEPS = 2**30  # grid steps in a score of 1
 
 
 def to_grid(scores):
-    """Scores in [0, 1], rounded down to whole grid steps, as Python integers."""
+    """Scores in [0, 1], rounded down to integer grid steps, as Python integers."""
     return np.floor(np.asarray(scores, dtype=np.float64) * _STEPS).astype(np.int64).astype(object)
 
 
 def from_grid(steps):
-    """Whole grid steps as scores, clamped to [0, 1]."""
+    """Integer grid steps as scores, clamped to [0, 1]."""
     return np.clip(steps, 0, _STEPS).astype(np.float64) * GRID
 
 
@@ -42,20 +42,20 @@ def grid_sensitivity(sensitivity, rounding_error):
 
 
 def scale_for_budget(epsilon, steps):
-    """Scale of noise, in whole grid steps, at which a change of `steps` costs `epsilon`; 0 for infinite epsilon."""
+    """Scale of noise, in integer grid steps, at which a change of `steps` costs `epsilon`; 0 for infinite epsilon."""
     return 0 if epsilon == math.inf else math.ceil(steps / exact(epsilon))
 
 
 @lru_cache(maxsize=256)
 def law_of_scale(law, scale):
-    """A frozen distribution, which takes scipy longer to make than a small fit takes; kept by public numbers."""
+    """A frozen distribution, cached by public numbers: scipy needs longer to create it than a small fit takes."""
     return law(scale=scale)
 
 
 class NoiseOnGrid:
-    """What all mechanisms have in common that add noise of a `_law` and a `scale`, in grid steps, to each score."""
+    """The base of mechanisms that add noise with a `_law` and a `scale`, in grid steps, to each score."""
 
-    splits_evenly = False  # True if each of n scores has noise of its own that costs epsilon / n, which adds up in zCDP
+    splits_evenly = False  # whether each of n scores has independent noise that costs epsilon / n
 
     @property
     def noise_scale(self):
@@ -64,13 +64,13 @@ class NoiseOnGrid:
 
     @property
     def law(self):
-        """The continuous law that noise on each score has up to grid steps; None without noise."""
+        """The continuous distribution of the noise on each score, up to grid steps; None without noise."""
         return law_of_scale(self._law, self.noise_scale) if self.scale > 0 else None
 
 
 @dataclass(frozen=True)
 class _NoisyScores(NoiseOnGrid):
-    """Noise of one law on several scores, independent unless a class says otherwise.
+    """Noise of one distribution on several scores, independent unless a subclass differs.
 
     Parameters
     ----------
@@ -85,9 +85,8 @@ class _NoisyScores(NoiseOnGrid):
     def release(self, scores, random_bytes, offsets=0.0):
         """Noisy scores, clamped to [0, 1], and the order of the features, best first.
 
-        The order is that of the noisy scores before they are clamped, so that it has no ties at 0 and 1; ties that
-        remain are broken by index. What each score has to be above to be worth something, `offsets`, is public, and
-        taken off for the order.
+        The order is that of the noisy scores before clamping, so that it has no ties at 0 and 1; remaining ties are
+        broken by index. The public `offsets`, the null scores, are subtracted for the order.
         """
         if self.scale == 0:
             return scores, np.argsort(offsets - scores, kind="stable")
@@ -96,17 +95,17 @@ class _NoisyScores(NoiseOnGrid):
         return from_grid(noisy), np.array(sorted(range(len(adjusted)), key=lambda i: -adjusted[i]), dtype=np.int64)
 
     def interval(self, scores, confidence, simultaneous=False):
-        """Bounds that hold each score without noise, or all of them at once, with at least this confidence."""
+        """Intervals of at least this confidence for each noise-free score, or for all of them simultaneously."""
         if self.scale == 0:
             return scores.copy(), scores.copy()
         margin = self.margin(confidence, len(scores) if simultaneous else 1)
-        # A score lies at most one step above the grid value that noise was added to, and no step below it.
+        # A score is at most one step above the grid value to which noise was added, and never below it.
         return np.clip(scores - (margin - GRID), 0, 1), np.clip(scores + margin, 0, 1)
 
     def margin(self, confidence, n_scores=1):
-        """How far a score with noise lies from the one without, before it is clamped, with at least this confidence.
+        """Half-width of an interval of at least this confidence for a noise-free score, before clamping.
 
-        With `n_scores`, how far any of so many does, of one release.
+        With `n_scores`, the interval is simultaneous for this many scores of one release.
         """
         return 0.0 if self.scale == 0 else (self._quantile(confidence, n_scores) + 1) * GRID
 
@@ -182,9 +181,9 @@ class KNormMechanism(_NoisyScores):
     Parameters
     ----------
     scale : int
-        Of the largest noise, in grid steps; 0 for none.
+        Scale of the noise, in grid steps; 0 for none.
     n_scores : int
-        Number of scores; their law depends on it, what they cost does not.
+        Number of scores; the distribution depends on it, the cost does not.
     """
 
     n_scores: int
@@ -210,7 +209,7 @@ class KNormMechanism(_NoisyScores):
 
     @property
     def law(self):
-        """The continuous law that noise on each score has up to grid steps; None without noise."""
+        """The continuous distribution of the noise on each score, up to grid steps; None without noise."""
         if self.scale == 0:
             return None
         scale = self.scale * GRID
@@ -225,7 +224,7 @@ class KNormMechanism(_NoisyScores):
         return k_norm_quantile(self.scale, confidence, self.n_scores, is_of_all=n_scores > 1)
 
 
-# By name. A mechanism of scores has what these have; see docs/contributing.md.
+# By name. For the interface of a mechanism, see docs/contributing.md.
 MECHANISMS = {mechanism.name: mechanism for mechanism in (LaplaceMechanism, GaussianMechanism, KNormMechanism)}
 
 
@@ -235,9 +234,9 @@ def laplace_quantile(scale, confidence, n_scores=1):
     Parameters
     ----------
     scale : number above 0
-        Of discrete Laplace noise.
+        Scale of discrete Laplace noise.
     confidence : float in (0, 1)
-        That the noise is at most q; of `n_scores`, which are independent, that all are.
+        Probability that the noise on `n_scores` independent scores is at most q.
     n_scores : int, default=1
 
     Returns
@@ -256,7 +255,7 @@ def gaussian_quantile(scale, confidence, n_scores=1):
     scale : int
         Standard deviation of discrete Gaussian noise.
     confidence : float in (0, 1)
-        That the noise is at most q; of `n_scores`, which are independent, that all are.
+        Probability that the noise on `n_scores` independent scores is at most q.
     n_scores : int, default=1
 
     Returns
@@ -272,11 +271,11 @@ def k_norm_quantile(scale, confidence, n_scores, *, is_of_all):
     Parameters
     ----------
     scale : int, above 0
-        Of noise in a cube.
+        Scale of noise in a cube.
     confidence : float in (0, 1)
-        That the noise on one score, or that on all of them, is at most q.
+        Probability that the noise on one score, or on all of them, is at most q.
     n_scores : int
-        How many there are.
+        Number of scores.
     is_of_all : bool
 
     Returns
@@ -288,10 +287,10 @@ def k_norm_quantile(scale, confidence, n_scores, *, is_of_all):
 
 
 def _tail_of_each(confidence, n_scores):
-    """The tail that each of so many independent variables may have for all to be below with this confidence."""
+    """The tail probability of each of this many independent variables for a joint confidence."""
     if n_scores == 1:
         return 1 - confidence
     return -math.expm1(math.log(confidence) / n_scores) * (1 - _FLOAT_ERROR)
 
 
-_FLOAT_ERROR = 2.0**-36  # more than a quantile computed in floating point is off by, of itself
+_FLOAT_ERROR = 2.0**-36  # upper bound on the relative error of a quantile computed in floating point

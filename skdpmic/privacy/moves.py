@@ -1,8 +1,8 @@
 """Exact noise for counts in the cells of several columns at once (``docs/theory/summary.md``).
 
-A record that changes moves from one cell to another in each column, so a column's counts change by at most one move.
-The noise knows that: it is a vector z of integers for each column, with sum 0 and size N(z), the sum of its positive
-parts, and ``P(z_1, z_2, ...)`` is proportional to ``exp(-max N(z_j) / scale)``.
+A changed record moves from one cell to another in each column, so the counts of a column change by at most one move.
+The noise is calibrated to that: it is a vector z of integers for each column, with sum 0 and size N(z), the sum of its
+positive parts, and ``P(z_1, z_2, ...)`` is proportional to ``exp(-max N(z_j) / scale)``.
 """
 
 import math
@@ -14,7 +14,7 @@ from skdpmic.privacy.noise import geometric, uniform_below
 
 
 def n_within(n_cells, size):
-    """How many vectors of integers with sum 0 have at most this size (Conway and Sloane 1997, of the lattice A_d).
+    """The number of integer vectors with sum 0 and at most this size (Conway and Sloane 1997, lattice A_d).
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def n_within(n_cells, size):
 
 
 def n_of_signs(n_cells, size):
-    """How many of these have exactly this size, above 0, by the number of their positive cells, from 1 on."""
+    """The numbers of these vectors with exactly this size, above 0, by their number of positive cells, from 1 on."""
     return [
         math.comb(n_cells, i) * math.comb(size - 1, i - 1) * math.comb(size + n_cells - i - 1, n_cells - i - 1)
         for i in range(1, n_cells)
@@ -41,12 +41,12 @@ def n_of_signs(n_cells, size):
 def discrete_moves(n_cells, scale, random_bytes):
     """Noise for the counts of several columns.
 
-    A radius is drawn first: of a mixture, over r, of uniform laws of all vectors with sizes up to r.
+    The distribution is a mixture, over a radius r, of uniform distributions on all vectors with sizes up to r.
 
     Parameters
     ----------
     n_cells : list of int
-        How many cells each column has, at least 2.
+        Number of cells of each column, at least 2.
     scale : int or Fraction, above 0
     random_bytes : callable
         From :func:`skdpmic.privacy.noise.entropy_source`.
@@ -83,7 +83,7 @@ def _counted(n_cells):
 
 
 def _uniform_within(n_cells, radius, random_bytes):
-    """One of all vectors of integers with sum 0 and at most this size."""
+    """A uniformly random integer vector with sum 0 and at most this size."""
     place = int(uniform_below(n_within(n_cells, radius), 1, random_bytes)[0])
     size = _first(lambda size: n_within(n_cells, size) > place, radius)
     moves = np.zeros(n_cells, dtype=object)
@@ -94,13 +94,13 @@ def _uniform_within(n_cells, radius, random_bytes):
     is_positive[_subset(n_cells, n_positive, random_bytes)] = True
     n_others = n_cells - n_positive
     moves[is_positive] = _parts(size, n_positive, random_bytes)
-    # Parts that may be 0 are parts of a larger number, less one each.
+    # Parts that may be 0 are positive parts of a larger number, minus one each.
     moves[~is_positive] = [1 - part for part in _parts(size + n_others, n_others, random_bytes)]
     return moves
 
 
 def _first(holds, highest):
-    """The least of 0 ... highest for which it holds, as it does from there on."""
+    """The smallest of 0 ... highest for which the monotonic condition holds."""
     low, high = 0, highest
     while low < high:
         middle = (low + high) // 2
@@ -119,14 +119,14 @@ def _weighted(weights, random_bytes):
 
 
 def _parts(total, n_parts, random_bytes):
-    """One of all ways to write a number as an ordered sum of so many numbers above 0."""
+    """A uniformly random composition of a number into this many positive parts."""
     cuts = sorted(_subset(total - 1, n_parts - 1, random_bytes))
     ends = [0, *(cut + 1 for cut in cuts), total]
     return [after - before for before, after in pairwise(ends)]
 
 
 def _subset(n, size, random_bytes):
-    """One of all sets of so many of the numbers 0 ... n - 1 (Floyd's algorithm)."""
+    """A uniformly random subset of this size of 0 ... n - 1 (Floyd's algorithm)."""
     chosen: set[int] = set()
     for last in range(n - size, n):
         one = int(uniform_below(last + 1, 1, random_bytes)[0])

@@ -1,7 +1,7 @@
-"""The law of noise for counts in cells, up to grid steps: of one, or several added up (``docs/theory/summary.md``).
+"""The distribution of noise on counts, up to grid steps: of one, or a sum of several (``docs/theory/summary.md``).
 
-Given how large a column's noise is, which is the sum of its positive parts, these are the parts of a stick that is
-broken at random; how many there are has a law of its own.
+Given the size of a column's noise, the sum of its positive parts, these parts are those of a stick broken at random;
+their number is also random.
 """
 
 import math
@@ -16,18 +16,18 @@ _N_NODES = 4001
 
 
 def tail_of_cells(z, n_cells, n_moves, n_together=1):
-    """A bound on how likely the noise on some cells of one column, added up, is above z: exact for one cell.
+    """A bound on the probability that the sum of the noise on some cells of a column is above z; exact for one cell.
 
     Parameters
     ----------
     z : float, above 0
-        In units of the scale.
+        Noise, in units of the scale.
     n_cells : int, at least 2
-        Cells of the column.
+        Number of cells of the column.
     n_moves : int
-        The cells of all columns, less one for each.
+        Number of cells of all columns, minus one for each column.
     n_together : int, default=1
-        How many cells are added up; their positive parts are, which is no less.
+        Number of cells in the sum, of which the positive parts are summed, which is no less.
 
     Returns
     -------
@@ -46,17 +46,17 @@ def tail_of_cells(z, n_cells, n_moves, n_together=1):
 
 
 def _law_of_size(z, n_cells, n_moves):
-    """Sizes above z of the noise on a column, and their density; there are other columns unless d is n_moves."""
+    """Sizes above z of the noise on a column, and their density; there are other columns unless d equals n_moves."""
     d = n_cells - 1
     sizes = np.linspace(z, max(z, n_moves) + 12 * math.sqrt(n_moves + 1) + 40, _N_NODES)
     rest = n_moves + 1 - d
-    with np.errstate(divide="ignore"):  # far above, where nothing is left
+    with np.errstate(divide="ignore"):  # far in the tail
         logs = (d - 1) * np.log(sizes) + np.log(gammaincc(rest, sizes)) + gammaln(rest) - gammaln(n_moves + 1)
     return sizes, d * np.exp(logs)
 
 
 def _share_above(share, among, n_positive):
-    """How likely some parts of a broken stick are together above a share of it, in (0, 1]."""
+    """The probability that the sum of some parts of a broken stick is above a share of it, in (0, 1]."""
     if among == n_positive:
         return np.ones_like(share)
     return betainc(n_positive - among, among, 1 - np.minimum(share, 1.0))

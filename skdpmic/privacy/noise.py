@@ -1,7 +1,7 @@
 """Exact samplers of discrete noise (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3; ``docs/theory/k_norm.md``).
 
-Only integers and comparisons of integers are used, never a floating-point logarithm or exponential, so the
-samples follow their law exactly, given uniform random bits. All samplers work on many draws at a time.
+Only integers and comparisons of integers are used, never a floating-point logarithm or exponential, so samples follow
+their distribution exactly, given uniform random bits. All samplers make many draws at a time.
 """
 
 import math
@@ -18,13 +18,13 @@ def entropy_source(random_state=None):
     Parameters
     ----------
     random_state : None, int or RandomState
-        None is the operating system's entropy. Anything else is a reproducible source, for tests: noise that
-        can be reproduced gives no privacy.
+        None uses the operating system's entropy. Anything else is a reproducible source, for tests only: reproducible
+        noise gives no privacy.
 
     Raises
     ------
     ValueError
-        If `random_state` is none of these.
+        If `random_state` is invalid.
     """
     if random_state is None:
         return os.urandom
@@ -38,10 +38,10 @@ def entropy_source(random_state=None):
 
 
 def random_keys(n, random_bytes):
-    """Numbers that put equal values of x, and of y, in random order: two arrays of shape (n,).
+    """Keys that put equal values of x, and of y, in random order: two arrays of shape (n,).
 
-    Any that do not depend on the data keep the guarantee. One order for both axes would make two constant columns
-    look like one another.
+    Any keys independent of the data preserve the guarantee. The same order for both axes would make two constant
+    columns look dependent.
     """
     return np.frombuffer(random_bytes(16 * n), dtype=np.uint64).reshape(2, n)
 
@@ -65,7 +65,7 @@ def discrete_laplace(scale, size, random_bytes):
     def with_sign(size):
         magnitude = geometric(scale, size, random_bytes)
         negative = uniform_below(2, size, random_bytes) == 0
-        # Minus zero is not kept: else zero would be drawn twice as often as it should.
+        # Minus zero is rejected; otherwise zero would be drawn twice as often as it should.
         return np.where(negative, -magnitude, magnitude), ~(negative & (magnitude == 0))
 
     return _until_kept(with_sign, size)
@@ -74,8 +74,8 @@ def discrete_laplace(scale, size, random_bytes):
 def geometric(scale, size, random_bytes):
     """Integers z >= 0 with ``P(z)`` proportional to ``exp(-z / scale)``: one-sided geometric noise.
 
-    With scale = t / s, ``u + t v`` has this law for scale t when u < t is uniform, kept with probability
-    exp(-u / t), and v counts successes of probability 1/e; dividing by s gives scale t / s.
+    With scale = t / s, ``u + t v`` has this distribution for scale t if u < t is uniform, kept with probability exp(-u
+    / t), and v counts successes of probability 1/e; dividing by s gives scale t / s.
 
     Parameters
     ----------
@@ -103,19 +103,22 @@ def geometric(scale, size, random_bytes):
     while len(running):
         running = running[_bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, random_bytes)]
         v[running] += 1
-    return (u + t * v) // s
+    v *= t  # in place, as Python integers take much memory: v becomes (u + t v) // s
+    v += u
+    v //= s
+    return v
 
 
 def discrete_gaussian(sigma2, size, random_bytes):
     """Integers with ``P(z)`` proportional to ``exp(-z**2 / (2 sigma2))``.
 
-    Discrete Laplace integers y of scale t, the whole number above sigma, are kept with probability
-    ``exp(-(|y| - sigma2 / t)**2 / (2 sigma2))``, about three in four.
+    Discrete Laplace integers y of scale t, the next integer above sigma, are kept with probability ``exp(-(|y| - sigma2
+    / t)**2 / (2 sigma2))``, about three in four.
 
     Parameters
     ----------
     sigma2 : int or Fraction, above 0
-        The variance of the continuous law; that of the discrete one is slightly below.
+        Variance of the continuous distribution; that of the discrete one is slightly smaller.
     size : int
     random_bytes : callable
         From :func:`entropy_source`.
@@ -140,14 +143,14 @@ def discrete_gaussian(sigma2, size, random_bytes):
 def discrete_k_norm(scale, size, random_bytes):
     """One vector of integers with ``P(z)`` proportional to ``exp(-max(abs(z)) / scale)``.
 
-    It is uniform in a cube of random size: a cube of half-width m holds z if m >= max(abs(z)), so the law above is the
-    mixture of uniform laws with weights ``(2 m + 1)**size exp(-m / scale)``.
+    It is uniform in a cube of random size: a cube of half-width m contains z if m >= max(abs(z)), so the distribution
+    above is the mixture of uniform distributions with weights ``(2 m + 1)**size exp(-m / scale)``.
 
     Parameters
     ----------
     scale : int, above 0
     size : int, at least 1
-        How many integers the vector has.
+        Length of the vector.
     random_bytes : callable
         From :func:`entropy_source`.
 
@@ -164,9 +167,9 @@ def _half_width(scale, size, random_bytes):
     """An integer m >= 0 with ``P(m)`` proportional to ``(2 m + 1)**size exp(-m / scale)``.
 
     The sum g of size + 1 geometric numbers of scale 2 L ``scale`` has P(g) proportional to (g + 1) ... (g + size)
-    exp(-g / (2 L scale)). The 2 L sums from centre = L (2 m + 1) on stand for m: each is kept with probability
-    (centre / (g + 1)) ... (centre / (g + size)) times exp(-(last - g) / (2 L scale)), which makes their weights equal,
-    and proportional to P(m). With L, the fineness, of size / (2 scale) or more, at least a few in a hundred are kept.
+    exp(-g / (2 L scale)). The 2 L sums from centre = L (2 m + 1) on represent m: each is kept with probability (centre
+    / (g + 1)) ... (centre / (g + size)) times exp(-(last - g) / (2 L scale)), which makes their weights equal, and
+    proportional to P(m). If L, the fineness, is size / (2 scale) or more, at least a few percent are kept.
     """
     fineness = -(-size // (2 * scale))
     unit = 2 * fineness * scale
@@ -186,7 +189,7 @@ def _half_width(scale, size, random_bytes):
 def exponential_choice(scores, scale, random_bytes):
     """An index, drawn with probability proportional to ``exp(score / scale)``: the exponential mechanism.
 
-    A uniform index is kept with probability ``exp(-(largest score - its score) / scale)``, else drawn again.
+    A uniform index is kept with probability ``exp(-(largest score - its score) / scale)``, otherwise drawn again.
 
     Parameters
     ----------
@@ -200,7 +203,7 @@ def exponential_choice(scores, scale, random_bytes):
     int
     """
     gaps = scores.max() - scores
-    while True:  # of as many candidates as there are scores, one or more is kept on average
+    while True:  # with one candidate per score, at least one is kept on average
         candidates = uniform_below(len(gaps), len(gaps), random_bytes)
         accepted = np.flatnonzero(_bernoulli_exp_any(gaps[candidates], scale, random_bytes))
         if len(accepted):
@@ -229,7 +232,7 @@ def bernoulli_exp(gamma, size, random_bytes):
 def _bernoulli_exp_any(numerators, denominator, random_bytes):
     """True with probability ``exp(-numerator / denominator)`` each, for numerators >= 0, as Python integers.
 
-    That is one success of probability 1/e for every whole in the quotient, and one of exp(-rest).
+    That is one success of probability 1/e for each unit of the quotient, and one of exp(-remainder).
     """
     whole, rest = numerators // denominator, numerators % denominator
     success = np.ones(len(numerators), dtype=bool)
@@ -263,7 +266,7 @@ def _bernoulli_exp(numerators, denominator, random_bytes):
 
 
 def _until_kept(propose, size):
-    """Candidates, each drawn again until it is kept: ``propose(size)`` returns so many, and which of them to keep."""
+    """Candidates, each drawn again until kept: ``propose(size)`` returns this many, and a mask of those to keep."""
     draws = np.zeros(size, dtype=object)
     pending = np.arange(size)
     while len(pending):
@@ -274,7 +277,7 @@ def _until_kept(propose, size):
 
 
 def uniform_below(bound, size, random_bytes):
-    """Uniform integers in [0, bound): as many random bits as `bound` has, drawn again where they reach it."""
+    """Uniform integers in [0, bound): as many random bits as `bound` has, drawn again if they are not below it."""
     n_bits = (bound - 1).bit_length()
     if n_bits == 0:
         return np.zeros(size, dtype=np.int64)
@@ -300,7 +303,7 @@ def _uniform_below_each(first, size, random_bytes):
 def _random_bits(n_bits, size, random_bytes):
     n_bytes = -(-n_bits // 8)
     if n_bits < 64:
-        # One begins every n_bytes; what is read of the next is masked.
+        # One begins every n_bytes; bits of the next are masked.
         data = random_bytes(n_bytes * size) + bytes(8 - n_bytes)
         return np.ndarray(size, "<i8", data, strides=(n_bytes,)) & ((1 << n_bits) - 1)
     data = random_bytes(n_bytes * size)

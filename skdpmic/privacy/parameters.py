@@ -1,4 +1,4 @@
-"""Checks of the arguments that concern privacy."""
+"""Checks of the privacy arguments."""
 
 import math
 import numbers
@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from skdpmic._utils.exceptions import PrivacyLeakWarning
 
-SMALLEST_EPSILON = 1e-100  # noise for much less, as an integer, would be too large to become a float
+SMALLEST_EPSILON = 1e-100  # for much less, the integer noise would be too large for a float
 
 
 def check_epsilon(epsilon):
-    """Raise unless `epsilon` is a number above 0 that a float can hold; infinity, for no privacy, is one."""
+    """Raise unless `epsilon` is a float above 0; infinity, for no privacy, is allowed."""
     is_number = isinstance(epsilon, numbers.Real) and (epsilon <= sys.float_info.max or epsilon == math.inf)
     if not is_number or not epsilon >= SMALLEST_EPSILON:
         raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {epsilon!r}.")
@@ -31,29 +31,29 @@ def check_confidence(confidence):
 
 
 def exact(number):
-    """The decimal number that a finite float was written as: 1/10 for 0.1, so that ten of them make 1.
+    """The shortest decimal of a finite float, as a Fraction: 1/10 for 0.1, so that ten of them make 1.
 
-    Noise and ledger both read epsilon in this way, so what the ledger adds up is what the noise costs. A Fraction stays
-    as it is: a part of an epsilon.
+    Noise and ledger both read epsilon in this way, so the total of the ledger is the cost of the noise. A Fraction, a
+    part of an epsilon, is unchanged.
     """
     return number if isinstance(number, Fraction) else Fraction(repr(float(number)))
 
 
 def warn_about_delta(delta, n, stacklevel):
-    """Warn of a delta with which all about one of n people could be published."""
+    """Warn about a delta that would allow publishing all data of one of n people."""
     if delta > 1 / n:
         warnings.warn(
-            f"delta={float(delta):g} is above 1 / n = {1 / n:.2g} for n = {n:,} people or samples: to publish all "
-            "data of one of them, drawn at random, would be as private. Choose a delta far below that.",
+            f"delta={float(delta):g} is above 1 / n = {1 / n:.2g} for n = {n:,} people or samples: this would allow "
+            "publishing all data of one of them, drawn at random. Choose a delta far below 1 / n.",
             stacklevel=stacklevel + 1,
         )
 
 
 def warn_about_seed(stacklevel):
-    """Warn that noise which can be drawn again gives no privacy."""
+    """Warn that reproducible noise gives no privacy."""
     warnings.warn(
-        "random_state is set, so whoever knows the seed can subtract the noise: the privacy guarantee does not hold. "
-        "Two fits with one seed and different epsilon, as clones in a grid search are, reveal the exact scores. "
+        "random_state is set, so anyone with the seed can subtract the noise: the privacy guarantee does not hold. "
+        "Two fits with the same seed and different epsilon, such as clones in a grid search, reveal the exact scores. "
         "Use random_state=None outside tests.",
         PrivacyLeakWarning,
         stacklevel=stacklevel + 1,

@@ -6,6 +6,7 @@ grows with the square root of k.
 
 import math
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +18,7 @@ from skdpmic.privacy.noise import exponential_choice, geometric
 
 
 def needs_no_delta(epsilon, delta, k):
-    """Whether the one-shot mechanism, which spends epsilon only, has the noise of the smaller standard deviation."""
+    """Whether the one-shot mechanism, which spends epsilon only, has the smaller standard deviation of the noise."""
     if delta == 0:
         return True
     return OneShotTopK.epsilon_per_score(epsilon, k) >= ExponentialTopK.epsilon_per_score(epsilon, delta, k)
@@ -25,7 +26,7 @@ def needs_no_delta(epsilon, delta, k):
 
 @dataclass(frozen=True)
 class _TopK(NoiseOnGrid):
-    """Publishes which k features are the best, in order, and no score.
+    """Publishes the names of the k best features, in order, and no scores.
 
     Parameters
     ----------
@@ -38,11 +39,11 @@ class _TopK(NoiseOnGrid):
     scale: int
 
     def choose(self, adjusted, random_bytes):
-        """The index of one feature, by what each is worth: an ndarray of Python integers, in grid steps."""
+        """The index of one feature, from scores as an ndarray of Python integers, in grid steps."""
         return int(np.argmax(adjusted)) if self.scale == 0 else int(self._choose(adjusted, random_bytes)[0])
 
     def release(self, scores, random_bytes, offsets=0.0):
-        """Indices of the k features chosen, best first, by their scores less their public `offsets`."""
+        """Indices of the k features chosen, best first, by their scores minus their public `offsets`."""
         if self.scale == 0:
             return np.argsort(offsets - scores, kind="stable")[: self.k]
         return np.array(self._choose(_in_steps(scores, offsets), random_bytes), dtype=np.int64)
@@ -53,7 +54,7 @@ class _TopK(NoiseOnGrid):
 
 
 def _in_steps(scores, offsets):
-    """Scores less their offsets, in whole grid steps, so that none moves further."""
+    """Scores minus their offsets, in integer grid steps, which does not increase the sensitivity."""
     return to_grid(scores) - to_grid(np.broadcast_to(offsets, scores.shape))
 
 
@@ -77,18 +78,18 @@ class OneShotTopK(_TopK):
 
     @staticmethod
     def epsilon_per_score(epsilon, k):
-        """Sensitivity over the standard deviation of the noise, which is the scale."""
+        """Sensitivity over the standard deviation of the noise, which equals the scale."""
         return float(epsilon) / (2 * k)
 
     def margin(self, confidence):
-        """How far the noise moves two scores against one another, with at least this confidence.
+        """Half-width of an interval of at least this confidence for the noise on the difference of two scores.
 
         The difference of two independent geometric numbers of one scale is discrete Laplace of that scale.
         """
         return LaplaceMechanism(self.scale).margin(confidence)
 
     def release_with_gaps(self, scores, random_bytes, offsets=0.0):
-        """The indices, and the gaps from each noisy score to the next of those chosen; never to one that was not."""
+        """The indices, and the gaps from each noisy score to the next one chosen; never to one that was not chosen."""
         if self.scale == 0:
             chosen = self.release(scores, random_bytes, offsets)
             return chosen, -np.diff((scores - offsets)[chosen])
@@ -104,24 +105,24 @@ class OneShotTopK(_TopK):
         return scores + geometric(self.scale, len(scores), random_bytes)
 
     def _largest(self, noisy):
-        return sorted(range(len(noisy)), key=lambda i: -noisy[i])[: self.k]
+        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__)
 
 
 def confidence_among_best(gaps, noise_scale):
-    """How sure it is that the feature at each place of a one-shot choice is among the k best: docs/theory/top_k.md.
+    """Confidence that the feature at each rank of a one-shot choice is among the k best: docs/theory/top_k.md.
 
     Parameters
     ----------
     gaps : ndarray of shape (k - 1,)
-        Between the noisy scores of successive features.
+        Gaps between the noisy scores of successive features.
     noise_scale : float
-        As a score.
+        Scale of the noise, on the scale of scores.
 
     Returns
     -------
     ndarray of shape (k,)
-        (1 - exp(-g))^(k - j) at place j, whose noisy score is g scales above the last one; 0 for the last one, of which
-        nothing is known. Each holds for its place by itself.
+        (1 - exp(-g))^(k - j) at rank j, whose noisy score is g scales above the last one; 0 for the last one, about
+        which nothing is known. Each holds for its rank by itself.
     """
     if noise_scale == 0:
         return np.ones(len(gaps) + 1)
@@ -132,13 +133,14 @@ def confidence_among_best(gaps, noise_scale):
 class ExponentialTopK(_TopK):
     """Chooses k times by the exponential mechanism, without replacement: (epsilon, delta).
 
-    The list has the law of the k largest scores with Gumbel noise of the same scale (Durfee and Rogers 2019).
+    The list has the same distribution as the k largest scores with Gumbel noise of the same scale (Durfee and Rogers
+    2019).
 
     Parameters
     ----------
     k : int
     scale : int
-        In grid steps: the probability of a score s is proportional to exp(s / scale). 0 for no noise.
+        Scale in grid steps: the probability of a score s is proportional to exp(s / scale). 0 for no noise.
     """
 
     name = "exponential"
@@ -155,7 +157,7 @@ class ExponentialTopK(_TopK):
         return math.sqrt(6) / math.pi * math.sqrt(2 * rho_for(epsilon, delta) / k)
 
     def margin(self, confidence):
-        """How far the noise moves two scores against one another, with at least this confidence.
+        """Half-width of an interval of at least this confidence for the noise on the difference of two scores.
 
         The difference of two independent Gumbel numbers of one scale is logistic: its absolute value is above q with
         probability 2 / (1 + exp(q / scale)).

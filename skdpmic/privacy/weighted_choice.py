@@ -1,7 +1,7 @@
-"""A choice by weight and loss, exact although its probabilities are no fractions (``docs/theory/learnt_edges.md``).
+"""A choice by weight and loss, exact although its probabilities are irrational (``docs/theory/learnt_edges.md``).
 
-Floating point only proposes: each proposal is at least as likely as it should be, and is kept with the probability that
-makes up for the difference, which is decided by integers, of as many bits as it takes.
+Floating point is only used for proposals: each is at least as likely as it should be, and is accepted with the
+probability that corrects the difference, which is decided in integers, with as many bits as needed.
 """
 
 import math
@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
-_BITS = 60  # of the integers that proposals are drawn by
+_BITS = 60  # of the integers used to draw proposals
 _MORE_BITS = 64
-_SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling take
+_SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling
 
 
 def weighted_choice(weights, losses, rate, random_bytes):
@@ -24,7 +24,7 @@ def weighted_choice(weights, losses, rate, random_bytes):
     losses : int64 ndarray of shape (n_choices,)
         At least 0.
     rate : Fraction, at least 0, or infinity
-        With infinity, the choice is among the least losses, by weight.
+        With infinity, the choice is among the smallest losses, by weight.
     random_bytes : callable
         From :func:`entropy_source`.
 
@@ -47,15 +47,15 @@ def weighted_choice(weights, losses, rate, random_bytes):
 
 
 def _ceilings(weights, losses, rate):
-    """Integers above ``2**shift * weight * exp(-rate * loss)``, whose sum is nearly 2**_BITS at most; and the shift."""
+    """Integers above ``2**shift * weight * exp(-rate * loss)``, whose sum is at most about 2**_BITS; and the shift."""
     ceilings = weights * _exponentials(losses, rate) * _SLACK
     shift = _BITS - 1 - math.frexp(ceilings.sum())[1]
-    # One more than the floor, also where a product was too small for a float.
+    # One more than the floor, also if a product underflowed.
     return np.where(weights > 0, np.ldexp(ceilings, shift).astype(np.int64) + 1, 0), shift
 
 
 def _exponentials(losses, rate):
-    """``exp(-rate * loss)``, but for rounding: a product over the bits of each loss."""
+    """``exp(-rate * loss)``, up to rounding: a product over the bits of each loss."""
     product, (_, above) = np.ones(len(losses)), exponential_bounds(rate, 128)
     for bit in range(int(losses.max()).bit_length()):
         product *= np.where(losses >> bit & 1, math.ldexp(above, -128), 1.0)
@@ -64,7 +64,7 @@ def _exponentials(losses, rate):
 
 
 def _is_below(whole, weight, x, random_bytes):
-    """Whether ``whole`` plus a random fraction is below ``weight * exp(-x)``: bits are added until that is certain."""
+    """Whether ``whole`` plus a random fraction is below ``weight * exp(-x)``: bits are added until this is certain."""
     n_bits, point = 0, whole
     while True:
         precision = n_bits + weight.bit_length() + _MORE_BITS
@@ -78,7 +78,7 @@ def _is_below(whole, weight, x, random_bytes):
 
 
 def exponential_bounds(x, precision):
-    """Integers below and above ``2**precision * exp(-x)``, and not far from it.
+    """Integers closely below and above ``2**precision * exp(-x)``.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def exponential_bounds(x, precision):
         total += sign * term
         sign, k = -sign, k + 1
         term = (term * y >> bits) // k
-    # Each term is at most 3 too small, one more than all is left out, and y was rounded.
+    # Each term is at most 3 too small, the omitted terms sum to at most one more, and y was rounded.
     margin = 3 * k + 8
     below, above = max(total - margin, 0), min(total + margin, 1 << bits)
     for _ in range(halvings):

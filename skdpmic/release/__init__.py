@@ -1,1 +1,1 @@
-"""What can be released, and the one way to release it."""
+"""The releases, and the single path by which they are made."""

@@ -1,8 +1,8 @@
-"""What can be released of a table with a target: scores, noisy tables, or which features are the best.
+"""The releases of a table with a target: scores, noisy tables, or the names of the best features.
 
-A release is made of public numbers. It says what it costs and what a score is worth, which decides on the grids; then
-which noise there is, which is the last step before the ledger is charged; and at last it scores the records, and
-returns the attributes that an estimator keeps, none of which is without noise.
+A release is built from public numbers. It first determines its cost, and the budget per score, which decides on the
+grids; then the noise, the last step before the ledger is charged. Finally it scores the records, and returns the
+attributes of the estimator, all of them noisy.
 """
 
 import math
@@ -21,95 +21,95 @@ from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, needs_no_delta
 from skdpmic.statistics.chance import chance_added, chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 
-OF_CHOSEN = Fraction(1, 10)  # of what scores have, for those of features that were chosen: docs/theory/joint.md
-OF_TARGET = Fraction(3, 20)  # of the budget, for what is private about the target itself: docs/theory/known_margin.md
+OF_CHOSEN = Fraction(1, 10)  # of the budget of scores, for the chosen features themselves: docs/theory/joint.md
+OF_TARGET = Fraction(3, 20)  # of the budget, for the target itself: docs/theory/known_margin.md
 
 
 def release_of_scores(mechanism, epsilon, delta, n_features, *, learns=False):
-    """The release of scores by the mechanism of this name."""
+    """The release of scores by the mechanism with this name."""
     if mechanism == GeometricMechanism.name:
         return NoisyTables(epsilon, n_features)
     return NoisyScores(epsilon, delta, MECHANISMS[mechanism], n_features, learns=learns)
 
 
 def jointly(best, n_kept=0):
-    """The same release of names, each chosen by what it adds to those that are kept, and those before it."""
+    """The same release of names, with each feature chosen by its gain over those kept and those chosen before."""
     return JointFeatures(best.epsilon, best.delta, best.k, n_kept, learns=best.learns)
 
 
 @dataclass(frozen=True)
 class _OfScores:
-    """What is drawn from the scores of all features, after what is private about the target itself."""
+    """A release drawn from the scores of all features, after the private shares of the target."""
 
     epsilon: float
     delta: float
     _: KW_ONLY
-    learns: bool = False  # whether a part of the budget is for the target
+    learns: bool = False  # whether a part of the budget is spent on the target
 
     @property
     def cost(self):
-        """What the ledger is charged."""
+        """The charge of the ledger."""
         if self._uses_delta():
             return Cost.concentrated(self.epsilon, self.delta)
         return Cost.of_parts(self.epsilon, self._of_target**2 + (1 - self._of_target) ** 2 * self._squares())
 
     @property
     def _of_target(self):
-        """What part of the budget the target has: of epsilon, or of rho where delta is used."""
+        """The share of the budget for the target: of epsilon, or of rho if delta is used."""
         return OF_TARGET if self.learns else Fraction(0)
 
     @property
     def epsilon_of_target(self):
-        """What is spent on the target itself."""
+        """The epsilon spent on the target itself."""
         return self._budgets[0]
 
     @property
     def _budgets(self):
-        """The epsilon of the target, and that of the scores."""
+        """The epsilons of the target and of the scores."""
         return divided(self.epsilon, self.delta if self._uses_delta() else 0.0, self._of_target)
 
     def measure(self, statistic, B, c, n, n_classes):
-        """The statistic over the grids that suit what a score is worth."""
+        """The statistic over the grids for this budget per score."""
         return self.told(statistic.measure(B, c, n, self.epsilon_per_feature, n_classes))
 
     def told(self, measure):
-        """A measure that knows whether it is to learn something of the target."""
+        """The measure, which now knows whether it learns about the target."""
         return measure.learning() if self.learns else measure
 
     def learnt(self, records, measure, random_bytes):
-        """The measure, with what is learnt of the target."""
+        """The measure, after it has learnt about the target."""
         return records.learnt(measure, self.epsilon_of_target, random_bytes) if self.learns else measure
 
     def mechanism(self, measure, shape):
         """The noise."""
-        chance_scores(measure, shape)  # kept
+        chance_scores(measure, shape)  # cached
         return self.noise_for(measure.steps(shape))
 
     def law(self, mechanism, measure, shape):
-        """The law of the noise on each score, up to grid steps; None if there is none."""
+        """The distribution of the noise on each score, up to grid steps; None if there is none."""
         return mechanism.law
 
 
 @dataclass(frozen=True)
 class NoisyScores(_OfScores):
-    """All scores, with noise of one mechanism."""
+    """All scores, with noise from one mechanism."""
 
     noise: type  # of MECHANISMS
     n_features: int
 
     publishes = "scores"
-    k = None  # how many features are chosen
+    k = None  # number of features chosen
 
     def _uses_delta(self):
         return self.noise.needs_delta
 
     def _squares(self):
-        """Of the epsilons of independent draws, as shares of all that is for scores."""
+        """Squared epsilons of independent draws, as shares of the budget of scores."""
         return Fraction(1, self.n_features) if self.noise.splits_evenly else 1
 
     @property
     def epsilon_per_feature(self):
-        """What a score is worth: the epsilon of Laplace noise on one score with the same standard deviation."""
+        """Budget per score: the epsilon at which Laplace noise on one score has the same standard deviation."""
         return self.noise.epsilon_per_score(self._budgets[1], self.delta, self.n_features)
 
     def noise_for(self, steps):
@@ -117,7 +117,7 @@ class NoisyScores(_OfScores):
         return self.noise.for_budget(self._budgets[1], self.delta, self.n_features, steps)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
-        """What is published of the records, whose target's margin the measure knows."""
+        """The published attributes; the measure knows the shares of the target."""
         by_chance = chance_scores(measure, records.shape)
         scores, order = mechanism.release(_scores(records, measure, n_jobs, random_bytes), random_bytes, by_chance)
         return {
@@ -130,7 +130,7 @@ class NoisyScores(_OfScores):
 
 @dataclass(frozen=True)
 class NoisyTables:
-    """A table of counts with noise for each feature, and the scores that follow from them."""
+    """A table of noisy counts for each feature, and the scores computed from it."""
 
     epsilon: float
     n_features: int
@@ -141,37 +141,37 @@ class NoisyTables:
 
     @property
     def cost(self):
-        """What the ledger is charged: two counts of each table move, by epsilon / (2 n_features) each."""
+        """The charge of the ledger: two counts of each table change, at epsilon / (2 n_features) each."""
         return Cost.of_parts(self.epsilon, Fraction(1, 2 * self.n_features))
 
     @property
     def epsilon_per_feature(self):
-        """What a table is worth."""
+        """Budget per table."""
         return float(self.epsilon) / self.n_features
 
     def measure(self, statistic, B, c, n, n_classes):
-        """The tables that suit what each of them is worth."""
+        """The tables for this budget per table."""
         return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
 
     def told(self, measure):
-        """The measure, which has nothing to learn."""
+        """The measure; it learns nothing."""
         return measure
 
     def learnt(self, records, measure, random_bytes):
-        """The measure, which has nothing to learn."""
+        """The measure; it learns nothing."""
         return measure
 
     def mechanism(self, measure, shape):
         """The noise."""
         measure.check(shape)
         mechanism = GeometricMechanism.for_budget(self.epsilon, self.n_features, shape.rows_per_group)
-        _scorer_of_tables(measure, mechanism, shape)  # whose grids are kept
+        _scorer_of_tables(measure, mechanism, shape)  # caches the grids
         return mechanism
 
     def law(self, mechanism, measure, shape):
-        """About that of the noise on the share of records in two opposite quarters of a table less that in the others.
+        """Approximately that of the noise on the share of records in two opposite quarters of a table minus the others.
 
-        A score of 1 moves that difference as far as it goes, from 0 to 1.
+        This difference ranges from 0 to 1, the value for a score of 1.
         """
         if mechanism.scale == 0:
             return None
@@ -179,7 +179,7 @@ class NoisyTables:
         return law_of_scale(stats.norm, mechanism.noise_scale * math.sqrt(2 * n_cells) / shape.n_samples)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
-        """What is published of the records."""
+        """The published attributes."""
         counts = np.array(records.map_features(records.counter(measure).count, n_jobs))
         noisy_counts = mechanism.release(counts, records.n_samples, random_bytes)
         scorer, each = _scorer_of_tables(measure, mechanism, records.shape), records.shape.rows_per_group
@@ -196,7 +196,7 @@ class NoisyTables:
 
 @dataclass(frozen=True)
 class BestFeatures(_OfScores):
-    """Which k features have the largest scores, in order, and the gaps between them where these cost nothing."""
+    """The k features with the largest scores, in order, and the gaps between them if these cost nothing."""
 
     k: int
 
@@ -207,7 +207,7 @@ class BestFeatures(_OfScores):
         return not needs_no_delta(self.epsilon, self.delta, self.k)
 
     def _squares(self):
-        """Of the epsilons of independent draws, of which there is one for all k features."""
+        """Squared epsilons of independent draws: one draw for all k features."""
         return 1
 
     @property
@@ -229,7 +229,7 @@ class BestFeatures(_OfScores):
         return OneShotTopK.for_budget(self._of_choices, self.k, steps)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
-        """What is published of the records."""
+        """The published attributes."""
         candidates = np.delete(np.arange(records.n_features), records.kept)
         by_chance = chance_scores(measure, records.shape, candidates)
         chosen, gaps = self._chosen(records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance)
@@ -254,9 +254,9 @@ class BestFeatures(_OfScores):
 
 @dataclass(frozen=True)
 class JointFeatures(BestFeatures):
-    """Which k features are the best in turn, each by what it adds to those that are kept, and those before it.
+    """The k features chosen one at a time, each by its gain over those kept and those chosen before.
 
-    A tenth of the budget is for what each of those tells by itself, so that what another one adds can be told.
+    A tenth of the budget is for the scores of these features by themselves, needed for the gains of others.
     """
 
     n_kept: int = 0
@@ -265,12 +265,12 @@ class JointFeatures(BestFeatures):
 
     @property
     def _n_own(self):
-        """Of how many features what they tell by themselves has to be known."""
+        """The number of features whose scores by themselves are needed."""
         return self.n_kept + self.k - 1
 
     @property
     def _parts(self):
-        """The epsilon of what features tell by themselves, and that of the choices."""
+        """The epsilons of the scores by themselves and of the choices."""
         return divided(self._budgets[1], self.delta if self._uses_delta() else 0.0, OF_CHOSEN)
 
     @property
@@ -278,7 +278,7 @@ class JointFeatures(BestFeatures):
         return self._parts[1]
 
     def _squares(self):
-        """Of the epsilons of independent draws."""
+        """Squared epsilons of independent draws."""
         return (1 - OF_CHOSEN) ** 2 / self.k + OF_CHOSEN**2 / self._n_own
 
     def noise_for(self, steps):
@@ -303,7 +303,7 @@ class JointFeatures(BestFeatures):
 
 
 def _scores(records, measure, n_jobs, random_bytes, left_out=()):
-    """Scores without noise, of shape (n_features,), less those left out."""
+    """Noise-free scores of shape (n_features,), without those left out."""
     scorer = records.scorer(measure, random_bytes)
     if hasattr(scorer, "score_numbered"):
         return np.array(records.map_features(scorer.score_numbered, n_jobs, left_out, takes_numbers=True))
@@ -311,12 +311,12 @@ def _scores(records, measure, n_jobs, random_bytes, left_out=()):
 
 
 def _scorer_of_tables(measure, mechanism, shape):
-    """What scores tables of people, each of whom counts as one, however many rows they have."""
+    """The scorer of tables of people, each of whom counts once, regardless of their number of rows."""
     return measure.scorer_of_tables(shape.n_groups, mechanism.scale / shape.rows_per_group)
 
 
 def places(order):
-    """The place of each feature, 1 for the first."""
+    """The rank of each feature, 1 for the first."""
     ranking = np.empty(len(order), dtype=np.int64)
     ranking[order] = np.arange(1, len(order) + 1)
     return ranking

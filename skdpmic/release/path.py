@@ -1,4 +1,4 @@
-"""The one path of a release: what has been checked is charged, then drawn, then kept."""
+"""The single path of a release: check, charge, draw, keep."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from skdpmic.privacy.parameters import warn_about_seed
 
 @dataclass(frozen=True)
 class Expense:
-    """What a ledger is told of a release: names and public numbers only."""
+    """The ledger entry of a release: names and public numbers only."""
 
     what: str  # the estimator or the function
     cost: Cost
     n: int  # records, or people
     d: int | None = None  # features
-    k: int | None = None  # of them that are chosen
+    k: int | None = None  # features chosen
     statistic: str | None = None
     release: str | None = None  # what is published
-    mechanism: str | None = None  # that draws the noise
-    epsilon_of_target: float | None = None  # of the cost, what is spent on the target itself
+    mechanism: str | None = None  # draws the noise
+    epsilon_of_target: float | None = None  # part of the cost for the target itself
 
     def released(self) -> dict[str, Any]:
-        """What is released, by the names that a ledger has for it."""
+        """The release, by the names of the ledger's fields."""
         names = ("n", "d", "k", "statistic", "release", "mechanism", "epsilon_of_target")
         return {name: getattr(self, name) for name in names}
 
@@ -39,27 +39,27 @@ def run(
     random_state: Any,
     stacklevel: int,
 ) -> Any:
-    """Check, charge, draw, keep: whatever costs budget comes this way.
+    """Check, charge, draw, keep: every release that costs budget takes this path.
 
-    An `expense` is made of public numbers, with all that can be refused of a release. So an error up to the charge
-    costs nothing; and nothing that depends on the records happens before it.
+    An `expense` is built from public numbers, after all checks. So an error before the charge costs nothing, and
+    nothing that depends on the records happens before it.
 
     Parameters
     ----------
     expense : Expense
     draw : callable
-        ``draw(random_bytes)`` is what is published.
+        ``draw(random_bytes)`` returns what is published.
     keep : callable, default=None
-        Is given what is published. By default it is returned as it is.
+        Called with what is published, which is returned unchanged by default.
     ledger : BudgetLedger or None
     random_state : None, int or RandomState
     stacklevel : int
-        Of a warning that a seed is set, as seen from here.
+        Of the warning about a seed, relative to this function.
 
     Returns
     -------
     object
-        What `keep` returns.
+        The result of `keep`.
     """
     check_ledger(ledger)
     random_bytes = entropy_source(random_state)

@@ -1,9 +1,9 @@
-"""What scores may have been before the noise, given what was released: draws from their posterior law.
+"""Posterior draws of the noise-free scores, given the released scores.
 
-Before the release, any value in [0, 1] is taken to be as likely as any other, for each score by itself. A score between
-0 and 1 is the truth plus noise; one that was clamped to 0 or 1 says only that the truth plus noise lay beyond. All of
-it is post-processing of released scores. Noise in a cube is independent once the size of the cube is known, so that is
-drawn first, from its law given all scores.
+The prior of each score is uniform on [0, 1], independently. A score between 0 and 1 is the truth plus noise; a score
+clamped to 0 or 1 only shows that the truth plus noise lay beyond. All of this is post-processing of released scores.
+Noise in a cube is independent given the size of the cube, so the size is drawn first, from its distribution given all
+scores.
 """
 
 import numpy as np
@@ -11,20 +11,20 @@ from scipy.integrate import cumulative_trapezoid
 
 from skdpmic.privacy.cube_law import CubeLaw
 
-_REACH = 40  # noise beyond this many scales has a probability of exp(-40)
+_REACH = 40  # noise beyond this many scales has probability exp(-40)
 _N_NODES, _N_NODES_OF_CUBES = 4001, 1001
 _N_AT_ONCE = 1_000_000  # numbers
 
 
 def draw_truths(scores, law, n_draws, random):
-    """Scores without noise, drawn from their law given the released ones.
+    """Noise-free scores, drawn from their distribution given the released scores.
 
     Parameters
     ----------
     scores : ndarray of shape (n_features,)
-        Released, clamped to [0, 1].
+        Released scores, clamped to [0, 1].
     law : frozen continuous distribution of scipy, CubeLaw or None
-        Of the noise, symmetric around 0; None for no noise.
+        Distribution of the noise, symmetric around 0; None for no noise.
     n_draws : int
     random : numpy Generator
 
@@ -39,7 +39,7 @@ def draw_truths(scores, law, n_draws, random):
     chances = random.random((n_draws, len(scores)))
     if isinstance(law, CubeLaw):
         return _truths_in_cubes(scores, _half_widths(scores, law, n_draws, random)[:, np.newaxis], chances)
-    # The noise was anything from scores - 1 to scores, which is where the truth lies in [0, 1].
+    # The truth is in [0, 1] if the noise is between scores - 1 and scores.
     least, largest = law.cdf(scores - 1), law.cdf(scores)
     truths = np.clip(scores - law.ppf(least + chances * (largest - least)), 0, 1)
     above_0 = _quantiles_above_clamped(law)
@@ -49,16 +49,16 @@ def draw_truths(scores, law, n_draws, random):
 
 
 def _quantiles_above_clamped(law):
-    """Quantile function of the truth where 0 was released: its density at t is proportional to P(noise <= -t)."""
+    """Quantile function of the truth if 0 was released: its density at t is proportional to P(noise <= -t)."""
     nodes = np.linspace(0, min(1, _REACH * law.std()), _N_NODES)
     mass = cumulative_trapezoid(law.cdf(-nodes), nodes, initial=0)
     return lambda chances: np.interp(chances * mass[-1], mass, nodes)
 
 
 def _truths_in_cubes(scores, m, chances):
-    """Quantiles of truths where the noise is uniform on [-m, m]; m of shape (n_draws, 1).
+    """Quantiles of truths if the noise is uniform on [-m, m]; m of shape (n_draws, 1).
 
-    The truth is uniform within m of a score inside (0, 1). Where 0 was released, its density is proportional to m - t.
+    The truth is uniform within m of a score inside (0, 1). If 0 was released, its density is proportional to m - t.
     """
     least, largest = np.maximum(scores - m, 0), np.minimum(scores + m, 1)
     truths = least + chances * (largest - least)
@@ -74,11 +74,11 @@ def _mass_above_clamped(m):
 
 
 def _half_widths(scores, law, n_draws, random):
-    """Half-widths m of the cube of all noise, drawn from their law given the released scores.
+    """Half-widths m of the cube of all noise, drawn from their distribution given the released scores.
 
-    A priori m is a gamma variable of shape n_scores + 1. Its density is to be multiplied by the likelihood of each
-    score, up to a constant: the truths in [0, 1] within m of it, over 2 m; where it was clamped, the mass above, over
-    2 m. All powers of m cancel.
+    A priori m is a gamma variable of shape n_scores + 1. Its density is multiplied by the likelihood of each score, up
+    to a constant: the length of the truths in [0, 1] within m of it, over 2 m; for a clamped score, the mass above,
+    over 2 m. All powers of m cancel.
     """
     inside = scores[(scores > 0) & (scores < 1)]
     n_clamped = len(scores) - len(inside)
@@ -88,10 +88,10 @@ def _half_widths(scores, law, n_draws, random):
         truths = [np.log(np.minimum(inside + p, 1) - np.maximum(inside - p, 0)).sum(axis=1) for p in parts]
         return np.concatenate(truths) + n_clamped * np.log(_mass_above_clamped(m)) - m / law.scale
 
-    # The density is log-concave, and no heavier than a gamma law of this shape.
+    # The density is log-concave, with tails no heavier than those of a gamma distribution of this shape.
     shape = len(inside) + 2 * n_clamped + 1
     nodes = law.scale * np.geomspace(1e-9, shape + _REACH * np.sqrt(shape) + _REACH, _N_NODES_OF_CUBES)
-    for _ in range(2):  # from wherever it may be to where it is
+    for _ in range(2):  # from the whole range to where the mass is
         logs = log_density(nodes)
         likely = np.flatnonzero(logs > logs.max() - _REACH)
         ends = nodes[max(likely[0] - 1, 0)], nodes[min(likely[-1] + 1, len(nodes) - 1)]

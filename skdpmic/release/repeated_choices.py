@@ -1,4 +1,4 @@
-"""How often each feature would be chosen at another epsilon, by simulation from what was released."""
+"""How often each feature would be chosen at another epsilon, simulated from the released scores."""
 
 import math
 
@@ -10,7 +10,7 @@ from skdpmic.privacy.mechanisms import GRID
 from skdpmic.release.kinds import BestFeatures, release_of_scores
 from skdpmic.release.posterior import draw_truths
 
-_MOST_NUMBERS = 10_000_000  # that are drawn to tell how likely features are among the best
+_MOST_NUMBERS = 10_000_000  # drawn to estimate which features are among the best
 
 
 class ReleasedScores:
@@ -22,11 +22,11 @@ class ReleasedScores:
     offsets : ndarray of shape (n_features,)
         Public amounts that are subtracted from the scores before they are compared.
     mechanism : object of MECHANISMS
-        What drew the noise.
+        Mechanism that drew the noise.
     epsilon, delta : float
-        What all of it cost.
+        Total cost.
     learns : bool, default=False
-        Whether some of that was for the target itself.
+        Whether part of the cost was for the target itself.
     """
 
     def __init__(self, scores, offsets, mechanism, epsilon, delta, *, learns=False):
@@ -35,12 +35,12 @@ class ReleasedScores:
 
     @classmethod
     def of_estimator(cls, estimator, asker):
-        """What a fitted estimator has released; an error unless that is noise with a known distribution."""
+        """The released scores of a fitted estimator; an error unless their noise has a known distribution."""
         check_has_scores(estimator, asker)
         mechanism = estimator._mechanism_of_scores(asker)
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
-            raise ValueError("estimator must be fitted with a finite epsilon, whose noise is known, got inf.")
+            raise ValueError("estimator must be fitted with a finite epsilon, got inf.")
         learns = estimator._terms.epsilon_of_target is not None
         return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta, learns=learns)
 
@@ -55,13 +55,13 @@ class ReleasedScores:
 
     @property
     def _steps(self):
-        """Sensitivity of a score in grid steps, up to rounding: what it must be for such noise at such a cost."""
+        """Sensitivity of a score in grid steps, up to rounding, inferred from the noise and the cost."""
         per_score = self._release(self.epsilon).epsilon_per_feature
         return max(round(self.mechanism.law.std() / math.sqrt(2) * per_score / GRID), 1)
 
 
 def chances_among_best(fitted, k):
-    """How likely each feature is among the k with the largest scores without noise, given the released ones."""
+    """Probability that each feature is among the k with the largest noise-free scores, given the released ones."""
     n_draws = max(min(1000, _MOST_NUMBERS // len(fitted.scores)), 1)
     return frequencies_of_choice(fitted, [math.inf], k, "scores", n_draws, 0)[0]
 
@@ -73,11 +73,11 @@ def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
     ----------
     fitted : ReleasedScores
     epsilons : sequence of floats
-        Of the fits that are simulated.
+        Epsilons of the simulated fits.
     k : int
-        How many features each chooses.
+        Number of features each fit chooses.
     release : {"scores", "names"}
-        What each publishes.
+        What each fit publishes.
     n_simulations, seed : int
 
     Returns
@@ -88,7 +88,7 @@ def frequencies_of_choice(fitted, epsilons, k, release, n_simulations, seed):
     truths = draw_truths(fitted.scores, fitted.mechanism.law, n_simulations, random)
     adjusted = truths - fitted.offsets
     laws = [fitted.mechanism_at(epsilon, k, release).law for epsilon in epsilons]
-    seed = random.integers(2**31)  # one for all, so that frequencies change with epsilon only
+    seed = random.integers(2**31)  # the same for all, so that frequencies change with epsilon only
     return np.array([_frequencies(adjusted, k, law, np.random.default_rng(seed)) for law in laws])
 
 
@@ -99,7 +99,7 @@ def _frequencies(adjusted, k, law, random):
 
 
 def _noise(law, shape, random):
-    """Noise of fits, of shape (n_simulations, n_features)."""
+    """Noise of simulated fits, of shape (n_simulations, n_features)."""
     if isinstance(law, CubeLaw):
         return law.vectors(shape[0], random)
     return law.rvs(size=shape, random_state=random)

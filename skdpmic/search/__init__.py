@@ -1,1 +1,1 @@
-"""Searches for parameters: a private one, and what the others cost."""
+"""Parameter searches: a private one, and the privacy cost of the others."""

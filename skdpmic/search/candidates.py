@@ -1,4 +1,4 @@
-"""The candidates of a private search, and what can be refused of them before any is fitted."""
+"""The candidates of a private search, and the checks before any is fitted."""
 
 import functools
 import inspect
@@ -21,7 +21,7 @@ from skdpmic.table.frames import declared_by_name
 from skdpmic.table.weights import check_weights, check_weights_given
 
 _ANY_SEED = bytes(16)
-_KNOWN = ("sklearn", "skdpmic")  # packages whose estimators keep nothing from one fit to another
+_KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next
 
 
 def candidate_with(estimator, parameters):
@@ -32,8 +32,8 @@ def candidate_with(estimator, parameters):
 def candidates_with(estimator, grid):
     """New estimators with the parameters of each entry of the grid.
 
-    A wrong parameter of an estimator of scikit-learn is an error now: scikit-learn checks parameters before it looks at
-    a table, so each is fitted to a table without rows, which ends there: nothing is computed, and no data is seen.
+    Invalid parameters of scikit-learn estimators are found here: scikit-learn checks parameters before the data, so
+    each estimator is fitted to a table without rows. The fit stops there: it computes nothing and sees no data.
     """
     candidates = [candidate_with(estimator, parameters) for parameters in grid]
     for candidate in candidates:
@@ -44,7 +44,7 @@ def candidates_with(estimator, grid):
 
 
 def _estimators_in(step):
-    """The step itself, if it is an estimator, and all others inside but private ones."""
+    """The step itself, if it is an estimator, and all estimators inside it except private ones."""
     inside = [step, *step.get_params().values()]
     return [
         part for part in inside if hasattr(part, "get_params") and not isinstance(part, type) and not is_private(part)
@@ -56,11 +56,11 @@ def _is_of_scikit_learn(estimator):
 
 
 def _check_parameters_of(step):
-    """Raise if a parameter of its own is wrong; those of the steps inside are checked with them."""
+    """Raise if a parameter of the step itself is invalid; inner steps check their own."""
     private = private_steps(step)
     if isinstance(step, Pipeline | FeatureUnion | ColumnTransformer) or (private and not isinstance(step, UNIVARIATE)):
         return
-    step = clone(step).set_params(**dict.fromkeys(private, f_classif))  # never called, as there are no rows
+    step = clone(step).set_params(**dict.fromkeys(private, f_classif))  # never called, because there are no rows
     try:
         with generators_seeded(_ANY_SEED), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -68,13 +68,13 @@ def _check_parameters_of(step):
         return
     except Exception as error:
         if not is_invalid_parameter(error) or f"parameter of {type(step).__name__} " not in str(error):
-            return  # of the table without rows
+            return  # the error about the missing rows
         message = str(error)
     raise ValueError(message)
 
 
 def _first_step(estimator):
-    """What is given the table as it is, of a pipeline or of an estimator by itself; None if nothing is."""
+    """The step that gets the unchanged table, of a pipeline or of a single estimator; None if there is none."""
     if not isinstance(estimator, Pipeline):
         return estimator
     steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
@@ -82,10 +82,10 @@ def _first_step(estimator):
 
 
 def refuse_unreadable_for(candidates, X, y):
-    """Refuse before the charge what a private estimator refuses in every subset, if it gets X and y as they are."""
+    """Raise before the charge what a private estimator that gets X and y unchanged would raise in every subset."""
     seen = set()
     for step in map(_first_step, candidates):
-        as_array = not is_private(step)  # as univariate selectors hand it to their score function
+        as_array = not is_private(step)  # univariate selectors pass an array to their score function
         private = getattr(step, "score_func", None) if as_array else step
         if not is_private(private):
             continue
@@ -99,18 +99,18 @@ def refuse_unreadable_for(candidates, X, y):
 
 
 def private_estimators(candidate):
-    """The private estimators in a candidate; for a function form, the scorer that it fits."""
+    """The private estimators in a candidate; for a function form, the scorer it fits."""
     return [_scorer_of(private) for private in private_steps(candidate).values()]
 
 
 def check_private_steps(candidates, X, numbers_of_samples):
-    """Raise what a fit of a private step to so many samples raises whatever the values in X and y."""
+    """Raise the errors of a private step that depend on the number of samples, not on the values in X and y."""
     for candidate in candidates:
         for estimator in private_estimators(candidate):
             if estimator.max_rows_per_group is not None:
                 raise ValueError(
                     f"max_rows_per_group must be None inside PrivateGridSearch, got {estimator.max_rows_per_group!r}: "
-                    "it assigns rows, not people, to subsets, so the rows of one person may be in several."
+                    "it assigns rows, not people, to subsets, so one person may be in several subsets."
                 )
             _check_before_data(estimator, numbers_of_samples)
     declared = declared_by_name(X)
@@ -120,7 +120,7 @@ def check_private_steps(candidates, X, numbers_of_samples):
 
 
 def check_weights_of(candidates, params, n_samples):
-    """Raise if private steps need the weights of the rows, and get none, or get some and may not, or wrong ones."""
+    """Raise if the weights of private steps are missing, not allowed or invalid."""
     weights = {name: value for name, value in params.items() if name.rpartition("__")[2] == "sample_weight"}
     for value in weights.values():
         check_weights(value, n_samples)
@@ -133,7 +133,7 @@ def check_weights_of(candidates, params, n_samples):
 
 
 def _check_before_data(estimator, numbers_of_samples):
-    """Raise what a fit to each of these numbers of samples raises whatever the data."""
+    """Raise the errors of a fit to each of these numbers of samples that do not depend on the data."""
     estimator._check_parameters()
     facts = estimator._facts()
     if facts.needs_ranges and not facts.read_from_data:
@@ -143,32 +143,32 @@ def _check_before_data(estimator, numbers_of_samples):
 
 
 def _refuse_table(estimator, X, y):
-    """Raise what a fit to this table raises when it is read, before anything is paid for; `estimator` takes note of X.
+    """Raise the errors of reading this table before anything is charged; `estimator` takes note of X.
 
-    Those of the errors that a subset of the rows may not have, such as a label that is in no class, are raised, too.
+    This includes errors that some subsets of the rows would not raise, such as a label that is in no class.
     """
     estimator._records(X, y)
 
 
 def _scorer_of(private):
-    """A private estimator itself; of a function form, the scorer that it fits."""
+    """A private estimator itself; for a function form, the scorer it fits."""
     if not isinstance(private, functools.partial):
         return private
-    inspect.signature(private).bind(None, None)  # a TypeError if it lacks one of its arguments besides X and y
+    inspect.signature(private).bind(None, None)  # a TypeError if an argument other than X and y is missing
     return DPMICScorer(**private.keywords)
 
 
 def _columns_of(X):
-    """How many columns a table has, None if it does not tell, and their names, None if they have none, or UNKNOWN."""
+    """The number of columns of a table (None if unknown) and their names (None if they have none, or UNKNOWN)."""
     shape = getattr(X, "shape", None) or np.shape(X[:1])
     names = feature_names(X)
     if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
-        names = UNKNOWN  # what kind of dataframe this is, scikit-learn will see
+        names = UNKNOWN  # scikit-learn determines the kind of dataframe
     return shape[1] if len(shape) == 2 else None, names
 
 
 def _check_columns(private, n_features, names, declared):
-    """Raise if the bounds of a private estimator do not fit the columns that it will be given."""
+    """Raise if the bounds of a private estimator do not fit its columns."""
     facts = private._facts()
     by_name = isinstance(facts.bounds, dict) or facts.categories is not None
     is_open = n_features is None or (names is UNKNOWN and by_name)
@@ -178,15 +178,16 @@ def _check_columns(private, n_features, names, declared):
 
 
 def warn_about_unknown(candidates):
-    """Warn of estimators that nobody has looked at, whether their fits in one subset could bear on another."""
+    """Warn about estimators whose fits in one subset might affect those in another."""
     inside = [step for candidate in candidates for step in [candidate, *candidate.get_params().values()]]
     classes = {type(step) for step in inside if hasattr(step, "fit") and not isinstance(step, type)}
     unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
     if unknown:
         warnings.warn(
-            f"the choice is private if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
-            "parameters and their own random numbers, which is known of scikit-learn's estimators only. Nothing may "
-            "go from one fit to another, as through a cache, an attribute of the class, or a random generator that a "
-            "library keeps. (The global ones of NumPy and of Python's random are seeded anew for each fit.)",
+            f"the choice is private only if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
+            "parameters and their own random numbers. This has been checked only for scikit-learn's estimators. "
+            "Nothing may pass from one fit to another, for example through a cache, a class attribute, or a random "
+            "generator of a library. (The global generators of NumPy and of Python's random are reseeded for each "
+            "fit.)",
             stacklevel=3,
         )

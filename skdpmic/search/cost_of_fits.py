@@ -1,4 +1,4 @@
-"""What one fit costs, with all private estimators inside what is fitted."""
+"""The privacy cost of one fit, including all private estimators inside the fitted object."""
 
 import functools
 import math
@@ -26,12 +26,12 @@ from skdpmic.two_party.randomized_response import RandomizedResponse
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
 
-# Those that fit each estimator inside them once when they are fitted.
+# Meta-estimators that fit each inner estimator exactly once.
 _FITS_EACH_ONCE = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetRegressor, *UNIVARIATE)
 
 
 class FitCost(NamedTuple):
-    """Epsilon, delta and rho of one fit, exact (or infinite), and how many private estimators share them."""
+    """Exact epsilon, delta and rho of one fit (or infinity), and the number of private estimators that share them."""
 
     epsilon: Fraction | float = Fraction(0)
     delta: Fraction = Fraction(0)
@@ -40,19 +40,19 @@ class FitCost(NamedTuple):
 
 
 def cost_of_fit(estimator, n_features=None):
-    """What one fit of `estimator` costs, with all private estimators inside it.
+    """The cost of one fit of `estimator`, including all private estimators inside it.
 
     Parameters
     ----------
     estimator : estimator or function form
     n_features : int, default=None
-        Columns of the table; without it, rho is not computed, and is 0.
+        Number of columns of the table; if None, rho is not computed and is 0.
 
     Raises
     ------
     ValueError
-        If a private estimator is inside another one that fits it an unknown number of times, or if there is a private
-        search inside.
+        If a private estimator is inside another estimator that fits it an unknown number of times, or if there is a
+        private search inside.
     """
     widths = None if n_features is None else _widths(estimator, n_features)
     return _cost_of_part(estimator, widths)
@@ -63,27 +63,27 @@ def _cost_of_part(estimator, widths):
         return _own_cost(estimator, widths)
     if isinstance(estimator, RandomizedResponse):
         raise ValueError(
-            "cannot tell what a RandomizedResponse inside another estimator costs: not its fits but its transforms are "
-            "releases, each of its own. Transform once, by itself."
+            "cannot compute the cost of a RandomizedResponse inside another estimator: each of its transforms is a "
+            "separate release, its fits are not. Call transform once, outside of other estimators."
         )
-    if "ledger" in _parameters(estimator):  # a PrivateGridSearch, whose choice is a release, whatever it chooses among
+    if "ledger" in _parameters(estimator):  # a PrivateGridSearch: its choice is itself a release
         raise ValueError(
-            f"cannot tell what a {type(estimator).__name__} inside another search costs: its choice is a release "
-            "of its own. Fit it by itself."
+            f"cannot compute the cost of a {type(estimator).__name__} inside another search: its choice is a separate "
+            "release. Fit it by itself."
         )
     parts = list(_inside(_parameters(estimator).values()))
     if isinstance(estimator, _FITS_EACH_ONCE):
         return total_cost(_cost_of_part(part, widths) for part in parts)
     if any(_cost_of_part(part, None).n_private for part in parts):
         raise ValueError(
-            f"cannot tell how many times {type(estimator).__name__} fits the private estimator in it. Private "
+            f"cannot tell how many times {type(estimator).__name__} fits the private estimator inside it. Private "
             "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
         )
     return FitCost()
 
 
 def is_private(candidate):
-    """Whether `candidate` is one of this package's estimators, or one of its function forms with its arguments."""
+    """Whether `candidate` is an estimator of this package, or a partial of one of its function forms."""
     if isinstance(candidate, functools.partial):
         return candidate.func in (dp_mic_classif, dp_mic_regression)
     return isinstance(candidate, PrivateEstimator)
@@ -94,25 +94,25 @@ def private_steps(estimator):
     return {name: part for name, part in {"": estimator, **estimator.get_params()}.items() if is_private(part)}
 
 
-UNKNOWN = object()  # of names: whether there are any depends on a step before
+UNKNOWN = object()  # names whose existence depends on an earlier step
 
 
 def given_the_table(estimator, n_features, names):
-    """The private estimators in `estimator` whose number of features follows from that of the table.
+    """The private estimators in `estimator` whose number of features is determined by that of the table.
 
     Parameters
     ----------
     estimator : estimator or function form
     n_features : int or None
-        Columns of the table.
+        Number of columns of the table.
     names : sequence of str, None or UNKNOWN
-        Their names, if they have any.
+        Names of the columns, if any.
 
     Yields
     ------
     private : estimator or function form
     n_features : int or None
-        Columns that it will be given.
+        Number of columns it gets.
     names : sequence of str, None or UNKNOWN
     """
     if is_private(estimator):
@@ -139,7 +139,7 @@ def given_the_table(estimator, n_features, names):
 
 
 def _widths(estimator, n_features):
-    """Numbers of columns that each private estimator in `estimator` is given, by its id; none where that is unknown."""
+    """Number of columns of each private estimator in `estimator`, by id; without those for which it is unknown."""
     widths = defaultdict(set)
     for private, width, _ in given_the_table(estimator, n_features, None):
         widths[id(private)].add(width)
@@ -147,7 +147,7 @@ def _widths(estimator, n_features):
 
 
 def _own_cost(private, widths):
-    """Of an estimator, or of a function form, whose cost is among its arguments."""
+    """The cost of an estimator, or of a function form, which has it among its arguments."""
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
     if "epsilon" not in given:
         raise ValueError(f"epsilon must be among the arguments of functools.partial({private.func.__name__}, ...).")
@@ -157,12 +157,12 @@ def _own_cost(private, widths):
 
 
 def _rho(private, widths, epsilon, delta):
-    """What a ledger that adds up zCDP is charged; where the number of columns is not known, at most that."""
+    """The charge of a ledger with zCDP composition, or an upper bound if the number of columns is unknown."""
     fitted = DPMICScorer(**private.keywords) if isinstance(private, functools.partial) else private
     fitted._check_parameters()
     if widths:
         return max(fitted._cost_for(width).in_zcdp for width in widths)
-    # However a release is divided, it is charged by its epsilon, at most as one part, or by epsilon and delta.
+    # However a release is split, its charge is at most that of a single part with its epsilon (and delta).
     return max(Cost(epsilon).in_zcdp, Cost.concentrated(epsilon, delta).in_zcdp if delta > 0 else 0)
 
 
@@ -171,7 +171,7 @@ def _parameters(estimator):
 
 
 def _inside(values):
-    """Estimators and functions among parameter values, and inside the lists of steps that some of those are."""
+    """Estimators and functions among parameter values, including those in lists of steps."""
     for value in values:
         if isinstance(value, list | tuple):
             yield from _inside(value)
@@ -180,5 +180,5 @@ def _inside(values):
 
 
 def total_cost(costs):
-    """The cost of several fits together."""
+    """The total cost of several fits."""
     return FitCost(*map(sum, zip(FitCost(), *costs, strict=True)))

@@ -1,4 +1,4 @@
-"""What searches, cross-validations and single fits cost, before they run (``docs/theory/search.md``)."""
+"""The privacy cost of searches, cross-validations and single fits, before they run (``docs/theory/search.md``)."""
 
 import itertools
 import math
@@ -22,35 +22,44 @@ from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
 from skdpmic.search.priced_steps import candidates_of, priced_steps, unpriced_steps
 
-_DIVIDES = ("k", "criterion", "mechanism")  # parameters by which a release is made of more parts or of fewer
+_DIVIDES = ("k", "criterion", "mechanism")  # parameters that change the number of parts of a release
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
 _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
 _ON_FOLDS = "on folds assigned without looking at the records"
 _NOT_COVERED = (
-    "Cross-validated scores and what is chosen by them are raw functions of held-out records, not covered by the "
+    "Cross-validated scores, and choices made by them, are raw functions of held-out records and not covered by the "
     "guarantee."
 )
-_ADD_THEM = "private by the accounting of another library; what they cost comes on top, once for each fit"
+_ADD_THEM = "private by the accounting of another library; add their cost, once for each fit"
 
 
 @dataclass(frozen=True, repr=False)
 class SearchCost:
-    """The most that a search, a cross-validation or a fit will spend.
+    """Upper bound on the privacy cost of a search, a cross-validation or a fit.
 
     Attributes
     ----------
     epsilon, delta : float
         Privacy cost of all fits together, by basic composition over the training sets that a record can be in.
     n_fits : int
-        Fits of private estimators, each of which is an entry in a ledger.
+        Number of fits of private estimators; each is an entry in a ledger.
     charged_epsilon, charged_delta : float
-        What a ledger is charged, which counts every fit. With composition="zcdp", it adds up to less.
+        Charge of a ledger, which counts every fit. With composition="zcdp", the total is less.
     charged_rho : float or None
-        What a ledger with composition="zcdp" adds up; None unless `n_features` was given.
+        Charge of a ledger with composition="zcdp"; None unless `n_features` was given.
     priced : tuple of str
-        The steps that are counted, by parameter name.
+        Parameter names of the steps that are counted.
     not_priced : tuple of str
-        Steps that seem to be private by the accounting of another library, which are **not** counted.
+        Steps that appear to be private by the accounting of another library; these are **not** counted.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skdpmic import PrivateSelectKBest, search_cost
+    >>> cost = search_cost(make_pipeline(PrivateSelectKBest(2, epsilon=0.1), Ridge()), cv=5)
+    >>> cost.epsilon, cost.charged_epsilon, cost.n_fits, cost.priced
+    (0.4, 0.5, 5, ('privateselectkbest',))
     """
 
     epsilon: float
@@ -80,73 +89,73 @@ class SearchCost:
             *([("Not priced", f"{', '.join(self.not_priced)}: {_ADD_THEM}")] if self.not_priced else []),
             ("Not covered", _NOT_COVERED),
         ]
-        return as_html(Summary(facts, []), "What it will cost")
+        return as_html(Summary(facts, []), "Privacy cost")
 
 
 def search_cost(
     estimator: Estimator, *, cv: Any = None, n_samples: int | None = None, n_features: int | None = None
 ) -> SearchCost:
-    """What a search over parameters, a cross-validation or a single fit will spend, before it runs.
+    """Compute the privacy cost of a parameter search, a cross-validation or a single fit before it runs.
 
     Parameters
     ----------
     estimator : estimator
-        A GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV; or anything else that is
-        fitted: a pipeline, or a private estimator by itself. It may be fitted already or not, with private estimators
-        anywhere inside.
+        A GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV; or any other estimator, such
+        as a pipeline or a single private estimator. It may be fitted or unfitted, with private estimators anywhere
+        inside.
     cv : int, cross-validation generator, iterable or None, default=None
-        For anything that is not a search: None gives the cost of one fit; any other value gives that of
-        `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (For
-        these, None means 5.)
+        For an estimator that is not a search: None gives the cost of one fit; any other value gives the cost of
+        `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (In
+        these functions, None means 5.)
     n_samples : int, default=None
-        Number of records that it will be fitted on; needed where the number of splits or of candidates depends on it.
+        Number of records in the table; required if the number of splits or candidates depends on it.
     n_features : int, default=None
-        Number of columns that it will be fitted on; needed for `charged_rho`.
+        Number of columns of the table; required for `charged_rho`.
 
     Returns
     -------
     SearchCost
-        With the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced and not_priced.
+        Has the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced and not_priced.
 
     Raises
     ------
     TypeError
-        If `estimator` is not an estimator, or is a PrivateGridSearch, whose choice costs its own epsilon.
+        If `estimator` is not an estimator, or is a PrivateGridSearch, whose choice costs its own `epsilon`.
     ValueError
-        If the cost has no bound, or needs `n_samples`, or if `cv` is given for a search, which has its own; with
-        `n_features`, if a parameter of a private estimator is not as described.
+        If the cost has no bound or requires `n_samples`; if `cv` is given for a search, which has its own; with
+        `n_features`, if a parameter of a private estimator is invalid.
 
     Warns
     -----
     PrivacyLeakWarning
         If the splits depend on labels or groups.
     UserWarning
-        If a step seems to be private by the accounting of another library, or no private estimator is found.
+        If a step appears to be private by the accounting of another library, or no private estimator is found.
 
     Notes
     -----
-    With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is
-    ``m (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of ``m K + 1`` fits. A
-    cross-validation is a search of one candidate without refit: ``(K - 1) epsilon``, charged ``K epsilon``. Where
-    epsilon varies, it is summed over the candidates, and the refit counted at the largest. If splits are not known to
-    be folds, a record counts in every training set; epsilons drawn at random count as the largest possible. A private
-    function hidden in a lambda is not seen. The `memory` of a pipeline saves no fit of a private step, which is never
-    answered from a cache.
+    With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is ``m
+    (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of the ``m K + 1`` fits. A
+    cross-validation is a search with one candidate and no refit: it costs ``(K - 1) epsilon`` and is charged ``K
+    epsilon``. If epsilon varies, it is summed over the candidates, and the refit counts at the largest. If the splits
+    are not known to be folds, a record counts in every training set. An epsilon drawn at random counts as the largest
+    possible value. A private function hidden in a lambda is not seen. The `memory` of a pipeline does not save fits of
+    private steps, which are never cached.
 
-    With `n_features`, a ledger with composition="zcdp" is charged `charged_rho`, to the last digit, where each private
-    estimator gets all columns, or a list of them; where a step before it may change their number, at most that. (Where
-    `delta` is set but not used, `charged_delta` is more than is charged, as ever.)
+    With `n_features`, a ledger with composition="zcdp" is charged exactly `charged_rho` if each private estimator gets
+    all columns, or a list of them, and at most that if an earlier step may change their number. (If `delta` is set but
+    not used, `charged_delta` is more than the actual charge.)
 
-    With `max_rows_per_group` the cost is that of a person, who is counted in every training set, or in all but one if
-    the folds are those of GroupKFold or StratifiedGroupKFold, whose groups must then be the people.
+    With `max_rows_per_group`, the cost is per person. A person counts in every training set, or in all but one if the
+    folds are those of GroupKFold or StratifiedGroupKFold; the groups must then be the people.
 
-    All this holds for splits by row position. StratifiedKFold, which scikit-learn uses for classifiers by default, and
-    splits by group look at all records: there the cost may be higher than stated, without a general bound
+    All this holds for splits by row position. StratifiedKFold, scikit-learn's default for classifiers, and splits by
+    group look at all records: the cost may then be higher than stated, without a general bound
     (``docs/theory/search.md``).
 
-    What is priced is this package's. A step with a parameter `epsilon` or `accountant` that is neither this package's
-    nor scikit-learn's (where an SVR has an epsilon of another kind) is taken for one of a library with an accounting of
-    its own, as diffprivlib, and named in `not_priced`. Any other step is taken to be fitted without privacy: what it
+    Only steps of this package are priced. A step with a parameter `epsilon` or `accountant` that belongs neither to
+    this package nor to scikit-learn (whose SVR has an unrelated epsilon) is assumed to have its own accounting, like
+    those of diffprivlib, and is listed in `not_priced`. Any other step is assumed to be fitted without privacy: what it
     learns is not covered by the guarantee, and costs nothing as long as it is not published.
 
     The cross-validated scores, and the parameters chosen by them, carry no guarantee at any cost.
@@ -206,13 +215,13 @@ def search_cost(
 
 
 def _has_people(estimator, searched=()):
-    """Whether an estimator, or a candidate with other values of parameters, may protect people with several rows."""
+    """Whether an estimator, or one of its candidates, may protect people with several rows."""
     given = {name for name, value in estimator.get_params().items() if value is not None}
     return any(name.rpartition("__")[2] == "max_rows_per_group" for name in given.union(searched))
 
 
 def _searched(search):
-    """The names of the parameters that a search tries values of."""
+    """Names of the parameters that a search varies."""
     return itertools.chain.from_iterable(_grids(search))
 
 
@@ -228,15 +237,15 @@ def _warn_about_unpriced(steps):
 
 def _warn_about_none_seen(estimator):
     warnings.warn(
-        f"search_cost sees no private estimator in this {type(estimator).__name__}. If one hides in a lambda or in a "
-        "class of your own, what is stated here is no bound. This package's estimators are seen as steps and "
+        f"search_cost found no private estimator in this {type(estimator).__name__}. If one is hidden in a lambda or "
+        "in a custom class, the cost stated is not a bound. Estimators of this package are found as steps and "
         "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
         stacklevel=3,
     )
 
 
 def _kinds(*names):
-    """Classes of scikit-learn, of those that exist: halving searches do once they have been enabled."""
+    """Those of scikit-learn's classes that exist: halving searches must be enabled first."""
     existing = vars(sklearn.model_selection)
     return tuple(existing[name] for name in names if name in existing)
 
@@ -244,8 +253,8 @@ def _kinds(*names):
 def _check_no_cv(cv, search):
     if cv is not None:
         raise ValueError(
-            f"cv must be None with a {type(search).__name__}, which has a cv of its own, got {cv!r}. To cross-validate "
-            "a search fits all of it once for each split."
+            f"cv must be None with a {type(search).__name__}, which has its own cv, got {cv!r}. Cross-validating a "
+            "search would fit all of it once for each split."
         )
 
 
@@ -254,13 +263,13 @@ def _check_can_be_fitted(estimator):
     is_private_search = is_estimator and not is_private(estimator) and "ledger" in estimator.get_params(deep=False)
     if not is_estimator or is_private_search:
         raise TypeError(
-            f"estimator must be an estimator to be fitted as it is, or a {', '.join(_GRIDS + _RANDOM)}, got "
+            f"estimator must be a non-search estimator or one of {', '.join(_GRIDS + _RANDOM)}, got "
             f"{type(estimator).__name__}."
         )
 
 
 def _rounds(search, n_splits, n_samples, n_features):
-    """Costs of the candidates of each round of the search: one round, unless the search is halving."""
+    """Costs of the candidates in each round of the search; only halving searches have several rounds."""
     if isinstance(search, _kinds(*_GRIDS)):
         costs = _costs_in_grid(search.estimator, search.param_grid, n_features)
     else:
@@ -269,7 +278,7 @@ def _rounds(search, n_splits, n_samples, n_features):
 
 
 def _largest(costs):
-    """The largest epsilon, delta, number and rho among candidates: which one is chosen is not known."""
+    """The largest epsilon, delta, number and rho among the candidates, because the choice is unknown."""
     return FitCost(*map(max, zip(*costs, strict=True)))
 
 
@@ -285,17 +294,17 @@ def _costs_in_grid(estimator, grid, n_features):
 
 
 def _costs_at_random(search, n_candidates, n_features):
-    """The largest cost, as many times as candidates can be drawn."""
+    """The largest cost, once for each candidate that can be drawn."""
     grids = _grids(search)
     if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
-        n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are drawn from without replacement
+        n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are sampled without replacement
     bearing = [_what_bears_on_cost(search.estimator, grid, n_features is not None) for grid in grids]
     worst = [_costs_in_grid(search.estimator, grid, n_features) for grid in bearing]
     return [_largest(itertools.chain.from_iterable(worst))] * n_candidates
 
 
 def _what_bears_on_cost(estimator, grid, with_rho):
-    """The part of `grid` that can change the cost of a fit, distributions replaced by the end of their support."""
+    """The part of `grid` that can change the cost of a fit, with distributions replaced by the end of their support."""
     now = estimator.get_params()
     relevant = {}
     for name, values in grid.items():
@@ -316,9 +325,9 @@ def _is_plain(value):
 
 
 def _upper_end(name, distribution, with_rho):
-    if with_rho:  # which need not grow with a parameter: a larger epsilon may change the mechanism
+    if with_rho:  # rho may fall as a parameter grows: a larger epsilon may change the mechanism
         raise ValueError(
-            f"n_features must be None where {name} is drawn from a distribution, as charged_rho has no known bound."
+            f"n_features must be None if {name} is drawn from a distribution: charged_rho then has no known bound."
         )
     end = float(distribution.support()[1]) if hasattr(distribution, "support") else math.inf
     if end == math.inf:
@@ -330,9 +339,9 @@ def _upper_end(name, distribution, with_rho):
 
 
 def _halving_rounds(search, costs, n_splits, n_samples):
-    """The costliest candidates that each round can have, each round keeping one in `factor`.
+    """The most expensive candidates possible in each round; each round keeps one in `factor`.
 
-    Costliest in epsilon, in delta and in number: they need not be the same candidates, so each is sorted by itself.
+    The candidates with the largest epsilon, delta and number may differ, so each of these is sorted separately.
     """
     if search.resource.rpartition("__")[2] in ("epsilon", "delta"):
         raise ValueError(f"the cost has no known bound with resource={search.resource!r}.")
@@ -345,7 +354,7 @@ def _halving_rounds(search, costs, n_splits, n_samples):
 
 
 def _n_rounds(search, n_candidates, n_splits, n_samples):
-    """How many rounds there are, or more where that depends on the data."""
+    """The number of rounds, or an upper bound if it depends on the data."""
     needed = 1 + math.floor(math.log(n_candidates, search.factor))
     most = n_samples if search.max_resources == "auto" else search.max_resources
     if search.aggressive_elimination or most is None:
@@ -357,7 +366,7 @@ def _n_rounds(search, n_candidates, n_splits, n_samples):
 
 
 def _least_resources(search, n_splits):
-    """Resources of the first round, or less: for a classifier they are multiplied by the number of classes."""
+    """A lower bound on the resources of the first round: a classifier multiplies them by the number of classes."""
     if search.min_resources not in ("smallest", "exhaust"):
         return search.min_resources
     return 2 * n_splits if search.resource == "n_samples" else 1

@@ -1,4 +1,4 @@
-"""How many training sets of a search, or of a cross-validation, one record can be in."""
+"""The number of training sets of a search or cross-validation that one record can be in."""
 
 import math
 import numbers
@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 
 from skdpmic._utils.exceptions import PrivacyLeakWarning
 
-# If one record has another label or group, these may put other records into other folds, too.
+# With these, changing the label or group of one record may move other records to other folds.
 _BY_RECORDS = (
     StratifiedKFold,
     StratifiedGroupKFold,
@@ -38,14 +38,14 @@ _BY_RECORDS = (
 
 
 def warn_about_splits_by_records(cv, estimator, has_people):
-    """Warn if one record, or one person, can change which training sets others are in."""
+    """Warn if one record, or one person, can change the training sets of others."""
     is_default = _is_number_of_folds(cv) and is_classifier(estimator)
     kind = StratifiedKFold if is_default else type(cv)
     if has_people and not _assigns_groups_at_random(cv):
         warnings.warn(
-            "cv assigns rows to folds, or groups by how many rows they have, while max_rows_per_group protects people "
-            "with several rows: how many rows a person has can change which rows of others a training set holds, so "
-            "the fits may cost more than is stated here, and more than a ledger is charged. Pass "
+            "cv assigns rows to folds, or groups by their number of rows, while max_rows_per_group protects people "
+            "with several rows. The number of rows of one person can change which rows of others a training set "
+            "holds, so the fits may cost more than stated here, and more than a ledger is charged. Pass "
             "cv=GroupKFold(n_splits, shuffle=True).",
             PrivacyLeakWarning,
             stacklevel=3,
@@ -54,8 +54,8 @@ def warn_about_splits_by_records(cv, estimator, has_people):
         return
     elif issubclass(kind, _BY_RECORDS):
         warnings.warn(
-            f"{kind.__name__} assigns records to folds by the labels or groups of all of them, so one record can "
-            "change which others a training set holds: the fits may cost more than is stated here, and more than a "
+            f"{kind.__name__} assigns records to folds by the labels or groups of all records, so one record can "
+            "change which others a training set holds: the fits may cost more than stated here, and more than a "
             "ledger is charged. Pass cv=KFold(n_splits, shuffle=True), which assigns records by position only.",
             PrivacyLeakWarning,
             stacklevel=3,
@@ -63,7 +63,7 @@ def warn_about_splits_by_records(cv, estimator, has_people):
 
 
 def _assigns_groups_at_random(cv):
-    """Whether a splitter looks at nothing but which groups there are, not at their rows or labels."""
+    """Whether a splitter uses only the set of groups, not their rows or labels."""
     if type(cv) is GroupKFold:
         return cv.shuffle
     return type(cv) in (GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut)
@@ -74,17 +74,17 @@ _FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)
 
 
 def count_splits(cv, estimator, n_samples, has_people):
-    """How many splits there are, and in how many of their training sets one record, or one person, can be."""
+    """The number of splits, and the number of their training sets that one record, or one person, can be in."""
     if isinstance(cv, Iterator):
-        raise ValueError("cv must be a list of splits, not an iterator, which can be read only once.")
+        raise ValueError("cv must be a list of splits, not an iterator, because an iterator can be read only once.")
     splitter = check_cv(cv, classifier=is_classifier(estimator))
     X = None if n_samples is None else np.empty((n_samples, 1))
     try:
         n_splits = splitter.get_n_splits(X)
     except (TypeError, ValueError) as error:
-        hint = "" if n_samples else " Pass n_samples, if it depends on that."
+        hint = "" if n_samples else " Pass n_samples if it depends on that."
         raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
-    if has_people:  # whose rows may be in several folds, unless these are assigned by person
+    if has_people:  # rows of a person may be in several folds, unless folds are assigned by person
         return n_splits, n_splits - (type(splitter) in _GROUP_FOLDS)
     if cv is splitter or _is_number_of_folds(cv):
         return n_splits, _n_trainings(splitter, n_splits, n_samples)
@@ -105,10 +105,10 @@ def _n_trainings(splitter, n_splits, n_samples):
         return n_splits - 1
     if kind is LeavePOut:
         return math.comb(n_samples - 1, splitter.p)
-    return n_splits  # shuffled or growing training sets, and what is not known
+    return n_splits  # random or growing training sets, and unknown splitters
 
 
 def _positions(train):
-    """Distinct positions of the records in a training set that is given by positions or by a mask."""
+    """Distinct row positions of a training set given by positions or by a mask."""
     train = np.asarray(train)
     return np.flatnonzero(train) if train.dtype == bool else np.unique(train)

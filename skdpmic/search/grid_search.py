@@ -1,4 +1,4 @@
-"""A private choice of parameters: scores on disjoint subsets of the table, then one noisy choice."""
+"""A private choice of parameters: scores on disjoint subsets of the table, followed by one noisy choice."""
 
 import functools
 import math
@@ -48,7 +48,7 @@ from skdpmic.search.cost_of_fits import cost_of_fit
 
 @parameters
 class PrivateGridSearchParameters:
-    """What :class:`PrivateGridSearch` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`PrivateGridSearch`; separate, because type checkers cannot read its other bases."""
 
     estimator: Estimator
     param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -69,8 +69,8 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
-    scored on the others. One record affects the scores of one subset only, so the mean score of a candidate moves by at
-    most one subset's share, and the candidate with the largest mean plus noise is chosen at a cost of `epsilon`. The
+    scored on the others. One record affects the scores of one subset only, so it changes the mean score of a candidate
+    by at most one subset's share. The candidate with the largest mean plus noise is chosen, at a cost of `epsilon`. The
     estimator need not be private, and any score may be used, but **nothing may pass from one fit to another**: a fit
     and its score may depend only on their own rows, the parameters and their own random numbers (see the notes).
 
@@ -81,80 +81,79 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
     param_grid : dict or list of dicts
         As in scikit-learn's GridSearchCV.
     epsilon : float, default=1.0
-        Privacy budget of the choice; above 0. Infinity chooses without noise. The refit costs what its private
-        estimators cost.
+        Privacy budget of the choice; above 0. Infinity adds no noise. The refit additionally costs the budgets of its
+        private estimators.
     n_subsets : int or "auto", default="auto"
-        Number of subsets, at least 2, and at most a quarter of the number of rows. More subsets need less noise, whose
-        scale is ``2 / (n_subsets epsilon)`` times the range of the score, but each subset is smaller. "auto" is the
-        square root of the number of rows, or a quarter of that number if that is less.
+        Number of subsets, from 2 to a quarter of the number of rows. With more subsets, each is smaller, but there is
+        less noise: its scale is ``2 / (n_subsets epsilon)`` times the range of the score. "auto" is the square root of
+        the number of rows, or a quarter of that number if smaller.
     scoring : str, callable or None, default=None
-        As in GridSearchCV; a single score. None is the estimator's own score: accuracy or R squared.
+        As in GridSearchCV; a single score. None uses the estimator's `score` method: accuracy or R squared.
     score_bounds : pair of floats, default=(0, 1)
         Public range of the score; scores outside are clipped. For an error such as ``neg_mean_squared_error``, give the
         largest error that matters.
     test_size : float, default=0.25
-        Share of each subset on which candidates are scored, in (0, 1).
+        Share of each subset used to score candidates, in (0, 1).
     refit : bool, default=True
         Whether to fit the chosen candidate on all rows.
     ledger : BudgetLedger, default=None
-        Where the cost of the choice is written before any candidate is fitted. The private estimators inside
-        `estimator` write that of the refit to their own `ledger`.
+        Ledger that is charged for the choice before any candidate is fitted. The private estimators inside `estimator`
+        charge the refit to their own `ledger`.
     n_jobs : int, default=None
-        Number of fits that run in parallel (see joblib), by default in processes; threads take turns, because they
-        share the global random generators.
+        Number of fits that run in parallel (see joblib), by default in processes. Threads run one at a time, because
+        they share the global random generators.
     verbose : int, default=0
-        Whether `fit` prints how many fits in the subsets are done, and the time that they took: 0 prints nothing, 1
-        about ten lines, 2 one for each fit. Time is not covered by the guarantee: keep the lines to yourself.
+        Verbosity of `fit`, which prints how many fits in the subsets are done and the elapsed time: 0 prints nothing, 1
+        about ten lines, 2 one line per fit. The time is not covered by the guarantee: do not publish it.
     random_state : None, int or RandomState, default=None
-        None draws subsets and noise from the operating system's entropy. A seed is for tests; it breaks the
-        guarantee, and warns.
+        None draws subsets and noise from the operating system's entropy. A seed is for tests only: it breaks the
+        guarantee and warns.
 
     Attributes
     ----------
     best_params_ : dict
-        The parameters chosen.
+        Parameters chosen.
     best_index_ : int
-        Their place in ``ParameterGrid(param_grid)``.
+        Their index in ``ParameterGrid(param_grid)``.
     best_estimator_ : estimator
-        The estimator with these parameters, fitted on all rows; only with `refit`, and if that did not fail.
+        Estimator with these parameters, fitted on all rows; only if `refit` is true and did not fail.
     privacy_spent_ : (float, float)
-        Epsilon and delta of the choice and, if there is a `best_estimator_`, of the private estimators in the refit
-        together.
+        Total epsilon and delta of the choice and, if there is a `best_estimator_`, of the private estimators in the
+        refit.
     n_subsets_ : int
         Number of subsets.
     noise_scale_ : float
         Scale of the one-sided noise on the mean scores, as a share of the range of the score.
     classes_ : ndarray of shape (n_classes,)
-        Labels that the best estimator knows, if it is a classifier.
+        Class labels, if the best estimator is a classifier.
     n_features_in_ : int
-        Number of features, if the best estimator knows it; likewise `feature_names_in_`.
+        Number of features, if the best estimator has it; likewise `feature_names_in_`.
 
     See Also
     --------
-    search_cost : What scikit-learn's searches cost, whose scores carry no guarantee.
+    search_cost : Privacy cost of scikit-learn's searches, whose scores carry no guarantee.
 
     Notes
     -----
-    What is private is the choice: `best_params_` and `best_index_`. There is no `cv_results_`. The refitted model is
-    as private as it is by itself; an ordinary scikit-learn model is not.
+    The choice is private: `best_params_` and `best_index_`. There is no `cv_results_`. The refitted model is private
+    only if its estimators are; an ordinary scikit-learn model is not.
 
-    scikit-learn's estimators pass nothing from one fit to another once the generators that they share are out of the
-    way: for each fit in a subset, NumPy's global generator and that of Python's random module are seeded for that fit
-    alone, and both go on afterwards as if there had been no fit. Whatever else a process keeps is not seen: a random
-    generator of a library (torch), a cache on a class or a module, a scoring function that remembers, a time limit.
-    With these, a record can affect all subsets, and the choice is not private. A warning names the classes that are not
-    known.
+    scikit-learn's estimators pass nothing from one fit to another except through shared random generators. So for each
+    fit in a subset, the global generators of NumPy and of Python's random module are seeded for that fit alone, and
+    restored afterwards. Other state of the process is not controlled: a random generator of a library (torch), a cache
+    on a class or module, a scoring function with memory, a time limit. With these, one record can affect all subsets,
+    and the choice is not private. A warning lists the classes that have not been checked.
 
     In the subsets, the private estimators inside `estimator` get `n_subsets` times their epsilon, which makes their
-    noise about as large as that of the refit, and no ledger; nothing they release in the subsets leaves them. A private
-    function hidden in a lambda is not seen, and charges its ledger in every subset: use functools.partial. A candidate
-    that fails in a subset gets the lowest score there.
+    noise about as large as that of the refit. They get no ledger, because their releases never leave the subset. A
+    private function hidden in a lambda is not seen, and charges its ledger in every subset: use functools.partial. A
+    candidate that fails in a subset gets the lowest score there.
 
-    After an error the search is as it was before, unless it is the refit that fails. Then the choice, which is paid
-    for, stays: `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`.
-    There is no `best_estimator_` then.
+    After an error the search is unchanged, unless the refit failed. The choice has then been charged and is kept:
+    `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`. There is no
+    `best_estimator_`.
 
-    See ``docs/theory/search.md`` for the theorem. Not covered by the guarantee: errors on invalid data, and time.
+    See ``docs/theory/search.md`` for the theorem. Not covered by the guarantee: errors raised on invalid data, timing.
 
     References
     ----------
@@ -179,7 +178,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
     """
 
     def fit(self, X: TableLike, y: ColumnLike | None = None, **params: Any) -> Self:
-        """Choose the parameters, and fit the estimator with them.
+        """Choose the parameters, and refit the estimator with them.
 
         Parameters
         ----------
@@ -188,8 +187,8 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         y : array-like of shape (n_samples,), default=None
             The target.
         **params
-            What `fit` of the estimator takes besides, such as ``select__sample_weight``, or ``sample_weight`` with
-            metadata routing: of an array with an entry for each row, a subset has those of its rows.
+            Further arguments of the estimator's `fit`, such as ``select__sample_weight``, or ``sample_weight`` with
+            metadata routing. An array with one entry per row is split like the rows.
 
         Returns
         -------
@@ -199,9 +198,9 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         Raises
         ------
         ValueError
-            If a parameter, or one of a step of a candidate, is not as described or does not suit the columns or the
-            rows; if it is unknown how often the estimator fits a private one inside it; or if every candidate fails in
-            every subset. All but the last are raised before the charge.
+            If a parameter, also of a step of a candidate, is invalid or does not fit the columns or rows; if it is
+            unknown how often the estimator fits a private estimator inside it; or if every candidate fails in every
+            subset. All but the last are raised before the charge.
         BudgetError
             If a cost does not fit in its ledger.
 
@@ -210,8 +209,8 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If `ledger` is None while a private estimator inside has one, so that the choice is written nowhere; or if a
-            candidate holds an estimator that belongs neither to scikit-learn nor to this package.
+            If `ledger` is None while a private estimator inside has one, so that the choice is not recorded; or if a
+            candidate contains an estimator that belongs neither to scikit-learn nor to this package.
         """
         with rollback_on_error(self):
             self._check_parameters()
@@ -242,7 +241,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             )
             chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
             self._store(chosen, grid, mechanism)
-        if self.refit:  # the choice is paid for, and stays if this fails
+        if self.refit:  # the choice has been charged, and is kept if this fails
             self._refit(X, y, params, costs[self.best_index_])
         return self
 
@@ -252,10 +251,10 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         self.privacy_spent_ = (float(self.epsilon), 0.0)
         self._broken_by = () if self.random_state is None else ("random_state",)
         for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
+            self.__dict__.pop(name, None)  # from an earlier fit
 
     def _check_parameters(self):
-        entropy_source(self.random_state)  # raises, if it gives none
+        entropy_source(self.random_state)  # raises if it is invalid
         check_epsilon(self.epsilon)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)
@@ -276,7 +275,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         return grid
 
     def _check_private_estimators(self, candidates, X, n_samples):
-        """Raise what a fit of a private estimator, to a subset or to all rows, raises whatever X and y hold."""
+        """Raise the errors of private estimators, on a subset or on all rows, that do not depend on X and y."""
         sizes = {n_samples, *trials.training_sizes(n_samples, self.n_subsets_, self.test_size)}
         private = [estimator for candidate in candidates for estimator in private_estimators(candidate)]
         if private and min(sizes) < 4:
@@ -288,8 +287,8 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         check_private_steps(candidates, X, sizes)
         if self.ledger is None and any(estimator.ledger is not None for estimator in private):
             warnings.warn(
-                f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is written nowhere, while the "
-                f"private estimators inside have a ledger: give it as {type(self).__name__}(..., ledger=...), too.",
+                f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is not recorded, while the "
+                f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too.",
                 stacklevel=3,
             )
 
@@ -308,7 +307,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         return int(n_subsets)
 
     def _score(self, on_subsets, X, y, params, subsets, scorer, seeds):
-        """Scores of shape (n_candidates, n_subsets); NaN where a candidate fails."""
+        """Scores of shape (n_candidates, n_subsets); NaN if a candidate fails."""
         fits = zip(product(on_subsets, subsets), seeds, strict=True)
         progress = Progress(type(self).__name__, self.verbose)
         scores = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
@@ -320,8 +319,8 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             why = trials.failure_reason(on_subsets[0], X, y, params, subsets[0], scorer, seeds[0])
             raise ValueError(
                 f"no candidate could be fitted and scored in any of the {len(subsets)} subsets of the data. "
-                f"{why}Fit the estimator by itself to see more; subsets may also be "
-                "too small for it, or lack a class, so try a smaller n_subsets."
+                f"{why}Fit the estimator by itself to see more. The subsets may also be "
+                "too small for it, or lack a class: try a smaller n_subsets."
             )
         return scores
 
@@ -332,7 +331,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
     def _refit(self, X, y, params, cost):
         best_estimator = candidate_with(self.estimator, self.best_params_)
         best_estimator.fit(X, y, **params)
-        with rollback_on_error(self):  # an interrupt must not leave an estimator beside the cost of the choice alone
+        with rollback_on_error(self):  # an interrupt must not leave an estimator with the cost of the choice alone
             self.best_estimator_ = best_estimator
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(best_estimator, name):
@@ -345,7 +344,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
     decision_function = delegated("decision_function")
 
     def score(self, X: TableLike, y: ColumnLike | None = None) -> float:
-        """Score of the best estimator, by `scoring`, on other data.
+        """Score the best estimator on other data, by `scoring`.
 
         Parameters
         ----------
@@ -355,14 +354,14 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         Returns
         -------
         float
-            A raw function of these data, without any guarantee for them.
+            The raw score; it has no privacy guarantee for these data.
         """
         check_is_fitted(self, "best_estimator_")
         return check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y)
 
     @property
     def classes_(self) -> Any:
-        """Labels that the best estimator knows."""
+        """Class labels of the best estimator."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.classes_
 

@@ -1,4 +1,4 @@
-"""Which steps of what is fitted are priced, and which are private by the accounting of another library."""
+"""The steps of an estimator that are priced, and those that are private by the accounting of another library."""
 
 import functools
 
@@ -7,16 +7,16 @@ from sklearn.model_selection import ParameterGrid
 from skdpmic.search.candidates import candidate_with
 from skdpmic.search.cost_of_fits import private_steps
 
-_PRIVATE = {"epsilon", "accountant"}  # parameters of private estimators, in diffprivlib and elsewhere
+_PRIVATE = {"epsilon", "accountant"}  # parameters of private estimators in diffprivlib and other libraries
 
 
 def priced_steps(candidates):
-    """The names of this package's private estimators, without repetition."""
+    """The distinct names of this package's private estimators."""
     return _names(private_steps(candidate) for candidate in candidates)
 
 
 def unpriced_steps(candidates):
-    """Parts that look private and are of another library: texts by name, without repetition."""
+    """Parts that look private and belong to another library: distinct descriptions by name."""
     found = {}
     for candidate in candidates:
         parts = {"": candidate, **candidate.get_params()}
@@ -25,7 +25,7 @@ def unpriced_steps(candidates):
 
 
 def candidates_of(estimator, grids):
-    """An estimator with every step that a search tries in the place of another; distributions hold none."""
+    """An estimator with every alternative step of a search; distributions contain none."""
     now = estimator.get_params()
     for grid in grids:
         lists = {name: values for name, values in grid.items() if not hasattr(values, "rvs")}
@@ -51,7 +51,7 @@ def _described(part):
 
 
 def _is_private_elsewhere(part):
-    """Whether a part has a parameter as private estimators have, and not one of scikit-learn's, as SVR's epsilon."""
+    """Whether a part has a parameter of private estimators, and is not from scikit-learn (whose SVR has an epsilon)."""
     if isinstance(part, functools.partial):
         given = part.keywords
     elif hasattr(part, "get_params") and not isinstance(part, type):
@@ -62,7 +62,7 @@ def _is_private_elsewhere(part):
 
 
 def _maker(part):
-    """What the parameters of a part belong to: a function, or that of its classes which has the constructor."""
+    """The owner of the parameters of a part: a function, or the base class that defines the constructor."""
     if isinstance(part, functools.partial):
         return part.func
     return next(kind for kind in type(part).__mro__ if "__init__" in vars(kind))

@@ -1,4 +1,4 @@
-"""The trials of a private search: the subsets of rows that candidates are tried on, and their scores there."""
+"""The trials of a private search: the subsets of rows on which candidates are tried, and their scores."""
 
 import contextlib
 import functools
@@ -16,12 +16,12 @@ from skdpmic.search.cost_of_fits import is_private, private_steps
 
 SEED_BYTES = 16
 
-# Of a mean of numbers in [0, 1]: the sum is rounded once, and the division once.
+# Rounding of a mean of numbers in [0, 1]: once in the sum, once in the division.
 MEAN_ERROR = 2.0**-52
 
 
 def assign_subsets(n_samples, n_subsets, test_size, random_bytes):
-    """Row numbers of disjoint subsets, each as (training rows, test rows), drawn without looking at the rows."""
+    """Row positions of disjoint subsets, each as (training rows, test rows), drawn independently of the data."""
     order = np.random.RandomState(int.from_bytes(random_bytes(4), "little")).permutation(n_samples)
     subsets = []
     for rows in np.array_split(order, n_subsets):
@@ -31,16 +31,16 @@ def assign_subsets(n_samples, n_subsets, test_size, random_bytes):
 
 
 def _n_test(n_rows, test_size):
-    return min(max(round(test_size * n_rows), 2), n_rows - 2)  # R squared needs two
+    return min(max(round(test_size * n_rows), 2), n_rows - 2)  # R squared requires two
 
 
 def training_sizes(n_samples, n_subsets, test_size):
-    """How many rows a candidate may be fitted on in a subset."""
+    """The possible numbers of training rows in a subset."""
     return {n_rows - _n_test(n_rows, test_size) for n_rows in (n_samples // n_subsets, -(-n_samples // n_subsets))}
 
 
 def mean_over_subsets(scores, bounds):
-    """Means of the clipped scores, as shares of their range; one record moves each by 1 / n_subsets at most."""
+    """Means of the clipped scores, as shares of their range; one record changes each by at most 1 / n_subsets."""
     lower, upper = check_interval(bounds, "score_bounds")
     clipped = np.clip(np.nan_to_num(scores, nan=lower), lower, upper)
     shares = np.clip((clipped - lower) / (upper - lower), 0.0, 1.0)
@@ -48,7 +48,7 @@ def mean_over_subsets(scores, bounds):
 
 
 def for_a_subset(candidate, n_subsets):
-    """The candidate as it is tried in each subset: with as much private noise as in the refit, which charges no one."""
+    """The candidate for each subset: with as much private noise as in the refit, and without ledgers."""
     trial = clone(candidate)
     if is_private(trial):
         return _more_epsilon(trial, n_subsets)
@@ -58,23 +58,23 @@ def for_a_subset(candidate, n_subsets):
 
 
 def score_in_subset(trial, X, y, params, subset, scorer, seed):
-    """The score of a candidate in one subset, a function of its rows and of random numbers of its own; NaN if it fails.
+    """The score of a candidate in one subset, a function of its rows and its own random numbers; NaN if it fails.
 
-    That holds in this process or another one. Threads take turns, as they share the global generators.
+    This holds in this process or another one. Threads run one at a time, because they share the global generators.
     """
     with generators_seeded(seed), warnings.catch_warnings(), contextlib.suppress(ValueError):
-        warnings.simplefilter("ignore")  # they would tell about the data
+        warnings.simplefilter("ignore")  # warnings could reveal data
         return cross_validate(trial, X, y, cv=[subset], scoring=scorer, params=params)["test_score"][0]
     return math.nan
 
 
 def score_as_number(scorer, *arguments):
-    """The score, or an error of this subset alone: for one that is no number, cross_validate would give up all."""
+    """The score, or an error of this subset only: cross_validate would fail as a whole if a score is no number."""
     return float(scorer(*arguments))
 
 
 def failure_reason(trial, X, y, params, subset, scorer, seed):
-    """What of the error of a fit can be told without quoting data."""
+    """A description of a fit's error that does not quote data."""
     try:
         with generators_seeded(seed), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,1 +1,1 @@
-"""Selectors of features, and what scores them."""
+"""Feature selectors and scorers."""

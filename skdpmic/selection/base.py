@@ -1,4 +1,4 @@
-"""What every private estimator of a table does: check, read, charge, draw, keep."""
+"""The steps of every private estimator of a table: check, read, charge, draw, keep."""
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,10 +18,10 @@ from skdpmic.table.weights import read_weights
 
 
 class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
-    """An estimator that publishes something about a table with privacy.
+    """An estimator that makes a private release from a table.
 
-    A kind of estimator says, by methods, what is public (`_facts`), what is computed (`_computed`, for ledgers), how it
-    is released (`_release_for`), when its noise will exceed the signal (`_warn_about_noise`), and what follows from the
+    Subclasses define by methods what is public (`_facts`), what is computed (`_computed`, for ledgers), how it is
+    released (`_release_for`), when its noise will exceed the signal (`_warn_about_noise`), and what to keep of the
     release (`_store`).
     """
 
@@ -31,7 +31,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     # --- Read ------------------------------------------------------------------------------------------------
 
     def _read(self, X, y, groups, sample_weight=None):
-        """The records, and the measure that they are to be scored by."""
+        """The records, and the measure that scores them."""
         self._reset()
         records = self._records(X, y)
         if sample_weight is not None:
@@ -43,34 +43,34 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         return records, self._measure(records.shape.n_groups, records.n_features, records.n_classes)
 
     def _records(self, X, y):
-        """The records, each a row."""
+        """The records, one per row."""
         facts = self._facts()
         facts.check_target()
         return read_records(open_records(facts, X, self), y, facts, type(self).__name__)
 
     def _reset(self):
-        """Drop what an earlier fit left."""
+        """Delete the results of an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
         for name in ("_terms", "_described"):
             vars(self).pop(name, None)
 
     def _measure(self, n_persons, n_features, n_classes):
-        """What suits this many people, each of whom is one row of X unless `max_rows_per_group` is given."""
+        """The measure for this many people; without `max_rows_per_group`, each row of X is one person."""
         return None
 
     # --- Cost -------------------------------------------------------------------------------------------------
 
     def _cost_for(self, n_features):
-        """What a ledger is charged for a fit to a table of this many features."""
+        """The cost of a fit to a table of this many features."""
         return self._release_for(n_features, None).cost
 
     # --- Charge, draw, keep: one way, whichever way the data came --------------------------------------------
 
     def _publish(self, records, measure):
-        """Publish what is to be published of the records.
+        """Charge the cost, and publish the release of the records.
 
-        All that follows from public numbers is computed before the charge, so that an error there costs nothing.
+        Everything that depends on public numbers only is computed before the charge, so an error there costs nothing.
         """
         shape = records.shape
         n_groups = shape.n_groups
@@ -104,15 +104,15 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
 
     def _learnt(self, release, records, measure, random_bytes):
-        """The measure, with what is learnt of the target before features are scored."""
+        """The measure, after it has learnt about the target, which comes before scoring."""
         return measure
 
     def _epsilon_of_target(self, release):
-        """What that costs; None if nothing is learnt."""
+        """Epsilon of what is learnt about the target; None if nothing is learnt."""
         return None
 
     def _store(self, released, release, mechanism, measure, records):
-        """Keep what was released, and the public numbers behind it."""
+        """Store the release, and the public numbers it depends on."""
         vars(self).update(released)
         self.privacy_spent_ = release.cost[:2]
         public = (records.shape.n_groups, self.max_rows_per_group, self._broken_by())
@@ -122,25 +122,25 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     # --- Parameters ------------------------------------------------------------------------------------------
 
     def _check_parameters(self):
-        """Raise unless the parameters that need no data are as described."""
+        """Raise if a parameter that can be checked without data is invalid."""
         check_epsilon(self.epsilon)
         check_delta(self.delta)
         check_max_rows(self.max_rows_per_group)
         check_ledger(self.ledger)
         check_n_jobs(self.n_jobs)
         check_verbose(self.verbose)
-        entropy_source(self.random_state)  # now, as an error must come before the ledger is charged
+        entropy_source(self.random_state)  # now, because an error must come before the charge
 
     def _warn(self, shape, stacklevel):
-        """Say what the user should know about a release, before it is paid for."""
+        """Warn about problems of a release before it is charged."""
         facts = self._facts()
         facts.warn_about_data(stacklevel + 1)
-        if facts.needs_ranges:  # an order has no parts of too few records
+        if facts.needs_ranges:  # ranks have no parts with too few records
             warn_about_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
         warn_about_delta(self.delta, shape.n_groups, stacklevel + 1)
 
     def _broken_by(self):
-        """Names of the parameters with which the guarantee does not hold."""
+        """Names of the parameters whose values break the guarantee."""
         return (*self._facts().read_from_data, *(["random_state"] if self.random_state is not None else []))
 
     def __repr__(self, N_CHAR_MAX=700):

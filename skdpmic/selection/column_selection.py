@@ -1,4 +1,4 @@
-"""What selectors do with a table once they have chosen: keep columns, with their names and types."""
+"""How selectors transform a table: they keep the chosen columns, with their names and types."""
 
 import numbers
 import warnings
@@ -25,7 +25,7 @@ from skdpmic.table.frames import (
 
 
 class ColumnSelectionMixin(SelectorMixin):
-    """A selector of features of tables that may hold more than numbers."""
+    """A feature selector for tables that may hold more than numbers."""
 
     def transform(self, X: TableLike) -> Any:
         """Keep the selected features.
@@ -33,14 +33,14 @@ class ColumnSelectionMixin(SelectorMixin):
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            Or anything with ``__arrow_c_stream__``, which is read whole, by pyarrow or Polars.
+            Or any object with ``__arrow_c_stream__``, which is read as a whole by pyarrow or Polars.
 
         Returns
         -------
         X_selected : array-like of shape (n_samples, n_selected_features)
-            Of a dataframe that does not hold numbers only, a dataframe with the names and types of its columns; of
-            other tables an ndarray or a sparse matrix, unless `set_output` says otherwise. Of an Arrow stream, it is a
-            dataframe of the library that read it.
+            For a dataframe with non-numeric columns, a dataframe with the names and types of its columns; for an Arrow
+            stream, a dataframe of the library that read it; otherwise an ndarray or sparse matrix, unless `set_output`
+            asks for another container.
         """
         support = self._get_support_mask()
         with config_context(array_api_dispatch=False):
@@ -48,14 +48,14 @@ class ColumnSelectionMixin(SelectorMixin):
                 refuse_remote(X, "X")
                 return without_data(super().transform, X)
             X = as_frame(X)
-            container = without_data(super().transform, row_of_zeros(X))  # of the kind that the output is to have
+            container = without_data(super().transform, row_of_zeros(X))  # of the kind of the output
             chosen = columns_at(X, np.flatnonzero(support).tolist())
             if not isinstance(container, np.ndarray):
                 return in_library_of(chosen, container)
             if not holds_numbers(X):
                 return chosen.to_native()
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "No features were selected", UserWarning)  # as was said just now
+                warnings.filterwarnings("ignore", "No features were selected", UserWarning)  # already warned
                 return without_data(super().transform, X.to_native())
 
     def inverse_transform(self, X: TableLike) -> Any:
@@ -64,18 +64,18 @@ class ColumnSelectionMixin(SelectorMixin):
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_selected_features)
-            The selected features, in their order; missing values stay as they are.
+            The selected features, in order; missing values are kept.
 
         Returns
         -------
         X_original : array-like of shape (n_samples, n_features)
-            Of a dataframe that does not hold numbers only, a dataframe with the names of the features in `fit`; of
-            other tables an ndarray, or a sparse matrix.
+            For a dataframe with non-numeric columns, a dataframe with the feature names seen in `fit`; otherwise an
+            ndarray or sparse matrix.
         """
         support = self.get_support()
         with config_context(array_api_dispatch=False):
             if sparse.issparse(X):
-                return super().inverse_transform(X)  # which asks this method where numbers of entries belong
+                return super().inverse_transform(X)  # which calls this method on index arrays
             if is_frame(X):
                 X = as_frame(X)
                 if not holds_numbers(X):
@@ -97,18 +97,18 @@ def _check_width(X, support):
 
 
 def _names_by_number(support):
-    """The names that scikit-learn gives to features without any."""
+    """The names that scikit-learn gives to unnamed features."""
     return [f"x{j}" for j in range(len(support))]
 
 
 def check_k(k):
-    """Raise unless `k` says how many features to keep."""
+    """Raise unless `k` is a valid number of features."""
     if k != "all" and (not isinstance(k, numbers.Integral) or k < 1):
         raise ValueError(f"k must be an int >= 1 or 'all', got {k!r}.")
 
 
 def warn_about_k(k, n_features, stacklevel):
-    """Warn if there are fewer features than are to be kept."""
+    """Warn if there are fewer than k features."""
     if k != "all" and k > n_features:
         warnings.warn(
             f"k={k} is greater than n_features={n_features}. All the features will be returned.",
@@ -117,5 +117,5 @@ def warn_about_k(k, n_features, stacklevel):
 
 
 def n_to_keep(k, n_features):
-    """How many of so many features are kept."""
+    """The number of features kept."""
     return n_features if k == "all" else min(k, n_features)

@@ -1,4 +1,4 @@
-"""Estimators that also take records in pieces: chunks, sketches, dask collections."""
+"""Estimators that also accept records in pieces: chunks, sketches, dask collections."""
 
 import math
 import numbers
@@ -29,22 +29,22 @@ from skdpmic.table.reading import check_enough, refuse_dask
 
 
 def _check_mergeable(estimator):
-    """Raise unless scores follow from counts of pieces."""
+    """Raise unless scores can be computed from counts of pieces."""
     check_mergeable(estimator._statistic())
     if estimator.max_rows_per_group is not None:
         raise ValueError(
-            "max_rows_per_group must be None where records come in pieces, got "
-            f"{estimator.max_rows_per_group!r}: rows of one person may lie in several of them."
+            "max_rows_per_group must be None if records come in pieces, got "
+            f"{estimator.max_rows_per_group!r}: the rows of one person may be in several pieces."
         )
 
 
 def _check_one_pass(estimator):
-    """Raise if counts with the target are not enough."""
+    """Raise if counts of each feature with the target are not enough."""
     estimator._check_one_pass()
 
 
 def _check_public(estimator):
-    """Raise unless no public argument is to be read from the data."""
+    """Raise if a public parameter is "data"."""
     estimator._facts().check_public()
 
 
@@ -52,7 +52,7 @@ _Method = TypeVar("_Method")
 
 
 def _available_if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method]:
-    """Whether an estimator has a method: its AttributeError says why not."""
+    """Whether an estimator has a method; if not, its AttributeError gives the reason."""
 
     def has_method(estimator):
         try:
@@ -66,7 +66,7 @@ def _available_if(*checks: Callable[[Any], None]) -> Callable[[_Method], _Method
 
 
 class IncrementalFitMixin:
-    """Makes a `PrivateScoring` estimator count records first, wherever they are, and release its scores later."""
+    """Lets a `PrivateScoring` estimator count records first, wherever they are stored, and release scores later."""
 
     n_jobs: int | None
     max_weight: float | None
@@ -78,15 +78,16 @@ class IncrementalFitMixin:
 
     @_available_if(_check_mergeable, _check_one_pass)
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:
-        """Score every feature from the counts of a sketch, and keep what is released with noise.
+        """Score every feature from the counts of a sketch, and store the noisy release.
 
-        The release is that of `fit` on the records that were counted; with the same seed, it is the same numbers. But
-        with ``statistic="mtv_r"``, a continuous target is cut at an eighth of its range where `target_cut_` is learnt.
+        This is equivalent to `fit` on the records counted, and gives the same numbers for the same seed, with one
+        exception: with ``statistic="mtv_r"``, a learnt `target_cut_` of a continuous target is a multiple of an eighth
+        of its range.
 
         Parameters
         ----------
         sketch : RangeGridSketch
-            Of at least 4 records. It is not changed, and stays as sensitive as the data.
+            Counts of at least 4 records. It is not changed, and remains as sensitive as the data.
 
         Returns
         -------
@@ -96,12 +97,12 @@ class IncrementalFitMixin:
         Raises
         ------
         ValueError, TypeError
-            If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator are given and differ from
-            those of the sketch, if `max_weight` is another one, or if `mechanism` needs other counts. The estimator is
-            then left as it was. Of the first six, what is None or "auto", or a B that is an exponent, is taken from the
+            If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator is given and differs from
+            that of the sketch, if `max_weight` differs, or if `mechanism` needs other counts. The estimator is left
+            unchanged. Those of the first six that are None or "auto", and a B that is an exponent, are taken from the
             sketch.
         BudgetError
-            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
 
         Warns
         -----
@@ -123,11 +124,11 @@ class IncrementalFitMixin:
         n_expected: int = 100_000,
         sample_weight: BesideTable | None = None,
     ) -> Self:
-        """Count a chunk of records, to be published later by `publish`.
+        """Count a chunk of records, for a later `publish`.
 
-        **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it refuses to be pickled.
-        The first call forgets what an earlier fit released. Costs no budget: nothing is released. Available where
-        `bounds`, `target_bounds` and `classes` are public, not "data".
+        **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it cannot be pickled. The
+        first call deletes the results of an earlier fit. It costs no budget, because nothing is released. Available
+        only if `bounds`, `target_bounds` and `classes` are public, not "data".
 
         Parameters
         ----------
@@ -135,8 +136,9 @@ class IncrementalFitMixin:
             As in `fit`, but in memory, and with any number of rows.
         y : array-like of shape (n_chunk_samples,)
         n_expected : int, default=100_000
-            About how many records there will be in all; public. The first call uses it to choose what depends on
-            n_samples: B, if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not depend on it.
+            Approximate number of records in all chunks; public. The first call uses it to choose the parameters that
+            depend on n_samples: B, if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not
+            depend on it.
         sample_weight : array-like of shape (n_chunk_samples,), default=None
             As in `fit`.
 
@@ -148,12 +150,12 @@ class IncrementalFitMixin:
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the chunk is not as described. The estimator is then left as it was.
+            If a parameter or the chunk is invalid. The estimator is left unchanged.
         """
         refuse_dask(X)
         with rollback_on_error(self):
             self._check_parameters()
-            X = in_memory(X)  # as the first chunk is opened twice
+            X = in_memory(X)  # the first chunk is read twice
             is_first = "_sketch" not in vars(self)
             if is_first:
                 self._reset()
@@ -166,7 +168,7 @@ class IncrementalFitMixin:
 
     @_available_if(_check_mergeable, _check_one_pass)
     def publish(self) -> Self:
-        """Publish what `fit` would publish for all chunks since the last `publish`, and drop their counts.
+        """Make the release that `fit` would make for all chunks since the last `publish`, and delete their counts.
 
         Returns
         -------
@@ -178,7 +180,7 @@ class IncrementalFitMixin:
         NotFittedError
             If there has been no `partial_fit` since the last `publish` or `fit`.
         ValueError
-            If there are fewer than 4 records, or the parameters do not agree with those at the first `partial_fit`.
+            If there are fewer than 4 records, or the parameters have changed since the first `partial_fit`.
         BudgetError
             If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
 
@@ -187,7 +189,7 @@ class IncrementalFitMixin:
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If the number of records is so far from `n_expected` that the scores suffer from it.
+            If the number of records is so far from `n_expected` that the scores are worse for it.
         """
         if "_sketch" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
@@ -206,14 +208,14 @@ class IncrementalFitMixin:
         n_features: int | None = None,
         feature_names: Sequence[str] | NDArray[Any] | None = None,
     ) -> RangeGridSketch:
-        """An empty sketch for this estimator, to be filled elsewhere and given to `fit_sketch`.
+        """Make an empty sketch for this estimator, to be filled elsewhere and passed to `fit_sketch`.
 
         Parameters
         ----------
         n_samples : int
-            About how many records there will be in all; public. Everything that depends on it is chosen here.
+            Approximate number of records in all; public. Every parameter that depends on it is chosen here.
         n_features : int, default=None
-            Number of features; needed if neither `bounds` nor `feature_names` gives it.
+            Number of features; required if neither `bounds` nor `feature_names` determines it.
         feature_names : array-like of str, default=None
             Names of the features.
 
@@ -224,7 +226,7 @@ class IncrementalFitMixin:
         Raises
         ------
         ValueError
-            If a parameter is not as described.
+            If a parameter is invalid.
         """
         self._check_parameters()
         check_whole(n_samples, "n_samples", 4)
@@ -234,12 +236,12 @@ class IncrementalFitMixin:
         if "_sketch" in vars(self):
             raise TypeError(
                 f"cannot pickle or copy a {type(self).__name__} between partial_fit and publish: it holds exact "
-                "counts, as sensitive as the data. To move counts on purpose, use a RangeGridSketch."
+                "counts, as sensitive as the data. To move counts deliberately, use a RangeGridSketch."
             )
         return super().__getstate__()
 
     def _check_one_pass(self):
-        """Raise if records have to be read again once the first scores are known."""
+        """Raise if records must be read again once the first scores are known."""
 
     # --- Read ------------------------------------------------------------------------------------------------
 
@@ -251,7 +253,7 @@ class IncrementalFitMixin:
         return super()._read(X, y, groups, sample_weight)
 
     def _count_batches(self, X, y, sample_weight):
-        """The records of a LazyFrame, of which only some rows are in memory at a time, and their measure."""
+        """The records of a LazyFrame, read in batches, and their measure."""
         self._facts().check_public()
         y = _as_array(y, "y")
         if y.ndim == 0:
@@ -260,29 +262,29 @@ class IncrementalFitMixin:
         weights = None if sample_weight is None else _as_array(sample_weight, "sample_weight")
         if weights is not None and weights.shape != y.shape:
             shapes = f"{weights.shape} and {y.shape}"
-            raise ValueError(f"sample_weight must have a weight for each row of X, as y does, got shapes {shapes}.")
+            raise ValueError(f"sample_weight must have one weight for each row of X and y, got shapes {shapes}.")
         count = partial(count_batches, owner=self, X=X, y=y, sample_weight=weights, n_jobs=self.n_jobs)
         return self._from_sketch(count(self._sketch_for(len(y), X.head(0))), count)
 
     def _count_where_it_lies(self, X, y, sample_weight):
-        """The records of a dask collection, counted on its workers, and their measure."""
+        """The records of a dask collection, counted by its workers, and their measure."""
         _check_mergeable(self)
         n_dimensions = getattr(X, "ndim", "no")
         if n_dimensions != 2:
             raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
         refuse_masked(y, "y")
         refuse_masked(sample_weight, "sample_weight")
-        n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # which would take a pass over the rows
+        n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # counting rows takes a pass over them
         check_enough(n_samples)
         names = feature_names(X)
-        self._facts().axes(X.shape[1], names)  # raises, if names in dicts are not those of columns
+        self._facts().axes(X.shape[1], names)  # raises if names in dicts are not columns
         count = partial(count_collection, X=X, y=y, sample_weight=sample_weight)
         sketch = count(self._empty_sketch(n_samples, X.shape[1], names))
-        self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises, if it is too large for them
+        self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises if it is too large for them
         return self._from_sketch(sketch, count)
 
     def _sketch_for(self, n_samples, X):
-        """An empty sketch for a table at hand, whose column names dicts must match."""
+        """An empty sketch for a given table, whose columns must match the dicts."""
         facts = self._facts()
         table = open_table(X, type(self).__name__, takes_text=facts.takes_text)
         note_columns(self, table)
@@ -304,7 +306,7 @@ class IncrementalFitMixin:
         )
 
     def _from_sketch(self, sketch, recount=None):
-        """The records of a sketch, if it suits this estimator, and its measure; `recount` counts them once more."""
+        """The records of a sketch and its measure, if it suits this estimator; `recount` counts the records again."""
         self._check_agreement(sketch)
         kept = self._kept(sketch.n_features_in_, sketch.description.names)
         records = SketchedRecords(sketch, recount, kept=kept)
@@ -315,7 +317,7 @@ class IncrementalFitMixin:
         return records, self._told(self._release_for(sketch.n_features_in_, None).told(sketch.measure))
 
     def _check_agreement(self, sketch):
-        """Raise unless a sketch has what the parameters ask for."""
+        """Raise unless the sketch matches the parameters."""
         if self.statistic != sketch.statistic:
             raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {self.statistic!r}.")
         check_facts(sketch.description, self._facts())
@@ -329,21 +331,21 @@ class IncrementalFitMixin:
         return "auto" in (B, c) or _is_exponent(B)
 
     def _warn_about_expected(self, records, measure):
-        """Warn if the B chosen for an expected number of records is far from that of their number."""
+        """Warn if B was chosen for a very different number of records."""
         B = self._grids().B
         if B != "auto" and not _is_exponent(B):
             return
         fitting = self._measure(records.n_samples, records.n_features, records.n_classes).B
         if not 0.5 <= measure.B / fitting <= 2:
             warnings.warn(
-                f"B={measure.B:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} suits "
-                f"the {records.n_samples:,} records that came.",
+                f"B={measure.B:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} would suit "
+                f"the {records.n_samples:,} records received.",
                 stacklevel=3,
             )
 
 
 def _as_array(column, name):
-    """A column beside a LazyFrame, as an array."""
+    """A column that accompanies a LazyFrame, as an array."""
     refuse_masked(column, name)
     return without_data(np.asarray, as_objects(as_column(column, name)))
 

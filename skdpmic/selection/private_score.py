@@ -40,23 +40,23 @@ def private_score(
 ) -> float:
     """Score one pair of variables by their dependence, under epsilon-differential privacy.
 
-    Replacing one record (an entry of `x`, of `y` and of `strata`) changes the probability of any outcome by a factor of
+    Replacing one record (one entry each of `x`, `y` and `strata`) changes the probability of any outcome by a factor of
     at most exp(epsilon).
 
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers, one record per index; at least 4. No dates, missing values or masked arrays. y plays the part of
-        the target: with "mtv_r", the scores of x with y and of y with x differ.
+        Real numbers, one per record; at least 4. No dates, missing values or masked arrays. y is the target: "mtv_r"
+        gives different scores if x and y are exchanged.
     statistic : str, default="mic_r"
-        What is scored. The first two find dependence of any shape, and need `bounds`; the others use only the order of
-        the values:
+        Measure of dependence. The first two find dependence of any shape and need `bounds`; the others use only the
+        order of the values:
 
-        - "mic_r": the Maximal Information Coefficient over grids of equal parts, :func:`mic_r`. Choose it if you
-          want to compare relationships of different shapes on one scale.
+        - "mic_r": the Maximal Information Coefficient over grids of equal parts, :func:`mic_r`. Choose it to compare
+          relationships of different shapes on one scale.
         - "mtv_r": total variation from independence, :func:`mtv_r`. It finds shapes down to an eighth of the
           range of y, with a third of the noise of "mic_r" at 1,000 records and a fifth at a million.
-        - "kendall": the absolute value of Kendall's tau [2]_, for relationships that only rise or only fall.
+        - "kendall": the absolute value of Kendall's tau [2]_, for monotonic relationships.
         - "spearman": the absolute value of Spearman's rho [3]_, for the same relationships; both the score and its
           noise are up to 1.5 times as large.
         - "chatterjee": Chatterjee's xi [4]_, of y given x or of x given y, whichever is larger, for functions of any
@@ -65,45 +65,45 @@ def private_score(
         - "mic_e": the Maximal Information Coefficient over grids by rank (MICe-Lap, [1]_). It has by far the most
           noise: prefer "mic_r" wherever a public range is known.
     mechanism : {"laplace", "geometric"}, default="laplace"
-        "laplace" adds noise to the score. "geometric", for "mic_r" only, adds noise to a table of counts and
-        estimates the score from it (a valid form of MICr-Geom). Strong dependence, and steep or wavy relationships,
-        then come out far too low, so prefer "laplace" unless n_samples times epsilon is very small.
+        "laplace" adds noise to the score. "geometric", for "mic_r" only, adds noise to a table of counts and estimates
+        the score from it (a valid form of MICr-Geom). It strongly underestimates strong dependence and steep or wavy
+        relationships, so prefer "laplace" unless n_samples times epsilon is very small.
     epsilon : float
-        Privacy budget, above 0; infinity gives the score without noise.
+        Privacy budget, above 0; infinity adds no noise.
     bounds : ((x_lo, x_hi), (y_lo, y_hi)), default=None
-        The public range of each variable, required for "mic_r" and "mtv_r" and ignored otherwise. It must not be read
-        from the data. Values outside are clipped.
+        Public range of each variable, required for "mic_r" and "mtv_r" and ignored otherwise. It must not be read from
+        the data. Values outside are clipped.
     B, c : float or "auto", default="auto"
-        Maximum grid size, and how much finer than a merged partition its master partition is, as in :func:`mic_r`,
-        :func:`mtv_r` and :func:`mic_e`. "auto" depends on public numbers only: for "mic_r" values tuned for n_samples,
-        epsilon and `correction` (``docs/evidence/defaults.md``); 32 and 38 for "mtv_r"; 0.6 and 15 for "mic_e", whose
-        noise grows with B. With ``mechanism="geometric"``, the noisy table has ``c * floor(sqrt(B))`` parts a side,
-        rounded down, from 2 to 100. Ignored for ranks.
+        Maximum grid size, and how many times finer than a merged partition its master partition is, as in
+        :func:`mic_r`, :func:`mtv_r` and :func:`mic_e`. "auto" depends on public numbers only: values tuned for
+        n_samples, epsilon and `correction` for "mic_r" (``docs/evidence/defaults.md``); 32 and 38 for "mtv_r"; 0.6 and
+        15 for "mic_e", whose noise grows with B. With ``mechanism="geometric"``, the noisy table has ``c *
+        floor(sqrt(B))`` parts per side, rounded down, from 2 to 100. Ignored by rank statistics.
     correction : None or "miller-madow", default="miller-madow"
-        What is subtracted for chance, with "mic_r", as in :func:`mic_r`; None is the statistic of [1]_.
-        ``mechanism="geometric"`` has a correction of its own.
+        Bias correction for "mic_r", as in :func:`mic_r`; None gives the statistic of [1]_. ``mechanism="geometric"``
+        uses a different correction.
     strata : array-like of shape (n_samples,), default=None
-        The stratum of each record, text or numbers as `categories` are; for "kendall" and "spearman" only. The score is
-        then the mean over records of the signed correlation within their stratum: what is left of the dependence once
-        the stratum is known. To use several variables, combine them into one label.
+        Stratum of each record, of the type of `categories`; for "kendall" and "spearman" only. The score is then the
+        mean over records of the signed correlation within their stratum: the dependence that remains once the stratum
+        is known. To use several variables, combine them into one label.
     categories : list or array of at least 2 labels, default=None
-        The public labels of the strata, required with `strata`. They must not be read from the data. Records with any
-        other label form one more stratum, and those without a label another.
+        Public labels of the strata, required with `strata`. They must not be read from the data. Records with any other
+        label form one more stratum, and records without a label another.
     ledger : BudgetLedger, default=None
-        Is charged before the score is computed.
+        Ledger that is charged before the score is computed.
     random_state : None, int or RandomState, default=None
-        None draws the noise, and the order of equal values, from the operating system's entropy. A seed is for tests;
-        it breaks the guarantee, and warns.
+        None draws the noise, and the order of equal values, from the operating system's entropy. A seed is for tests
+        only: it breaks the guarantee and warns.
 
     Returns
     -------
     float
-        In [0, 1]; with `strata` in [-1, 1], below 0 if y falls as x rises.
+        Private score in [0, 1]; with `strata` in [-1, 1], below 0 if y falls as x rises.
 
     Raises
     ------
     ValueError
-        If an argument is not as described. Nothing is charged.
+        If an argument is invalid. Nothing is charged.
     BudgetError
         If epsilon does not fit in `ledger`. No noise is drawn.
 
@@ -114,9 +114,9 @@ def private_score(
 
     See Also
     --------
-    DPMICScorer : The scores of many features with one target, also of labels, dates and missing values.
+    DPMICScorer : Scores many features against one target; accepts labels, dates and missing values.
     skdpmic.correlation.PrivateCorrelation : Kendall correlations of all pairs of columns.
-    mic_r, mic_e, mtv_r : Without privacy.
+    mic_r, mic_e, mtv_r : The measures without privacy.
 
     Notes
     -----
@@ -137,12 +137,12 @@ def private_score(
     "spearman" with strata    about ``10 / n``                           0.010
     ========================  =========================================  =================
 
-    Except for "mic_e" and "distance_correlation", these are exact: some records attain them, for "mic_r" without a
-    correction (``docs/theory``). With ``mechanism="geometric"``, the noise on each count has scale ``2 / epsilon``.
+    Except for "mic_e" and "distance_correlation", these bounds are tight: some records attain them, for "mic_r" without
+    a correction (``docs/theory``). With ``mechanism="geometric"``, the noise on each count has scale ``2 / epsilon``.
 
-    Kendall's tau and Spearman's rho have the divisor for distinct values, so with many ties they stay below 1. For the
-    other three statistics of ranks, equal values are put in random order, separately for x and y. Strata in which y
-    rises with x cancel others in which it falls: 0 does not mean independent.
+    Kendall's tau and Spearman's rho use the divisor for distinct values, so with many ties they stay below 1. For the
+    other three rank statistics, equal values are put in random order, separately for x and y. Strata in which y rises
+    with x cancel strata in which it falls: a score of 0 does not mean independence.
 
     References
     ----------
@@ -157,7 +157,7 @@ def private_score(
 
     Examples
     --------
-    A curve, within public ranges:
+    A curve within public ranges:
 
     >>> import numpy as np
     >>> from skdpmic import private_score
@@ -165,14 +165,14 @@ def private_score(
     >>> private_score(x, x**2, epsilon=10, bounds=((-1, 1), (0, 1))) > 0.9
     True
 
-    The same without ranges, by ranks:
+    The same curve without ranges, by ranks:
 
     >>> private_score(x, x**2, statistic="chatterjee", epsilon=10) > 0.9
     True
     >>> private_score(x, x**2, statistic="kendall", epsilon=10) < 0.1
     True
 
-    Two variables that rise together with age, and move apart within each age:
+    Two variables that both rise with age, but move in opposite directions within each age:
 
     >>> age = np.repeat([20, 40, 60], 1000)
     >>> within = np.tile(np.linspace(0, 10, 1000), 3)
@@ -201,7 +201,7 @@ def private_score(
 
 
 def _chosen(name, mechanism, correction, strata, categories):
-    """The statistic, with strata if there are any; a ValueError if the arguments do not go together."""
+    """The statistic, with strata if given; a ValueError if the arguments are inconsistent."""
     statistic = statistic_named(name, correction, OF_PAIRS)
     of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta and each.is_independent]
     if not isinstance(mechanism, str) or mechanism not in (*of_scores, GeometricMechanism.name):
@@ -217,7 +217,7 @@ def _chosen(name, mechanism, correction, strata, categories):
 
 
 def _records(x, y, statistic, bounds, strata, categories):
-    """The pair as a table of one feature. As sensitive as the data."""
+    """The pair as a table of one feature. Raw data; not private."""
     x, y = check_pair(x, y, min_samples=4)
     if strata is not None:
         return Records(x[None], [None], StratifiedTarget(y, read_strata(strata, categories, len(x))))

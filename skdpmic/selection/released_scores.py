@@ -1,4 +1,4 @@
-"""What follows from published scores: intervals and p-values, from the known law of the noise."""
+"""Intervals and p-values of published scores, from the known distribution of the noise."""
 
 import math
 
@@ -19,10 +19,10 @@ LEARN = "learn"  # as target_shares
 class PrivateScores(IncrementalFitMixin, PrivateScoring):
     """An estimator that publishes the scores of all features."""
 
-    _quieter = "the names alone, from PrivateSelectKBest with a small k,"
+    _quieter = "publishing names only (PrivateSelectKBest with a small k)"
 
     def _mechanisms(self):
-        """Names of the mechanisms that it may have."""
+        """Names of the mechanisms allowed."""
         return tuple(MECHANISMS)
 
     def _grids(self):
@@ -47,7 +47,7 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
     def _has_no_noise(self):
         return self.epsilon == math.inf
 
-    # --- What p-values by ranks know of two classes ----------------------------------------------------------
+    # --- Shares of two classes, for p-values of rank statistics ----------------------------------------------
 
     def _tests_by_classes(self):
         return self._statistic().tests_by_ties and self.classes is not None
@@ -78,7 +78,7 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
         if self.mechanism not in MECHANISMS and not self._statistic().supports_counts:
             raise ValueError(
                 f"mechanism must be {one_of(MECHANISMS)} with statistic={self.statistic!r}, got {self.mechanism!r}, "
-                "whose noisy tables are used for statistic='mic_r' only."
+                "whose noisy tables require statistic='mic_r'."
             )
         needs_delta = self.mechanism in MECHANISMS and MECHANISMS[self.mechanism].needs_delta
         if needs_delta and self.delta == 0:
@@ -90,18 +90,19 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
             )
 
     def scores_interval(self, confidence: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
-        """Intervals for the scores without noise, from the known law of the noise alone.
+        """Confidence intervals for the noise-free scores, from the known noise distribution.
 
         Costs no privacy: it uses only what was released.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            In (0, 1): how likely it is at least that the interval of a feature holds its score without noise.
+            Confidence level, in (0, 1): the interval of a feature contains its noise-free score with at least this
+            probability.
         simultaneous : bool, default=False
-            Whether all intervals together hold all scores with this confidence, in place of each by itself. They are
-            wider then; at 95%, by 28% at most with ``mechanism="k-norm"``, and with "laplace" by a factor of about
-            ``log(20 * n_features) / 3``.
+            Whether all intervals contain their scores simultaneously at this confidence, rather than each by itself.
+            They are then wider: at 95%, by at most 28% with ``mechanism="k-norm"``, and by a factor of about ``log(20 *
+            n_features) / 3`` with "laplace".
 
         Returns
         -------
@@ -112,47 +113,47 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
         AttributeError
             If the distribution of the noise on the scores is not known, as with ``mechanism="geometric"``.
         ValueError
-            If `confidence` is not as described.
+            If `confidence` is invalid.
         """
         mechanism = self._mechanism_of_scores("scores_interval")
         check_confidence(confidence)
         return mechanism.interval(self.scores_, confidence, simultaneous)
 
     def p_values(self, *, n_resamples: int | Auto = "auto", random_state: RandomState = 0) -> Floats:
-        """How likely a feature independent of the target would be to score at least as much, noise included.
+        """Compute p-values of the scores: the probability that an independent feature scores at least as much.
 
-        Costs no privacy: nothing but what was released, and public numbers, are used. Not corrected for there being
-        several features: ``scipy.stats.false_discovery_control`` and scikit-learn's `SelectFdr` do that, or `fdr` of
-        :class:`DPMICSelector`. With ``mechanism="k-norm"`` they depend on one another, which only `fdr`, and
-        ``method="by"`` of the first, allow for.
+        The noise is included. Costs no privacy: it uses only what was released, and public numbers. The p-values are
+        not corrected for multiple testing: use ``scipy.stats.false_discovery_control``, scikit-learn's `SelectFdr`, or
+        `fdr` of :class:`DPMICSelector`. With ``mechanism="k-norm"`` the p-values depend on one another, which only
+        `fdr`, and ``method="by"`` of the first, allow for.
 
         Parameters
         ----------
         n_resamples : int or "auto", default="auto"
-            With ranks, how many scores of independent variables are simulated; at least 1. No p-value is then below
-            ``1 / (n_resamples + 1)``. "auto": 9,999, and 99,999 for more than 100 features.
+            Number of simulated scores of independent variables, for rank statistics; at least 1. No p-value is below
+            ``1 / (n_resamples + 1)``. "auto" is 9,999, or 99,999 for more than 100 features.
         random_state : None, int or RandomState, default=0
-            For these simulations, which hide nothing: with the default, one release always has the same p-values.
+            Seed of these simulations, which need no secrecy. With the default, a release always has the same p-values.
 
         Returns
         -------
         p_values : ndarray of shape (n_features,)
             In [0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature is independent
             of the target, its p-value is at most a with probability at most a, for every a. With "chatterjee" and
-            "distance_correlation" it is exact but for the simulation; above 10,000 and 2,000 records, respectively,
-            only that many are simulated, and their scores scaled to the standard deviation for all records. With the
-            other statistics it is an upper bound, as their law depends on how the values are spread, or on ties: close
-            where noise is stronger than chance, and too large where it is not. With "kendall" and "spearman" it knows
-            of the shares of two classes what `target_shares` says; of columns in which nearly all values are equal it
-            is too large by orders of magnitude (``docs/choose/significance.md``).
+            "distance_correlation" it is exact up to simulation error; above 10,000 and 2,000 records, respectively,
+            only that many are simulated, and their scores are scaled to the standard deviation for all records. With
+            the other statistics it is an upper bound, because their distribution depends on that of the values, or on
+            ties: the bound is close if noise is stronger than chance, and too large otherwise. With "kendall" and
+            "spearman", it uses the shares of two classes as given by `target_shares`; for columns in which nearly all
+            values are equal it is too large by orders of magnitude (``docs/choose/significance.md``).
 
         Raises
         ------
         AttributeError
-            If the distribution of the noise on the scores is not known, or if people have several rows each, which
-            are not independent.
+            If the distribution of the noise on the scores is not known, or if people have several rows each, because
+            these are not independent.
         ValueError
-            If `n_resamples` is not as described.
+            If `n_resamples` is invalid.
 
         Examples
         --------
@@ -168,7 +169,7 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
         return self._null_model.p_values(self.scores_, noise, n_resamples, random_state)
 
     def _mechanism_of_scores(self, name):
-        """What drew the noise on the scores; an AttributeError if its law is not known."""
+        """The mechanism that drew the noise on the scores; an AttributeError if its distribution is not known."""
         check_published(self)
         if not hasattr(self._noise, "law"):
             raise AttributeError(

@@ -1,4 +1,4 @@
-"""What the selectors and the scorer share: features are scored against a target by a statistic."""
+"""The base of selectors and scorer: features are scored against a target by a statistic."""
 
 import warnings
 from typing import Any, Literal, NamedTuple, Self
@@ -21,11 +21,11 @@ from skdpmic.table.public import asks_for_data
 from skdpmic.table.targets import check_target_shares
 from skdpmic.table.weights import USUAL_MEAN, check_weights_given
 
-_FEWEST = 4  # of so many features, one is looked for: of fewer, luck finds the best
+_FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
 
 
 class Grids(NamedTuple):
-    """The grids that a user asks for."""
+    """The grids that the parameters ask for."""
 
     B: Any = "auto"
     c: Any = "auto"
@@ -33,7 +33,7 @@ class Grids(NamedTuple):
 
 
 class PrivateScoring(ResultsMixin, PrivateEstimator):
-    """An estimator that scores features against a target, and publishes scores or names."""
+    """An estimator that scores features against a target and publishes scores or names."""
 
     def fit(
         self,
@@ -42,28 +42,28 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         groups: BesideTable | None = None,
         sample_weight: BesideTable | None = None,
     ) -> Self:
-        """Score every feature against the target, and keep what is released with noise.
+        """Score every feature against the target, and store the noisy release.
 
         Parameters
         ----------
         X : array-like, dataframe, sparse matrix or dask collection of shape (n_samples, n_features)
-            One record per row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, as `bounds`
-            and `categories` say; missing values have their own bin, and are never an error. Dataframes may be of
-            any library that narwhals knows. What has ``__arrow_c_stream__``, such as a relation of DuckDB or a
-            RecordBatchReader, is read whole and once, by pyarrow or Polars; its schema says what columns hold. Of a
-            LazyFrame of Polars, whose rows must always come in the same order, only some are in memory at a time.
-            Masked arrays are refused, as their hidden values would be read.
+            One record per row; at least 4 rows. Columns hold numbers, labels, booleans, dates or durations, according
+            to `bounds` and `categories`. Missing values are never an error: they have their own bin. Dataframes of any
+            library supported by narwhals are accepted. An object with ``__arrow_c_stream__``, such as a DuckDB relation
+            or a RecordBatchReader, is read once and as a whole, by pyarrow or Polars; its schema gives the column
+            types. A Polars LazyFrame is read in batches, and must always return its rows in the same order. Masked
+            arrays are refused, because their hidden values would be read.
         y : array-like of shape (n_samples,)
-            The target, without missing values: numbers or dates within `target_bounds` (clipped otherwise), or labels
-            from `classes`. Where X is a dask collection, so is y, in partitions of the same rows. y, `groups` and
-            `sample_weight` may also be a dataframe, LazyFrame or Arrow stream of one column, or an Arrow array, with
-            the rows in the order of those of X, which a query guarantees only if it sorts them.
+            The target, without missing values: numbers or dates, clipped to `target_bounds`, or labels from `classes`.
+            If X is a dask collection, y must be one with the same partitions. y, `groups` and `sample_weight` may also
+            be a dataframe, LazyFrame or Arrow stream of one column, or an Arrow array. Rows must be in the same order
+            as in X; a query guarantees that only if it sorts them.
         groups : array-like of shape (n_samples,), default=None
-            The person each row belongs to, given if and only if `max_rows_per_group` is: labels of at least 4 people,
-            hashable, and none of them missing. X must then be in memory.
+            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
+            least 4 people, none missing. X must then be in memory.
         sample_weight : array-like of shape (n_samples,), default=None
-            The survey weight of each row, given if and only if `max_weight` is: at least 0; larger ones than that are
-            clipped. Where X is a dask collection, so is this, in partitions of the same rows.
+            Survey weight of each row; given if and only if `max_weight` is. At least 0, and clipped to `max_weight`. If
+            X is a dask collection, this must be one with the same partitions.
 
         Returns
         -------
@@ -73,9 +73,9 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the data is not as described. The estimator is then left as it was.
+            If a parameter or the data is invalid. The estimator is left unchanged.
         BudgetError
-            If the cost does not fit in `ledger`. The estimator is left as it was, and no noise is drawn.
+            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
 
         Warns
         -----
@@ -110,7 +110,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         )
 
     def _kept(self, n_features, names):
-        """The numbers of the features that are no candidates."""
+        """Indices of the features kept in any case."""
         return ()
 
     def _records(self, X, y):
@@ -124,11 +124,11 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
 
     def _told(self, measure):
-        """The measure, with what is public about the target's margin."""
+        """The measure, with the public distribution of the target."""
         return measure if self.target_shares is None else measure.knowing(self._shares())
 
     def _check_told(self, statistic):
-        """Raise unless `target_shares`, which are given, are of use."""
+        """Raise if the given `target_shares` would not be used."""
         check_of_target(statistic)
         self._shares()
 
@@ -136,7 +136,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         return check_target_shares(self.target_shares, self.classes)
 
     def _learns_target(self):
-        """Whether a part of the budget is for the target itself."""
+        """Whether a part of the budget is spent on the target itself."""
         return self.target_shares is None and self._statistic().learns_target(self._facts().n_classes)
 
     def _learnt(self, release, records, measure, random_bytes):
@@ -163,7 +163,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         vars(self).pop("_margin", None)
 
     def _check_parameters(self):
-        statistic = self._statistic()  # raises, if there is none of that name
+        statistic = self._statistic()  # raises if there is none of that name
         if self.target_shares is not None:
             self._check_told(statistic)
         check_takes_weights(statistic, self.max_weight)
@@ -185,26 +185,27 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         excess = excess_of_noise(*assumed) / factor
         if excess > 1:
             budget, found = shape.n_groups * float(self.epsilon), share_found(*assumed, factor)
-            best = f"{found:.0%} of the best {k} features" if k > 1 else f"in {found:.0%} of fits the best feature"
+            one = f"the best feature will be found in {found:.0%} of fits"
+            best = f"{found:.0%} of the best {k} features will be found" if k > 1 else one
             warnings.warn(
-                f"noise will exceed the signal that is usual: with n_samples={shape.n_groups:,}, "
-                f"n_features={shape.n_features:,} and epsilon={float(self.epsilon):g}, {best} will be found, if scores "
-                "fall as slowly as on a third of public tables. That becomes half from n_samples * epsilon of "
-                f"{in_short(excess * budget)} on, which is {in_short(budget)} here; fewer features and {self._quieter} "
-                "reduce the noise, too: skdpmic.plan_release tells how much.",
+                f"noise will exceed the signal of a typical table: with n_samples={shape.n_groups:,}, "
+                f"n_features={shape.n_features:,} and epsilon={float(self.epsilon):g}, {best}, if scores fall as "
+                "slowly as on a third of public tables. That becomes half at n_samples * epsilon = "
+                f"{in_short(excess * budget)}, which is {in_short(budget)} here. Fewer features, or {self._quieter}, "
+                "also reduce the noise; skdpmic.plan_release computes by how much.",
                 stacklevel=stacklevel + 1,
             )
         return excess > 1
 
     def target_shares_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Intervals for the shares of the records that `target_shares_` are, from the known law of their noise alone.
+        """Confidence intervals for the shares of the records that `target_shares_` estimate.
 
-        Costs no privacy: nothing but what was released is used.
+        Costs no privacy: it uses only what was released.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            In (0, 1): how likely it is at least that an interval holds its share.
+            Confidence level, in (0, 1): an interval contains its share with at least this probability.
 
         Returns
         -------
@@ -224,11 +225,11 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         return shares_interval(self._margin, confidence)
 
     def _n_kept(self):
-        """How many features are no candidates."""
+        """Number of features kept in any case."""
         return 0
 
     def _n_wanted(self, n_features):
-        """How many features are to be chosen; None if that is open."""
+        """Number of features to choose; None if the scores decide it."""
         return None
 
     def plan(
@@ -239,33 +240,33 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         mean_weight: float = USUAL_MEAN,
         signal: Literal["strong", "typical", "weak"] = "weak",
     ) -> ReleasePlan:
-        """How much noise a fit to a table of this shape will have, compared with other mechanisms and statistics.
+        """Plan the noise of a fit to a table of this shape, and compare it with other mechanisms and statistics.
 
-        Costs no privacy: nothing but the parameters and these numbers is used, and no ledger is charged.
+        Costs no privacy: it uses only the parameters and these numbers, and charges no ledger.
 
         Parameters
         ----------
         n_samples : int
             Number of records, at least 4.
         n_features : int, default=None
-            Number of features; needed if neither `bounds` nor `categories` gives it.
+            Number of features; required if neither `bounds` nor `categories` determines it.
         mean_weight : float, default=0.25
-            The mean weight of the records, as a share of `max_weight`, about; used only if that is given.
+            Approximate mean weight of the records, as a share of `max_weight`; used only if that is given.
         signal : {"strong", "typical", "weak"}, default="weak"
-            What is assumed of the scores where it is stated which share of the best features will be `found`; as in
+            Assumption about the scores behind `found`, the share of the best features found; as in
             :func:`plan_release`.
 
         Returns
         -------
         ReleasePlan
-            The first row is what `fit` will do with these parameters: its `noise_scale` is `noise_scale_`, its
-            `epsilon` and `delta` are `privacy_spent_`. After it come the other releases for the same epsilon, those
-            with the least error first, as :func:`plan_release` finds them; in these B and c are automatic.
+            The first row describes `fit` with these parameters: its `noise_scale` is `noise_scale_`, its `epsilon` and
+            `delta` are `privacy_spent_`. The other rows are the other releases for the same epsilon, in order of
+            increasing error, as :func:`plan_release` finds them; their B and c are automatic.
 
         Raises
         ------
         ValueError
-            If a parameter is not as described, epsilon is infinite, or the classes are to be read from the data.
+            If a parameter is invalid, epsilon is infinite, or the classes are "data".
 
         Examples
         --------
@@ -276,7 +277,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         """
         self._check_parameters()
         if asks_for_data(self.classes):
-            raise ValueError("classes must be public for a plan, which depends on their number, got 'data'.")
+            raise ValueError("classes must be public for a plan, because it depends on their number, got 'data'.")
         facts = self._facts()
         n_features = facts.n_features if n_features is None else n_features
         given = (n_samples, n_features, None, self.epsilon, None, self.delta, facts.n_classes, self.max_rows_per_group)

@@ -1,4 +1,4 @@
-"""The front door: the names of the k best features, not their scores, with the least noise."""
+"""The main selector: it publishes the names of the k best features, not their scores, with the least noise."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
@@ -22,12 +22,12 @@ from skdpmic.table.kept import check_keep, kept_columns
 from skdpmic.table.weights import USUAL_MEAN
 
 _CRITERIA = ("single", "joint", "auto")
-_ENOUGH = 500  # "auto" is joint where a choice has noise of 2 / 500 or less: docs/theory/joint.md
+_ENOUGH = 500  # "auto" is "joint" if the noise of a choice is 2 / 500 or less: docs/theory/joint.md
 
 
 @parameters
 class PrivateSelectKBestParameters:
-    """What :class:`PrivateSelectKBest` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`PrivateSelectKBest`; separate, because type checkers cannot read its other bases."""
 
     k: int | Literal["all"]
     _: KW_ONLY
@@ -52,128 +52,131 @@ class PrivateSelectKBestParameters:
 class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, IncrementalFitMixin, PrivateScoring):
     """Select the k best features under differential privacy, and publish their names, not their scores.
 
-    Features are scored by a measure of their dependence on the target. What is released is which k features have the
-    largest scores, in order, and how far these are apart where that is free (`gaps_`); no score is. That needs far less
-    noise than publishing scores, and satisfies epsilon-differential privacy: replacing one record (one row of X and y;
-    with `max_rows_per_group`, all rows of one person) changes the probability of any outcome by a factor of at most
-    exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential privacy.
+    Features are scored by a measure of their dependence on the target. The release consists of the names of the k
+    features with the largest scores, in order, and of the gaps between these scores where they cost nothing (`gaps_`);
+    the scores are not released. This needs far less noise than publishing scores. It satisfies epsilon-differential
+    privacy: replacing one record (one row of X and y; with `max_rows_per_group`, all rows of one person) changes the
+    probability of any outcome by a factor of at most exp(epsilon). With `delta`, it satisfies (epsilon,
+    delta)-differential privacy.
 
     Parameters
     ----------
     k : int or "all"
-        How many features to choose, in addition to those of `keep`; at least 1. The noise grows with it.
+        Number of features to choose, in addition to those of `keep`; at least 1. The noise grows with it.
     statistic : str, default="mtv_r"
-        What a score is, always in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation, and finds dependence of any
-        shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`, at about six times the epsilon. "kendall"
-        and "spearman" find monotonic trends, "chatterjee" finds functions, "distance_correlation" both, less
-        sharply; these four use ranks, so they need neither `bounds` nor `target_bounds`, and cannot be scored from
-        chunks, sketches or dask collections. Kendall and Spearman allow two classes, the other two any number, in
-        ascending order of their labels.
+        Measure of dependence on the target; scores are in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation and
+        finds dependence of any shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`; it needs about six
+        times the epsilon. "kendall" and "spearman" find monotonic trends, "chatterjee" finds functions,
+        "distance_correlation" finds both, less sharply. These four use ranks: they need neither `bounds` nor
+        `target_bounds`, and do not support chunks, sketches or dask collections. Kendall and Spearman support two
+        classes, the other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
-        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
+        Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=0.0
-        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples`` if
-        not 0. It allows another mechanism, which is taken where it has less noise.
+        How much the probability of any outcome may change beyond the factor exp(epsilon), in [0, 1). Use 0, or a value
+        far below ``1 / n_samples``: this allows a second mechanism, which is used if it has less noise.
     bounds : tuple, array-like or dict, default=None
         Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
-        is ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in
-        ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with equally many parts between neighbours
-        (:func:`private_bounds` learns these). Columns of dates or durations have bounds of dates or durations. A single
-        range is for all features that are not in `categories`; a dict has one for each, by name or number; and
-        ``(lower, upper)`` may be two arrays of shape (n_features,). "data" reads the range from X, which breaks the
-        guarantee, and warns.
+        is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
+        scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
+        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
+        durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
+        name or number; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data" reads the range from X,
+        which breaks the guarantee and warns.
     categories : dict, default=None
-        Public labels of nominal features, by name or number: lists of at least 2 different texts or numbers. A label
-        that is not among them is "other", which has its own bin. Together with a dict of `bounds` it covers every
-        feature, except columns of booleans and of types that declare their labels (Enum of Polars), which need no
-        entry. With ranks, the order of the labels counts, and labels of text columns are required.
+        Public labels of nominal features, by name or number: lists of at least 2 distinct strings or numbers. Any other
+        label counts as "other", which has its own bin. Together with a dict of `bounds`, it must cover every feature
+        except boolean columns and columns whose type declares its labels (such as Polars Enum), which need no entry.
+        With rank statistics, the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
-        Public range of a continuous target, like an entry of `bounds`, or "data". Give exactly one of `target_bounds`
-        and `classes`; rank statistics of a continuous target need neither.
+        Public range of a continuous target, in the form of an entry of `bounds`, or "data". Give exactly one of
+        `target_bounds` and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
-        All labels that a discrete target can have, in any order, or "data".
+        All labels a discrete target can have, in any order, or "data".
     target_shares : array-like, default=None
-        What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
-        order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
-        None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
-        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``).
+        Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
+        order of `classes`, or in each half, quarter or eighth of `target_bounds`; all above 0, with a sum of 1. If
+        None, 15% of the budget is spent on learning it (`target_shares_`), unless there are more than four classes.
+        Wrong shares cost power, not privacy (``docs/theory/known_margin.md``).
     criterion : {"single", "joint", "auto"}, default="auto"
-        What a feature is chosen by. "single" takes the k that tell most of the target, each by itself. "joint" takes
-        one after the other: the first tells most by itself; each later one adds most to the one of those before it that
-        it adds least to. So copies and junk come last, and the noise is larger by a ninth only; scores of
-        ``statistic="mtv_r"`` alone can do it, and not those of chunks or sketches, which are counted once. "auto"
-        takes "joint" where it is possible and the noise is small enough: for 5 features, from
-        ``n_samples * epsilon`` of about 6,000 on (``docs/choose/redundancy.md``).
+        How features are chosen. "single" chooses the k features with the largest scores, each scored by itself. "joint"
+        chooses one feature at a time: first the one with the largest score by itself, then always the one whose
+        smallest gain over any feature chosen before is largest. Copies and irrelevant features then come last, and the
+        noise is larger by only a ninth. It requires ``statistic="mtv_r"``, and does not support chunks or sketches,
+        which are counted once. "auto" uses "joint" where it is possible and the noise is small enough: for 5 features,
+        from ``n_samples * epsilon`` of about 6,000 (``docs/choose/redundancy.md``).
     keep : list of str or int, default=()
-        Names or numbers of features that are wanted in any case, such as age, sex or a treatment: public, without
-        noise and at no cost. They are in the output of `transform`, in addition to the `k` that are chosen, and with
-        joint scores they count as chosen before. Those are compared with them, so they need `bounds` or `categories`
-        then, and with "auto" joint scores are taken only if all have an entry. Otherwise nothing of them is looked at.
+        Names or numbers of features to keep in any case, such as age, sex or a treatment. The list is public, so it
+        needs no noise and costs nothing. `transform` keeps them in addition to the `k` features chosen. With joint
+        scores they count as chosen before the others, which are compared with them: they then need `bounds` or
+        `categories`, and "auto" uses joint scores only if all have an entry. Otherwise their values are not used.
     max_rows_per_group : int, default=None
-        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
-        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
-        Noise and budget are then per person, and the number of people is public, as n_samples otherwise is. 1 is best
-        with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
-        with as many as people have, for the same noise (``docs/theory/people.md``).
+        If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
+        each row, and each person contributes exactly this many rows: a random sample of them if there are more,
+        repeated rows if there are fewer. Noise and budget are then per person, and the number of people is public, as
+        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with
+        "chatterjee". With the others, use the number of rows that people have: they find more, for the same noise
+        (``docs/theory/people.md``).
     max_weight : float, default=None
-        If given, each row has a survey weight, `sample_weight` of `fit`, and this is the largest one that counts: a
-        public number, to which larger ones are clipped. What is chosen is then what would be chosen for the population
-        that the rows stand for. With ``statistic="mtv_r"`` only. The noise is that of rows without weights, but scores
-        are as many times smaller as the mean weight is; a few times the mean is a good choice
-        (``docs/choose/survey_weights.md``).
+        If given, rows have survey weights (`sample_weight` of `fit`), which are clipped to this public number. The
+        scores are then those of the population that the rows represent. With ``statistic="mtv_r"`` only. The noise is
+        the same as without weights, but scores are multiplied by the mean weight over `max_weight`; a few times the
+        mean weight is a good choice (``docs/choose/survey_weights.md``).
     ledger : BudgetLedger, default=None
-        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+        Ledger that every `fit` charges, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
-        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
+        Verbosity of `fit`, which prints how many columns are done and the elapsed time: 0 prints nothing, 1 about ten
+        lines in each pass over the columns, 2 more. The time is not covered by the guarantee: do not publish it.
     random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature, 1 for the best, by private score less `null_scores_`; all features that were not chosen
-        share the next place, and those of `keep` have 0.
+        Rank of each feature by private score minus `null_scores_`; 1 is the best. Features that were not chosen share
+        the next rank; those of `keep` have 0.
     null_scores_ : ndarray of shape (n_features,)
-        Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
-        average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
+        Mean score of a feature of the same kind (such as numbers or labels) that is independent of y, simulated from
+        public numbers only. 0 if all features are of one kind.
     n_ranked_ : int
-        How many places of `ranking_` were released: the k chosen.
+        Number of ranks that were released: those of the k features chosen.
     gaps_ : ndarray of shape (k - 1,)
-        How much larger the private score of each chosen feature, less its `null_scores_`, is than that of the next one
-        chosen, with noise; empty if one was chosen. Only with ``mechanism_="one-shot"``, where this costs nothing more.
-        A gap above ``3 * noise_scale_`` is clear: if any feature that comes later, chosen or not, were as good, a gap
-        that large would have a probability of at most 5% (``docs/theory/top_k.md``).
+        Noisy difference between the private scores (minus `null_scores_`) of each chosen feature and the next one
+        chosen; empty if one was chosen. Only with ``mechanism_="one-shot"``, where it costs nothing more. A gap above
+        ``3 * noise_scale_`` is clear: if any later feature, chosen or not, were as good, a gap that large would have a
+        probability of at most 5% (``docs/theory/top_k.md``).
     criterion_ : {"single", "joint"}
-        What the features were chosen by.
+        How the features were chosen.
     mechanism_ : {"one-shot", "permute-and-flip", "exponential"}
-        What chose the features. "one-shot" adds exponential noise once and needs no delta; so does "permute-and-flip",
-        which draws it anew for each choice by joint scores; "exponential" chooses k times by the exponential mechanism,
-        where `delta` > 0 makes that less noisy. Which one it is follows from public numbers.
+        Mechanism that chose the features; it depends on public numbers only. "one-shot" adds exponential noise once,
+        and needs no delta. "permute-and-flip" adds it again for each choice by joint scores, and needs no delta.
+        "exponential" applies the exponential mechanism k times, where `delta` > 0 makes that less noisy.
     noise_scale_ : float
-        Scale of the noise on each score: of one-sided exponential noise, or of Gumbel noise with the exponential
-        mechanism. With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a score, for what is left of epsilon
-        where a part of it is for the target.
+        Scale of the noise on each score: one-sided exponential noise, or Gumbel noise with the exponential mechanism.
+        With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a score; epsilon here is the budget left after
+        that of the target.
     epsilon_per_feature_ : float
-        Sensitivity of a score over the standard deviation of the noise, which is ``epsilon / (2 k)`` for the one-shot
-        mechanism, for what is left of epsilon.
+        Sensitivity of a score over the standard deviation of the noise: ``epsilon / (2 k)`` for the one-shot mechanism,
+        with epsilon as in `noise_scale_`.
     target_shares_ : ndarray of shape (n_classes,) or (2,)
-        With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
-        either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
-        `target_shares_interval` tells how far off they may be. Not with more than four classes.
+        With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
+        on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See
+        `target_shares_interval` for their error. Not set with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
-        Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
-        is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
+        Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
+        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
+        above it.
     mean_weight_ : float
-        The mean weight of the rows, with noise; only with `max_weight`, where `target_shares_` were learnt.
+        Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
     privacy_spent_ : (float, float)
-        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+        Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int
-        Number of people; only with `max_rows_per_group`.
+        Number of people; only if `max_rows_per_group` is given.
     B_, c_ : float
-        The grids used (``docs/evidence/defaults.md``); not with ranks.
+        Values used (``docs/evidence/defaults.md``); not with rank statistics.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -181,19 +184,19 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
 
     See Also
     --------
-    DPMICSelector : Publishes all scores, and keeps the best features, or those above a threshold.
+    DPMICSelector : Publishes all scores, and keeps the best features or those above a threshold.
     DPMICScorer : Publishes scores.
-    skdpmic.counting.RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
-    private_bounds : Learns bounds of columns of which nothing is known.
-    skdpmic.plotting.GapsDisplay : Draws how clear the choice was.
-    plan_release : How much noise there will be, before there is data.
+    skdpmic.counting.RangeGridSketch : Counts of a table that arrives in pieces, for `fit_sketch`.
+    private_bounds : Learns the bounds of columns about which you know nothing.
+    skdpmic.plotting.GapsDisplay : Plots the gaps between the features chosen.
+    plan_release : Plans the noise before data is collected.
 
     Notes
     -----
     After a fit, a smaller `k` costs no further budget.
 
-    By joint scores, a LazyFrame or a dask collection is read once more for each feature chosen except the last, and
-    has to give the same rows each time.
+    With joint scores, a LazyFrame or dask collection is read once more for each feature chosen except the last, and
+    must return the same rows each time.
 
     Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
     timing.
@@ -211,7 +214,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     >>> selector.transform(X).shape
     (5000, 1)
 
-    Where one column repeats another, joint scores choose something new instead of the copy:
+    If one column repeats another, joint scores choose a new feature instead of the copy:
 
     >>> X[:, 4], y = X[:, 3], y + 0.2 * X[:, 5]
     >>> public = {"epsilon": 5, "bounds": (0, 1), "target_bounds": (0, 0.45)}
@@ -219,7 +222,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     >>> ways[0].get_support(indices=True).tolist(), 5 in ways[1].get_support(indices=True)
     ([3, 4], True)
 
-    If these are five rows for each of a thousand people:
+    With five rows from each of a thousand people:
 
     >>> selector.set_params(max_rows_per_group=1).fit(X, y, groups=np.arange(5000) // 5).n_groups_
     1000
@@ -245,9 +248,9 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     def _check_one_pass(self):
         if self.criterion == "joint":
             raise ValueError(
-                "criterion must be 'single' or 'auto' where records are counted once, in chunks or sketches, got "
-                "'joint': features are counted again, together with those that are chosen. fit reads a LazyFrame or a "
-                "dask collection as often as it takes."
+                "criterion must be 'single' or 'auto' if records are counted once, in chunks or sketches, got "
+                "'joint': it counts features again, together with those chosen. fit reads a LazyFrame or a "
+                "dask collection as often as needed."
             )
 
     def _release_for(self, n_features, n_groups=None):
@@ -267,14 +270,14 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         return replace(super()._facts(), keep=self.keep, reads_kept=self._reads_kept())
 
     def _reads_kept(self):
-        """Whether other features may be compared with those that are kept."""
+        """Whether other features can be compared with those of `keep`."""
         if self.criterion != "auto":
             return self.criterion == "joint"
         described = {*(self.bounds if isinstance(self.bounds, dict) else self.keep), *(self.categories or {})}
         return self.statistic == "mtv_r" and described.issuperset(self.keep)
 
     def _chooses_jointly(self, release, n_groups):
-        """By public numbers; without a number of people, records cannot be read again, or it is not known yet."""
+        """Depends on public numbers. Without `n_groups`, records cannot be read again, or their number is unknown."""
         if self.criterion != "auto":
             return self.criterion == "joint"
         is_able = n_groups is not None and self.statistic == "mtv_r" and self._reads_kept()
@@ -299,7 +302,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         return columns
 
     def _chosen_and_sure(self):
-        """The features chosen with the k that the selector has now, and how sure it is that each is among the best."""
+        """The features chosen with the current k, and the confidence that each is among the best."""
         k = min(n_to_keep(self.k, np.count_nonzero(self.ranking_)), self.n_ranked_)
         return in_order(self.ranking_)[:k], confidence_among_best(self.gaps_[: k - 1], self.noise_scale_)
 

@@ -1,4 +1,4 @@
-"""Private scores of all features, and the features that they choose."""
+"""Private scores of all features, and selection by these scores."""
 
 import math
 import numbers
@@ -18,7 +18,7 @@ from skdpmic.selection.released_scores import PrivateScores
 
 @parameters
 class DPMICSelectorParameters:
-    """What :class:`DPMICSelector` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`DPMICSelector`; separate, because type checkers cannot read its other bases."""
 
     k: int | Literal["all"] = 10
     _: KW_ONLY
@@ -47,9 +47,9 @@ class DPMICSelectorParameters:
 class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores):
     """Select features by a differentially private measure of their dependence on the target.
 
-    Prefer :class:`PrivateSelectKBest` if you need the names of the best features only: it has far less noise. This
-    class is for scores: all of them are published, and `threshold` and `fdr` keep as many features as deserve it. The
-    measure is a Maximal Information Coefficient, as in [1]_, or another `statistic`. All scores together satisfy
+    Prefer :class:`PrivateSelectKBest` if you only need the names of the best features: it has far less noise. This
+    class publishes all scores; `threshold` and `fdr` let the scores decide how many features to keep. The measure is a
+    Maximal Information Coefficient, as in [1]_, or another `statistic`. All scores together satisfy
     epsilon-differential privacy: replacing one record (one row of X and y; with `max_rows_per_group`, all rows of one
     person) changes the probability of any outcome by a factor of at most exp(epsilon). With `delta`, they satisfy
     (epsilon, delta)-differential privacy.
@@ -57,123 +57,127 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     Parameters
     ----------
     k : int or "all", default=10
-        How many features to keep; at least 1.
+        Number of features to keep; at least 1.
     statistic : str, default="mic_r"
-        What a score is, always in [0, 1]. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`. "mtv_r",
-        :func:`mtv_r`, uses total variation instead, and also finds dependence of any shape, at about a sixth of the
-        epsilon. "kendall" and "spearman" find monotonic trends, "chatterjee" finds functions, "distance_correlation"
-        both, less sharply; these four use ranks, so they need neither `bounds` nor `target_bounds`, ignore `B` and `c`,
-        and cannot be scored from chunks, sketches or dask collections. Kendall and Spearman allow two classes, the
-        other two any number, in ascending order of their labels.
+        Measure of dependence on the target; scores are in [0, 1]. "mic_r" is the Maximal Information Coefficient,
+        :func:`mic_r`. "mtv_r", :func:`mtv_r`, is a total variation; it also finds dependence of any shape, at about a
+        sixth of the epsilon. "kendall" and "spearman" find monotonic trends, "chatterjee" finds functions,
+        "distance_correlation" finds both, less sharply. These four use ranks: they need neither `bounds` nor
+        `target_bounds`, ignore `B` and `c`, and do not support chunks, sketches or dask collections. Kendall and
+        Spearman support two classes, the other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
-        Privacy budget of one `fit`, for all that it releases together; above 0. Infinity adds no noise.
+        Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=0.0
-        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples`` if
-        not 0. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
+        How much the probability of any outcome may change beyond the factor exp(epsilon), in [0, 1). If not 0, choose
+        it far below ``1 / n_samples``. Must be above 0 with ``mechanism="gaussian"`` and 0 otherwise.
     bounds : tuple, array-like or dict, default=None
         Public ranges of numeric features, required unless the statistic uses ranks; values outside are clipped. A range
-        is ``(lower, upper)``; ``(lower, upper, "log")``, for skewed columns, cut evenly in
-        ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with equally many parts between neighbours
-        (:func:`private_bounds` learns these). Columns of dates or durations have bounds of dates or durations. A single
-        range is for all features that are not in `categories`; a dict has one for each, by name or number; and
-        ``(lower, upper)`` may be two arrays of shape (n_features,). "data" reads the range from X, which breaks the
-        guarantee, and warns.
+        is ``(lower, upper)``; or ``(lower, upper, "log")`` for skewed columns, which are cut into equal parts on the
+        scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
+        each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
+        durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
+        name or number; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data" reads the range from X,
+        which breaks the guarantee and warns.
     categories : dict, default=None
-        Public labels of nominal features, by name or number: lists of at least 2 different texts or numbers. A label
-        that is not among them is "other", which has its own bin. Together with a dict of `bounds` it covers every
-        feature, except columns of booleans and of types that declare their labels (Enum of Polars), which need no
-        entry. With ranks, the order of the labels counts, and labels of text columns are required.
+        Public labels of nominal features, by name or number: lists of at least 2 distinct strings or numbers. Any other
+        label counts as "other", which has its own bin. Together with a dict of `bounds`, it must cover every feature
+        except boolean columns and columns whose type declares its labels (such as Polars Enum), which need no entry.
+        With rank statistics, the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
-        Public range of a continuous target, like an entry of `bounds`, or "data". Give exactly one of `target_bounds`
-        and `classes`; rank statistics of a continuous target need neither.
+        Public range of a continuous target, in the form of an entry of `bounds`, or "data". Give exactly one of
+        `target_bounds` and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
-        All labels that a discrete target can have, in any order, or "data".
+        All labels a discrete target can have, in any order, or "data".
     target_shares : array-like or "learn", default=None
-        What is publicly known of the target, with ``statistic="mtv_r"``: the share of the records of each class, in the
-        order of `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. If it is
-        None, 15% of the budget is spent on what is to be known (`target_shares_`), unless there are more than four
-        classes. Shares that are wrong cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and
-        "spearman", of two classes: their shares of the records, or of the population that these were drawn from.
-        Scores do not depend on them, but p-values, which are smaller the rarer a class is, hold only if they are right.
-        "learn" spends 15% of the budget on them, for that; None, nothing, except where epsilon is infinite.
+        Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
+        order of `classes`, or in each half, quarter or eighth of `target_bounds`; all above 0, with a sum of 1. If
+        None, 15% of the budget is spent on learning it (`target_shares_`), unless there are more than four classes.
+        Wrong shares cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and "spearman" and two
+        classes: the shares of the classes in the records, or in the population they were sampled from. Scores do not
+        depend on them, but p-values do: they are smaller for rarer classes, and valid only if the shares are right.
+        "learn" spends 15% of the budget on these shares; None spends nothing, and learns them only if epsilon is
+        infinite.
     threshold : float, default=None
-        If given, keep the features whose private score reaches it, in [0, 1], and ignore `k`.
+        If given, in [0, 1]: keep the features whose private score is at least this, and ignore `k`.
     fdr : float, default=None
-        If given, keep the features that the Benjamini-Hochberg procedure keeps, applied to `p_values` at this level, in
-        (0, 1), and ignore `k`: on average at most about this share of the features kept is independent of the target,
+        If given, in (0, 1): keep the features that the Benjamini-Hochberg procedure selects from `p_values` at this
+        level, and ignore `k`. On average, at most about this share of the features kept is independent of the target,
         unless scores of independent features are negatively related (``docs/choose/significance.md``). With
-        ``mechanism="k-norm"``, whose noise is not independent between features, the Benjamini-Yekutieli procedure,
-        which holds however features are related, and keeps fewer. Needs `max_rows_per_group` of None or 1, and no
+        ``mechanism="k-norm"``, whose noise depends between features, the Benjamini-Yekutieli procedure is used: it
+        holds under any dependence, and keeps fewer features. Requires `max_rows_per_group` of None or 1, and no
         `threshold`.
     mechanism : {"laplace", "gaussian", "k-norm"}, default="laplace"
-        How noise is added: "laplace" splits epsilon evenly over the features; "k-norm" draws the noise on all scores
-        together, uniform in a cube of random size, so it adds less than half of that at 10 features and more, for the
-        same epsilon and without `delta`: the better choice for two or more features, unless `delta` may be above 0;
-        "gaussian" needs `delta`, and adds less noise than "laplace" from about 11 features on and less than "k-norm"
-        from about 60 on.
+        How noise is added. "laplace" splits epsilon evenly over the features. "k-norm" draws the noise of all scores
+        together, uniformly from a cube of random size. For the same epsilon and without `delta`, it adds less than half
+        as much noise from 10 features on: choose it for two or more features, unless `delta` may be above 0. "gaussian"
+        needs `delta`; it adds less noise than "laplace" from about 11 features on, and less than "k-norm" from about 60
+        on.
     B : float or "auto", default="auto"
-        Maximum grid size: a number of cells >= 4, or an exponent in (0, 1) for ``n_samples ** B``, or the value tuned
-        for n_samples, `epsilon_per_feature_` and the number of classes (``docs/evidence/defaults.md``). A number may be
-        up to n_samples, but always up to 1,000 and up to 100 for each class, and without classes never above 10,000.
+        Maximum grid size: a number of cells >= 4; an exponent in (0, 1), for ``n_samples ** B`` cells; or "auto", a
+        value tuned for n_samples, `epsilon_per_feature_` and the number of classes (``docs/evidence/defaults.md``). A
+        number may be at most n_samples, or 1,000, or 100 per class, whichever is largest; without classes it may never
+        exceed 10,000.
     c : float or "auto", default="auto"
-        How much finer than a merged partition its master partition is; above 0, and such that it has no more parts
-        than a grid may have cells; "auto" as for B.
+        How many times finer than a merged partition its master partition is; above 0, and small enough that it has at
+        most as many parts as a grid may have cells; "auto" as for `B`.
     correction : None or "miller-madow", default="miller-madow"
-        Correction for what grids show by chance, with ``statistic="mic_r"``: None is the paper's MICr. "miller-madow"
-        takes a public amount off each of fewer grids, as :func:`mic_r` does with it: less biased, faster, and as
+        Bias correction for ``statistic="mic_r"``: None gives the MICr of the paper. "miller-madow" searches fewer grids
+        and subtracts a public amount from the score of each, as in :func:`mic_r`: less biased, faster and equally
         private.
     max_rows_per_group : int, default=None
-        If given, each person is protected as a whole, with all their rows: `groups` tells `fit` whose row each one is,
-        and everybody counts for exactly this many rows, drawn at random if there are more, repeated if there are fewer.
-        Noise and budget are then per person, and the number of people is public, as n_samples otherwise is. 1 is best
-        with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with "chatterjee"; the others find more
-        with as many as people have, for the same noise (``docs/theory/people.md``).
+        If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
+        each row, and each person contributes exactly this many rows: a random sample of them if there are more,
+        repeated rows if there are fewer. Noise and budget are then per person, and the number of people is public, as
+        n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with
+        "chatterjee". With the others, use the number of rows that people have: they find more, for the same noise
+        (``docs/theory/people.md``).
     max_weight : float, default=None
-        If given, each row has a survey weight, `sample_weight` of `fit`, and this is the largest one that counts: a
-        public number, to which larger ones are clipped. What is chosen is then what would be chosen for the population
-        that the rows stand for. With ``statistic="mtv_r"`` only. The noise is that of rows without weights, but scores
-        are as many times smaller as the mean weight is; a few times the mean is a good choice
-        (``docs/choose/survey_weights.md``).
+        If given, rows have survey weights (`sample_weight` of `fit`), which are clipped to this public number. The
+        scores are then those of the population that the rows represent. With ``statistic="mtv_r"`` only. The noise is
+        the same as without weights, but scores are multiplied by the mean weight over `max_weight`; a few times the
+        mean weight is a good choice (``docs/choose/survey_weights.md``).
     ledger : BudgetLedger, default=None
-        Where every `fit` writes its cost, after the data is validated and before anything is computed.
+        Ledger that every `fit` charges, after the data is validated and before anything is computed.
     n_jobs : int, default=None
         Number of parallel jobs (see joblib). The result does not depend on it.
     verbose : int, default=0
-        Whether `fit` prints how many columns are done, and the time that it took: 0 prints nothing, 1 about ten lines
-        in each pass over the columns, 2 more. Time is not covered by the guarantee: keep the lines to yourself.
+        Verbosity of `fit`, which prints how many columns are done and the elapsed time: 0 prints nothing, 1 about ten
+        lines in each pass over the columns, 2 more. The time is not covered by the guarantee: do not publish it.
     random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Private scores in [0, 1].
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature by private score less `null_scores_`, 1 for the best.
+        Rank of each feature by private score minus `null_scores_`; 1 is the best.
     null_scores_ : ndarray of shape (n_features,)
-        Where features of several kinds are compared, such as numbers and labels: what a feature of that kind scores on
-        average if it has nothing to do with y, simulated from public numbers only. 0 where all are of one kind.
+        Mean score of a feature of the same kind (such as numbers or labels) that is independent of y, simulated from
+        public numbers only. 0 if all features are of one kind.
     epsilon_per_feature_ : float
         Privacy budget per score: ``epsilon / n_features`` with Laplace noise; with "gaussian" and "k-norm", the epsilon
-        of Laplace noise on one score that has the same standard deviation.
+        at which Laplace noise on one score has the same standard deviation.
     noise_scale_ : float
         Scale of the Laplace noise on each score; with "gaussian" and "k-norm", its standard deviation.
     target_shares_ : ndarray of shape (n_classes,) or (2,)
-        With ``statistic="mtv_r"``, the share of the records of each class, in ascending order of the labels, or on
-        either side of `target_cut_`, with noise, for which 15% of the budget is spent; or what `target_shares` was.
-        `target_shares_interval` tells how far off they may be. Not with more than four classes. With "kendall" and
-        "spearman", where `target_shares` says so.
+        With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
+        on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See
+        `target_shares_interval` for their error. Not set with more than four classes. With "kendall" and "spearman",
+        see `target_shares`.
     target_cut_ : float, datetime64 or timedelta64
-        Of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples * epsilon``
-        is 334 or more, a value near the median, learnt with half of that budget. Records at it are above it.
+        Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
+        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
+        above it.
     mean_weight_ : float
-        The mean weight of the rows, with noise; only with `max_weight`, where `target_shares_` were learnt.
+        Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
     privacy_spent_ : (float, float)
-        Epsilon and delta of this fit; per person, with `max_rows_per_group`.
+        Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int
-        Number of people; only with `max_rows_per_group`.
+        Number of people; only if `max_rows_per_group` is given.
     B_, c_ : float
-        The values used; not with ranks.
+        Values used; not with rank statistics.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -181,20 +185,20 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
 
     See Also
     --------
-    PrivateSelectKBest : Publishes the names of the k best features only, with far less noise.
-    DPMICScorer : Publishes scores, and serves as ``score_func`` of scikit-learn's selectors.
-    skdpmic.counting.RangeGridSketch : Counts of a table that comes in pieces, for `fit_sketch`.
-    private_bounds : Learns bounds of columns of which nothing is known.
-    skdpmic.plotting.ScoresDisplay : Draws the scores.
-    skdpmic.plotting.StabilityDisplay : Draws how often each feature would be chosen at another epsilon.
-    plan_release : How much noise there will be, before there is data.
+    PrivateSelectKBest : Publishes only the names of the k best features, with far less noise.
+    DPMICScorer : Publishes scores; can be the ``score_func`` of scikit-learn's selectors.
+    skdpmic.counting.RangeGridSketch : Counts of a table that arrives in pieces, for `fit_sketch`.
+    private_bounds : Learns the bounds of columns about which you know nothing.
+    skdpmic.plotting.ScoresDisplay : Plots the scores.
+    skdpmic.plotting.StabilityDisplay : Plots how often each feature would be chosen at other epsilons.
+    plan_release : Plans the noise before data is collected.
 
     Notes
     -----
     After a fit, changing `k`, `threshold` or `fdr` costs no further budget.
 
-    ``B="auto"`` depends on the epsilon of each score, so fits with different `epsilon` may compare features by slightly
-    different grids.
+    ``B="auto"`` depends on the epsilon of each score, so fits with different `epsilon` may use slightly different
+    grids.
 
     Not covered by the guarantee: the output of `transform`, cross-validated scores, errors raised on invalid data,
     timing.
@@ -231,19 +235,19 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         if self.fdr is None:
             return
         if self.target_shares is not None and not self._tests_by_classes():
-            raise ValueError(f"fdr must be None with target_shares, whose errors nobody knows, got {self.fdr!r}.")
+            raise ValueError(f"fdr must be None with target_shares, whose errors are not known, got {self.fdr!r}.")
         if not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1:
             raise ValueError(f"fdr must be None or a number in (0, 1), got {self.fdr!r}.")
         if self.threshold is not None:
-            raise ValueError(f"fdr must be None where threshold is given, got {self.fdr!r}.")
+            raise ValueError(f"fdr must be None if threshold is given, got {self.fdr!r}.")
         if self.max_weight is not None:
             raise ValueError(
-                f"fdr must be None with max_weight, as scores of weighted rows have no p-values, got {self.fdr!r}."
+                f"fdr must be None with max_weight, because scores of weighted rows have no p-values, got {self.fdr!r}."
             )
         if self.max_rows_per_group is not None and self.max_rows_per_group > 1:
             raise ValueError(
-                f"fdr must be None with max_rows_per_group={self.max_rows_per_group!r}, as rows of a person are "
-                f"dependent, got {self.fdr!r}."
+                f"fdr must be None with max_rows_per_group={self.max_rows_per_group!r}, because the rows of a "
+                f"person are dependent, got {self.fdr!r}."
             )
 
     def _warn(self, shape, stacklevel):
@@ -272,7 +276,7 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         return self.ranking_ <= n_to_keep(self.k, self.n_features_in_)
 
     def _discoveries(self):
-        """Which features the procedure of Benjamini and Hochberg keeps, or that for dependent noise."""
+        """The features selected by Benjamini-Hochberg, or by Benjamini-Yekutieli if the noise is dependent."""
         self._check_fdr()
         try:
             p_values = self.p_values()

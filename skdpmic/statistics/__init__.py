@@ -1,1 +1,1 @@
-"""The statistics that features are scored by, each with its grids or ranks, score, sensitivity and null law."""
+"""The statistics for scoring features, each with its grids or ranks, score, sensitivity and null distribution."""

@@ -1,8 +1,8 @@
-"""What a feature that has nothing to do with the target scores or adds on average, by public numbers only.
+"""Mean scores and gains of features that are independent of the target, from public numbers only.
 
-Features of one scale score as much by chance, and so rank as they are. A nominal feature has other grids than numbers:
-before kinds are compared, what each has by chance is to be taken off. It is the same for all data sets, so the
-sensitivity stays as it is.
+Features of the same scale have the same mean score by chance, so their ranking is unaffected. Nominal and numeric
+features have different grids: before they are compared, the mean score of each kind is subtracted. It is the same for
+all data sets, so the sensitivity does not change.
 """
 
 from functools import lru_cache
@@ -12,47 +12,47 @@ import numpy as np
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
-_MOST_SAMPLES = 10_000  # drawn; of more records, chance makes less by the measure's rate
+_MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
 _DRAWS = 24
-_LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # of what a feature tells by itself, at which it is simulated what others add
+_LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # scores of a feature by itself at which the gains of others are simulated
 _UNIT = (0.0, 1.0)
 
 
 def chance_scores(measure, shape, candidates=None):
-    """What features of each scale score by chance; 0 if all are of one kind, so that this decides nothing.
+    """Mean scores of independent features of each scale; 0 if all are of one kind, when they do not matter.
 
     Parameters
     ----------
     measure : Measure
     shape : Shape
     candidates : ndarray of shape (n_candidates,), default=None
-        The numbers of the features; None for all.
+        Indices of the features; None for all.
 
     Returns
     -------
     ndarray of shape (n_candidates,)
     """
     scales = shape.scales if candidates is None else [shape.scales[j] for j in candidates]
-    kinds = [_kind(scale) for scale in scales]
-    if len(set(kinds)) == 1 or not hasattr(measure, "chance_rate"):
+    kind_of = {scale: _kind(scale) for scale in set(scales)}
+    if len(set(kind_of.values())) == 1 or not hasattr(measure, "chance_rate"):
         return np.zeros(len(scales))
     factor, measure = measure.chance_factor, measure.before_learning()
-    return factor * np.array([chance_score(measure, kind, shape.n_groups) for kind in kinds])
+    return factor * np.array([chance_score(measure, kind_of[scale], shape.n_groups) for scale in scales])
 
 
 def chance_added(measure, shape, given, alone, candidates):
-    """What features that have nothing to do with the target or another feature add to that; 0 if all are of one kind.
+    """Mean gains over a given feature of features independent of it and of the target; 0 if all are of one kind.
 
     Parameters
     ----------
     measure : MtvRGrids
     shape : Shape
     given : int
-        The number of that feature.
+        Index of that feature.
     alone : float
-        What it tells by itself: released, or public. The less that is, the more others add by chance.
+        Its released or public score by itself. The smaller it is, the larger are the gains of others by chance.
     candidates : sequence of int
-        The numbers of the features.
+        Indices of the features.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def chance_added(measure, shape, given, alone, candidates):
 
 
 def _class_shares(measure):
-    """Of the classes, as far as they are known, in fiftieths, so that a simulation serves for many fits; or None."""
+    """Known shares of the classes, rounded to fiftieths, so that a simulation serves many fits; or None."""
     n_classes = measure.n_classes
     if n_classes is None:
         return None
@@ -78,7 +78,7 @@ def _class_shares(measure):
 
 
 def _most_told(shares):
-    """About what a feature of two values can tell of the two halves of a target whose classes have these shares."""
+    """Approximate largest score of a binary feature against a target cut in two, whose classes have these shares."""
     if shares is None:
         return 1.0
     ends = np.cumsum((0.0, *shares))
@@ -87,26 +87,26 @@ def _most_told(shares):
 
 
 def _kind(scale):
-    """The range of numbers says nothing here."""
+    """The kind of a scale; ranges of numbers do not matter."""
     return scale if isinstance(scale, Nominal) else _UNIT
 
 
 def chance_score(measure, scale, n):
-    """Mean score of independent variables, each of whose values, labels or classes is as likely as another.
+    """Mean score of independent variables with uniform distributions.
 
     Parameters
     ----------
     measure : Measure
-        With grids: it has a `chance_rate`.
+        Measure with grids, which has a `chance_rate`.
     scale : pair of floats or Nominal
-        Of the feature. Nobody is missing, and nobody has another label.
+        Scale of the feature. No values are missing, and there are no other labels.
     n : int
         Number of records.
 
     Returns
     -------
     float
-        In [0, 1]; by simulation with random numbers that are always the same.
+        In [0, 1]; from a simulation with fixed random numbers.
     """
     return _simulated(measure, _kind(scale), int(n))
 
@@ -127,7 +127,7 @@ def _simulated(measure, scale, n):
 
 @lru_cache(maxsize=256)
 def _added(scale, measure, shares, given, n, level):
-    """To a feature of which each half tells of one half of the target."""
+    """Gain over a feature whose halves determine those of the target."""
     n_drawn = min(n, _MOST_SAMPLES)
     random = np.random.RandomState(0)
     added = []

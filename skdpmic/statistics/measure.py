@@ -1,4 +1,4 @@
-"""What every statistic, and every measure of dependence that it gives, says of itself, from public numbers only."""
+"""The interface of every statistic, and of its measures of dependence, from public numbers only."""
 
 from abc import ABC, abstractmethod
 
@@ -6,83 +6,83 @@ from skdpmic.privacy.mechanisms import grid_sensitivity
 
 
 class Statistic:
-    """A choice of the user: a name, and what it can do.
+    """A choice of the user: a name, and its capabilities.
 
-    ``measure(B, c, n, epsilon, n_classes)`` gives its :class:`Measure` for n records, on each of whose scores epsilon
-    is spent; a ValueError if it has none for so many classes.
+    ``measure(B, c, n, epsilon, n_classes)`` returns its :class:`Measure` for n records and a budget of epsilon per
+    score; a ValueError if it has none for this many classes.
     """
 
     name: str
     needs_ranges = True  # of numbers
-    is_mergeable = False  # scores follow from counts of pieces: it has `measure_of_any_number`
+    is_mergeable = False  # scores can be computed from counts of pieces: it has `measure_of_any_number`
     supports_counts = False  # scores can be estimated from noisy tables: it has `table`
-    takes_copies_for_dependence = False  # of several equal rows of a person
-    takes_weights = False  # its measure has `of_weights`, for records that do not all count alike
-    tests_by_ties = False  # p-values are smaller where shares of two classes are known, or that nothing is tied
+    takes_copies_for_dependence = False  # whether equal rows of a person count as dependence
+    takes_weights = False  # its measure has `of_weights`, for records with different weights
+    tests_by_ties = False  # p-values are smaller if the shares of two classes are known, or that there are no ties
 
     @staticmethod
     def learns_target(n_classes):
-        """Whether a share of a target of so many classes, or of numbers, is learnt before any feature is scored.
+        """Whether a share of a target with this many classes, or of numbers, is learnt before any feature is scored.
 
-        Its measure has `learning` and `learnt` then.
+        The measure then has `learning` and `learnt`.
         """
         return False
 
     @classmethod
     def with_correction(cls, correction):
-        """The statistic with a correction for chance, if it knows any."""
+        """The statistic with a bias correction, if it has one."""
         return cls()
 
 
 class Measure(ABC):
-    """A statistic with everything fixed that its sensitivity depends on, for one kind of target.
+    """A statistic for one kind of target, with everything fixed on which its sensitivity depends.
 
-    Those whose counts add up have `counts` and `scorer_of_counts`, too.
+    Measures with mergeable counts also have `counts` and `scorer_of_counts`.
     """
 
-    n_parts = None  # of a feature in its noisy table, for a measure that is estimated from such tables
-    has_common_error = False  # whether all scores hang on what was learnt of the target, right or wrong
-    chance_factor = 1.0  # by which chance does less than for records that all count alike
+    n_parts = None  # number of parts of a feature in its noisy table, if the measure is estimated from such tables
+    has_common_error = False  # whether all scores depend on the learnt shares of the target, and share their error
+    chance_factor = 1.0  # factor of the chance level relative to records of equal weight
 
     def knowing_all_of(self, target):
-        """The measure of scores of this very target, for simulations; another one where something of it is learnt."""
+        """The measure for simulations with this target; it differs if shares of the target are learnt."""
         return self
 
     def before_learning(self):
-        """The measure as it was before anything was learnt of a target: public."""
+        """The public measure, before anything was learnt about a target."""
         return self
 
     def of_groups(self, rows_per_group):
-        """The same where each person has so many rows, which may say no more than one of them."""
+        """The same if each person has this many rows, which may be no more informative than one."""
         return self
 
     def steps(self, shape):
-        """How far one person of a table of that shape can move a score, in steps of the grid that noise is drawn on.
+        """Sensitivity of a score to one person in a table of this shape, in steps of the noise grid.
 
-        All that scores share is made, and kept, or refused, on the way: before anything is paid for.
+        Everything shared by scores is created and cached, or refused, here, before anything is charged.
         """
         self.prepare(shape)
         return grid_sensitivity(self.sensitivity(shape), self.rounding_error(shape))
 
-    def prepare(self, shape):  # noqa: B027, as most have nothing to do
-        """Make and keep what scores of that shape share, beyond what bounds their rounding errors."""
+    def prepare(self, shape):  # noqa: B027, because most have nothing to do
+        """Create and cache the objects shared by scores of this shape, beyond those that bound rounding errors."""
 
     @abstractmethod
     def sensitivity(self, shape):
-        """How far the records of one person can move the exact score, rounded up."""
+        """Sensitivity of the exact score to the records of one person, rounded up."""
 
     @abstractmethod
     def rounding_error(self, shape):
         """Bound on the distance of a computed score from the exact one."""
 
     def null_law(self, n, n_labels):
-        """What is known of scores of n records where a feature is independent of the target.
+        """The known distribution of scores of n records if a feature is independent of the target.
 
         Parameters
         ----------
         n : int
         n_labels : int or None
-            Of a nominal feature; None for numbers.
+            Number of labels of a nominal feature; None for numbers.
 
         Returns
         -------
@@ -94,12 +94,13 @@ class Measure(ABC):
             If nothing is known.
         """
         raise AttributeError(
-            f"p_values needs to know how independent features score, which {type(self).__name__} does not tell."
+            f"p_values requires the distribution of scores of independent features, which is unknown for "
+            f"{type(self).__name__}."
         )
 
     @abstractmethod
     def scorer(self, target, random_bytes):
-        """What scores features against a target: ``score(column, scale)`` in [0, 1].
+        """The function that scores features against a target: ``score(column, scale)`` in [0, 1].
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""What is public about a table, and how its columns are read."""
+"""The public description of a table, and how its columns are read."""

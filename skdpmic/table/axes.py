@@ -1,6 +1,6 @@
-"""What is public about one column, and what becomes of its values: numbers in a range, or one of some parts.
+"""The public description of one column, and the conversion of its values: to numbers in a range, or to parts.
 
-Each axis says how kernels see the column, its *scale*, and turns values into it. It looks at each value by itself.
+Each axis defines the *scale* that kernels use for the column, and converts values to it, each value by itself.
 """
 
 import math
@@ -23,17 +23,17 @@ class Range:
 
     @property
     def bounds(self):
-        """As a user gives it, but dates in seconds."""
+        """The form in `bounds`, but with dates in seconds."""
         return self.lower, self.upper
 
-    scale = bounds  # the range of what `place` gives
+    scale = bounds  # the range of the result of `place`
 
     def place(self, values):
-        """Values as they are."""
+        """Values, unchanged."""
         return values
 
     def value_at(self, position):
-        """The value that `place` puts there: a number, a date or a duration."""
+        """The inverse of `place`: a number, a date or a duration."""
         return as_date(position, self.of)
 
 
@@ -47,49 +47,49 @@ class LogRange:
 
     @property
     def bounds(self):
-        """As a user gives it."""
+        """The form in `bounds`."""
         return self.lower, self.upper, "log"
 
     @property
     def scale(self):
-        """The range of what `place` gives."""
+        """The range of the result of `place`."""
         lower, upper = self.place(np.array([self.lower, self.upper])).tolist()
         return lower, upper
 
     def place(self, values):
-        """Logarithms, with their sign."""
+        """Signed logarithms."""
         values = np.asarray(values, dtype=np.float64)
         return np.copysign(np.log1p(np.abs(values)), values)
 
     def value_at(self, position):
-        """The value that `place` puts there."""
+        """The inverse of `place`."""
         return math.copysign(math.expm1(abs(position)), position)
 
 
 @dataclass(frozen=True)
 class Knots:
-    """As many parts of equal width between each two neighbours of public knots."""
+    """The same number of parts of equal width between each two neighbouring public knots."""
 
     knots: tuple
     of: str = NUMBERS
 
     @property
     def bounds(self):
-        """As a user gives it, but dates in seconds."""
+        """The form in `bounds`, but with dates in seconds."""
         return self.knots
 
     @property
     def scale(self):
-        """The range of what `place` gives."""
+        """The range of the result of `place`."""
         return 0.0, len(self.knots) - 1.0
 
     def place(self, values):
-        """How many knots are below each value, and how far it is on the way to the next."""
+        """The number of knots below each value, plus its relative position between these two knots."""
         values = np.asarray(values, dtype=np.float64)
         return np.interp(values, self.knots, np.arange(len(self.knots), dtype=np.float64))
 
     def value_at(self, position):
-        """The value that `place` puts there: a number, a date or a duration."""
+        """The inverse of `place`: a number, a date or a duration."""
         return as_date(float(np.interp(position, np.arange(len(self.knots)), self.knots)), self.of)
 
 
@@ -102,40 +102,40 @@ class Labels:
 
     @property
     def scale(self):
-        """How many labels there are."""
+        """Number of labels."""
         return Nominal(len(self.labels))
 
     def place(self, codes):
-        """Codes as they are."""
+        """Codes, unchanged."""
         return codes
 
 
 @dataclass(frozen=True)
 class Order:
-    """Nothing is public but that values have an order, which is all that ranks need."""
+    """Only the order of the values is public, which is all that ranks need."""
 
     of: ClassVar[str] = "order"
     scale: ClassVar[None] = None
 
     def place(self, values):
-        """Values as they are."""
+        """Values, unchanged."""
         return values
 
 
 @dataclass(frozen=True)
 class Unread:
-    """Nothing is said of the column, and none of its values is looked at."""
+    """A column without a description, whose values are not read."""
 
     of: ClassVar[str] = "unread"
-    scale: ClassVar[tuple] = (0.0, 1.0)  # whatever: nothing is scored
+    scale: ClassVar[tuple] = (0.0, 1.0)  # arbitrary: nothing is scored
 
     def place(self, values):
-        """Values as they are."""
+        """Values, unchanged."""
         return values
 
 
 def is_range(lower, upper):
-    """Whether two numbers are ends of a range: finite, as is its width, and in order."""
+    """Whether two numbers are the ends of a range: finite, in order, and with a finite width."""
     return lower < upper and math.isfinite(upper - lower)
 
 
@@ -145,7 +145,7 @@ _KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Unrea
 
 
 def to_json(axis):
-    """An axis as plain lists and numbers, the same for equal axes; None as it is."""
+    """An axis as plain lists and numbers, the same for equal axes; None is unchanged."""
     return None if axis is None else [type(axis).__name__, *map(_plain, astuple(axis))]
 
 
@@ -156,7 +156,7 @@ def _plain(field):
 
 
 def from_json(values):
-    """The axis that was written like this."""
+    """The axis from its plain form."""
     if values is None:
         return None
     kind, *fields = values

@@ -1,4 +1,4 @@
-"""Public bounds as a user writes them, of one column and of all features."""
+"""Public bounds in the user's form, of one column and of all features."""
 
 import numbers
 from itertools import pairwise
@@ -14,14 +14,14 @@ _ALLOWED = "(lower, upper), (lower, upper, 'log') or three or more increasing nu
 
 
 def axis_of(entry, name):
-    """The axis of one column that an entry of `bounds`, or `target_bounds`, stands for.
+    """The axis of one column, from an entry of `bounds` or from `target_bounds`.
 
     Parameters
     ----------
     entry : (lower, upper), (lower, upper, "log") or three or more increasing numbers
         Numbers; or dates or durations of any library.
     name : str
-        What an error is to call the entry.
+        Name of the entry in errors.
 
     Returns
     -------
@@ -33,17 +33,17 @@ def axis_of(entry, name):
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be {_ALLOWED}, got {_shortened(entry)}{_advice(entry)}.") from None
     if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
-        what = "lower < upper" if len(ends) == 2 else "numbers that increase"
+        what = "lower < upper" if len(ends) == 2 else "increasing numbers"
         raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {_shortened(entry)}.")
     if is_log and of != NUMBERS:
-        raise ValueError(f"{name} must be numbers to take logarithms of, got {of}.")
+        raise ValueError(f"{name} must be numbers with 'log', got {of}.")
     if len(ends) > 2:
         return Knots(tuple(ends), of)
     return LogRange(*ends) if is_log else Range(*ends, of)
 
 
 def _parts_of(entry):
-    """The numbers in an entry, and whether their logarithms are meant."""
+    """The numbers in an entry, and whether it has "log"."""
     ends = list(in_order(entry))
     is_log = len(ends) == 3 and isinstance(ends[2], str)
     if is_log and ends.pop() != "log":
@@ -54,7 +54,7 @@ def _parts_of(entry):
 
 
 def _as_numbers(ends):
-    """What kind of numbers the ends are, and all as floats."""
+    """The kind of the ends, and all of them as floats."""
     kinds = {kind_of_date(end) if is_date(end) else NUMBERS for end in ends}
     if len(kinds) > 1 or None in kinds:
         raise TypeError
@@ -67,17 +67,17 @@ def _as_numbers(ends):
 
 def _advice(entry):
     is_text = isinstance(entry, tuple | list) and any(isinstance(end, str) and end != "log" for end in entry)
-    return ": give dates as such, for instance pd.Timestamp('2020-01-01')" if is_text else ""
+    return ": pass dates as objects, for instance pd.Timestamp('2020-01-01')" if is_text else ""
 
 
 def _shortened(entry):
-    """An entry as text, without most of many knots."""
+    """An entry as text, shortened if there are many knots."""
     text = repr(entry)
     return text if len(text) <= 200 else f"{text[:160]}... ({len(text) - 160} characters more)"
 
 
 def axes_of(bounds, n_features):
-    """The axes of all features by bounds that are no dict: one entry for all of them, or an array for each end.
+    """The axes of all features from bounds that are not a dict: one entry for all features, or an array for each end.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def _range_of_feature(lower, upper, j):
 def with_range_of_data(values):
     """Values of one column, and their range.
 
-    A column so large that the width of its range is no float is scaled by a power of two, which no score sees.
+    If the width of the range overflows, the column is scaled by a power of two, which does not affect scores.
     """
     present = values[~np.isnan(values)]
     if len(present) == 0:
@@ -120,5 +120,5 @@ def with_range_of_data(values):
     if np.abs(present, dtype=np.float64).max() > 2.0**1020:
         values, present = values * 2.0**-4, present * 2.0**-4
     lower, upper = float(present.min()), float(present.max())
-    # Of a constant, any width serves.
+    # A constant can have any width.
     return values, Range(lower, upper if upper > lower else lower + max(1.0, abs(lower)))

@@ -1,4 +1,4 @@
-"""One function over many features, in blocks and on several cores."""
+"""A function applied to many features, in blocks and on several cores."""
 
 from functools import partial
 from itertools import pairwise
@@ -10,16 +10,16 @@ from skdpmic._utils.progress import SILENT
 
 _COPIED_AT_ONCE = 16  # two cache lines of a record
 _COPIED_VALUES = 2**20  # of a long table, one column is enough to copy
-_SHORT = 1500  # records: a feature's score takes less time than threads to hand the interpreter's lock over for it
+_SHORT = 1500  # records: below, passing the interpreter's lock to a thread takes longer than scoring a feature
 
 
 class Columns:
-    """The columns of a table in memory, each of which is made when it is needed.
+    """The columns of a table in memory, each made on access.
 
     Parameters
     ----------
     makers : list of callables
-        Each gives an ndarray of shape (n_samples,).
+        Each returns an ndarray of shape (n_samples,).
     n_samples : int
     """
 
@@ -36,34 +36,59 @@ class Columns:
         return (make() for make in self._makers)
 
 
+class Integers(Columns):
+    """The columns of an array of integers or booleans, as floats made on access, which take up to 8 times the memory.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_features, n_samples)
+    """
+
+    def __init__(self, values):
+        self._values, self.shape = values, values.shape
+
+    def __len__(self):
+        return len(self._values)
+
+    def __getitem__(self, some):
+        return Integers(self._values[some])
+
+    def __iter__(self):
+        return iter(self.as_floats())
+
+    def as_floats(self):
+        """All columns: float64 ndarray of shape (n_features, n_samples)."""
+        return self._values.astype(np.float64, order="C")
+
+
 def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT, of_block=None, takes_numbers=False):
-    """``function(column, scale)`` of each feature that is not left out.
+    """``function(column, scale)`` for each feature that is not left out.
 
     Parameters
     ----------
     function : callable
     columns : sequence of length n_features
-        What the function is given of each feature: its values, or its counts. Slices of it are sent to workers.
+        Argument of the function for each feature: its values or counts. Slices are sent to workers.
     scales : list of length n_features
-        As of :class:`skdpmic.table.shape.Shape`.
+        As in :class:`skdpmic.table.shape.Shape`.
     n_jobs : int or None
     left_out : sequence of int, default=()
     progress : Progress, default=SILENT
     of_block : callable, default=None
-        ``of_block(columns, scales)``, a list: the function of several columns at once, where that takes less time.
+        ``of_block(columns, scales)`` returns a list, the function of several columns at once, if that is faster.
     takes_numbers : bool, default=False
-        Whether the function is ``function(column, scale, number)``, of features numbered from 0.
+        Whether the function is ``function(column, scale, number)``, with features numbered from 0.
 
     Returns
     -------
-    list of length n_features, less those left out
-        In order, whatever `n_jobs` is.
+    list of length n_features, minus those left out
+        In order, for any `n_jobs`.
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
     if takes_numbers:
         function, scales = partial(_of_numbered, function), list(enumerate(scales))
     function = of_block or partial(_one_by_one, function)
-    if n_workers == 1 or _are_short(columns):  # joblib takes as long as some features of a small table
+    if n_workers == 1 or _are_short(columns):  # the overhead of joblib equals several features of a small table
         results = (
             result for run in _runs(n_features, left_out) for result in _each(function, columns[run], scales[run])
         )
@@ -79,7 +104,7 @@ def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT
 
 
 def _runs(n_features, left_out):
-    """The features between those that are left out: slices, as these need no copy."""
+    """The features between those left out, as slices, which need no copy."""
     ends = [-1, *sorted(left_out), n_features]
     return [slice(first + 1, last) for first, last in pairwise(ends) if first + 1 < last]
 
@@ -115,10 +140,13 @@ def _one_by_one(function, columns, scales):
 def _near_memory(columns):
     """The columns, a few at a time.
 
-    Those of an array are copied: in a wide table they lie so far apart that every value is a cache miss.
+    Columns of an array are copied: in a wide table, their values are so far apart that every access is a cache miss.
     """
-    n_samples = columns.shape[1] if hasattr(columns, "shape") else _COPIED_VALUES  # or they are counts, with no need
+    n_samples = columns.shape[1] if hasattr(columns, "shape") else _COPIED_VALUES  # counts need no copy
     few = max(1, min(_COPIED_AT_ONCE, _COPIED_VALUES // max(1, n_samples)))
     for first in range(0, len(columns), few):
         some = columns[first : first + few]
-        yield np.ascontiguousarray(some) if isinstance(some, np.ndarray) else list(some)
+        if isinstance(some, Integers):
+            yield some.as_floats()
+        else:
+            yield np.ascontiguousarray(some) if isinstance(some, np.ndarray) else list(some)

@@ -1,20 +1,20 @@
-"""Dates and durations as seconds, each by itself: the number of one row does not depend on what other rows hold.
+"""Dates and durations as seconds, each by itself: the number for one row does not depend on other rows.
 
-The unit that numpy and pandas count dates in may depend on all rows. So whole seconds and the rest are taken apart in
-integers: an instant has the same two, and the same float, in every unit that can hold it.
+The unit of dates in numpy and pandas may depend on all rows. So seconds and fractions are separated in integers: an
+instant has the same two, and the same float, in every unit that can represent it.
 """
 
 import datetime
 
 import numpy as np
 
-NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # what bounds may be of
+NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # kinds of bounds
 _WHOLE = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60, "s": 1}  # seconds in a unit
 _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # units in a second
 
 
 def seconds(values):
-    """Seconds since 1970, in UTC, or of a duration; NaN where there is none.
+    """Seconds since 1970 in UTC, or those of a duration; NaN for missing values.
 
     Parameters
     ----------
@@ -39,21 +39,21 @@ def seconds(values):
 
 
 def _divmod(counts, multiple, unit):
-    """Of counts of several units each, which may together be more than an int64 holds."""
+    """Divmod of counts of several units each, whose product may overflow an int64."""
     per_second = _PARTS[unit]
     pairs = [divmod(count * multiple, per_second) for count in counts.tolist()]
     return np.array(pairs, dtype=np.float64).reshape(-1, 2).T
 
 
 def kind_of_date(value):
-    """Whether a scalar is of the "dates" or the "durations"; None if it is neither."""
+    """The kind of a scalar, "dates" or "durations"; None if it is neither."""
     if isinstance(value, datetime.timedelta | np.timedelta64):
         return DURATIONS
     return DATES if isinstance(value, datetime.date | np.datetime64) else None
 
 
 def as_date(seconds, kind):
-    """The date or the duration of so many seconds, to a microsecond, or the number itself, if it is of numbers."""
+    """The date or duration of this many seconds, to a microsecond, or the number itself for numbers."""
     if kind == NUMBERS:
         return float(seconds)
     count = round(seconds * 10**6)
@@ -61,8 +61,8 @@ def as_date(seconds, kind):
 
 
 def seconds_of(value):
-    """The same of a scalar of any library: Timestamp, datetime, date, Timedelta, timedelta or one of numpy."""
-    if hasattr(value, "to_numpy"):  # of pandas, in UTC, to the last digit
+    """The seconds of a scalar of any library: Timestamp, datetime, date, Timedelta, timedelta or a numpy scalar."""
+    if hasattr(value, "to_numpy"):  # of pandas, in UTC, exactly
         value = value.to_numpy()
     elif isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""What is public about a table whose records come in pieces: axes, classes and names."""
+"""The public description of a table whose records come in pieces: axes, classes and names."""
 
 import numbers
 from dataclasses import replace
@@ -15,7 +15,7 @@ from skdpmic.table.targets import check_kind
 
 
 class Description(NamedTuple):
-    """What is public about a table."""
+    """The public description of a table."""
 
     axes: list  # of n_features
     names: np.ndarray | None  # (n_features,)
@@ -29,7 +29,7 @@ class Description(NamedTuple):
 
     @property
     def scales(self):
-        """What kernels know of each feature."""
+        """The scale of each feature, for kernels."""
         return [axis.scale for axis in self.axes]
 
     @property
@@ -39,7 +39,7 @@ class Description(NamedTuple):
 
 
 def check_description(description):
-    """The same description, if a user could have given it; a ValueError or TypeError otherwise."""
+    """The same description, if a user could have passed it; a ValueError or TypeError otherwise."""
     axes, names, target, classes = description
     check_kind(target, classes)
     check_n_features(len(axes), names)
@@ -51,7 +51,7 @@ def check_description(description):
 
 
 def checked_axis(axis):
-    """The axis that a user would have got for what this one says; a ValueError or TypeError if there is none."""
+    """The axis for the same description passed by a user; a ValueError or TypeError if it is invalid."""
     if isinstance(axis, Unread):
         return axis
     return labels_of(list(axis.labels), "labels") if isinstance(axis, Labels) else _given_range(axis)
@@ -60,25 +60,25 @@ def checked_axis(axis):
 def _given_range(axis):
     given = axis_of(axis.bounds, "bounds")
     if type(given) is not type(axis) or axis.of not in (NUMBERS, DATES, DURATIONS):
-        raise ValueError(f"bounds must be of numbers, dates or durations, got {axis!r}.")
+        raise ValueError(f"bounds must hold numbers, dates or durations, got {axis!r}.")
     return given if axis.of == NUMBERS else replace(given, of=axis.of)
 
 
 def as_names(feature_names):
-    """The names of features as an array; a ValueError unless they are different texts."""
+    """The names of features as an array; a ValueError unless they are distinct str."""
     names = np.asarray(feature_names, dtype=object)
     if names.ndim != 1 or not all(isinstance(name, str) for name in names):
         raise ValueError("feature_names must be None or an array-like of str, of shape (n_features,).")
-    refuse_repeated(names, "feature_names must be different names")
+    refuse_repeated(names, "feature_names must be distinct")
     return names
 
 
 def check_n_features(n_features, names):
-    """How many features there are, by their names if these are known."""
+    """The number of features, from their names if known."""
     if n_features is None and names is not None:
         n_features = len(names)
     if not isinstance(n_features, numbers.Integral) or n_features < 1:
-        raise ValueError(f"n_features must be an int >= 1 where bounds do not tell how many, got {n_features!r}.")
+        raise ValueError(f"n_features must be an int >= 1 if bounds do not determine it, got {n_features!r}.")
     if names is not None and len(names) != n_features:
-        raise ValueError(f"feature_names must be {n_features} names, as many as features, got {len(names)}.")
+        raise ValueError(f"feature_names must have n_features={n_features} names, got {len(names)}.")
     return int(n_features)

@@ -1,4 +1,4 @@
-"""What is public about all features together: an axis for each, from `bounds` and `categories`."""
+"""The public description of all features: one axis for each, from `bounds` and `categories`."""
 
 import numbers
 import warnings
@@ -18,26 +18,26 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
     Parameters
     ----------
     bounds, categories
-        As a user gives them.
+        In the user's form.
     n_features : int
     names : array-like of str, or None
-        Of the features.
+        Names of the features.
     declared : dict, default=None
         Labels that the types of columns declare, by the number of the column. `bounds` and `categories` come first.
     needs_ranges : bool, default=True
-        Whether ranges of numbers are needed. If not, `bounds` are not looked at.
+        Whether ranges of numbers are needed. If not, `bounds` are ignored.
     unread : sequence of int, default=()
-        Features that are not looked at, whatever is said of them.
+        Features whose values are not used.
 
     Returns
     -------
     list of length n_features
-        With None where the range is to be read from the data.
+        With None if the range is read from the data.
     """
     if bounds is None and not categories and needs_ranges:
         raise ValueError(
-            "bounds is None, but the public range of the features is needed: pass (lower, upper), each a number or an "
-            "array of shape (n_features,), or a dict {feature: (lower, upper)}, and categories of features that hold "
+            "bounds must give the public range of the features, got None: pass (lower, upper), each a number or an "
+            "array of shape (n_features,), or a dict {feature: (lower, upper)}, and categories for features that hold "
             "labels. bounds='data' reads ranges from X and gives up the privacy guarantee."
         )
     nominal = by_number(categories or {}, "categories", n_features, names)
@@ -45,7 +45,9 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
     numeric = _numeric_axes(bounds, n_features, names) if needs_ranges else dict.fromkeys(range(n_features), Order())
     if isinstance(bounds, dict) and needs_ranges and (both := nominal.keys() & numeric.keys()):
         raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(sorted(both), names)}.")
-    axes = numeric | _of_declared(declared or {}, numeric, bounds) | nominal | dict.fromkeys(unread, Unread())
+    declared = _of_declared(declared or {}, numeric, bounds)
+    axes = numeric  # and not a copy, which is large for many features
+    axes |= declared | nominal | dict.fromkeys(unread, Unread())
     missing = [j for j in range(n_features) if j not in axes]
     if missing:
         raise ValueError(
@@ -56,9 +58,9 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
 
 
 def axes_without_ranges(categories, n_features, names, declared):
-    """The axis of each feature where no ranges are known: labels of all, or an order of all.
+    """The axis of each feature without ranges: labels for all, or an order for all.
 
-    Parameters as those of :func:`feature_axes`.
+    Parameters as in :func:`feature_axes`.
     """
     axes = feature_axes(None, categories, n_features, names, needs_ranges=False)
     axes = [Labels(declared[j]) if isinstance(axis, Order) and j in declared else axis for j, axis in enumerate(axes)]
@@ -66,8 +68,9 @@ def axes_without_ranges(categories, n_features, names, declared):
     if labelled and len(labelled) < n_features:
         others = [j for j in range(n_features) if j not in labelled]
         raise ValueError(
-            f"bounds must have an entry for every feature without labels, as {listed(labelled, names)} have labels, "
-            f"got none for {listed(others, names)}. Beside labels, numbers are cut into parts in their public ranges."
+            f"bounds must have an entry for every feature without labels, because {listed(labelled, names)} have "
+            f"labels, got none for {listed(others, names)}. With labels, numbers are cut into parts of their public "
+            "ranges."
         )
     return axes
 
@@ -85,7 +88,7 @@ def _numeric_axes(bounds, n_features, names):
 
 
 def _of_declared(declared, numeric, bounds):
-    """Axes of columns whose type declares labels, unless these are numbers that have an entry of their own."""
+    """Axes of columns whose type declares labels, unless these are numbers with a separate entry."""
     return {
         j: Labels(labels)
         for j, labels in declared.items()
@@ -114,8 +117,8 @@ def by_number(entries, parameter, n_features, names):
     if unknown and names is None and any(isinstance(key, str) for key in unknown):
         raise ValueError(
             f"{parameter} is a dict by feature name, but X has no feature names: pass X as a dataframe whose column "
-            "names are all strings, or entries by number, in the order of the columns. (SelectKBest passes its "
-            "score_func an array, whatever it was given.)"
+            "names are all str, or entries by number, in the order of the columns. (SelectKBest always passes its "
+            "score_func an array.)"
         )
     if unknown:
         raise ValueError(f"{parameter} must have entries for features of X only, got others, {abbreviated(unknown)}.")
@@ -137,7 +140,7 @@ def listed(columns, names):
 
 
 def n_features_of(bounds, categories, keep=()):
-    """How many features bounds, categories and `keep` tell of; None if they are the same for any number."""
+    """Number of features described by bounds, categories and `keep`; None if they fit any number."""
     keys = [key for entries in (bounds, categories) if isinstance(entries, dict) for key in entries] + list(keep)
     if isinstance(bounds, dict):
         return len(set(keys))
@@ -146,7 +149,7 @@ def n_features_of(bounds, categories, keep=()):
         if ends:
             return max(ends)
     elif isinstance(bounds, list | tuple | np.ndarray) and np.ndim(bounds[0]) > 0:
-        return len(bounds)  # a pair for each feature, it seems; the check of bounds says how to write it
+        return len(bounds)  # probably a pair for each feature; the check of bounds explains the correct form
     return None
 
 
@@ -154,14 +157,14 @@ _RECORDS_A_LABEL = 20
 
 
 def warn_about_many_labels(shape, names, stacklevel):
-    """Warn of nominal features with so many labels for the number of records that chance fills their parts."""
+    """Warn about nominal features with too many labels for the number of records."""
     most = shape.n_groups // _RECORDS_A_LABEL
     many = [j for j, scale in enumerate(shape.scales) if isinstance(scale, Nominal) and scale.n_labels > most]
     if many:
         warnings.warn(
-            f"categories of {listed(many, names)} have more labels than one for each {_RECORDS_A_LABEL} of the "
+            f"categories of {listed(many, names)} have more than one label per {_RECORDS_A_LABEL} of the "
             f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. "
-            "Group labels by what is publicly known of them, such as towns by region, not by what is in the data.",
+            "Group labels by public knowledge, such as towns by region, not by the data.",
             stacklevel=stacklevel + 1,
         )
 
@@ -170,10 +173,10 @@ def warn_about_many_labels(shape, names, stacklevel):
 
 
 def labels_of(labels, name):
-    """The axis of a nominal feature with these public labels, in their order."""
+    """The axis of a nominal feature with these public labels, in order."""
     array = np.asarray(labels, dtype=object) if np.ndim(labels) == 1 else np.empty(0)
     items = [item.item() if isinstance(item, np.generic) else item for item in array.tolist()]
-    allowed = f"{name} must be a list or array of at least 2 different labels, all text or all numbers"
+    allowed = f"{name} must be a list or array of at least 2 distinct labels, all str or all numbers"
     if isinstance(labels, str | dict | set) or len(items) < 2:
         raise ValueError(f"{allowed}, got {labels!r}.")
     refuse_missing(array, name)

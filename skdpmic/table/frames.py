@@ -1,6 +1,6 @@
 """Tables of every kind as columns: arrays, lists, dataframes of any library, sparse matrices.
 
-A table gives its columns one at a time, and is never made an array of objects.
+A table returns its columns one at a time, and is never converted to an array of objects.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from skdpmic.table.values import as_numpy_reads, declared_labels, kind_of
 
 
 class Table(NamedTuple):
-    """A table in memory. As sensitive as the data."""
+    """A table in memory. Raw data; not private."""
 
     n_samples: int
     n_features: int
@@ -39,27 +39,27 @@ class Table(NamedTuple):
         return j if self.names is None else self.names[j]
 
     def names_as_text(self):
-        """The names of all columns, if they are text; None otherwise."""
+        """The names of all columns if they are str, else None."""
         are_text = self.names is not None and all(isinstance(name, str) for name in self.names)
         return self.names if are_text else None
 
     def declared(self):
-        """Labels that the types of columns declare, by the number of the column."""
+        """Labels declared by column types, by the number of the column."""
         return {} if self.names is None else _declared(map(self.column_at, range(self.n_features)))
 
 
 def open_table(X, reader, *, takes_text=False, least=0):
-    """The table `X`, each value of which is as it was.
+    """The table `X`, with unchanged values.
 
     Parameters
     ----------
     X : array-like
     reader : str
-        The estimator or function that errors name.
+        Name of the estimator or function in errors.
     takes_text : bool, default=False
-        Whether an array of text is read column by column, as some may hold labels.
+        Whether an array of text is read column by column, because some columns may hold labels.
     least : int, default=0
-        Fewest rows.
+        Minimum number of rows.
     """
     refuse_masked(X, "X")
     if is_frame(X):
@@ -71,24 +71,25 @@ def open_table(X, reader, *, takes_text=False, least=0):
     X = without_data(np.asarray, as_objects(X))
     kind = X.dtype.kind
     if kind == "O" and X.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in X):
-        raise ValueError("X must have rows of one length, got rows of several lengths.")
+        raise ValueError("X must have rows of equal length, got rows of different lengths.")
     if kind == "V":
-        raise ValueError("X must be an array of numbers or a dataframe, got an array of fields.")
+        raise ValueError("X must be an array of numbers or a dataframe, got a structured array.")
     if kind in ("O", "m", "M") or (takes_text and kind in ("U", "S", "T")):
         X = _validated(X, reader, ensure_min_samples=least, dtype=None, ensure_all_finite=False)
         return Table(*X.shape, None, lambda j: X[:, j], native=X)
-    X = _validated(X, reader, ensure_min_samples=least)
+    as_they_are = {"dtype": None} if kind in "biu" else {}  # floats would take up to 8 times the memory
+    X = _validated(X, reader, ensure_min_samples=least, **as_they_are)
     return Table(*X.shape, None, lambda j: X[:, j], X, native=X)
 
 
 def note_columns(estimator, table, *, reset=True):
-    """Have an estimator take note of the names and the number of columns, or compare them unless `reset`."""
+    """Store the names and number of columns on an estimator if `reset`, else compare them."""
     without_data(validate_data, estimator, table.native, reset=reset, skip_check_array=True)
 
 
 def _validated(X, reader, **options):
     options = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"} | options
-    with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
+    with config_context(array_api_dispatch=False):  # kernels need numpy arrays
         return without_data(check_array, X, estimator=reader, input_name="X", **options)
 
 
@@ -97,15 +98,30 @@ def _open_frame(frame, least):
         raise ValueError(
             f"Found array with {len(frame)} sample(s) (shape={frame.shape}) while a minimum of {least} is required."
         )
-    columns = list(frame.iter_columns())  # by number, each would take a list of all names
+    if (values := _numbers_of_one_type(frame)) is not None:
+        return Table(*frame.shape, frame.columns, lambda j: values[:, j], values, native=frame.to_native())
+    columns = list(frame.iter_columns())  # access by number would build a list of all names each time
     return Table(*frame.shape, frame.columns, columns.__getitem__, native=frame.to_native())
+
+
+def _numbers_of_one_type(frame):
+    """The array of a pandas dataframe that stores all columns in one; None for others, or if a value is infinite."""
+    native = frame.to_native()
+    types = set(native.dtypes) if frame.implementation.is_pandas() else set()
+    if len(types) != 1 or not isinstance(one := types.pop(), np.dtype):
+        return None
+    if one.kind not in "iu" and one not in (np.float64, np.float32):
+        return None
+    values = native.to_numpy()
+    ends = (np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)) if len(values) else ()
+    return None if np.isinf(ends).any() else values  # errors name the column
 
 
 def _column_of_sparse(X, j):
     """One column with its zeros."""
     column = np.zeros(X.shape[0], dtype=X.dtype)
     stored = slice(X.indptr[j], X.indptr[j + 1])
-    np.add.at(column, X.indices[stored], X.data[stored])  # entries of one place add up
+    np.add.at(column, X.indices[stored], X.data[stored])  # duplicate entries are summed
     return column
 
 
@@ -113,20 +129,20 @@ def _column_of_sparse(X, j):
 
 
 def is_lazy(X):
-    """Whether X is a LazyFrame of Polars; none exists before it is imported."""
+    """Whether X is a Polars LazyFrame; none exists before Polars is imported."""
     return nw.dependencies.is_polars_lazyframe(X)
 
 
 def is_frame(X):
     """Whether X is a dataframe, or a stream of one by the Arrow protocol."""
-    if isinstance(X, np.ndarray):  # which narwhals would compare with the types of every library
+    if isinstance(X, np.ndarray):  # narwhals would compare it with the types of every library
         return False
     is_stream = hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X)
     return nw.dependencies.is_into_dataframe(X) or is_lazy(X) or is_stream
 
 
 def as_frame(X, name="X"):
-    """A dataframe of narwhals, in memory."""
+    """A narwhals dataframe in memory."""
     X = read_by_engine(name, X.collect) if is_lazy(X) else X
     if not nw.dependencies.is_into_dataframe(X):
         X = _by_library(name, pyarrow=lambda pyarrow: pyarrow.table(X), polars=lambda polars: polars.DataFrame(X))
@@ -135,34 +151,33 @@ def as_frame(X, name="X"):
 
 
 def in_memory(X):
-    """A dataframe, or a stream of one, to be read as often as needed; other tables as they are."""
+    """A dataframe, or a stream of one, that can be read repeatedly; other tables are unchanged."""
     return as_frame(X).to_native() if is_frame(X) else X
 
 
 def _by_library(name, **readers):
-    """A stream of Arrow, read by a library that takes all types from the schema, whatever the values are."""
+    """An Arrow stream, read by a library that takes all types from the schema, not from the values."""
     for library, read in readers.items():
         try:
             return read_by_engine(name, read, import_module(library))
         except ImportError:
             continue
-    raise ImportError(f"{name} is a stream of Arrow, read with pyarrow or Polars: pip install pyarrow")
+    raise ImportError(f"{name} is an Arrow stream, which requires pyarrow or Polars: pip install pyarrow")
 
 
 def refuse_remote(data, name):
-    """Raise if a table or a column is not in memory, and its library gives it in none of the ways known here."""
+    """Raise if a table or a column is not in memory and has no supported interface."""
     is_table = any(hasattr(type(data), method) for method in ("schema", "to_table", "to_pandas", "__arrow_c_array__"))
     if is_table and not hasattr(data, "__array__"):
         raise TypeError(
-            f"{name} must be array-like, a dataframe, a LazyFrame of Polars or a dask collection, or have "
-            f"__arrow_c_stream__, got {type(data).__name__}. What fits in memory can be read whole beforehand, as "
-            ".collect(), .to_table() or .to_arrow() of other libraries do; other tables are counted some rows at a "
-            "time, by skdpmic.counting.count_stream."
+            f"{name} must be array-like, a dataframe, a Polars LazyFrame or a dask collection, or have "
+            f"__arrow_c_stream__, got {type(data).__name__}. If it fits in memory, load it first, by .collect(), "
+            ".to_table() or .to_arrow(); otherwise count it in batches, by skdpmic.counting.count_stream."
         )
 
 
 def declared_by_name(X):
-    """Labels that the types of a dataframe's columns declare, by name; none for other tables."""
+    """Labels declared by the column types of a dataframe, by name; none for other tables."""
     if not is_frame(X):
         return {}
     frame = as_frame(X)
@@ -175,27 +190,27 @@ def _declared(columns):
 
 
 def row_of_zeros(frame):
-    """A native dataframe of one row with the same names; and zeros, which every library can make an array of."""
+    """A native dataframe with one row of zeros and the same names."""
     native = frame.to_native()
-    if frame.implementation.is_pandas():  # whose names need not be text
+    if frame.implementation.is_pandas():  # whose names need not be str
         return type(native)(np.zeros((1, frame.shape[1])), columns=native.columns)
     return frame.head(1).select(nw.lit(0.0).alias(name) for name in frame.columns).to_native()
 
 
 def holds_numbers(frame):
-    """Whether all columns are of numbers, so that an array of one type holds them all."""
+    """Whether all columns are numeric, so that one array can hold them."""
     return all(kind_of(frame[:, j]) == NUMBERS for j in range(frame.shape[1]))
 
 
 def columns_at(frame, places):
-    """The columns of a dataframe at these places; with its rows, where a library has them without columns, too."""
+    """The columns of a dataframe at these positions; with its rows, if the library has rows without columns."""
     if frame.implementation.is_pandas_like():
         return nw.from_native(frame.to_native().iloc[:, places], eager_only=True)
     return frame[:, places]
 
 
 def in_library_of(frame, container):
-    """A dataframe as one of the library that `container` is of."""
+    """A dataframe converted to the library of `container`."""
     wanted = nw.from_native(container, eager_only=True).implementation
     if frame.implementation is wanted:
         return frame.to_native()
@@ -203,32 +218,32 @@ def in_library_of(frame, container):
 
 
 def with_zeros(frame, kept, names):
-    """A native dataframe with these names: the columns of another one where they were kept, zeros elsewhere."""
+    """A native dataframe with these names: the columns of another one if they were kept, otherwise zeros."""
     columns = frame.iter_columns()
     every = [next(columns) if is_kept else nw.lit(0.0) for is_kept in kept]
     return frame.select(column.alias(name) for column, name in zip(every, names, strict=True)).to_native()
 
 
 def columns_by_columns(matrix, frame):
-    """A matrix of all columns of a dataframe by all of them, as a dataframe of the same library.
+    """A square matrix over the columns of a dataframe, as a dataframe of the same library.
 
-    Rows are labelled where the library labels rows, as pandas does; otherwise they are in the order of the columns.
+    Rows are labelled if the library labels rows, like pandas; otherwise they are in the order of the columns.
     """
     namespace = nw.get_native_namespace(frame)
     if frame.implementation.is_pandas_like():
-        names = frame.to_native().columns  # which need not be text
+        names = frame.to_native().columns  # which need not be str
         return namespace.DataFrame(matrix, index=names, columns=names)
     values = dict(zip(frame.columns, np.ascontiguousarray(matrix.T), strict=True))
     return nw.from_dict(values, backend=namespace).to_native()
 
 
-# --- Columns beside a table -------------------------------------------------------------------------------------------
+# --- Single columns ---------------------------------------------------------------------------------------------------
 
 
 def as_column(values, name):
-    """A target, groups or weights as numpy reads them, of what holds one column: a dataframe, a stream, Arrow's array.
+    """A target, groups or weights for numpy, from an object with one column: a dataframe, a stream or an Arrow array.
 
-    Other array-likes are left as they are.
+    Other array-likes are unchanged.
     """
     if isinstance(values, np.ndarray) or is_dask_collection(values) or sparse.issparse(values):
         return values
@@ -253,7 +268,7 @@ def as_column(values, name):
 
 
 def _only_field(series, name):
-    """The column of a table, which is a column of records to the protocol of Arrow."""
+    """The only column of a table, which the Arrow protocol presents as a column of records."""
     names = [field.name for field in series.dtype.fields]
     _check_one_column((len(series), len(names)), name)
     return series.struct.field(names[0])

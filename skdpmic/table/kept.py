@@ -1,4 +1,4 @@
-"""Columns that a selector keeps whatever they score: public names or numbers."""
+"""Columns that a selector keeps in any case, given by public names or numbers."""
 
 import numbers
 
@@ -8,16 +8,16 @@ from skdpmic.table.features import by_number
 
 
 def check_keep(keep):
-    """Raise unless `keep` is a list of different names and numbers of columns."""
+    """Raise unless `keep` is a list of distinct names and numbers of columns."""
     is_list = isinstance(keep, list | tuple | np.ndarray) and np.ndim(keep) <= 1
     items = list(keep) if is_list else []
     are_columns = all(isinstance(item, str | numbers.Integral) and not isinstance(item, bool) for item in items)
     if not is_list or not are_columns or len(set(items)) < len(items):
-        raise ValueError(f"keep must be a list of different names or numbers of features, got {keep!r}.")
+        raise ValueError(f"keep must be a list of distinct names or numbers of features, got {keep!r}.")
 
 
 def kept_columns(keep, n_features, names):
-    """The numbers of the columns that are kept, ascending.
+    """The numbers of the columns kept, ascending.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Nominal features: what is public about one, and the groups of its labels that grids keep apart."""
+"""Nominal features: the scale of one, and the groups of labels that grids distinguish."""
 
 from typing import NamedTuple
 
@@ -7,14 +7,14 @@ class Nominal(NamedTuple):
     """The scale of a nominal feature. Its column holds a code for each record, as uint32.
 
     Codes 0 ... n_labels - 1 are the public labels, n_labels is any other label, and n_labels + 1 is a missing value.
-    The last two are parts of their own, whether anyone is in them or not.
+    The last two are separate parts, even if they are empty.
     """
 
     n_labels: int  # at least 1
 
     @property
     def n_parts(self):
-        """How many codes there are."""
+        """Number of codes."""
         return self.n_labels + 2
 
 
@@ -22,24 +22,24 @@ class Grouping(NamedTuple):
     """Codes in groups, which are the parts of a fixed axis."""
 
     groups: tuple  # of int: the group 0, 1, ... of each code; the last code is in the last group
-    degrees: int  # of freedom, for each of which chance is taken off
+    degrees: int  # of freedom, for the bias correction
 
     @property
     def n_groups(self):
-        """How many groups there are."""
+        """Number of groups."""
         return max(self.groups) + 1
 
 
 def groupings_of_classes(n_classes):
-    """All classes apart; of three, each against the other two, too (``docs/theory/closed_family.md``)."""
+    """All classes apart; for three classes, also each against the other two (``docs/theory/closed_family.md``)."""
     apart = Grouping(tuple(range(n_classes)), n_classes - 1)
     return _with_each_of_three(apart, n_classes)
 
 
 def groupings_of_labels(n_labels):
-    """All codes of a nominal feature apart; and the labels, of which the last has those of other and missing, too.
+    """All codes of a nominal feature apart; and the labels, with other and missing values joined to the last.
 
-    If one of these has three groups, each of them against the other two, too, without which one record could change
+    If one of these has three groups, also each of them against the other two; without these, one record could change
     a score by a quarter more (``docs/theory/nominal_missing.md``).
     """
     n_parts = Nominal(n_labels).n_parts
@@ -56,5 +56,5 @@ def _with_each_of_three(grouping, n_labels):
         return [grouping]
     last = grouping.groups[-1]
     divisions = [tuple(int((group == one) == (last == one)) for group in grouping.groups) for one in range(3)]
-    # A side without public labels is empty as a rule, and then chance shows nothing.
+    # A side without public labels is usually empty, and then has no bias.
     return [grouping, *(Grouping(division, len(set(division[:n_labels])) - 1) for division in divisions)]

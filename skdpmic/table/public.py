@@ -1,4 +1,4 @@
-"""Public arguments that may also be read from the data, which breaks the guarantee."""
+"""Public arguments that can also be "data", which breaks the guarantee."""
 
 import warnings
 
@@ -7,22 +7,22 @@ from skdpmic.table.values import is_missing
 
 
 def asks_for_data(value):
-    """Whether a public argument is to be read from the data, which breaks the guarantee."""
+    """Whether a public argument is "data", which breaks the guarantee."""
     return isinstance(value, str) and value == "data"
 
 
 def check_public(name, value):
-    """Raise if a public argument is to be read from the data, all of which is never there at once."""
+    """Raise if a public argument is "data", but the data is never complete in memory."""
     if asks_for_data(value):
-        raise ValueError(f"{name} must be public where records come in pieces, got 'data'.")
+        raise ValueError(f"{name} must be public if records come in pieces, got 'data'.")
 
 
 def refuse_missing(labels, name):
-    """Raise if public labels, as an array of objects, hold one that stands for a missing value."""
+    """Raise if public labels, as an array of objects, include a missing value."""
     if is_missing(labels).any():
         raise ValueError(
-            f"{name} must hold labels only, got one that stands for a missing value, such as NaN or None. Leave it "
-            "out: missing values of a feature have a bin of their own, and a target must have none."
+            f"{name} must hold labels only, got a missing value such as NaN or None. Leave it "
+            "out: missing values of a feature have their own bin, and a target must have none."
         )
 
 

@@ -1,4 +1,4 @@
-"""A table in memory, read as its public description says; nothing that is refused is quoted."""
+"""Reading a table in memory by its public description; errors quote no values."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table import values
 from skdpmic.table.axes import Labels, Order, Range, Unread
 from skdpmic.table.bounds import with_range_of_data
-from skdpmic.table.columns import Columns
+from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.features import axes_without_ranges
 from skdpmic.table.frames import note_columns, open_table
@@ -16,11 +16,11 @@ from skdpmic.table.public import asks_for_data
 from skdpmic.table.records import Records
 from skdpmic.table.targets import make_target
 
-FEWEST = 4  # records, of which scores make sense
+FEWEST = 4  # smallest number of records for scores
 
 
 def open_records(facts, X, estimator):
-    """A table of enough records, which an estimator takes note of."""
+    """A table with enough records, whose columns are stored on an estimator."""
     table = open_table(X, type(estimator).__name__, takes_text=facts.takes_text, least=FEWEST)
     note_columns(estimator, table)
     return table
@@ -35,35 +35,35 @@ def read_records(table, y, facts, reader):
     y : array-like of shape (n_samples,)
     facts : PublicFacts
     reader : str
-        The estimator that errors name.
+        Name of the estimator in errors.
     """
     description = facts.describe(table.n_features, table.names_as_text(), table.declared())
     columns, axes = read_columns(table, description.axes)
     classes = facts.classes if asks_for_data(facts.classes) else description.classes
     target = make_target(y, table.n_samples, description.target, classes, reader)
-    return Records(columns, [axis.scale for axis in axes], target, description)
+    return Records(columns, _scales_of(axes), target, description)
 
 
 def read_features(table, facts):
-    """The records of a table without a target, of which nothing but the order of the values is needed."""
+    """The records of a table without a target, of which only the order of the values is needed."""
     columns, axes = read_columns(table, facts.axes(table.n_features, table.names_as_text(), table.declared()))
     return Records(columns, [axis.scale for axis in axes], None)
 
 
 def read_labels_or_numbers(table, facts, X):
-    """The records of a table without a target: numbers of which nothing is public, or columns that have public parts.
+    """The records of a table without a target: numbers without a description, or columns with public parts.
 
     Parameters
     ----------
     table : Table
     facts : PublicFacts
     X : array-like
-        What the table was opened from.
+        The object from which the table was opened.
 
     Returns
     -------
     Records
-        The scales are all None; or each is a range, or :class:`skdpmic.table.nominal.Nominal`.
+        The scales are all None, or each is a range or a :class:`skdpmic.table.nominal.Nominal`.
     """
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
@@ -74,8 +74,14 @@ def read_labels_or_numbers(table, facts, X):
     return Records(columns, [axis.scale for axis in axes], None)
 
 
+def _scales_of(axes):
+    """The scale of each axis; of equal axes one and the same, as there may be very many."""
+    scale_of = {id(axis): axis.scale for axis in axes}
+    return [scale_of[id(axis)] for axis in axes]
+
+
 def open_chunk(X, axes, reader, least=0):
-    """A chunk of a table whose axes are known."""
+    """A chunk of a table with known axes."""
     takes_text = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
     return open_table(X, reader, takes_text=takes_text, least=least)
 
@@ -87,20 +93,20 @@ def check_enough(n_samples):
 
 
 def refuse_dask(X):
-    """Raise if X is a dask collection, all of whose rows would come into memory."""
+    """Raise if X is a dask collection, whose rows would all be loaded into memory."""
     if is_dask_collection(X):
         raise TypeError(
-            "X must be in memory to be counted in chunks, got a dask collection: give it to fit, or count each of its "
-            "partitions into a sketch of its own."
+            "X must be in memory to be counted in chunks, got a dask collection: pass it to fit, or count each of its "
+            "partitions into a separate sketch."
         )
 
 
 def read_numbers(X, estimator):
-    """All of a table with the features of a fitted estimator, as floats: an ndarray, or a sparse matrix."""
+    """A table with the features of a fitted estimator, as floats: an ndarray or a sparse matrix."""
     table = open_table(X, type(estimator).__name__)
     note_columns(estimator, table, reset=False)
     if table.values is not None:
-        return table.values
+        return table.values.astype(np.float64) if table.values.dtype.kind in "biu" else table.values
     if table.is_sparse:
         return X
     refuse_other_kinds(table, dict.fromkeys(range(table.n_features), Range(0.0, 1.0)))
@@ -116,22 +122,24 @@ _KINDS = {
     values.TEXT: (values.TEXT, values.OBJECTS),
     Order.of: values.ANY_ORDER,
 }
-_NUMERALS = (values.TEXT, values.BYTES)  # in an array, all of whose columns are text if some are
+_NUMERALS = (values.TEXT, values.BYTES)  # in an array, all columns are text if some are
 
 
 def read_columns(table, axes):
-    """The columns of a table, as their axes place them, and the axes.
+    """The columns of a table, converted by their axes, and the axes.
 
-    An axis that is None becomes the range of the data.
+    An axis that is None is replaced by the range of the data.
 
     Returns
     -------
     columns : ndarray of shape (n_features, n_samples), or Columns
     axes : list of length n_features
     """
-    if table.values is not None and all(map(_leaves_numbers, axes)):
-        return table.values.T, axes
-    if table.is_sparse and None not in axes:  # its values were checked, and it is not to be made dense as a whole
+    different = {id(axis): axis for axis in axes}.values()  # one, where all columns have the same bounds
+    if table.values is not None and all(map(_leaves_numbers, different)):
+        return Integers(table.values.T) if table.values.dtype.kind in "biu" else table.values.T, axes
+    # The values of these are checked, and the table must not become dense, or floats, as a whole.
+    if (table.is_sparse or table.values is not None) and None not in axes:
         refuse_other_kinds(table, dict(enumerate(axes)))
         return Columns([partial(_place, table, j, axis) for j, axis in enumerate(axes)], table.n_samples), axes
     columns = read_values(table, axes)
@@ -142,7 +150,7 @@ def read_columns(table, axes):
 
 
 def read_values(table, axes):
-    """The values of each column before an axis places them: numbers, or codes of labels.
+    """The values of each column before conversion by an axis: numbers, or codes of labels.
 
     Returns
     -------
@@ -153,7 +161,7 @@ def read_values(table, axes):
 
 
 def _leaves_numbers(axis):
-    """Whether an axis takes numbers as they are."""
+    """Whether an axis leaves numbers unchanged."""
     return isinstance(axis, Order | Unread) or (isinstance(axis, Range) and axis.of == NUMBERS)
 
 
@@ -176,7 +184,7 @@ def _with_axis(column, axis):
 
 
 def refuse_other_kinds(table, axes):
-    """Raise if a column is of another type than bounds and categories say: the axis of each, by its number."""
+    """Raise if a column has another type than its axis, given by column number."""
     wrong = {}
     for j, axis in axes.items():
         if isinstance(axis, Unread):
@@ -191,8 +199,8 @@ def refuse_other_kinds(table, axes):
         )
         found = found.replace(f"must be {Order.of}", "must be numbers, dates or durations")
         raise ValueError(
-            f"X must hold what bounds and categories say, got {found}. Give the public labels of text in categories, "
-            "and the bounds of dates or durations as such."
+            f"X must match bounds and categories, got {found}. Pass the public labels of text columns in categories, "
+            "and bounds of dates or durations as dates or durations."
         )
 
 
@@ -201,7 +209,7 @@ def _are_numerals(column, kind, axis):
 
 
 def _of(axis):
-    """The kinds of which a column must be that is put in order."""
+    """The kinds allowed for a column that is ordered."""
     return () if isinstance(axis, Labels) else _KINDS[_described(axis)]
 
 

@@ -1,4 +1,4 @@
-"""Records as a release asks for them; `SketchedRecords` answers the same from counts."""
+"""Records with the interface that releases need; `SketchedRecords` provides the same from counts."""
 
 from functools import partial
 from typing import NamedTuple
@@ -16,20 +16,20 @@ from skdpmic.table.targets import ClassTarget, NumericTarget, of_rows
 
 
 class Records(NamedTuple):
-    """Records, and where they are said to lie. Raw data; not private."""
+    """Records and their public description. Raw data; not private."""
 
     columns: np.ndarray | Columns  # (n_features, n_samples)
-    scales: list  # of n_features, as of `Shape`
-    target: NumericTarget | ClassTarget | StratifiedTarget | None  # None of a table that has none
-    description: Description | None = None  # what is public about it
-    people: People | None = None  # where a person has several rows of X
-    kept: tuple = ()  # the numbers of features that are no candidates, as they are chosen in any case
-    rows: np.ndarray | None = None  # of X, those that count, once they have been drawn for everybody
-    progress: Progress = SILENT  # of what is done with all columns
+    scales: list  # of n_features, as in `Shape`
+    target: NumericTarget | ClassTarget | StratifiedTarget | None  # None without a target
+    description: Description | None = None  # public
+    people: People | None = None  # if people have several rows of X
+    kept: tuple = ()  # indices of the features kept in any case
+    rows: np.ndarray | None = None  # of X, the rows that count, after sampling
+    progress: Progress = SILENT  # of loops over all columns
 
     @property
     def can_be_read_again(self):
-        """Whether features can be counted once more, together with others."""
+        """Whether features can be counted again, together with others."""
         return True
 
     @property
@@ -54,7 +54,7 @@ class Records(NamedTuple):
 
     @property
     def target_axis(self):
-        """What is said of a numeric target; its range, if that was read from the data."""
+        """The axis of a numeric target; its range, if that was read from the data."""
         return self.description.target or Range(*self.target.bounds)
 
     def with_progress(self, progress):
@@ -62,11 +62,11 @@ class Records(NamedTuple):
         return self._replace(progress=progress)
 
     def with_weights(self, weights):
-        """The records, each of which counts for its weight, in units."""
+        """The records, with weights in units."""
         return self._replace(target=self.target._replace(weights=weights))
 
     def with_sampled_rows(self, random_bytes):
-        """The records that count: of people with several rows, as many of each, drawn with these random bytes."""
+        """The records that count: for people with several rows, a random sample of the same number for each."""
         if self.people is None:
             return self
         rows = self.people.draw(random_bytes)
@@ -74,12 +74,12 @@ class Records(NamedTuple):
         return self._replace(rows=rows, target=target)
 
     def learnt(self, measure, epsilon, random_bytes):
-        """A measure, with what epsilon tells of the target."""
+        """A measure, after it has learnt about the target with epsilon."""
         bounds = None if self.n_classes else self.target.bounds
         return measure.learnt(measure.target_counts(self.target), self.n_samples, bounds, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None, takes_numbers=False):
-        """``function(column, scale)`` of each feature that is not left out; `of_block` is the same of several.
+        """``function(column, scale)`` for each feature that is not left out; `of_block` does the same for several.
 
         With `takes_numbers` it is ``function(column, scale, number)``.
         """
@@ -89,18 +89,18 @@ class Records(NamedTuple):
         return map_features(function, *given)
 
     def scorer(self, measure, random_bytes):
-        """What scores features by a measure; where it breaks ties at random, random bytes tell how."""
+        """The function that scores features by a measure, with random bytes for breaking ties."""
         return measure.scorer(self.target, random_bytes)
 
     def scores_beside(self, j, measure, left_out, n_jobs):
-        """Scores of features together with feature j by a measure: of those that are not left out, in order."""
+        """Scores of features together with feature j by a measure, in order, without those left out."""
         (column,) = self.columns[j : j + 1]
         column = column if self.rows is None else column[self.rows]
         scorer = measure.scorer_beside(self.target, column, self.scales[j])
         return np.array(self.map_features(scorer.score, n_jobs, left_out, of_block=scorer.score_block))
 
     def counter(self, table):
-        """What makes a feature's noisy table, without noise yet."""
+        """The function that makes a feature's table, still without noise."""
         return table.counter(self.target)
 
 

@@ -1,4 +1,4 @@
-"""What the sensitivity of a score may depend on: public numbers of a table."""
+"""The public numbers of a table, on which the sensitivity of a score may depend."""
 
 from typing import NamedTuple
 

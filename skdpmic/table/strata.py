@@ -1,4 +1,4 @@
-"""The stratum of each record, by public labels; nothing that is refused is quoted."""
+"""The stratum of each record, by public labels; errors quote no values."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from skdpmic.table.values import OBJECTS, as_codes, is_empty, kind_of, kind_of_l
 
 
 class StratifiedTarget(NamedTuple):
-    """A numeric target, and the stratum of each record. As sensitive as the data."""
+    """A numeric target, and the stratum of each record. Raw data; not private."""
 
     values: np.ndarray  # (n_samples,)
     strata: np.ndarray  # (n_samples,), codes
@@ -21,15 +21,15 @@ class StratifiedTarget(NamedTuple):
 
 
 def read_strata(strata, categories, n_samples):
-    """The stratum of each record, as a code: other labels are a stratum of their own, and missing ones another.
+    """The stratum of each record as a code: other labels form one more stratum, and missing labels another.
 
     Parameters
     ----------
     strata : array-like of shape (n_samples,)
     categories : array-like
-        The public labels.
+        Public labels.
     n_samples : int
-        How many records there must be.
+        Required number of records.
 
     Returns
     -------
@@ -38,15 +38,15 @@ def read_strata(strata, categories, n_samples):
     labels = labels_of(categories, "categories").labels
     column = _as_column(strata)
     if len(column) != n_samples:
-        raise ValueError(f"strata must have as many entries as x and y, got {len(column)} and {n_samples}.")
+        raise ValueError(f"strata must have the same length as x and y, got {len(column)} and {n_samples}.")
     said, kind = kind_of_labels(labels), kind_of(column)
     if kind not in (said, OBJECTS) and not is_empty(column):
-        raise ValueError(f"strata must hold {said}, as categories do, got {kind}.")
+        raise ValueError(f"strata must hold {said}, like categories, got {kind}.")
     return as_codes(column, labels, "strata")
 
 
 def _as_column(strata):
-    """An ndarray, or a Series of narwhals."""
+    """An ndarray or a narwhals Series."""
     refuse_masked(strata, "strata")
     series = nw.from_native(strata, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):

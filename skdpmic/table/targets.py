@@ -1,4 +1,4 @@
-"""The two kinds of target: numbers, with public bounds where these are needed, and public classes."""
+"""The two kinds of target: numbers, with public bounds if required, and public classes."""
 
 import numbers
 from itertools import repeat
@@ -20,17 +20,17 @@ from skdpmic.table.values import ANY_ORDER, OBJECTS, are_labels, as_numbers, kin
 
 
 class NumericTarget(NamedTuple):
-    """A numeric target. As sensitive as the data."""
+    """A numeric target. Raw data; not private."""
 
     values: np.ndarray  # (n_samples,)
-    bounds: tuple | None  # the range of these values, None where a statistic needs none
-    weights: np.ndarray | None = None  # uint32 (n_samples,), in units; None where all records count alike
+    bounds: tuple | None  # the range of these values; None if the statistic needs none
+    weights: np.ndarray | None = None  # uint32 (n_samples,), in units; None for equal weights
 
     n_classes = None  # type: ignore[misc]  # a plain attribute of the class
 
 
 class ClassTarget(NamedTuple):
-    """A target of class numbers 0 ... n_classes - 1. As sensitive as the data."""
+    """A target of class numbers 0 ... n_classes - 1. Raw data; not private."""
 
     values: np.ndarray  # (n_samples,)
     n_classes: int
@@ -44,9 +44,9 @@ def of_rows(target, rows):
 
 
 def check_kind(target_bounds, classes, needs_ranges=True):
-    """Whether the target is numeric: exactly one of its two public descriptions must be given.
+    """Whether the target is numeric; raises unless exactly one of its two public descriptions is given.
 
-    A numeric target needs none if a statistic needs no ranges.
+    A numeric target needs none if the statistic needs no ranges.
     """
     if (target_bounds is None) == (classes is None) and (needs_ranges or classes is not None):
         given = "neither" if classes is None else "both"
@@ -58,14 +58,14 @@ def check_kind(target_bounds, classes, needs_ranges=True):
 
 
 def target_axis(target_bounds, needs_ranges=True):
-    """The axis of a numeric target; None if its range is to be read from the data."""
+    """The axis of a numeric target; None if its range is read from the data."""
     if not needs_ranges:
         return Order()
     return None if asks_for_data(target_bounds) else axis_of(target_bounds, "target_bounds")
 
 
 def check_target_shares(target_shares, classes):
-    """Public shares of the records, that of each class in ascending order, or of equal parts of a numeric target.
+    """Public shares of the records in each class, in ascending order, or in equal parts of a numeric target.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def check_target_shares(target_shares, classes):
         All above 0, with a sum of about 1.
     """
     if asks_for_data(classes):
-        raise ValueError("target_shares must be None where classes are read from the data, as it needs their order.")
+        raise ValueError("target_shares must be None with classes='data', because it needs the order of the classes.")
     labels = None if classes is None else check_classes(classes)
     n_shares = (2, 4, 8) if labels is None else (len(labels),)
     shares = check_shares(target_shares, "target_shares", n_shares)
@@ -86,27 +86,27 @@ def check_target_shares(target_shares, classes):
         return shares
     given = _of_own_type(without_data(np.asarray, as_objects(classes)))
     if len(given) != len(labels):
-        raise ValueError("classes must be different labels where target_shares has a share of each, got equal ones.")
+        raise ValueError("classes must be distinct labels with target_shares, got duplicates.")
     return [shares[i] for i in np.argsort(given, kind="stable")]
 
 
 def make_target(y, n_samples, axis, classes, reader):
-    """The target of so many records.
+    """The target of this many records.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
     n_samples : int
     axis : Range, LogRange, Knots, Order or None
-        Of a numeric target, as of :func:`target_axis`.
+        Axis of a numeric target, from :func:`target_axis`.
     classes : array-like, "data" or None
-        The labels of a discrete target; None for a numeric one.
+        Labels of a discrete target; None for a numeric one.
     reader : str
         The estimator that errors name.
     """
     refuse_masked(y, "y")
     rows, y = np.zeros((n_samples, 1), dtype=np.uint8), as_objects(as_column(y, "y")) if y is not None else None
-    with config_context(array_api_dispatch=False):  # kernels take arrays of numpy
+    with config_context(array_api_dispatch=False):  # kernels need numpy arrays
         _, y = without_data(check_X_y, rows, y, dtype=None, ensure_min_samples=0, estimator=reader)
     if classes is not None:
         return _of_classes(y, classes)
@@ -119,7 +119,7 @@ def make_target(y, n_samples, axis, classes, reader):
 def _as_numbers(y, axis):
     kind, allowed = kind_of(y), ANY_ORDER if axis is None or axis.of == Order.of else (axis.of, OBJECTS)
     if kind not in allowed or y.dtype.kind in "UST":
-        raise ValueError(f"y must hold real numbers, or dates within target_bounds of dates, got dtype {y.dtype}.")
+        raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got dtype {y.dtype}.")
     values = as_numbers(y, allowed, "y").astype(np.float64, copy=False)
     if np.isnan(values).any():
         raise ValueError("Input y contains NaN.")
@@ -127,9 +127,9 @@ def _as_numbers(y, axis):
 
 
 def check_classes(classes):
-    """The different labels of a discrete target, in ascending order."""
+    """The distinct labels of a discrete target, in ascending order."""
     if np.ndim(classes) != 1:
-        raise ValueError(f"classes must be a list or array of at least 2 different labels, got {classes!r}.")
+        raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {classes!r}.")
     labels = without_data(np.asarray, as_objects(classes))
     if labels.dtype.kind in "Of":
         refuse_missing(labels, "classes")
@@ -138,15 +138,15 @@ def check_classes(classes):
         raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {classes!r}.")
     labels = np.unique(labels)
     if len(labels) < 2:
-        raise ValueError(f"classes must be a list or array of at least 2 different labels, got {classes!r}.")
+        raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {classes!r}.")
     if kind_of(labels) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
-        # One float among the labels of y makes all of them floats, so a record would decide the classes of others.
-        raise ValueError(f"classes must be different labels as float64 too, got {classes!r}.")
+        # One float in y would turn all labels into floats, so that one record could change the classes of others.
+        raise ValueError(f"classes must also be distinct as float64, got {classes!r}.")
     return labels
 
 
 def _of_classes(y, classes):
-    if len(y) == 0:  # whose type says nothing
+    if len(y) == 0:  # an empty array has an arbitrary type
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
     labels = _labels_of_data(y) if asks_for_data(classes) else check_classes(classes)
     codes = _codes_of_objects(y.astype(object), labels) if y.dtype.kind in "OT" else _codes_of_array(y, labels)
@@ -164,7 +164,7 @@ def _labels_of_data(y):
 
 
 def _codes_of_array(y, labels):
-    """The number of each label, -1 if there is none."""
+    """The number of each label, or -1."""
     if kind_of(labels) != kind_of(y):
         raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
     codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
@@ -172,7 +172,7 @@ def _codes_of_array(y, labels):
 
 
 def _codes_of_objects(y, labels):
-    """The same of objects, each found by itself: in an array of one type, a float would make floats of all."""
+    """The same for objects, each by itself: in an array of one type, one float would turn all into floats."""
     kind = kind_of(labels)
     if not are_labels(y, kind):
         raise ValueError(_NO_CLASSES)
@@ -181,11 +181,11 @@ def _codes_of_objects(y, labels):
     return without_data(lambda: np.fromiter(map(code_of.get, given, repeat(-1)), np.int64, len(y)))
 
 
-_NO_CLASSES = "y must hold labels of the type of those in classes, and no missing values, got at least one other value."
+_NO_CLASSES = "y must hold labels of the same type as classes, and no missing values, got at least one other value."
 
 
 def _of_own_type(labels):
-    """Labels that came as objects, in an array of the one type that they have; of objects still, if they have none."""
+    """Labels given as objects, in an array of their common type; unchanged if they have none."""
     if labels.dtype.kind not in "OT":
         return labels
     for one_type in (str, bytes, (numbers.Real, np.bool_)):

@@ -1,7 +1,7 @@
 """The values of one column as numbers or as codes of labels. Errors quote no value.
 
-A value becomes a number by itself: by a function of this value and of what is public. What a type declares is public;
-where none is declared, each value says for itself what it is, and one of a wrong type is an error.
+Each value is converted by itself, as a function of this value and public facts. Declared types are public; without a
+declared type, each value is checked by its own type, and a wrong type is an error.
 """
 
 import sys
@@ -17,12 +17,12 @@ from skdpmic._utils.readable import is_date
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
 
 TEXT, BYTES, OBJECTS, OTHER = "text", "bytes", "objects", "other values"
-ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # what may be put in order
+ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
 _OF_KIND = dict.fromkeys("biuf", NUMBERS) | {"O": OBJECTS, "M": DATES, "m": DURATIONS, "U": TEXT, "T": TEXT, "S": BYTES}
 
 
 def kind_of(column):
-    """What a column holds, by its type: numbers, dates, durations, text, bytes, objects or other values.
+    """The kind of a column, by its type: numbers, dates, durations, text, bytes, objects or other values.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ def kind_of(column):
         return OBJECTS
     if dtype == nw.String or _is_enum_of_polars(column):
         return TEXT
-    if dtype in (nw.Categorical, nw.Enum):  # of pandas, which may be of numbers
+    if dtype in (nw.Categorical, nw.Enum):  # in pandas, labels may be numbers
         return OBJECTS
     return kind_of(column.to_numpy()) if dtype == nw.Unknown else OTHER
 
 
 def _holds_objects(series):
-    """Whether a type declares nothing; narwhals calls objects of pandas text if the first ones are."""
+    """Whether a type declares nothing; narwhals calls pandas objects text if the first ones are."""
     return series.dtype == nw.Object or (series.implementation.is_pandas() and series.to_native().dtype == object)
 
 
 def declared_labels(column):
-    """The labels that the type of a column declares, whatever its values are; None if it declares none."""
+    """The labels declared by the type of a column, independent of its values; None if there are none."""
     if isinstance(column, np.ndarray):
         return (0.0, 1.0) if column.dtype.kind == "b" else None
     if column.dtype == nw.Boolean:
@@ -61,12 +61,12 @@ def declared_labels(column):
 
 
 def _is_enum_of_polars(column):
-    """Whether somebody wrote the labels down; an ordered Categorical of pandas, an Enum to narwhals, may find them."""
+    """Whether the labels were declared; an ordered pandas Categorical (an Enum in narwhals) may get them from data."""
     return column.dtype == nw.Enum and column.implementation.is_polars()
 
 
 def is_empty(column):
-    """Whether all values are missing: then the type of a column need not be that of others of its kind."""
+    """Whether all values are missing; the type of such a column is arbitrary."""
     if isinstance(column, np.ndarray):
         return column.dtype.kind == "f" and bool(np.isnan(column).all())
     return bool(column.is_null().all()) or (column.dtype.is_float() and bool(column.is_nan().all()))
@@ -76,16 +76,16 @@ def is_empty(column):
 
 
 def as_numbers(column, of, name):
-    """A column of numbers, dates or durations as floats: NaN where a value is missing, seconds of dates.
+    """A column of numbers, dates or durations as floats: seconds for dates, NaN for missing values.
 
     Parameters
     ----------
     column : ndarray of shape (n_samples,), or Series of narwhals
-        An array may hold text: numerals, as in an array of several columns some of which are labels.
+        An array may hold numerals as text, as in an array of several columns some of which are labels.
     of : tuple of str
-        Which of these objects may be.
+        Kinds allowed for objects.
     name : str
-        What an error is to call the column.
+        Name of the column in errors.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def as_numbers(column, of, name):
     elif kind not in of:
         if not is_empty(column):
             raise ValueError(_refusal(of, name))
-        return np.full(len(values), np.nan)  # whose type says nothing
+        return np.full(len(values), np.nan)  # the type is arbitrary
     if values.dtype.kind in "mM":
         return seconds(values)
     if values.dtype.kind == "O":
@@ -140,7 +140,7 @@ def _refusal(of, name):
 
 
 def _one_of_each_type(values):
-    """Values that tell all kinds that there are: one of each type, or all, as arrays of no dimension may hold any."""
+    """Values that represent all kinds: one of each type, or all values, because 0-d arrays can hold any type."""
     if any(hasattr(kind, "__array__") and not issubclass(kind, np.generic) for kind in set(map(type, values))):
         return values
     return {type(value): value for value in values}.values()
@@ -149,12 +149,12 @@ def _one_of_each_type(values):
 def _floats(present, name):
     if any(issubclass(kind, complex | np.complexfloating) for kind in set(map(type, present))):
         raise ValueError("Complex data not supported.")  # numpy would drop imaginary parts
-    return without_data_of(name, present.astype, np.float64)  # of objects, each by itself
+    return without_data_of(name, present.astype, np.float64)  # for objects, each by itself
 
 
 def is_missing(values):
-    """Where objects are None, NaN, NaT or NA."""
-    pandas = sys.modules.get("pandas")  # without which there is no NA
+    """Mask of the objects that are None, NaN, NaT or NA."""
+    pandas = sys.modules.get("pandas")  # without pandas there is no NA
     if pandas is not None:
         return pandas.isna(values)
     return without_data(lambda: np.array([value is None or bool(value != value) for value in values], dtype=np.bool_))
@@ -169,15 +169,15 @@ def kind_of_labels(labels):
 
 
 def as_codes(column, labels, name):
-    """A column of labels as codes: the place in `labels`, their number for other labels, and one more if missing.
+    """A column of labels as codes: the index in `labels`; their number for other labels; one more for missing values.
 
     Parameters
     ----------
     column : ndarray of shape (n_samples,), or Series of narwhals
     labels : tuple of str, or of float
-        All that are present must be of this type, too.
+        Public labels; all values present must have the same type.
     name : str
-        What an error is to call the column.
+        Name of the column in errors.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def as_codes(column, labels, name):
     missing = is_missing(column)
     present = column[~missing]
     if not are_labels(present, kind):
-        raise ValueError(f"{name} must hold {kind}, as categories do, got at least one value of another type.")
+        raise ValueError(f"{name} must hold {kind}, like categories, got at least one value of another type.")
     found = _codes_of_strings(present, labels) if kind == TEXT else _codes_of_numbers(_floats(present, name), labels)
     codes = np.full(len(column), len(labels) + 1, dtype=np.uint32)
     codes[~missing] = found
@@ -210,12 +210,12 @@ _TYPES_OF_LABELS = {TEXT: str, BYTES: bytes, NUMBERS: Real | np.bool_ | Decimal}
 
 
 def plain_number(value):
-    """A number as one of Python's, which are equal if their values are, whatever their types."""
+    """A number as a Python number, which compare by value for all types."""
     return int(value) if isinstance(value, Integral | np.bool_) else float(value)
 
 
 def _declares_text(series):
-    """Whether a type says that all values are text, in memory that a library reads faster than one by one."""
+    """Whether a type declares all values as text, in a layout that a library reads faster than one by one."""
     if series.implementation.is_polars():
         return series.dtype in (nw.String, nw.Categorical, nw.Enum)
     if _is_of_arrow(series):
@@ -226,10 +226,10 @@ def _declares_text(series):
 
 
 def _codes_of_text(series, labels):
-    """Codes of a Series of text, in the way that is quickest for how it lies in memory."""
+    """Codes of a Series of text, by the fastest method for its memory layout."""
     if _is_of_arrow(series):
         return _codes_of_arrow(series.to_arrow(), labels)
-    if series.implementation.is_polars():  # whose Enum does not take labels that it does not declare
+    if series.implementation.is_polars():  # whose Enum rejects undeclared labels
         series = series.cast(nw.String)
     n_labels = len(labels)
     codes = series.replace_strict(list(labels), list(range(n_labels)), default=n_labels, return_dtype=nw.UInt32)
@@ -237,7 +237,7 @@ def _codes_of_text(series, labels):
 
 
 def _is_of_arrow(series):
-    """Whether a Series lies in memory as Arrow has it: of pyarrow, or of pandas."""
+    """Whether a Series has the Arrow layout, in pyarrow or pandas."""
     pandas, array = sys.modules.get("pandas"), getattr(series.to_native(), "array", None)
     is_of_pandas = pandas is not None and isinstance(array, pandas.arrays.ArrowExtensionArray)
     return is_of_pandas or series.implementation.is_pyarrow()
@@ -255,14 +255,14 @@ def _codes_of_arrow(array, labels):
 
 
 def as_numpy_reads(series):
-    """A native column of a type that numpy has: not of decimals, as sums of integers are in some engines."""
+    """A native column of a numpy type: not decimals, which are the sums of integers in some engines."""
     if isinstance(series.dtype, nw.Decimal):
         series = series.cast(nw.Float64)
     return decoded(series.to_native()) if series.implementation.is_pyarrow() else series.to_native()
 
 
 def decoded(array):
-    """A column of Arrow without a dictionary, and text as all functions of Arrow take it; as views few do."""
+    """An Arrow column without a dictionary, with text in the layout that all Arrow functions support, not as views."""
     import pyarrow
 
     text, kind = pyarrow.large_string(), array.type

@@ -1,4 +1,4 @@
-"""Survey weights: for how many people of the population each record stands, at most a public number."""
+"""Survey weights: the number of people in the population that each record represents, up to a public limit."""
 
 import numbers
 
@@ -7,36 +7,36 @@ import numpy as np
 from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
 from skdpmic.table.frames import as_column
 
-WEIGHT_UNITS = 256  # equal parts of `max_weight`, to which weights are rounded, so that their sums are exact
-USUAL_MEAN = 0.25  # of survey weights, as a share of the largest one, where nothing is known of it
+WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
+USUAL_MEAN = 0.25  # assumed mean of survey weights, as a share of the largest, if unknown
 
 
 def check_max_weight(max_weight):
-    """Raise unless weights may be at most so large."""
+    """Raise unless `max_weight` is valid."""
     is_number = isinstance(max_weight, numbers.Real) and not isinstance(max_weight, bool)
     if max_weight is not None and not (is_number and 0 < max_weight < float("inf")):
         raise ValueError(f"max_weight must be None or a finite number > 0, got {max_weight!r}.")
 
 
 def check_weights_given(sample_weight, max_weight):
-    """Raise unless it is known both what the records weigh and how much at most, or neither."""
+    """Raise unless `sample_weight` and `max_weight` are given together."""
     if sample_weight is None and max_weight is not None:
         raise ValueError(
             f"sample_weight must hold the weight of each row with max_weight={max_weight!r}, got None: call fit(X, y, "
-            "sample_weight=...). Pipelines and searches hand it on to what asks for it by "
+            "sample_weight=...). Pipelines and searches pass it to estimators with "
             "set_fit_request(sample_weight=True), if metadata routing is enabled."
         )
     if sample_weight is not None and max_weight is None:
         raise ValueError(
-            "max_weight must be a number > 0 where sample_weight is given, got None: a record is protected that "
-            "weighs no more than a public number."
+            "max_weight must be a number > 0 if sample_weight is given, got None: the guarantee requires a public "
+            "limit of weights."
         )
 
 
 def read_weights(sample_weight, max_weight, n_samples):
-    """What each record weighs, in units: uint32 (n_samples,). As sensitive as the data.
+    """The weight of each record in units: uint32 (n_samples,). Raw data; not private.
 
-    Each weight by itself is clipped to `max_weight`, and rounded to a whole number of units.
+    Each weight is clipped to `max_weight`, and rounded to an integer number of units, by itself.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ def read_weights(sample_weight, max_weight, n_samples):
 
 
 def check_weights(sample_weight, n_samples):
-    """Weights as floats; raise unless there is one for each record, none of them missing or below 0."""
+    """Weights as floats; raises unless there is one per record, none missing or below 0."""
     if is_dask_collection(sample_weight):
-        raise TypeError("sample_weight must be in memory where X is, got a dask collection.")
+        raise TypeError("sample_weight must be in memory if X is, got a dask collection.")
     refuse_masked(sample_weight, "sample_weight")
     weights = _as_floats(as_objects(as_column(sample_weight, "sample_weight")))
     if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have a weight for each row of X, {n_samples}, got shape {weights.shape}.")
+        raise ValueError(f"sample_weight must have one weight per row of X, {n_samples}, got shape {weights.shape}.")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise ValueError("sample_weight must hold finite numbers >= 0, got at least one missing, infinite or below 0.")
     return weights
@@ -65,5 +65,5 @@ def _as_floats(values):
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        pass  # raised outside, so that the error does not hold the one that quotes a value
-    raise ValueError("sample_weight must hold finite numbers >= 0, got what cannot be read as numbers.")
+        pass  # raised outside, so that the error does not chain one that quotes a value
+    raise ValueError("sample_weight must hold finite numbers >= 0, got values that are not numbers.")

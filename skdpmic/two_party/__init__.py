@@ -1,4 +1,4 @@
-"""Two parties who hold different columns of the same records: one reports hers with noise, the other scores them."""
+"""Two parties with different columns of the same records: one reports its columns with noise, the other scores them."""
 
 import lazy_loader
 

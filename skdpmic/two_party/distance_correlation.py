@@ -1,4 +1,4 @@
-"""Distance correlation of the parts of a reported column and a target, squared, and what is not known of it.
+"""Squared distance correlation of the parts of a reported column and a target, with intervals.
 
 First the distance covariance of weighted records; then the distances between the parts of a column, with its distance
 variance; then the ratio (``docs/theory/two_parties.md``, section 2).
@@ -13,22 +13,22 @@ from skdpmic._utils.shares import nearest_shares
 from skdpmic.table.axes import Labels
 from skdpmic.two_party.response_tables import noise_variance
 
-_FEWEST = 5  # records, with one of which left out the equations still hold
-_AT_ONCE = 16  # parts, so that memory is for few numbers of each record
-_TO_MISSING = 0.5  # of a range of width 1: the least distance to all of it that distance covariance allows
-_NO_SPREAD = 1e-12  # what rounding makes of none
+_FEWEST = 5  # records; the equations also hold with one left out
+_AT_ONCE = 16  # parts at a time, to limit memory per record
+_TO_MISSING = 0.5  # for a range of width 1: the smallest distance to all of it that distance covariance allows
+_NO_SPREAD = 1e-12  # rounding error of zero spread
 _TOLD_APART = 2.0  # standard errors
-_MOST_OF_ONE = 0.15  # of the variance: where one record bears more, no normal law is near
+_MOST_OF_ONE = 0.15  # share of the variance: if one record has more, the normal approximation fails
 REFUSALS = {
-    "spread": "the reports do not show that values lie in more than one part: more people or a larger epsilon will, or "
-    "bounds in which values spread, such as (lower, upper, 'log') or knots",
-    "one record": f"one record bears more than {_MOST_OF_ONE:.0%} of the variance: more people will do, or "
+    "spread": "the reports do not show that values lie in more than one part: use more people, a larger epsilon, or "
+    "bounds over which the values spread, such as (lower, upper, 'log') or knots",
+    "one record": f"one record contributes more than {_MOST_OF_ONE:.0%} of the variance: use more people, "
     "target_bounds, or the logarithm of the target",
 }
 
 
 class Numbers(NamedTuple):
-    """A target of numbers, or of parts, each at its centre."""
+    """A target of numbers, or of parts at their centres."""
 
     values: np.ndarray
 
@@ -42,29 +42,29 @@ class Numbers(NamedTuple):
         return result
 
     def sums_of_squares(self, weights):
-        """The same of the squares of the distances."""
+        """The same for squared distances."""
         y = self.values - np.mean(self.values)
         return weights.sum() * y**2 - 2 * y * (weights @ y) + weights @ y**2
 
 
 class Classes(NamedTuple):
-    """A target of class numbers: any two different classes are 1 apart."""
+    """A target of class numbers: the distance between any two classes is 1."""
 
     values: np.ndarray
 
     def sums(self, weights):
-        """As of :class:`Numbers`."""
+        """As in :class:`Numbers`."""
         of_class = np.zeros((self.values.max() + 1, weights.shape[1]))
         np.add.at(of_class, self.values, weights)
         return weights.sum(axis=0) - of_class[self.values]
 
     def sums_of_squares(self, weights):
-        """As of :class:`Numbers`."""
+        """As in :class:`Numbers`."""
         return self.sums(weights[:, np.newaxis])[:, 0]
 
 
 class Estimate(NamedTuple):
-    """An estimate of n records, and what it would be without one of each kind."""
+    """An estimate from n records, and its values without each one of them."""
 
     value: float
     without: np.ndarray  # (n_records,)
@@ -76,17 +76,17 @@ def distance_covariance(parts, target, weights, distances, n=None, noise_varianc
     Parameters
     ----------
     parts : int ndarray of shape (n_records,)
-        Reported.
+        Reported parts.
     target : Numbers or Classes
     weights : ndarray of shape (n_records,)
-        Of sum 5 or more.
+        Weights with a sum of 5 or more.
     distances : ndarray of shape (n_parts, n_parts)
-        Debiased, so those of a part to itself need not be 0.
+        Debiased distances, so the distance of a part to itself need not be 0.
     n : int, default=None
-        How many records there are, if not the sum of the weights.
+        Number of records, if it is not the sum of the weights.
     noise_variance : float, default=0.0
-        Of independent noise on each of the weights, which are then cells of a table. What it adds on average, up to the
-        square of this variance, is taken off.
+        Variance of independent noise on the weights, which are then cells of a table. Its mean effect, up to the square
+        of this variance, is subtracted.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def distance_covariance(parts, target, weights, distances, n=None, noise_varianc
     to_self = np.diag(distances)[parts]
     a = (distances @ np.bincount(parts, weights, minlength=len(distances)))[parts] - to_self  # sum of a_ij over j
     b_times_a = target.sums((weights * a)[:, np.newaxis])[:, 0]
-    b, ab = np.zeros(len(parts)), np.zeros(len(parts))  # sums of b_ij, and of a_ij b_ij; a record is at 0 of itself
+    b, ab = np.zeros(len(parts)), np.zeros(len(parts))  # sums of b_ij, and of a_ij b_ij; b_ii is 0
     for some in np.array_split(np.arange(len(distances)), -(-len(distances) // _AT_ONCE)):
         sums = target.sums(weights[:, np.newaxis] * (parts[:, np.newaxis] == some))
         b += sums.sum(axis=1)
@@ -114,7 +114,7 @@ def distance_covariance(parts, target, weights, distances, n=None, noise_varianc
 
 
 def distance_variance(target, weights):
-    """The same of the target with itself."""
+    """The same for the target with itself."""
     b = target.sums(weights[:, np.newaxis])[:, 0]
     bb = target.sums_of_squares(weights)
     b_times_b = target.sums((weights * b)[:, np.newaxis])[:, 0]
@@ -122,7 +122,7 @@ def distance_variance(target, weights):
 
 
 def _without_each(n, w, ab, a, b, a_times_b, b_times_a):
-    """Equation 1 from its sums, and from those that remain without each record."""
+    """Equation 1 from its sums, and from the sums without each record."""
     products = w @ (a * b)
     value = _equation(n, w @ ab, products, (w @ a) * (w @ b))
     without = _equation(
@@ -138,8 +138,8 @@ def _equation(n, s1, s2, s3):
 def part_distances(column):
     """Distances between the parts of a reported column: (n_parts, n_parts).
 
-    Of equal parts, that of their centres, with a range of width 1; a missing value is half of that away from all.
-    Labels are all 1 apart.
+    The distance of equal parts is that of their centres, for a range of width 1; the distance of missing values to all
+    others is one half. The distance of any two labels is 1.
     """
     if isinstance(column.axis, Labels):
         return same_or_not(column.n_parts)
@@ -150,7 +150,7 @@ def part_distances(column):
 
 
 def same_or_not(n):
-    """Distances of n labels, any two of which are 1 apart."""
+    """Distances of n labels, which are 1 for any two different ones."""
     return 1.0 - np.eye(n)
 
 
@@ -171,7 +171,7 @@ def variance_of_shares(shares, distances):
     Parameters
     ----------
     shares : ndarray of shape (..., n_parts)
-        They may be negative, as what noise leaves of shares is.
+        Shares, which may be negative due to noise.
     distances : ndarray of shape (n_parts, n_parts)
 
     Returns
@@ -184,7 +184,7 @@ def variance_of_shares(shares, distances):
 
 
 def curvature_of_variance(shares, distances):
-    """Its second derivatives by the shares of one column: (n_parts, n_parts)."""
+    """Its second derivatives with respect to the shares of one column: (n_parts, n_parts)."""
     to_all = distances @ shares
     slope = to_all[:, np.newaxis] * distances
     mixed = slope + slope.T + distances * shares @ distances
@@ -192,17 +192,17 @@ def curvature_of_variance(shares, distances):
 
 
 class SquaredCorrelation(NamedTuple):
-    """An estimate of the square of a distance correlation: a covariance, divided by the spread of both columns."""
+    """An estimate of a squared distance correlation: a covariance divided by the spread of both columns."""
 
     covariance: float  # unbiased
-    spread: float  # root of the product of both distance variances, each but for its bias
-    regular_spread: float  # the same of shares of which none is below 0: biased, but not small by chance
+    spread: float  # root of the product of both distance variances, debiased
+    regular_spread: float  # the same from nonnegative shares: biased, but not small by chance
     errors: np.ndarray  # (2, 2): variances of covariance and spread, and their covariance
-    largest_share: float  # of the variance, that one record alone bears
+    largest_share: float  # largest share of the variance of one record
 
     @property
     def value(self):
-        """Negative where less is seen than chance shows; 0 where a column is constant."""
+        """The estimate; negative if it is below the chance level, 0 for a constant column."""
         spread = self.spread if self._is_spread(_TOLD_APART) else self.regular_spread
         return self.covariance / spread if spread > _NO_SPREAD else 0.0
 
@@ -213,21 +213,21 @@ class SquaredCorrelation(NamedTuple):
         return None if self._is_spread(max(z, _TOLD_APART)) else "spread"
 
     def interval(self, z):
-        """All r for which ``covariance - r * spread`` is at most z standard errors away from 0 (Fieller).
+        """All r for which ``covariance - r * spread`` is at most z standard errors from 0 (Fieller).
 
-        Above the estimate, the variance grows with r, as that of weak dependence does.
+        Above the estimate, the variance grows with r, as it does for weak dependence.
         """
         if self.why_no_interval(z):
             return 0.0, 1.0
         (of_covariance, of_both), (_, of_spread) = self.errors
-        a = self.spread**2 - z * z * of_spread  # above 0, as the spread is told from none
+        a = self.spread**2 - z * z * of_spread  # above 0, because the spread is significant
         b = self.covariance * self.spread - z * z * of_both
         c = self.covariance**2 - z * z * of_covariance
         width = math.sqrt(max(b * b - a * c, 0.0))
         return (b - width) / a, self._with_variance_of_upper((b + width) / a, z)
 
     def _with_variance_of_upper(self, upper, z):
-        """The r for which ``r - value`` is as above, times the root of r by the value, or by a standard error."""
+        """The r for which ``r - value`` is as above, times the root of r over the value, or over a standard error."""
         margin = max(upper - self.value, 1e-300)
         slope = margin / math.sqrt(max(self.value, margin / z))
         return (slope / 2 + math.sqrt(slope**2 / 4 + max(self.value, 0.0))) ** 2
@@ -241,16 +241,16 @@ NOTHING = SquaredCorrelation(0.0, 0.0, 0.0, np.zeros((2, 2)), 1.0)
 
 
 def of_records(parts, target, column, inverse):
-    """The estimate from the reports of records, and their targets as they are.
+    """The estimate from the reports of records and their exact targets.
 
     Parameters
     ----------
     parts : ndarray of shape (n_samples,)
-        Reported; -1 where a record reports nothing.
+        Reported parts; -1 if a record reports nothing.
     target : NumericTarget or ClassTarget
     column : ReportedColumn
     inverse : ndarray of shape (n_parts, n_parts)
-        Of the response matrix.
+        Inverse of the response matrix.
 
     Returns
     -------
@@ -291,7 +291,7 @@ def _estimate(parts, target, spread, weights, column, inverse, n, of_noise, of_n
     counts = np.bincount(parts, weights, minlength=len(inverse))
     own, regular = unbiased_variance(counts, parts, distances, inverse, of_noise_on_parts)
     without = np.array([covariance.without, _root(own.without, spread.without)])
-    # The jackknife; noise on a count moves the estimate as so many records more or less would.
+    # The jackknife; noise on a count changes the estimate like that many records more or less.
     counted = np.maximum(weights, 0.0)
     bears = without - (without @ counted / max(counted.sum(), 1.0))[:, np.newaxis]
     errors = (counted + of_noise) * bears @ bears.T
@@ -303,9 +303,9 @@ def _estimate(parts, target, spread, weights, column, inverse, n, of_noise, of_n
 
 
 def unbiased_variance(counts, parts, distances, inverse, of_noise):
-    """A distance variance, with and without a record of each of `parts`; and that of shares none of which is below 0.
+    """A distance variance, with and without a record of each of `parts`; and that of nonnegative shares.
 
-    `of_noise` is the variance of independent noise on each of the counts of parts.
+    `of_noise` is the variance of independent noise on each count of parts.
     """
     n = counts.sum()
     if n <= 1:
@@ -314,7 +314,7 @@ def unbiased_variance(counts, parts, distances, inverse, of_noise):
     shares = inverse @ reported
     without = variance_of_shares((counts - np.eye(len(counts))) / (n - 1) @ inverse.T, distances)
     draws = np.diag(np.maximum(reported, 0.0)) - np.outer(reported, reported)
-    moved = np.eye(len(counts)) - reported[:, np.newaxis]  # the shares by each count
+    moved = np.eye(len(counts)) - reported[:, np.newaxis]  # derivatives of the shares by each count
     errors = inverse @ (draws / n + of_noise * moved @ moved.T / n**2) @ inverse.T
     bias = (curvature_of_variance(shares, distances) * errors).sum() / 2
     estimate = Estimate(variance_of_shares(shares, distances) - bias, without[parts] - bias)
@@ -326,13 +326,13 @@ def _root(own, spread):
 
 
 def _of_width_1(values, bounds):
-    """A target in a range of width 1, so that no product of its values can overflow; and the unit of a covariance.
+    """A target scaled to a range of width 1, so that no product of its values overflows; and the unit of a covariance.
 
-    That is 1 if the range is public, and the width of the range of these values, if there are no bounds.
+    The unit is 1 if the range is public, and the width of the range of these values without bounds.
     """
     if bounds is not None:
         lower, upper = bounds
         return Numbers((np.clip(values, lower, upper) - lower) / (upper - lower)), 1.0
-    halves = values / 2  # whose range is a float
+    halves = values / 2  # whose range does not overflow
     width = halves.max() - halves.min() or 1.0
     return Numbers((halves - halves.min()) / width), 2 * float(width)

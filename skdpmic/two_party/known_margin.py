@@ -1,6 +1,6 @@
-"""MTVr of reports against shares of the target that are publicly known, and its noise.
+"""MTVr of reports against publicly known shares of the target, and its noise.
 
-``docs/theory/two_parties.md``, section 4. With counts of reported parts and groups of the target, debiased, the score
+``docs/theory/two_parties.md``, section 4. From debiased counts of reported parts and groups of the target, the score
 is the sum of ``|n_ij - t_j n_i|``, divided by ``2 n max_j (1 - t_j)``.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
 
-STEPS = 2**30  # of a score of 1; noise is of whole steps
+STEPS = 2**30  # in a score of 1; noise is an integer number of steps
 _DRAWS = 100  # of independent targets
 
 
@@ -22,11 +22,11 @@ def known_score(counts, inverse, shares):
     Parameters
     ----------
     counts : ndarray of shape (..., n_parts, n_groups)
-        Records that report each part, by the group of their target.
+        Number of records that report each part, by the group of their target.
     inverse : ndarray of shape (n_parts, n_parts)
-        Of the response matrix.
+        Inverse of the response matrix.
     shares : ndarray of shape (n_groups,)
-        Public, above 0, of sum 1.
+        Public shares, above 0, with sum 1.
 
     Returns
     -------
@@ -39,15 +39,15 @@ def known_score(counts, inverse, shares):
 
 
 def sensitivity(n, inverse, shares):
-    """How far the score moves at most if the target of one of n records is replaced, whatever the reports are.
+    """The largest change of the score if the target of one of n records is replaced, for any reports.
 
-    A record that reports r moves 1 from one group to another, times column r of the inverse.
+    A record that reports r moves column r of the inverse from one group to another.
     """
     return min(float(np.abs(inverse).sum(axis=0).max() / (max(n, 1) * (1 - shares.min()))), 1.0)
 
 
 def sensitivity_in_steps(n, inverse, shares):
-    """The same of scores that are rounded to whole steps, and computed in floats."""
+    """The same for scores computed in floats and rounded to integer steps."""
     moves = sensitivity(n, inverse, shares)
     if moves == 1:
         return STEPS
@@ -56,20 +56,20 @@ def sensitivity_in_steps(n, inverse, shares):
 
 
 def noise_scale_of_score(epsilon, columns_per_record, n_steps):
-    """Scale of the noise, in steps: a record is in so many scores. A Fraction, or 0 for infinite epsilon."""
+    """Scale of the noise, in steps, if a record is in this many scores. A Fraction, or 0 for infinite epsilon."""
     return 0 if epsilon == math.inf else Fraction(columns_per_record * n_steps) / exact(epsilon)
 
 
 def noisy_score(score, scale, random_bytes):
-    """The score in whole steps, with discrete Laplace noise of this scale, which may be outside of [0, 1]."""
+    """The score in integer steps, with discrete Laplace noise of this scale; it may be outside [0, 1]."""
     steps = round(float(score) * STEPS)
     return (steps + int(discrete_laplace(scale, 1, random_bytes)[0]) if scale else steps) / STEPS
 
 
 def score_of_independent(reported, inverse, shares):
-    """The mean score of targets that are independent of these reports, with these shares. No target is looked at.
+    """The mean score of targets with these shares that are independent of these reports. No real target is read.
 
-    Always of the same random numbers, so a function of the reports.
+    It always uses the same random numbers, so it is a function of the reports.
     """
     random = np.random.RandomState(0)
     drawn = [[random.multinomial(n, shares) for n in reported] for _ in range(_DRAWS)]
@@ -77,5 +77,5 @@ def score_of_independent(reported, inverse, shares):
 
 
 def beyond_chance(score, by_chance):
-    """0 for what independent columns show, 1 for 1."""
+    """Rescale scores: 0 at the chance level, 1 at 1."""
     return (score - by_chance) / np.maximum(1 - by_chance, 1e-9)

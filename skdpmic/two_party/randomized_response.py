@@ -1,4 +1,4 @@
-"""The party that holds the features: each record reports, with noise, in which part its value lies."""
+"""The party with the features: each record reports the part of its value, with noise."""
 
 import warnings
 from dataclasses import KW_ONLY
@@ -35,7 +35,7 @@ from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_par
 
 @parameters
 class RandomizedResponseParameters:
-    """What :class:`RandomizedResponse` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`RandomizedResponse`; separate, because type checkers cannot read its other bases."""
 
     epsilon: float = 1.0
     bounds: Ranges | None = None
@@ -51,48 +51,49 @@ class RandomizedResponseParameters:
 class RandomizedResponse(
     RandomizedResponseParameters, ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, TransformerMixin, BaseEstimator
 ):
-    """Report, with noise on every record, in which part of its range each value lies: local differential privacy.
+    """Report the part of its range in which each value lies, under local differential privacy.
 
-    For the party that holds the features, where another party holds the target of the same records and is not to see
-    the features (``docs/choose/two_parties.md``). Each report is a part, drawn by randomised response: the true part
-    with probability ``exp(e) / (exp(e) + m - 1)`` of m parts, and each other part with ``1 / (exp(e) + m - 1)``. All
-    reports of a record together satisfy epsilon-*local* differential privacy: whatever the record is, the probability
-    of what it reports changes by a factor of at most exp(epsilon), and delta is 0. This holds against everybody who
-    sees the reports, whatever they know of other records or of other columns, and needs no trusted curator.
+    Use it as the party with the features, if another party has the target of the same records and must not see the
+    features (``docs/choose/two_parties.md``). A report is one of m parts, drawn by randomised response: the true part
+    with probability ``exp(e) / (exp(e) + m - 1)``, and each other part with ``1 / (exp(e) + m - 1)``. All reports of a
+    record together satisfy epsilon-*local* differential privacy: changing the record changes the probability of any
+    reports by a factor of at most exp(epsilon), and delta is 0. This holds against anyone who sees the reports,
+    whatever they know about other records or columns, and needs no trusted curator.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget of one `transform`, of each record with all its columns; above 0. Infinity gives the true parts.
+        Privacy budget of one `transform`, for each record with all its columns; above 0. Infinity adds no noise.
     bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric columns, as in :class:`DPMICScorer`; each is cut into equal parts, and values outside
-        are in the outermost ones. They cannot be read from the data.
+        Public ranges of numeric columns, as in :class:`DPMICScorer`, but never "data". Each is cut into equal parts;
+        values outside count in the outermost parts.
     categories : dict, default=None
-        Public labels of nominal columns, by name or number, at most 254 a column. Each label is a part, and all other
-        labels are one.
+        Public labels of nominal columns, by name or number, at most 254 per column. Each label is a part; all other
+        labels share one part.
     n_parts : int or "auto", default="auto"
-        Equal parts of the range of each numeric column, from 2 to 255. "auto" is 4 where a report has a budget below
-        1.5, 6 below 3, and 8 from there on: more parts say more, and are reported less reliably.
+        Number of equal parts of the range of each numeric column, from 2 to 255. "auto" is 4 for a budget per report
+        below 1.5, 6 below 3, and 8 otherwise. More parts are more informative, but less reliably reported.
     columns_per_record : int or "auto", default="auto"
-        How many columns each record reports, drawn with public coins, each with an equal share of epsilon; columns that
-        it does not report are missing from its reports. "auto" is one for each 2.5 of epsilon, at least 1 and at most
-        all.
+        Number of columns that each record reports, each with an equal share of epsilon. The columns are chosen at
+        random, independently of the data; the others are missing from its reports. "auto" is one column per 2.5 of
+        epsilon, at least 1 and at most all.
     allow_missing : bool, default=True
-        Whether missing values are allowed, and have their own bin in every column. If False they are an error,
-        and with fewer parts there is less noise.
+        Whether missing values are allowed, and have their own bin in every column. If False, they are an error, and the
+        smaller number of parts means less noise.
     ledger : BudgetLedger, default=None
-        Where every `transform` writes its cost, after the data is validated and before anything is drawn.
+        Ledger that every `transform` charges, after the data is validated and before anything is drawn.
     random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
 
     Attributes
     ----------
     n_parts_ : ndarray of shape (n_features,)
-        How many parts each column has, those of other labels and of missing values included: m.
+        Number of parts of each column, m, including those of other labels and of missing values.
     columns_per_record_ : int
-        How many columns each record reports.
+        Number of columns that each record reports.
     epsilon_per_column_ : float
-        Budget of one report: e.
+        Budget of one report, e.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -100,19 +101,20 @@ class RandomizedResponse(
 
     See Also
     --------
-    TwoPartyScorer : What the other party does with the reports.
-    DPMICScorer : Scores with far less noise, where one trusted party has both.
+    TwoPartyScorer : Scores the reports, for the other party.
+    DPMICScorer : Scores with far less noise, if one trusted party has both features and target.
 
     Notes
     -----
-    `fit` keeps names only: it draws nothing and costs nothing. **Every** `transform` is a
-    release of its own, and budgets of releases about the same people add up: transform once, keep the reports, and give
-    these to whoever is to have them. A person with several rows is protected at as many times epsilon.
+    `fit` stores only names: it draws nothing and costs nothing. **Every** `transform` is a separate release, and the
+    budgets of releases about the same people are summed: transform once, keep the reports, and pass on the same
+    reports. For a person with m rows, the guarantee holds at m times epsilon.
 
-    Which columns a record reports is drawn without looking at the data. That a value is missing is a part like others,
-    and so is protected; that a record does not report a column says nothing about it.
+    The columns that a record reports are chosen without reading the data. A missing value is a part like others, so the
+    guarantee covers it; that a record does not report a column reveals nothing about the record.
 
-    The theorems are in ``docs/theory/two_parties.md``. Not covered by the guarantee: errors on invalid data, and time.
+    For the theorems, see ``docs/theory/two_parties.md``. Not covered by the guarantee: errors raised on invalid data,
+    timing.
 
     Examples
     --------
@@ -128,12 +130,12 @@ class RandomizedResponse(
     """
 
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
-        """Check the table, and keep the names of its columns. Draws nothing, and costs nothing.
+        """Check the table, and store its column names. Draws nothing and costs nothing.
 
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            Numbers, dates, durations or labels, as `bounds` and `categories` say.
+            Numbers, dates, durations or labels, as described by `bounds` and `categories`.
         y : None
             Ignored.
 
@@ -145,7 +147,7 @@ class RandomizedResponse(
         Raises
         ------
         ValueError, TypeError
-            If a parameter or a column is not as described. The transformer is then left as it was.
+            If a parameter or a column is invalid. The transformer is left unchanged.
         """
         with rollback_on_error(self):
             self._check_parameters()
@@ -155,12 +157,12 @@ class RandomizedResponse(
             table = open_table(X, type(self).__name__, takes_text=facts.takes_text, least=1)
             note_columns(self, table)
             self._describe(facts.axes(table.n_features, table.names_as_text(), table.declared()))
-            self._true_parts(X)  # which raises what transform would raise, and is forgotten
+            self._true_parts(X)  # raises the errors of transform; the result is discarded
             self._n_releases, self._is_seeded = _Count(), self.random_state is not None
         return self
 
     def transform(self, X: TableLike) -> Any:
-        """Draw a report of each record. Every call is a release, and costs epsilon.
+        """Draw the reports of all records. Every call is a new release and costs epsilon.
 
         Parameters
         ----------
@@ -168,16 +170,16 @@ class RandomizedResponse(
 
         Returns
         -------
-        reports : ndarray of shape (n_samples, n_features), or dataframe if `set_output` says so
-            The number of a part: of equal parts from below, or of the labels in their order, then other labels, then
-            missing values. NaN where a record does not report the column.
+        reports : ndarray of shape (n_samples, n_features), or dataframe with `set_output`
+            Part numbers: equal parts from the lowest, or labels in their order and then other labels; the last part is
+            missing values. NaN if a record does not report the column.
 
         Raises
         ------
         ValueError, TypeError
-            If the data is not as described. Nothing is charged then.
+            If the data is invalid. Nothing is charged.
         BudgetError
-            If epsilon does not fit in `ledger`. Nothing is drawn then.
+            If epsilon does not fit in `ledger`. Nothing is drawn.
 
         Warns
         -----
@@ -186,7 +188,7 @@ class RandomizedResponse(
         """
         check_is_fitted(self)
         parts = self._true_parts(X)
-        self._warn(stacklevel=3)  # beyond the method of scikit-learn that wraps this one
+        self._warn(stacklevel=3)  # one more for scikit-learn's wrapper of this method
         expense = Expense(
             type(self).__name__,
             Cost.of_parts(self._description.epsilon, Fraction(1, self._description.columns_per_record)),
@@ -211,25 +213,26 @@ class RandomizedResponse(
         return reports
 
     def to_arrow(self, reports: TableLike) -> Any:
-        """Reports as a table of Arrow, with all that the other party needs to know in its metadata.
+        """Return reports as an Arrow table, whose metadata contain everything the other party needs.
 
-        Write it with ``pyarrow.parquet.write_table``, or as an Arrow file. Costs nothing, as it only copies reports.
+        Write it with ``pyarrow.parquet.write_table``, or as an Arrow file. Costs nothing, because it only copies
+        reports.
 
         Parameters
         ----------
         reports : array-like of shape (n_samples, n_features)
-            What `transform` returned.
+            Result of `transform`.
 
         Returns
         -------
         pyarrow.Table
-            Columns of small whole numbers, null where a record does not report the column. The metadata
-            ``skdpmic.reports`` describes, as JSON, parts and budgets.
+            Columns of small integers, null if a record does not report the column. The metadata ``skdpmic.reports``
+            describe parts and budgets as JSON.
 
         Raises
         ------
         ValueError
-            If `reports` are not reports of this transformer.
+            If `reports` do not come from this transformer.
         """
         check_is_fitted(self)
         columns = self._description.columns
@@ -240,7 +243,7 @@ class RandomizedResponse(
         most = np.array([column.n_parts for column in columns])
         is_part = (parts == np.floor(parts)) & (parts >= -1) & (parts < most)
         if not is_part.all() or np.any((parts >= 0).sum(axis=1) != self._description.columns_per_record):
-            raise ValueError("reports must be what transform of this transformer returned.")
+            raise ValueError("reports must be the result of transform of this transformer.")
         return to_arrow(Reports(self._description, list(parts.astype(np.int64).T)))
 
     # --- Before anything is drawn --------------------------------------------------------------------------------
@@ -260,12 +263,12 @@ class RandomizedResponse(
             raise ValueError(f"allow_missing must be a bool, got {self.allow_missing!r}.")
 
     def _reset(self):
-        """Drop what an earlier fit left."""
+        """Delete the results of an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             del vars(self)[name]
 
     def _describe(self, axes):
-        """Keep what is public about the reports to come."""
+        """Store the public description of future reports."""
         d = len(axes)
         k = n_columns_for(self.epsilon, d) if is_auto(self.columns_per_record) else int(self.columns_per_record)
         if k > d:
@@ -282,7 +285,7 @@ class RandomizedResponse(
         self.epsilon_per_column_ = float(self._description.epsilon_per_column)
 
     def _true_parts(self, X):
-        """The part of each value, by column. As sensitive as the table."""
+        """The part of each value, by column. Raw data; not private."""
         axes = [column.axis for column in self._description.columns]
         table = open_chunk(X, axes, type(self).__name__, least=1)
         note_columns(self, table, reset=False)
@@ -292,7 +295,7 @@ class RandomizedResponse(
         empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
         if empty:
             raise ValueError(
-                f"Input X contains NaN, or no label, with allow_missing=False, in columns {abbreviated(empty)}."
+                f"X must have no missing values with allow_missing=False, got some in columns {abbreviated(empty)}."
             )
         return parts
 
@@ -300,9 +303,9 @@ class RandomizedResponse(
         if self._n_releases.value > 0:
             before = self._n_releases.value
             warnings.warn(
-                f"transform has released reports {before} time(s) before, with epsilon={self._description.epsilon:g} "
-                "each, and budgets add up: of the same records, whoever has all of these reports knows as much as with "
-                f"epsilon={(before + 1) * self._description.epsilon:g}. Keep the reports of the first call.",
+                f"transform has already released reports {before} time(s), with epsilon={self._description.epsilon:g} "
+                "each. The budgets of releases about the same records are summed: all these reports together have "
+                f"epsilon={(before + 1) * self._description.epsilon:g}. Reuse the reports of the first call.",
                 PrivacyLeakWarning,
                 stacklevel=stacklevel + 1,
             )
@@ -321,7 +324,7 @@ class RandomizedResponse(
 
 
 class _Count:
-    """How often reports were released since the fit."""
+    """The number of releases since the fit."""
 
     def __init__(self):
         self.value = 0

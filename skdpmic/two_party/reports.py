@@ -1,7 +1,7 @@
-"""Reports as they go from one party to the other: a table of Arrow, in memory or in a file; no pickles.
+"""The exchange format of reports: an Arrow table, in memory or in a file; no pickles.
 
-Whoever reads them need not trust whoever wrote them. The description is read first, then how many records there are;
-values are read only if both are as they must be.
+Readers need not trust writers. The description is read first, then the number of records; values are read only if both
+are valid.
 """
 
 import os
@@ -15,14 +15,14 @@ from skdpmic.table.nominal import Nominal
 from skdpmic.two_party.reports_description import ReportsDescription, description_from_json
 
 _KEY = b"skdpmic.reports"
-_PARQUET, _ARROW = b"PAR1", b"ARROW1"  # what files of these formats begin with
+_PARQUET, _ARROW = b"PAR1", b"ARROW1"  # magic bytes of these formats
 _MOST_VALUES = 2**30  # records times columns; two bytes each
 
 
 def placed(column, values):
-    """The true part of each value of a column, placed by its axis: int64, 0 ... n_parts - 1.
+    """The true part of each value of a column, by its axis: int64, 0 ... n_parts - 1.
 
-    Missing values are in the last part, if they have one; else -1.
+    Missing values are in the last part if they have one, else -1.
     """
     if isinstance(column.axis.scale, Nominal):
         parts, last = values.astype(np.int64), column.axis.scale.n_labels + 1
@@ -34,10 +34,10 @@ def placed(column, values):
 
 
 class Reports(NamedTuple):
-    """Reports, and what is public about them."""
+    """Reports, and their public description."""
 
     description: ReportsDescription
-    parts: list  # of n_columns: integers (n_samples,), -1 where a record does not report the column
+    parts: list  # n_columns integer arrays (n_samples,), -1 if a record does not report the column
 
     @property
     def n_samples(self):
@@ -46,7 +46,7 @@ class Reports(NamedTuple):
 
 
 def to_arrow(reports):
-    """A table of Arrow: bytes, null where a record does not report the column; described in the metadata."""
+    """An Arrow table of bytes, null if a record does not report the column; described in the metadata."""
     pyarrow = _pyarrow()
     arrays = [pyarrow.array(np.maximum(parts, 0), mask=parts < 0, type=pyarrow.uint8()) for parts in reports.parts]
     fields = [pyarrow.field(name, pyarrow.uint8(), nullable=True) for name in reports.description.names]
@@ -55,32 +55,32 @@ def to_arrow(reports):
 
 
 class OpenReports(NamedTuple):
-    """Reports of which nothing but the description and the number of records was read."""
+    """Reports of which only the description and the number of records have been read."""
 
     description: ReportsDescription
     n_samples: int
-    read_table: object  # called without arguments, it returns the table
+    read_table: object  # a function without arguments that returns the table
 
     def read(self):
-        """The reports, checked; a ValueError if they are not what their description says."""
+        """The checked reports; a ValueError if they do not match their description."""
         with _errors_of_files():
             table = self.read_table()
             table.validate(full=True)
         if table.num_rows != self.n_samples:
-            raise ValueError("reports must have as many records as they say at first.")
+            raise ValueError("reports must have the number of records stated at their beginning.")
         k, n_reported = self.description.columns_per_record, np.zeros(self.n_samples, dtype=np.int64)
         parts = []
         for j, column in enumerate(self.description.columns):
             parts.append(_parts(table.column(j), column))
             n_reported += parts[-1] >= 0
         if not np.all(n_reported == k):
-            raise ValueError(f"reports must be of {k} column(s) for each record, as their description says.")
+            raise ValueError(f"reports must have {k} column(s) for each record, as in their description.")
         return Reports(self.description, parts)
 
 
 @contextmanager
 def open_reports(reports):
-    """The reports in a table of Arrow, or in a Parquet or Arrow file; a ValueError or TypeError if there are none."""
+    """The reports in an Arrow table, or in a Parquet or Arrow file; a ValueError or TypeError if there are none."""
     if isinstance(reports, str | os.PathLike):
         with open(reports, "rb") as file:
             yield _opened(*_in_file(file))
@@ -88,26 +88,26 @@ def open_reports(reports):
         yield _opened(reports.schema, lambda: reports.num_rows, lambda: reports)
     else:
         raise TypeError(
-            "reports must be a pyarrow.Table that RandomizedResponse.to_arrow made, or the path of a Parquet or Arrow "
-            f"file of it, got {type(reports).__name__}."
+            "reports must be a pyarrow.Table from RandomizedResponse.to_arrow, or the path of a Parquet or Arrow file "
+            f"of it, got {type(reports).__name__}."
         )
 
 
 def _opened(schema, count, read_table):
     text = (schema.metadata or {}).get(_KEY)
     if text is None:
-        raise ValueError("reports must have a description in their metadata, as RandomizedResponse.to_arrow writes it.")
+        raise ValueError("reports must have the description in their metadata that RandomizedResponse.to_arrow writes.")
     description = description_from_json(text)
     if schema.names != description.names:
-        raise ValueError("reports must have the columns that their description names, in its order.")
+        raise ValueError("reports must have the columns of their description, in the same order.")
     for name, kind in zip(schema.names, schema.types, strict=True):
         if not _pyarrow().types.is_integer(kind):
-            raise ValueError(f"reports of column {name!r} must be whole numbers, got {kind}.")
+            raise ValueError(f"reports of column {name!r} must be integers, got {kind}.")
     with _errors_of_files():
         n_samples, n_columns = count(), len(description.columns)
     if n_samples * n_columns > _MOST_VALUES:
         raise ValueError(
-            f"reports must be at most {_MOST_VALUES} values, got {n_samples} records of {n_columns} columns."
+            f"reports must have at most {_MOST_VALUES} values, got {n_samples} records of {n_columns} columns."
         )
     return OpenReports(description, n_samples, read_table)
 
@@ -133,24 +133,24 @@ def _in_file(file):
             whole = pyarrow.ipc.open_file(file)
             batches = range(whole.num_record_batches)
             return whole.schema, lambda: sum(whole.get_batch(i).num_rows for i in batches), whole.read_all
-    raise ValueError("reports must be a Parquet or Arrow file, got the path of another one.")
+    raise ValueError("reports must be a Parquet or Arrow file, got the path of another file.")
 
 
 @contextmanager
 def _errors_of_files():
-    """What Arrow says of damaged files might quote them."""
+    """Replaces Arrow's messages about damaged files, which might quote these."""
     try:
         yield
     except (_pyarrow().ArrowException, OSError):
         pass
     else:
         return
-    raise ValueError("reports must be a Parquet or Arrow file or table that can be read, got a damaged one.")
+    raise ValueError("reports must be a readable Parquet or Arrow file or table, got a damaged one.")
 
 
 def _pyarrow():
     try:
         import pyarrow
     except ImportError:
-        raise ImportError("reports are tables of Arrow, which need pyarrow: pip install skdpmic[two-party].") from None
+        raise ImportError("reports are Arrow tables, which require pyarrow: pip install skdpmic[two-party].") from None
     return pyarrow

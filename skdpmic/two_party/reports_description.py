@@ -1,6 +1,6 @@
-"""What is public about reports, as it travels with them: how each column was cut, and which budget it had.
+"""The public description that accompanies reports: how each column is cut, and its budget.
 
-Whoever reads it need not trust whoever wrote it: every field is checked, and nothing may be as large as it likes.
+Readers need not trust writers: every field is checked, and every size is limited.
 """
 
 import json
@@ -13,9 +13,9 @@ from skdpmic.table.axes import Knots, Labels, LogRange, Range, from_json, to_jso
 from skdpmic.table.description import checked_axis
 
 VERSION, MECHANISM = 1, "m-ary randomised response"
-MOST_PARTS = 2**8  # of a column; the number of a part is a byte
+MOST_PARTS = 2**8  # of a column; the number of a part fits in a byte
 MOST_COLUMNS = 10_000
-MOST_PARTS_IN_ALL = 2**19  # of all columns: as many rows have the tables that are counted
+MOST_PARTS_IN_ALL = 2**19  # of all columns, which is the number of rows in all tables of counts
 MOST_BYTES = 2**23  # of the text
 
 
@@ -24,18 +24,18 @@ class ReportedColumn(NamedTuple):
 
     name: str
     axis: Range | LogRange | Knots | Labels
-    n_equal: int | None  # equal parts of the range; None of labels
+    n_equal: int | None  # number of equal parts of the range; None for labels
     has_missing: bool  # whether missing values have their own bin
 
     @property
     def n_parts(self):
-        """How many parts there are: labels and one for others, or equal parts; then one for missing values."""
+        """Number of parts: the labels and one for others, or the equal parts; then one for missing values."""
         n_present = self.axis.scale.n_labels + 1 if isinstance(self.axis, Labels) else self.n_equal
         return n_present + self.has_missing
 
 
 class ReportsDescription(NamedTuple):
-    """What is public about reports."""
+    """The public description of reports."""
 
     epsilon: float  # of all reports of a record together
     columns_per_record: int
@@ -43,7 +43,7 @@ class ReportsDescription(NamedTuple):
 
     @property
     def epsilon_per_column(self):
-        """The budget of one report: a Fraction, or infinity."""
+        """Budget of one report: a Fraction, or infinity."""
         if self.epsilon == math.inf:
             return math.inf
         return Fraction(exact(self.epsilon), self.columns_per_record)
@@ -54,7 +54,7 @@ class ReportsDescription(NamedTuple):
         return [column.name for column in self.columns]
 
     def to_json(self):
-        """As text."""
+        """The description as JSON."""
         return json.dumps(
             {
                 "version": VERSION,
@@ -75,31 +75,33 @@ class ReportsDescription(NamedTuple):
         )
 
     def check_sizes(self):
-        """Raise a ValueError if it is too large for whoever is to read it."""
+        """Raise a ValueError if the description exceeds the limits of readers."""
         if len(self.columns) > MOST_COLUMNS:
-            raise ValueError(f"reports must be of at most {MOST_COLUMNS} columns, got {len(self.columns)}.")
+            raise ValueError(f"reports must have at most {MOST_COLUMNS} columns, got {len(self.columns)}.")
         for column in self.columns:
             if column.n_parts > MOST_PARTS:
                 raise ValueError(
-                    f"reports must be of at most {MOST_PARTS} parts of a column, those of other labels and of missing "
-                    f"values included, got {column.n_parts} of column {column.name!r}."
+                    f"reports must have at most {MOST_PARTS} parts per column, including those of other labels and of "
+                    f"missing values, got {column.n_parts} in column {column.name!r}."
                 )
         in_all = sum(column.n_parts for column in self.columns)
         if in_all > MOST_PARTS_IN_ALL:
-            raise ValueError(f"reports must be of at most {MOST_PARTS_IN_ALL} parts of all columns, got {in_all}.")
+            raise ValueError(
+                f"reports must have at most {MOST_PARTS_IN_ALL} parts in all columns together, got {in_all}."
+            )
         n_bytes = len(self.to_json().encode())
         if n_bytes > MOST_BYTES:
             raise ValueError(f"reports must have names and labels of at most {MOST_BYTES} bytes, got {n_bytes}.")
 
 
 def description_from_json(text):
-    """The description in a text that anyone may have written; a ValueError that names the field if it is none."""
+    """The description in an untrusted text; a ValueError that names the invalid field otherwise."""
     if len(text) > MOST_BYTES:
         raise _refused("the text", f"of at most {MOST_BYTES} bytes", len(text))
     try:
         values = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):
-        values = None  # whose message might quote what is in the file
+        values = None  # the message might quote the file
     return _checked(values)
 
 
@@ -115,9 +117,9 @@ def _checked(values):
         columns,
     )
     epsilon, k = _checked_epsilon(values["epsilon"]), values["columns_per_record"]
-    _must(_is_whole(k, 1, len(columns)), "columns_per_record", f"a whole number from 1 to {len(columns)}", k)
+    _must(_is_whole(k, 1, len(columns)), "columns_per_record", f"an int from 1 to {len(columns)}", k)
     description = ReportsDescription(epsilon, k, tuple(_checked_column(*column) for column in enumerate(columns)))
-    _must(len(set(description.names)) == len(columns), "names of columns", "different from each other", columns)
+    _must(len(set(description.names)) == len(columns), "names of columns", "distinct", columns)
     description.check_sizes()
     return description
 
@@ -139,32 +141,32 @@ def _checked_column(j, values):
     field = f"columns[{j}]"
     _check_fields(values, field, ("name", "described", "equal_parts", "missing"))
     name, described, n_equal, has_missing = (values[key] for key in ("name", "described", "equal_parts", "missing"))
-    _must(isinstance(name, str), f"{field}.name", "a text", name)
+    _must(isinstance(name, str), f"{field}.name", "a str", name)
     _must(isinstance(has_missing, bool), f"{field}.missing", "true or false", has_missing)
     axis = _checked_described(described, f"{field}.described")
     if isinstance(axis, Labels):
         most = MOST_PARTS - 1 - has_missing
         _must(len(axis.labels) <= most, f"{field}.described", f"at most {most} labels", described)
-        _must(n_equal is None, f"{field}.equal_parts", "null, as the column is of labels", n_equal)
+        _must(n_equal is None, f"{field}.equal_parts", "null for a column of labels", n_equal)
     else:
         most = MOST_PARTS - has_missing
-        _must(_is_whole(n_equal, 2, most), f"{field}.equal_parts", f"a whole number from 2 to {most}", n_equal)
+        _must(_is_whole(n_equal, 2, most), f"{field}.equal_parts", f"an int from 2 to {most}", n_equal)
     return ReportedColumn(name, axis, n_equal, has_missing)
 
 
 def _checked_described(described, field):
-    """The axis that is written back as it was read."""
+    """The axis, if writing it gives back the same description."""
     try:
         axis = checked_axis(from_json(described))
         if isinstance(axis, Range | LogRange | Knots | Labels) and json.dumps(to_json(axis)) == json.dumps(described):
             return axis
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        pass  # whose message might quote what is in the file
+        pass  # the message might quote the file
     raise _refused(field, "a range, knots or labels as RandomizedResponse.to_arrow writes them", described)
 
 
 def _check_fields(values, field, names):
-    allowed = f"an object of JSON with the fields {', '.join(names)} and no others, each once"
+    allowed = f"a JSON object with exactly the fields {', '.join(names)}, each once"
     _must(isinstance(values, dict) and set(values) == set(names), field, allowed, values)
 
 
@@ -174,11 +176,11 @@ def _must(is_right, field, allowed, value):
 
 
 def _refused(field, allowed, value):
-    """What is wrong, without text that is in the file; numbers are settings, and are shown."""
+    """The error, without text from the file; numbers are settings, and are shown."""
     is_number = isinstance(value, int | float) and abs(value) < 1e15
     return ValueError(
-        f"reports must have a description of version {VERSION} as RandomizedResponse.to_arrow writes it: {field} must "
-        f"be {allowed}, got {value if is_number else type(value).__name__}."
+        f"reports must have a description of version {VERSION}, as written by RandomizedResponse.to_arrow: {field} "
+        f"must be {allowed}, got {value if is_number else type(value).__name__}."
     )
 
 

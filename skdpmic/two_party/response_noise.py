@@ -1,6 +1,6 @@
 """Randomised response among m parts, with exact probabilities (``docs/theory/two_parties.md``, Theorem 1).
 
-The true part is reported with probability exp(eps) / (exp(eps) + m - 1), each other one with 1 / (exp(eps) + m - 1).
+The true part is reported with probability exp(eps) / (exp(eps) + m - 1), each other with 1 / (exp(eps) + m - 1).
 """
 
 import math
@@ -11,10 +11,10 @@ from skdpmic.privacy.noise import bernoulli_exp, uniform_below
 
 
 def randomized_response(parts, n_parts, epsilon, random_bytes):
-    """The parts that are reported in place of the true ones.
+    """The parts reported in place of the true ones.
 
-    A uniform part is proposed, and taken if it is the true one; any other is taken with probability exp(-epsilon), else
-    there is a new proposal. How many proposals it takes does not depend on the true part.
+    A uniform part is proposed, and accepted if it is the true one; any other is accepted with probability
+    exp(-epsilon); otherwise there is a new proposal. The number of proposals does not depend on the true part.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def randomized_response(parts, n_parts, epsilon, random_bytes):
     n_parts : int
         Public.
     epsilon : int, Fraction or infinity, above 0
-        Of one report.
+        Budget of one report.
     random_bytes : callable
         From :func:`skdpmic.privacy.noise.entropy_source`.
 
@@ -49,14 +49,14 @@ def keep_probability(n_parts, epsilon):
 
 
 def inverse_response_matrix(n_parts, epsilon):
-    """The inverse of R: entry [r, a] is what a report r counts for part a, so that it counts right on average."""
+    """The inverse of R: entry [r, a] is the weight of a report r for part a that makes counts unbiased."""
     kept = keep_probability(n_parts, epsilon)
     other = (1 - kept) / (n_parts - 1)
     return (np.eye(n_parts) - other) / (kept - other)
 
 
 def drawn_columns(n_samples, n_columns, n_drawn, random_bytes):
-    """Which columns each record reports: `n_drawn` of them, each choice as likely as another, by coins alone.
+    """The columns that each record reports: a uniformly random choice of `n_drawn`, independent of the data.
 
     Returns
     -------
@@ -74,10 +74,10 @@ def drawn_columns(n_samples, n_columns, n_drawn, random_bytes):
 
 
 def n_columns_for(epsilon, n_columns):
-    """How many columns each record is to report: one for each 2.5 of the budget, so that a report says something."""
+    """The number of columns that each record reports: one per 2.5 of the budget, so that reports are informative."""
     return n_columns if epsilon == math.inf else max(1, min(n_columns, math.floor(epsilon / 2.5)))
 
 
 def n_parts_for(epsilon):
-    """How many equal parts of a range suit a report with this budget: more say more, and are kept less often."""
+    """The number of equal parts of a range for a report with this budget; more parts are reported less reliably."""
     return 4 if epsilon < 1.5 else 6 if epsilon < 3 else 8

@@ -1,7 +1,7 @@
 """Tables of reported parts and parts of the target: counted, published with noise, debiased, scored.
 
-MTVr and MICr are largest values of a table, which noise raises; what independent columns with the same margins would
-show is found by simulation, and taken off.
+MTVr and MICr are maxima over a table, which noise raises; the scores of independent columns with the same margins are
+simulated and subtracted.
 """
 
 import math
@@ -15,8 +15,8 @@ from skdpmic.statistics.grids.divisions import cuts, distinct, each_alone, parit
 from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
 
-_EIGHTHS = 8  # of the range of a numeric target, where more parts would let chance and noise find more
-_FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, from this many records on, times epsilon
+_EIGHTHS = 8  # parts of the range of a numeric target; more parts would let chance and noise score higher
+_FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, by the smallest number of records times epsilon
 _B = 16.0  # largest grid of MICr
 _DRAWS = 30  # of independent columns
 
@@ -24,13 +24,13 @@ _DRAWS = 30  # of independent columns
 
 
 def n_target_parts(statistic, budget):
-    """How many equal parts of the range of a target are counted.
+    """The number of equal parts of the range of a target.
 
     Parameters
     ----------
     statistic : str
     budget : float
-        Records that report a column, times the epsilon that is spent on its table; infinite without noise.
+        Number of records that report a column, times the epsilon of its table; infinite without noise.
     """
     if statistic != "distance_correlation":
         return _EIGHTHS
@@ -38,21 +38,21 @@ def n_target_parts(statistic, budget):
 
 
 def target_parts(target, n_parts):
-    """The part, or class, of each value of a target, and how many of these there are."""
+    """The part or class of each value of a target, and the number of parts or classes."""
     if target.n_classes is not None:
         return target.values, target.n_classes
     return equal_parts(target.values, target.bounds, n_parts).astype(np.int64), n_parts
 
 
 def count(parts, of_target, shape):
-    """How many records are in each part of the reports and of the target; those that report nothing are in none."""
+    """The number of records in each part of the reports and of the target, without those that report nothing."""
     reported = parts >= 0
     cells = parts[reported].astype(np.int64) * shape[1] + of_target[reported]
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def noise_scale(epsilon, columns_per_record):
-    """Scale of the noise on each count: one record's target moves two counts by one, in each column that it reports.
+    """Scale of the noise on each count: replacing a target changes two counts by one, in each column reported.
 
     Returns
     -------
@@ -77,25 +77,25 @@ def noise_variance(scale):
 
 
 def table_score(statistic, counts, inverse, is_discrete, scale):
-    """MTVr or MICr from counts of reports, less what chance and noise make of independent columns.
+    """MTVr or MICr from counts of reports, minus the mean score of independent columns.
 
     Parameters
     ----------
     statistic : {"mtv_r", "mic_r"}
     counts : ndarray of shape (n_parts, n_target_parts)
-        With noise, if it is to be published.
+        Counts, noisy if they are to be published.
     inverse : ndarray of shape (n_parts, n_parts)
-        Of the response matrix.
+        Inverse of the response matrix.
     is_discrete : bool
-        Whether the target is of classes.
+        Whether the target has classes.
     scale : number
-        Of the noise on the counts.
+        Scale of the noise on the counts.
 
     Returns
     -------
     float
-        At most 1, and negative where chance alone shows more. A function of the counts: the simulation always draws the
-        same random numbers.
+        At most 1, and negative if below the chance level. A function of the counts: the simulation always uses the same
+        random numbers.
     """
     n = counts.sum()
     if n < 1:
@@ -106,7 +106,7 @@ def table_score(statistic, counts, inverse, is_discrete, scale):
 
 
 def _of_independent_columns(counts, scale):
-    """Tables of as many records, with the same margins and the same noise."""
+    """Tables of the same number of records, with the same margins and noise."""
     random = np.random.RandomState(0)
     n = int(counts.sum())
     margins = [nearest_shares(counts.sum(axis=axis) / n) for axis in (1, 0)]
@@ -116,7 +116,7 @@ def _of_independent_columns(counts, scale):
 
 
 def _largest_variation(counts, inverse, is_discrete):
-    """Twice the largest total variation from independence, of all parts against the target divided in two."""
+    """Twice the largest total variation from independence, of all parts against the target cut in two."""
     table = inverse @ (counts / counts.sum())
     steps = table - np.outer(table.sum(axis=1), table.sum(axis=0))
     n = counts.shape[1]
@@ -126,6 +126,6 @@ def _largest_variation(counts, inverse, is_discrete):
 
 
 def _largest_information(counts, inverse, is_discrete):
-    """The largest entry of the characteristic matrix of the debiased table, without its negative counts."""
+    """The largest entry of the characteristic matrix of the debiased table, with negative counts set to 0."""
     table = nearest_shares(inverse @ (counts / counts.sum()))
     return mic_of_class_table(table, _B) if is_discrete else mic_of_table(table, _B)

@@ -1,4 +1,4 @@
-"""The party that holds the target: scores of the features that the other party reported."""
+"""The party with the target: scores of the features reported by the other party."""
 
 import math
 import warnings
@@ -45,7 +45,7 @@ from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale
 
 @parameters
 class TwoPartyScorerParameters:
-    """What :class:`TwoPartyScorer` is told; apart from it, as type checkers cannot read its other bases."""
+    """Parameters of :class:`TwoPartyScorer`; separate, because type checkers cannot read its other bases."""
 
     statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation"
     _: KW_ONLY
@@ -60,63 +60,65 @@ class TwoPartyScorerParameters:
 class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator):
     """Score features that another party reported by randomised response against a target.
 
-    For the party that holds the target. The features were protected before they came here, so nothing that is done with
-    the reports costs their party anything. Nothing goes back to it. **Without `epsilon`, the target is not protected:
-    the scores are for the party that holds it, and must not be shown to others.** With `epsilon`, the target is
-    protected when scores are published: replacing the target of one record changes the probability of any outcome by a
-    factor of at most exp(epsilon), whatever the reports are, and all that is on the fitted scorer may be published.
+    Use it as the party with the target. The reports are already private, so using them costs the other party no further
+    budget, and nothing is sent back. **Without `epsilon`, the guarantee does not cover the target: the scores are for
+    the party with the target only, and must not be shown to others.** With `epsilon`, you may publish the scores and
+    everything else on the fitted scorer: replacing the target of one record changes the probability of any outcome by a
+    factor of at most exp(epsilon), for any reports.
 
     Parameters
     ----------
     statistic : {"distance_correlation", "mtv_r", "mic_r"}, default="distance_correlation"
-        What a score is, in [0, 1]. "distance_correlation", of the parts of the features, finds dependence of any shape,
-        and has intervals. "mtv_r" and "mic_r" are estimates of :func:`mtv_r` and :func:`mic_r` on few parts, less what
-        noise makes of independent columns: for what goes up and down often, and classes.
+        Measure of dependence; scores are in [0, 1]. "distance_correlation", of the parts of the features, finds
+        dependence of any shape, and has intervals. "mtv_r" and "mic_r" are estimates of :func:`mtv_r` and :func:`mic_r`
+        on few parts, minus the mean score of independent columns. Use these for oscillating relationships and for
+        classes.
     target_bounds : tuple or array-like, default=None
-        Public range of a numeric target, as in :class:`DPMICScorer`. With "distance_correlation" and without `epsilon`
-        it is not needed.
+        Public range of a numeric target, as in :class:`DPMICScorer`. Not required with "distance_correlation" without
+        `epsilon`.
     classes : array-like, default=None
-        All labels of a discrete target, in any order.
+        All labels a discrete target can have, in any order.
     target_shares : array-like, default=None
-        What is publicly known of the target, only with "mtv_r": the share of the records in each class, in the order of
-        `classes`, or in each half, quarter or eighth of `target_bounds`; above 0, with a sum of 1. Scores are then
-        :func:`mtv_r` with this known margin, and with `epsilon` have one noise each, in place of tables of noisy counts
-        that cost more. Shares that are wrong cost power, not privacy.
+        Public distribution of the target, only with "mtv_r": the share of the records in each class, in the order of
+        `classes`, or in each half, quarter or eighth of `target_bounds`; all above 0, with a sum of 1. Scores are then
+        :func:`mtv_r` with this known margin. With `epsilon`, noise is added to each score, instead of to tables of
+        counts, which would need more noise. Wrong shares cost power, not privacy.
     epsilon : float, default=None
-        Privacy budget of one `fit` for the target, above 0, if something is to be published; None if nothing is.
+        Privacy budget of one `fit` for the target, above 0, if you will publish the result; None if not.
     ledger : BudgetLedger, default=None
-        Where every `fit` with `epsilon` writes its cost, after the data is validated and before noise is drawn.
+        Ledger that every `fit` with `epsilon` charges, after the data is validated and before noise is drawn.
     random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Scores, in [0, 1].
     ranking_ : ndarray of shape (n_features,)
-        Place of each feature, 1 for the best, by its score before that is clamped to [0, 1].
+        Rank of each feature by its score before clamping to [0, 1]; 1 is the best.
     distance_covariances_ : ndarray of shape (n_features,)
         Unbiased estimates of the squared distance covariances, which may be negative; only with "distance_correlation".
-        Ranges that are given as bounds have width 1 here; classes are 1 apart, as are labels.
+        Ranges given as bounds are scaled to width 1; the distance between two classes or labels is 1.
     noisy_counts_ : list of n_features ndarrays of shape (n_parts, n_target_parts)
-        Records in each reported part and each part of the target, with noise, from which all else follows; only with
-        `epsilon`, and without `target_shares`.
+        Noisy number of records in each reported part and each part of the target, from which everything else is
+        computed; only with `epsilon` and without `target_shares`.
     noise_scale_ : float
         Scale of the discrete Laplace noise on each of these counts, ``2 columns_per_record / epsilon``; only with
-        them.
+        `noisy_counts_`.
     noise_scales_ : ndarray of shape (n_features,)
         Scale of the discrete Laplace noise on each score; only with `epsilon` and `target_shares`.
     noisy_scores_ : ndarray of shape (n_features,)
-        Scores with this noise, from which `scores_` follow; only with them, too.
+        Scores with this noise, from which `scores_` are computed; only with `epsilon` and `target_shares`.
     null_scores_ : ndarray of shape (n_features,)
-        Mean scores, without that noise, of targets with these shares that are independent of the reports; they are
-        taken off to get `scores_`. Only with `target_shares`.
+        Mean noise-free scores of targets with these shares that are independent of the reports, which are subtracted to
+        get `scores_`. Only with `target_shares`.
     privacy_spent_ : (float, float)
-        Epsilon and delta of this fit, for the target; (0, 0) without `epsilon`, when nothing may be published.
+        Epsilon and delta of this fit, for the target; (0, 0) without `epsilon`, if nothing may be published.
     privacy_of_reports_ : (float, float)
-        Epsilon and delta, local, with which the features were reported.
+        Epsilon and delta of the reports, under local differential privacy.
     n_reported_ : ndarray of shape (n_features,)
-        How many records reported each feature.
+        Number of records that reported each feature.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -125,14 +127,14 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
     See Also
     --------
     RandomizedResponse : Makes the reports.
-    private_score : Where one trusted party has both columns.
+    private_score : Scores a pair of columns, if one trusted party has both.
 
     Notes
     -----
-    Errors fall as ``1 / sqrt(n_samples)``, where a trusted party has errors of ``1 / n_samples``: that is the price of
+    Errors fall as ``1 / sqrt(n_samples)``; with a trusted party, they fall as ``1 / n_samples``. That is the price of
     trusting nobody (``docs/choose/two_parties.md``). The distance correlation is that of the *parts*, at their centres
-    on the scale of the bounds (``docs/theory/two_parties.md``): near that of the values where these spread evenly over
-    the bounds, 3% too low in four parts and 1% in eight, and far from it where nearly all values lie in one part.
+    on the scale of the bounds (``docs/theory/two_parties.md``). It is near that of the values if these spread evenly
+    over the bounds (3% too low with four parts, 1% with eight), and far from it if nearly all values lie in one part.
 
     Examples
     --------
@@ -154,8 +156,8 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         Parameters
         ----------
         reports : pyarrow.Table, str or path-like
-            What :meth:`RandomizedResponse.to_arrow` returned, or a Parquet or Arrow file of it; at least 4 records. It
-            is checked as untrusted input, and holds no code.
+            Result of :meth:`RandomizedResponse.to_arrow`, or a Parquet or Arrow file of it; at least 4 records. It is
+            checked as untrusted input, and contains no code.
         y : array-like of shape (n_samples,)
             The target of the same records, in the same order, without missing values.
 
@@ -167,9 +169,9 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         Raises
         ------
         ValueError, TypeError
-            If a parameter, the reports or the target are not as described. The scorer is then left as it was.
+            If a parameter, the reports or the target are invalid. The scorer is left unchanged.
         BudgetError
-            If epsilon does not fit in `ledger`. The scorer is left as it was, and no noise is drawn.
+            If epsilon does not fit in `ledger`. The scorer is left unchanged, and no noise is drawn.
 
         Warns
         -----
@@ -181,7 +183,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             with open_reports(reports) as opened:
                 check_enough(opened.n_samples)
                 target = self._read_target(y, opened.n_samples)
-                reports = opened.read()  # of as many records as there are targets
+                reports = opened.read()  # the number of records equals that of targets
             draw = partial(self._score, reports, target)
             if self.epsilon is None:  # nothing is published, so nothing is charged
                 draw(None)
@@ -191,22 +193,22 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         return self
 
     def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Intervals for the distance correlations of the parts of the features and the target.
+        """Confidence intervals for the distance correlations of the parts of the features and the target.
 
-        Each is for the distance correlation, among all people of whom these records are a sample, of the *parts* that
-        values lie in, at their centres on the scale of the bounds, and the target; with `epsilon`, of the parts of the
-        target, too. Noise of the reports and of the counts is allowed for. **It is not for the values themselves,**
-        which parts show only as far as values spread over them. Costs nothing beyond the fit.
+        An interval is for the distance correlation in the population from which the records are sampled, between the
+        target and the *parts* of the feature, at their centres on the scale of the bounds; with `epsilon`, the target
+        is also in parts. The intervals account for the noise on reports and counts. **They are not for the values
+        themselves,** which the parts represent only if values spread over them. Costs nothing beyond the fit.
 
-        It is [0, 1], and says why, where nothing better is known: where the reports do not show that a column lies in
-        more than one part, or where one record bears most of what is not known, as of targets with heavy tails.
+        An interval is [0, 1], with a warning that gives the reason, if the reports do not show that a column lies in
+        more than one part, or if one record dominates the variance, as with heavy-tailed targets.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            For each feature by itself; in (0, 1). It is approximate: from about 1,000 records on, 95% intervals held
-            in 94% or more of all tables, of dependent and independent columns of five laws
-            (``docs/theory/two_parties.md``).
+            Confidence level for each feature by itself, in (0, 1). It is approximate: from about 1,000 records on, 95%
+            intervals covered the truth in 94% or more of tables, for dependent and independent columns of five
+            distributions (``docs/theory/two_parties.md``).
 
         Returns
         -------
@@ -216,7 +218,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         Raises
         ------
         AttributeError
-            With another statistic than "distance_correlation": a largest value has no such interval.
+            With a statistic other than "distance_correlation", because maxima have no such intervals.
 
         Warns
         -----
@@ -225,7 +227,9 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         """
         check_is_fitted(self)
         if not hasattr(self, "_estimates"):
-            raise AttributeError("scores_interval needs statistic='distance_correlation', as other scores are maxima.")
+            raise AttributeError(
+                "scores_interval requires statistic='distance_correlation', because other scores are maxima."
+            )
         check_confidence(confidence)
         z = -ndtri((1 - confidence) / 2)
         self._warn_of_refusals([estimate.why_no_interval(z) for estimate in self._estimates])
@@ -238,7 +242,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             names = [name for name, found in zip(self.feature_names_in_, reasons, strict=True) if found == reason]
             if names:
                 warnings.warn(
-                    f"The intervals of {abbreviated(names)} are [0, 1], as {text}.", UserWarning, stacklevel=3
+                    f"The intervals of {abbreviated(names)} are [0, 1], because {text}.", UserWarning, stacklevel=3
                 )
 
     def __sklearn_is_fitted__(self):
@@ -258,12 +262,14 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             check_epsilon(self.epsilon)
         check_ledger(self.ledger)
         if self.ledger is not None and self.epsilon is None:
-            raise ValueError("ledger must be None without epsilon, as nothing is published then and nothing charged.")
+            raise ValueError("ledger must be None without epsilon, because then nothing is published or charged.")
         self._facts().check_public()
         self._facts().check_target()
         if self.target_shares is not None:
             if self.statistic != "mtv_r":
-                raise ValueError(f"target_shares must be None with statistic={self.statistic!r}, as it needs 'mtv_r'.")
+                raise ValueError(
+                    f"target_shares must be None with statistic={self.statistic!r}, because it requires 'mtv_r'."
+                )
             self._shares()
         entropy_source(self.random_state)
 
@@ -288,7 +294,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             type(self).__name__,
             Cost.of_parts(
                 self.epsilon, Fraction(1, 2 * k if of_tables else k)
-            ),  # counts, or scores, that a record moves
+            ),  # number of counts or scores that a record changes
             n=reports.n_samples,
             d=len(reports.parts),
             statistic=self.statistic,
@@ -300,7 +306,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
 
     def _score(self, reports, target, random_bytes):
         self._store(reports)
-        inverses = (  # one at a time, as those of many columns are large
+        inverses = (  # one at a time, because those of many columns are large
             inverse_response_matrix(column.n_parts, float(reports.description.epsilon_per_column))
             for column in reports.description.columns
         )
@@ -312,7 +318,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             self._score_tables(reports, target, inverses, random_bytes)
 
     def _store(self, reports):
-        """Drop what an earlier fit left, and keep what is public."""
+        """Delete the results of an earlier fit, and store the public values."""
         for name in [name for name in vars(self) if name.endswith("_") or name == "_estimates"]:
             del vars(self)[name]
         description = reports.description
@@ -325,7 +331,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         self._scored_by, self._is_seeded = self.statistic, self.random_state is not None
 
     def _tables(self, reports, target, random_bytes):
-        """The counts of each feature, with noise if they are to be published, and the scale of that."""
+        """The counts of each feature, noisy if they are to be published, and the scale of the noise."""
         spent = math.inf if self.epsilon is None else self.epsilon
         n_parts = n_target_parts(self.statistic, spent * reports.n_samples / len(reports.parts))
         of_target, n_target = target_parts(target, n_parts)

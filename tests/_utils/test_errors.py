@@ -223,10 +223,10 @@ def test_no_error_of_dask_quotes_a_partition(values, scheduler, ledger):
 
 def test_what_is_wrong_is_still_told():
     for name, message in {
-        "text": "could not convert string to float. Features of labels need their public labels in categories",
+        "text": "could not convert string to float. Features with labels require their public labels in categories",
         "mixed list": "could not convert string to float.",
         "a large int": "int too large to convert to float",
-        "ragged": "X must have rows of one length, got rows of several lengths.",
+        "ragged": "X must have rows of equal length, got rows of different lengths.",
         "one column": "Expected 2D array, got 1D array instead. Reshape your data",
         "few rows": "Found array with 3 sample(s) (shape=(3, 2)) while a minimum of 4 is required by DPMICScorer.",
         "three dimensions": "Found array with dim 3",

@@ -5,10 +5,15 @@ import re
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 
 from skdpmic._utils import jit
+from skdpmic.statistics.mtv import longest_path
+from skdpmic.statistics.mtv.longest_path import running_counts
 from tests.processes import PACKAGE, YEAR_2000, environment, read_only, run
 from tests.test_layout import MODULES, imports
 
@@ -55,8 +60,8 @@ def write(path, text):
 @pytest.mark.slow
 def test_an_upgrade_in_place_of_another_files_function_is_seen(installed):
     inner = installed / "skdpmic" / "statistics" / "inner.py"
-    imports = "from skdpmic._utils.jit import jit\n"
-    write(inner, f"{imports}@jit\ndef inner(x):\n    return x + 1\n")
+    imports = "from skdpmic._utils.jit import jit, leaf\n"
+    write(inner, f"{imports}@leaf\ndef inner(x):\n    return x + 1\n")
     write(
         installed / "skdpmic" / "statistics" / "outer.py",
         f"{imports}from skdpmic.statistics.inner import inner\n@jit\ndef outer(x):\n    return inner(x)\n",
@@ -87,6 +92,19 @@ def test_machine_code_is_kept_by_every_source_that_kernels_can_see():
             seen.add(module)
             waiting += imports(MODULES[module])
     assert {MODULES[module] for module in seen} <= set(jit.sources())
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_machine_code_is_kept_in_files_named_by_the_digest():
+    running_counts(np.ones((1, 2, 2), dtype=np.uint32))
+    assert longest_path._run.folder is not None, (
+        "numba keeps no machine code: see what Kernel._read_or_compile of skdpmic/_utils/jit.py raises. It uses "
+        "Dispatcher.compile and Dispatcher.stats, with cache_path and cache_hits."
+    )
+    assert list(Path(longest_path._run.folder).glob(f"*_run_{jit._DIGEST}*.nbi")), (
+        "numba no longer names files by the __qualname__ of a function, so that machine code of other sources or of "
+        "another processor may be used: find another place for the digest in skdpmic/_utils/jit.py"
+    )
 
 
 def test_another_processor_has_machine_code_of_its_own(monkeypatch):
@@ -144,11 +162,14 @@ def test_damaged_files_are_made_anew(installed, tmp_path):
     expected = run(SCORE, installed, NUMBA_CACHE_DIR=str(cache)).stdout
     files = [path for path in cache.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    whole = {path: len(path.read_bytes()) for path in files}
     for suffix in (".nbi", ".nbc"):
         for path in files:
             if path.suffix == suffix:
                 path.write_bytes(path.read_bytes()[:40])
-        assert run(SCORE, installed, NUMBA_CACHE_DIR=str(cache)).stdout == expected
+        done = run(SCORE, installed, NUMBA_CACHE_DIR=str(cache))
+        assert (done.stdout, done.stderr) == (expected, "")
+        assert {path: len(path.read_bytes()) for path in files} == whole
 
 
 @pytest.mark.slow
@@ -172,6 +193,7 @@ import skdpmic
 for module in pkgutil.walk_packages(skdpmic.__path__, "skdpmic."):
     importlib.import_module(module.name)
 from skdpmic import *
+from skdpmic._utils.little_work import only_kernels
 from skdpmic.compile import call_every_kernel
 from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.registry import STATISTICS
@@ -182,6 +204,8 @@ def number_of_signatures():
     assert len(functions) > 20
     return {function.__name__: len(function.signatures) for function in functions}
 
+forced = only_kernels()
+forced.__enter__()
 call_every_kernel()
 print([name for name, number in number_of_signatures().items() if number != 1])
 

@@ -225,7 +225,9 @@ def test_times_of_other_zones_are_the_same_instants():
     assert DPMICScorer(bounds=bounds, **public).fit(there[:, None], X[:, 0]).scores_.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("missing", [None, np.datetime64("NaT"), pandas.NaT], ids=["None", "NaT", "NaT of pandas"])
+@pytest.mark.parametrize(
+    "missing", [None, np.datetime64("NaT", "us"), pandas.NaT], ids=["None", "NaT", "NaT of pandas"]
+)
 @pytest.mark.parametrize("public", [{"statistic": "kendall"}, {"bounds": (0, 1), "target_bounds": (FROM, TO)}])
 def test_no_date_is_missing_in_a_target(public, missing, ledger):
     dates = DATE_COLUMNS["dates"].astype(object).to_numpy(copy=True)
@@ -285,7 +287,7 @@ def test_arrays_and_lists_of_dates_are_refused_by_number(kind, ledger):
 def test_fields_that_hold_dates_are_refused(ledger):
     fields = np.zeros((N, 1), dtype=[("admitted", "M8[s]")])
     assert_refused(
-        READERS["scorer"], fields, Y, ledger=ledger, error=(ValueError, TypeError), match="got an array of fields"
+        READERS["scorer"], fields, Y, ledger=ledger, error=(ValueError, TypeError), match="got a structured array"
     )
 
 
@@ -374,9 +376,7 @@ def test_bounds_in_dates_are_refused_for_columns_of_numbers(bounds, ledger):
         r"got numbers in \['a', 'b'\], which must be (dates|durations)": {"bounds": bounds},
         r"got numbers in \['b'\], which must be (dates|durations)": {"bounds": by_name},
         "bounds must be .lower, upper.*, got": {"bounds": each},
-        "y must hold real numbers, or dates within target_bounds of dates, got dtype float64": {
-            "target_bounds": bounds
-        },
+        "y must hold real numbers, or dates with target_bounds of dates, got dtype float64": {"target_bounds": bounds},
     }
     for match, change in refused.items():
         estimator = DPMICScorer(ledger=ledger, **PUBLIC | change)
@@ -396,7 +396,7 @@ def test_bounds_in_dates_are_refused_for_columns_of_numbers(bounds, ledger):
         ((FROM, 3), r"bounds of feature 'admitted' must be \(lower, upper\)"),
         ((FROM, TO - FROM), r"bounds of feature 'admitted' must be \(lower, upper\)"),
         ((TO, FROM), "bounds of feature 'admitted' must be finite with lower < upper"),
-        ((FROM, TO, "log"), "bounds of feature 'admitted' must be numbers to take logarithms of, got dates"),
+        ((FROM, TO, "log"), "bounds of feature 'admitted' must be numbers with 'log', got dates"),
         ((FROM, datetime.time(3)), r"bounds of feature 'admitted' must be \(lower, upper\)"),
     ],
 )
@@ -471,12 +471,12 @@ def test_sparse_columns_are_scored_as_dense_ones():
 @each_reader
 def test_repeated_names_are_refused(read, ledger):
     frame = pandas.DataFrame(X, columns=["age", "age"])
-    match = r"X must have a different name for each column, got several named \['age'\]"
+    match = r"X must have distinct column names, got several named \['age'\]"
     assert_refused(read, frame, Y, ledger=ledger, error=ValueError, match=match)
 
 
 def test_repeated_names_of_a_sketch_are_refused():
-    with pytest.raises(ValueError, match=r"feature_names must be different names, got several named \['age'\]"):
+    with pytest.raises(ValueError, match=r"feature_names must be distinct, got several named \['age'\]"):
         RangeGridSketch(B=9, feature_names=["age", "age"], **PUBLIC)
 
 

@@ -140,7 +140,7 @@ def test_scores_are_shown_best_first_with_their_intervals(fitted):
     assert shown.facts["Released"] == "scores of 30 features, by mtv_r"
     assert shown.facts["Cost"] == "ε = 100"
     assert shown.facts["Noise"] == f"Laplace noise of scale {scorer.noise_scale_:.3g}, on each score"
-    assert shown.facts["Protects"] == "each of 400 records"
+    assert shown.facts["Covers"] == "each of 400 records"
     assert "Chosen" not in shown.facts
     lower, upper = scorer.scores_interval(0.95)
     best = np.argsort(scorer.ranking_)[:20]
@@ -164,7 +164,7 @@ def test_a_choice_shows_names_in_order_and_no_scores(fitted):
     in_order = [NAMES[j] for j in np.argsort(selector.ranking_, kind="stable")[:3]]
     assert [row for row in shown.rows] == [[name, "chosen"] for name in in_order]
     assert shown.facts["Released"] == (
-        "which 3 of 30 features are the best, in order, by mtv_r, and the gaps between them; no scores"
+        "names of the best 3 of 30 features, in order, by mtv_r, and the gaps between them; no scores"
     )
     assert "gaps" not in released(fitted["exponential"]).facts["Released"]
     noise = f"one-sided exponential noise of scale {selector.noise_scale_:.3g}, on each score before the choice"
@@ -203,7 +203,7 @@ def test_edges_are_shown_with_their_direction_the_surest_first():
     assert sorted(row[:3] for row in shown.rows) == [["<a>", "→", "c"], ["b", "→", "c"]]
     assert [row[3] for row in shown.rows] == [f"{private.p_values_.loc[row[0], row[2]]:.1g}" for row in shown.rows]
     assert float(shown.rows[0][3]) <= float(shown.rows[1][3])
-    assert shown.facts["Released"] == "Kendall's correlations of 4 columns, from which the graph follows"
+    assert shown.facts["Released"] == "Kendall's correlations of 4 columns, from which the graph is computed"
     assert shown.facts["Noise"].endswith("on each correlation")
     assert shown.facts["Edges"] == "2, by tests with alpha = 1e-05"
     assert [row[:3] for row in released(PrivatePC().fit(table[:, [0, 2]])).rows] == [["feature 0", "—", "feature 1"]]
@@ -212,7 +212,7 @@ def test_edges_are_shown_with_their_direction_the_surest_first():
 def test_a_graph_of_labels_or_without_edges_says_so():
     table = RNG.random((5000, 3)) < 0.5
     shown = released(PrivatePC(alpha=1e-9).fit(table))
-    assert shown.facts["Released"] == "counts and tables of 3 columns, from which the graph follows"
+    assert shown.facts["Released"] == "counts and tables of 3 columns, from which the graph is computed"
     assert shown.facts["Noise"].endswith("on each count")
     assert shown.facts["Edges"] == "0, by tests with alpha = 1e-09"
     assert shown.rows == []
@@ -246,7 +246,7 @@ def test_reports_show_what_each_transform_costs(fitted):
     shown = released(fitted["reports"])
     assert shown.facts["Released"] == "by each transform: noisy parts of 2 of 30 columns of each record"
     assert shown.facts["Cost"] == "ε = 5, local, for each transform; ε = 2.5 a part"
-    assert shown.facts["Protects"] == "each record, from everybody who sees its reports"
+    assert shown.facts["Covers"] == "each record, against anyone who sees its reports"
     assert shown.rows == [[name, "7"] for name in NAMES[:20]]
     assert "an epsilon is infinite" in section(RandomizedResponse(epsilon=math.inf, bounds=(0, 1)).fit(FRAME))
     assert "random_state was set" in section(RandomizedResponse(bounds=(0, 1), random_state=0).fit(FRAME))
@@ -256,7 +256,7 @@ def test_people_are_told_from_records():
     groups = np.arange(N) // 4
     for rows, counted in ((1, "one of which counts"), (3, "3 of which count")):
         scorer = DPMICScorer(**PUBLIC, max_rows_per_group=rows).fit(FRAME, Y, groups=groups)
-        assert released(scorer).facts["Protects"] == f"each of 100 people with all their rows, {counted}"
+        assert released(scorer).facts["Covers"] == f"each of 100 people with all their rows, {counted}"
 
 
 def test_what_is_said_is_of_the_fit_whatever_is_set_later(fitted):
@@ -299,10 +299,10 @@ def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     fit = estimator(**PUBLIC | parameters).fit(FRAME, Y)
     fit.set_params(random_state=None, epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1))
     assert f'<p class="broken">No privacy: {why}' in section(fit)
-    assert released(fit).facts["Protects"] == "no one"
+    assert released(fit).facts["Covers"] == "no one"
     fit.fit(FRAME, Y)
     assert "No privacy" not in section(fit)
-    assert released(fit).facts["Protects"] == "each of 400 records"
+    assert released(fit).facts["Covers"] == "each of 400 records"
 
 
 def test_ranks_look_at_no_bounds_so_these_break_nothing():

@@ -73,8 +73,8 @@ def test_a_rho_is_what_a_ledger_of_zcdp_adds_up(tmp_path):
 @each(
     "arguments, message",
     [
-        (("", 0.1), "purpose must be a text"),
-        ((None, 0.1), "purpose must be a text"),
+        (("", 0.1), "purpose must be a non-blank str"),
+        ((None, 0.1), "purpose must be a non-blank str"),
         (("model", 0), "epsilon must be"),
         (("model", 0.1, 1.0), "delta must be"),
         (("model", 0.1, -0.1), "delta must be"),

@@ -226,7 +226,7 @@ def test_a_ledger_with_a_purpose_is_the_same_ledger(ledger):
 
 @pytest.mark.parametrize("purpose", [None, 7, b"report", ["report"], "", " \n"])
 def test_a_purpose_that_is_no_text_is_refused(ledger, purpose):
-    with pytest.raises(ValueError, match="purpose must be a text that is not blank, got "):
+    with pytest.raises(ValueError, match="purpose must be a non-blank str, got "):
         ledger.for_purpose(purpose)
 
 

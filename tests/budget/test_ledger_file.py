@@ -65,7 +65,7 @@ def test_a_ledger_of_another_format_is_refused(path, version):
     BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(ValueError, match=f"has format {version}, and this version of skdpmic reads 3 and 4"):
+    with pytest.raises(ValueError, match=f"has format {version}, but this version of skdpmic reads 3 and 4"):
         BudgetLedger(path, 1.0)
 
 
@@ -323,7 +323,7 @@ def test_a_ledger_with_two_names_is_refused_by_both(path, charged_as):
     for name in (path, other):
         ledger._storage = storage_at(name)
         for use in uses(ledger).values():
-            with pytest.raises(OSError, match=rf"{name.name}' has 2 names \(hard links\).* Remove all but"):
+            with pytest.raises(OSError, match=rf"{name.name}' has 2 names \(hard links\).* Remove all names except"):
                 use()
     assert path.read_bytes() == before
     (other if charged_as == "old" else path).unlink()
@@ -340,7 +340,7 @@ def test_a_charge_through_a_hard_link_cannot_be_undone_by_the_journal_of_the_oth
     with pytest.raises(OSError, match="has 2 names"):
         BudgetLedger.open(other).charge("through a link", 100.0)
     path.unlink()
-    with pytest.raises(OSError, match=f"was last written as '{path}', and '{path}-journal' is still there"):
+    with pytest.raises(OSError, match=f"was last written as '{path}', and '{path}-journal' still exists"):
         BudgetLedger.open(other)
     os.link(other, path)
     other.unlink()
@@ -354,9 +354,7 @@ def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
     path.rename(other)
     torn._storage = storage_at(other)
     before = other.read_bytes()
-    message = (
-        f"last written as '{path}', and '{path}-journal' .* Move the ledger back, or that file to '{other}-journal'"
-    )
+    message = f"last written as '{path}', and '{path}-journal' .* Move the ledger back, or move that file to '{other}-journal'"
     for use in uses(torn).values():
         with pytest.raises(OSError, match=message):
             use()
@@ -397,7 +395,7 @@ def test_a_copy_of_a_ledger_that_has_a_journal_is_refused_until_that_is_gone(pat
 def test_no_new_ledger_is_made_where_the_journal_of_another_lies(path, torn):
     # SQLite would write the pages of the old one into the new one.
     path.unlink()
-    with pytest.raises(FileExistsError, match=f"'{path}-journal' belongs to a ledger that was there"):
+    with pytest.raises(FileExistsError, match=f"'{path}-journal' belongs to an earlier ledger of this name"):
         BudgetLedger(path, 1000.0)
     assert os.listdir(path.parent) == [path.name + "-journal"]
 

@@ -102,15 +102,18 @@ def test_no_message_and_no_traceback_shows_the_password_of_a_server_that_is_not_
 
 def test_a_module_that_is_missing_is_named_with_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(ImportError, match=r"needs the module 'psycopg': pip install 'skdpmic\[team\]'"):
+    with pytest.raises(
+        ImportError,
+        match=r"requires the module 'psycopg'. For postgresql\+psycopg://, install it by pip install 'skdpmic\[team\]'",
+    ):
         BudgetLedger(URL, 1.0)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
-    with pytest.raises(ImportError, match=r"needs SQLAlchemy: pip install 'skdpmic\[team\]'"):
+    with pytest.raises(ImportError, match=r"requires SQLAlchemy: pip install 'skdpmic\[team\]'"):
         BudgetLedger(URL, 1.0)
 
 
 def test_sqlite_is_given_as_a_path(tmp_path):
-    with pytest.raises(ValueError, match="is given by its path"):
+    with pytest.raises(ValueError, match="path must be a plain path"):
         BudgetLedger(f"sqlite:///{tmp_path}/budget.db", 1.0)
     assert os.listdir(tmp_path) == []
 
@@ -181,7 +184,7 @@ def test_a_ledger_of_another_format_is_refused(file_of):
     BudgetLedger(URL, 1.0)
     with contextlib.closing(sqlite3.connect(file_of(URL), isolation_level=None)) as connection:
         connection.execute("UPDATE skdpmic_head SET version = 2")
-    with pytest.raises(ValueError, match="has format 2, and this version of skdpmic reads 1"):
+    with pytest.raises(ValueError, match="has format 2, but this version of skdpmic reads 1"):
         BudgetLedger.open(URL)
 
 

@@ -120,8 +120,8 @@ def test_a_choice_of_names_has_the_whole_of_its_terms(cards):
     assert fields["published"]["table"]["rows"][0] == [NAMES[1], "chosen"]
     assert "the number of records, 400" in fields["public"]
     assert str(cards["names"]) == fields["statement"]
-    assert "Each of 400 records is protected; their number is public." in str(cards["names"])
-    assert "What else was spent on the same records is not known here." in str(cards["names"])
+    assert "The guarantee covers each of 400 records; their number is public." in str(cards["names"])
+    assert "Other spending on the same records is unknown." in str(cards["names"])
 
 
 def test_both_parties_have_their_guarantee(cards):
@@ -142,7 +142,7 @@ def test_people_are_told_from_records():
         assert (guarantee["unit"], guarantee["n"], guarantee["rows_per_person"]) == ("person", 100, 3)
         assert guarantee["neighbours"] == "all records of one person are replaced"
         assert "the number of people, 100" in fields["public"]
-        assert "Each of 100 people is protected with all their records" in fields["statement"]
+        assert "The guarantee covers each of 100 people with all their records" in fields["statement"]
 
 
 BROKEN = [
@@ -194,7 +194,7 @@ def test_the_ledger_is_listed_with_all_its_entries(tmp_path):
     listed = card.fields["ledger"]
     assert listed["entries"] == [entry._asdict() for entry in ledger.entries()]
     assert (listed["limit"], listed["spent"]["epsilon"]) == ({"epsilon": 5.0, "delta": 0.0}, 2.5)
-    assert "In all, ε = 2.5 was spent on these records, of a limit of ε = 5." in str(card)
+    assert "In total, ε = 2.5 was spent on these records, of a limit of ε = 5." in str(card)
     assert "OpenDP AIM" in card.to_html()
     assert "people of private" not in card.to_html() + card.to_json()  # where it lies is nobody's business
     before = Path(ledger.path).read_bytes()
@@ -210,7 +210,7 @@ def test_a_ledger_that_was_not_charged_is_refused(tmp_path):
     other = BudgetLedger(tmp_path / "other.db", 5.0)
     other.charge("DPMICScorer", 1.0)
     selector = ESTIMATORS["names"]().fit(X, Y)
-    with pytest.raises(ValueError, match="one without entry of PrivateSelectKBest"):
+    with pytest.raises(ValueError, match="one without an entry of PrivateSelectKBest"):
         release_card(selector, ledger=other)
     with pytest.raises(ValueError, match="ledger must be a BudgetLedger"):
         release_card(selector, ledger="other.db")
@@ -226,7 +226,7 @@ def test_what_has_no_card_is_refused():
             release_card(thing)
     reports = RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)
     alone = TwoPartyScorer().fit(reports.to_arrow(reports.transform(X)), Y)
-    with pytest.raises(ValueError, match="this TwoPartyScorer has published nothing"):
+    with pytest.raises(ValueError, match="must have published something, got a TwoPartyScorer"):
         release_card(alone)
 
 
@@ -331,7 +331,7 @@ def test_a_long_table_and_a_long_ledger_are_cut(tmp_path):
     assert card.fields["published"]["table"]["n_rows"] == 40
     assert len(card.fields["ledger"]["entries"]) == 31
     text = Reader(card.to_html()).text
-    assert "and 20 more of unit feature" in text
+    assert "and 20 more (unit: feature)" in text
     assert "after 11 earlier charges" in text
     assert "release 10" not in text
     assert "release 11" in text

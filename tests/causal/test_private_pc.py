@@ -319,7 +319,7 @@ def test_p_values_are_symmetric_and_take_names_or_numbers():
     assert private.p_value("rain", "slippery", given=["wet", 1]) == private.p_value(3, 0, [1, 2]) > 1e-5
     assert private.p_value("rain", np.int64(3)) < 1e-6
     for wrong in (("rain", "rain"), (0, 1, [0]), (0, 1, [2, 2])):
-        with pytest.raises(ValueError, match="i, j and given must be different columns"):
+        with pytest.raises(ValueError, match="i, j and given must be distinct columns"):
             private.p_value(*wrong)
     for wrong in (4, -1, "snow", 1.0, True, None):
         message = f"a column must be an int from 0 to 3 or a name in feature_names_in_, got {wrong!r}."
@@ -352,7 +352,7 @@ def test_networkx_gets_an_edge_for_an_arrow_and_two_for_a_line(fitted):
 
 def test_without_networkx_the_error_says_what_to_install(fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ImportError, match=re.escape("to_networkx needs networkx: pip install skdpmic[graphs]")):
+    with pytest.raises(ImportError, match=re.escape("to_networkx requires networkx: pip install skdpmic[graphs]")):
         fitted["numeric"].to_networkx()
 
 
@@ -580,14 +580,14 @@ def test_labels_beside_numbers_without_bounds_are_refused_by_name(tmp_path):
     frame = pandas.DataFrame(X, columns=NAMES).assign(rain=np.where(X[:, 0] > 0, "yes", "no"), wet=X[:, 2] > 0)
     private = PrivatePC(categories={"rain": YES_NO}, ledger=ledger)
     message = (
-        "bounds must have an entry for every feature without labels, as ['rain', 'wet'] have labels, got none for "
+        "bounds must have an entry for every feature without labels, because ['rain', 'wet'] have labels, got none for "
         "['sprinkler', 'slippery']."
     )
     assert_refused(private, frame, ValueError, message, ledger)
     declared = polars.from_pandas(frame).with_columns(polars.col("rain").cast(polars.Enum(YES_NO)))
     assert_refused(clone(private).set_params(categories=None), declared, ValueError, message, ledger)
     table = np.column_stack([X[:, 0] > 0, X[:, 1]])
-    message = "as [0] have labels, got none for [1]"
+    message = "because [0] have labels, got none for [1]"
     assert_refused(PrivatePC(categories={0: [0, 1]}, ledger=ledger), table, ValueError, message, ledger)
     private.set_params(bounds={"sprinkler": (-4, 4), "slippery": (-8, 8)}).fit(frame)
     assert private.kind_ == "mixed"

@@ -47,7 +47,7 @@ def test_a_wrong_entry_is_refused_and_its_column_named(entry, told):
         ({"columns": {}}, "columns must have an entry"),
         ({"columns": ["a"]}, "columns must be a dict"),
         ({"columns": {1: (0, 1)}}, "columns must be a dict"),
-        ({"title": 5}, "title must be None or a text"),
+        ({"title": 5}, "title must be None or a str"),
         ({"groups": 5}, "groups must be"),
         ({"groups": [5]}, "groups must be"),
         ({"groups": {"person": 1}}, "groups must be"),
@@ -99,7 +99,7 @@ def test_a_pattern_describes_the_columns_that_a_frame_has_and_none_that_it_must_
     assert codebook.records(frame, "dead")["X"].columns.tolist() == ["bp_a", "bp_b"]
     assert codebook.target("dead", frame)["bounds"] == {"bp_a": (0, 300), "bp_b": (0, 300)}
     for ask in (codebook.features, lambda: codebook.target("dead")):
-        with pytest.raises(ValueError, match="features must be given"):
+        with pytest.raises(ValueError, match="features must be names or a dataframe"):
             ask()
 
 
@@ -253,7 +253,7 @@ def test_learnt_knots_complete_a_codebook():
 @each("name, what", [("name", "type 'identifier'"), ("note", "type 'text'"), ("person", "one of groups")])
 def test_what_must_not_be_used_is_refused_by_name_and_passed_over_otherwise(name, what):
     codebook = Codebook(COLUMNS | {"person": (0, 1000)}, groups="person")
-    told = f"column '{name}' must be one that may be used, got {what}"
+    told = f"column '{name}' must be of a type that is used, got {what}"
     for ask in (
         lambda: codebook.features(["age", name]),
         lambda: codebook.target(name),
@@ -302,7 +302,7 @@ def test_columns_that_are_not_described_are_ignored_and_each_is_listed_once_by_a
 
 def test_a_described_column_that_a_frame_lacks_is_named():
     frame = FRAME.drop(columns=["note", "age"])  # the first of which would never be used
-    with pytest.raises(ValueError, match=r"must have the columns that are described, got none named \['age'\]"):
+    with pytest.raises(ValueError, match=r"must have all columns of the codebook, got none named \['age'\]"):
         CODEBOOK.records(frame, "dead")
     with pytest.raises(ValueError, match=r"got none named \['age'\]"):
         CODEBOOK.records(frame, "dead", ["age", "income"])
@@ -392,7 +392,7 @@ def test_a_notebook_shows_everything_and_runs_nothing():
     html = codebook._repr_html_()
     assert evil not in html
     assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 6
-    for text in ("1,000 rows", "0 to 1000000.0, in logarithms", "10 to 60, by 3 knots", "yes or no", "never used"):
+    for text in ("1,000 rows", "0 to 1000000.0, on a log scale", "10 to 60, by 3 knots", "yes or no", "never used"):
         assert text in html
     assert "2020-01-01 to 2025-12-31" in html
     assert "and counts for 1 row<" in Codebook({"x": (0, 1)}, groups="a")._repr_html_()

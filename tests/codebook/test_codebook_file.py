@@ -176,7 +176,7 @@ def test_every_mistake_is_told_with_its_column_and_line(entry, told):
         text += f"{name} = {repr(value) if shown is None else '[' + ', '.join(shown) + ']'}\n"
     refused = refusal(text)
     line = text.split("\n").index("[columns.x]") + 1
-    assert refused.startswith(f"patients.toml does not say what is needed of 1 column(s):\nline {line}: ")
+    assert refused.startswith(f"patients.toml has 1 incomplete or invalid column(s):\nline {line}: ")
     assert "column 'x'" in refused
     assert re.search(told, refused)
 
@@ -188,7 +188,7 @@ def test_all_wrong_columns_are_listed_twenty_at_most():
         + "[columns.ok]\nrange = [0, 1]"
     )
     lines = refusal(text).split("\n")
-    assert lines[0].endswith("of 25 column(s):")
+    assert lines[0].endswith("25 incomplete or invalid column(s):")
     assert lines[1:-1] == [f"line {2 * i + 2}: column 'c{i}' must have range or knots, got none." for i in range(20)]
     assert lines[-1] == "and 5 more"
     assert len(refusal(text.partition("[columns.c20]")[0]).split("\n")) == 21  # nothing follows the twenty
@@ -232,8 +232,8 @@ def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
 
 def test_a_name_with_a_dot_that_lacks_quotes_is_explained():
     refused = refusal("version = 1\n[columns.blood.pressure]\nrange = [0, 300]")
-    assert "line 2: column 'blood' must have fields" in refused
-    assert "got others, ['pressure']. A name with a dot is to be in quotes." in refused
+    assert "line 2: the fields of column 'blood' must be among" in refused
+    assert "got ['pressure']. A name with a dot must be in quotes." in refused
 
 
 @each(
@@ -244,8 +244,8 @@ def test_a_name_with_a_dot_that_lacks_quotes_is_explained():
         ("version = 1\ngroups = ['a', 'a']\n[columns.a]\nrange = [0, 1]", "line 2: groups must be"),
         ("version = 1\nmax_rows_per_group = 0\n[columns.a]\nrange = [0, 1]", "line 2: max_rows_per_group must be"),
         ("version = 1\nmax_rows_per_group = 2\n[columns.a]\nrange = [0, 1]", "line 2: max_rows_per_group must be"),
-        ("version = 1\n[colums.a]\nrange = [0, 1]", "line 2: a codebook must have fields among"),
-        ("version = 1\na = 1\nb = 2\n[columns.a]\nrange = [0, 1]", "line 2: a codebook must have fields among"),
+        ("version = 1\n[colums.a]\nrange = [0, 1]", "line 2: the fields of a codebook must be among"),
+        ("version = 1\na = 1\nb = 2\n[columns.a]\nrange = [0, 1]", "line 2: the fields of a codebook must be among"),
         ("version = 1\n[columns]", "line 2: columns must have an entry"),
     ],
 )
@@ -267,17 +267,17 @@ def test_mistakes_about_the_table_are_told_with_their_line(text, told):
     ],
 )
 def test_what_is_no_toml_is_refused_with_the_line(text, line):
-    assert re.fullmatch(rf"patients\.toml must be a file in TOML: .*\bline {line}\b.*\.", refusal(text))
+    assert re.fullmatch(rf"patients\.toml must be valid TOML: .*\bline {line}\b.*\.", refusal(text))
 
 
 @each("version", ["2", "0", '"1"', "true", None])
 def test_an_unknown_version_is_refused(version):
     text = ("" if version is None else f"version = {version}\n") + "[columns.age]\nrange = [0, 110]"
-    assert refusal(text).startswith("patients.toml must say version = 1, the format that is known here, got ")
+    assert refusal(text).startswith("patients.toml must have version = 1, the supported format, got ")
 
 
 def test_a_later_version_is_refused_whatever_it_says():
-    assert "must say version = 1" in refusal("version = 2\nnews = 1\n[columns.age]\nnews = 2")
+    assert "must have version = 1" in refusal("version = 2\nnews = 1\n[columns.age]\nnews = 2")
 
 
 def test_a_file_without_columns_is_refused():
@@ -288,7 +288,7 @@ def test_a_file_without_columns_is_refused():
 def test_errors_name_the_file(tmp_path):
     path = tmp_path / "codebook.toml"
     path.write_bytes("version = 1\n[columns.größe]\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=f"{re.escape(str(path))} must be text in UTF-8, got other bytes on line 2"):
+    with pytest.raises(ValueError, match=f"{re.escape(str(path))} must be UTF-8 text, got invalid bytes on line 2"):
         Codebook.read(path)
     path.write_text("version = 3")
     with pytest.raises(ValueError, match=re.escape(str(path))):

@@ -103,8 +103,8 @@ def test_a_column_of_which_the_schema_does_not_say_enough_is_left_out_and_listed
     columns, told = read([{"name": "x", **field}, ENOUGH, {"name": "z", **field}])
     assert list(columns) == ["y"]
     assert told == [
-        "columns of which the schema does not say enough are left out: ['x', 'z']. Numbers and dates need a minimum "
-        "and a maximum, text an enum."
+        "columns that the schema does not describe sufficiently are left out: ['x', 'z']. Numbers and dates need a minimum "
+        "and a maximum, text needs an enum."
     ]
 
 
@@ -198,9 +198,9 @@ def test_a_file_that_is_no_schema_is_named(tmp_path):
     "field, told",
     [
         ({"type": "integer", "constraints": limits(3, 1)}, "lower < upper"),
-        ({"type": "integer", "constraints": limits("low", 1)}, "not in quotes, got .'low', 1."),
-        ({"type": "date", "constraints": limits("01.01.2020", "2021-01-01")}, "not in quotes"),
-        ({"type": "string", "constraints": {"enum": ["a", "a"]}}, "different labels|Table Schema"),
+        ({"type": "integer", "constraints": limits("low", 1)}, "without quotes, got .'low', 1."),
+        ({"type": "date", "constraints": limits("01.01.2020", "2021-01-01")}, "without quotes"),
+        ({"type": "string", "constraints": {"enum": ["a", "a"]}}, "distinct labels|Table Schema"),
     ],
 )
 def test_what_a_column_cannot_have_is_refused_and_the_column_named(field, told):
@@ -210,7 +210,7 @@ def test_what_a_column_cannot_have_is_refused_and_the_column_named(field, told):
 
 
 def test_a_schema_that_says_nothing_of_any_column_is_refused():
-    with pytest.raises(ValueError, match=r"of one column at least what its values can be, .* none in 2 fields"):
+    with pytest.raises(ValueError, match=r"possible values of at least one column, .* none in 2 fields"):
         Codebook.from_table_schema({"fields": [{"name": "x"}, {"name": "y", "type": "number"}]})
 
 

@@ -121,17 +121,17 @@ def raises(folder, text, match, names=("number", "labels"), **options):
 
 
 BROKEN = {
-    b'number,labels\n1,a\n2,"8675309\n3,"a\n4,a\n': "one record in each line",
-    b'number,labels\n1,a\n2,"8675309\n3,a\n4,a\n': "one record in each line",
-    b'number,labels\n1,a\n2,"8675309\n3"\r4,a\n5,a\n': "2 values in every line|one record in each line",
+    b'number,labels\n1,a\n2,"8675309\n3,"a\n4,a\n': "one record per line",
+    b'number,labels\n1,a\n2,"8675309\n3,a\n4,a\n': "one record per line",
+    b'number,labels\n1,a\n2,"8675309\n3"\r4,a\n5,a\n': "2 values in every line|one record per line",
     b"number,labels\n1,a\n2,b,8675309\n": "t.csv must have 2 values in every line, as in the first, got 3",
     b"number,labels\n1,a\n8675309\n": "t.csv must have 2 values in every line, as in the first, got 1",
     b"number,labels\n1,8675309\xff\n": "t.csv could not be read",
-    b"number,number\n1,2\n": "a different name for each column",
-    b"number;labels\n1;a\n": "give --delimiter ';'",
-    b"number\tlabels\n1\ta\n": "give --delimiter tab",
-    b"": "names of its columns in the first line",
-    b'"number,labels\n1,a\n': "names of its columns in the first line",
+    b"number,number\n1,2\n": "distinct column names",
+    b"number;labels\n1;a\n": "pass --delimiter ';'",
+    b"number\tlabels\n1\ta\n": "pass --delimiter tab",
+    b"": "column names in the first line",
+    b'"number,labels\n1,a\n': "column names in the first line",
     b"number,l\xe4bels\n1,a\n": "in UTF-8",
 }
 

@@ -64,7 +64,7 @@ def test_what_is_agreed_to_is_spent_and_written_down(options, folder, capsys, mo
     assert main([*options, "--ledger", "people.db"]) == 0
     out, err = capsys.readouterr()
     assert f"This will spend ε = 0.5. Of ε = 1 in people.db, ε = {1 - before:g} remains." in err
-    assert "Go on? [y/N]" in err
+    assert "Continue? [y/N]" in err
     assert f"Spent ε = 0.5. Of ε = 1 in people.db, ε = {0.5 - before:g} remains." in out
     assert spent() == before + 0.5
 
@@ -76,7 +76,7 @@ def test_what_is_declined_costs_nothing(options, answer, folder, capsys, monkeyp
     assert main([*options, "--ledger", "people.db"]) == 4
     out, err = capsys.readouterr()
     assert out == ""
-    assert "declined, nothing was spent" in err
+    assert "declined: nothing was spent" in err
     assert spent() == 0
 
 
@@ -85,7 +85,7 @@ def test_without_a_terminal_it_declines_unless_agreed_beforehand(options, folder
     before = spent()
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     assert main([*options, "--ledger", "people.db"]) == 4
-    assert "give --yes" in capsys.readouterr().err
+    assert "pass --yes" in capsys.readouterr().err
     assert spent() == before
     assert main([*options, "--ledger", "people.db", "--yes"]) == 0
     assert capsys.readouterr().err == ""
@@ -106,7 +106,7 @@ def test_without_a_ledger_it_says_that_nothing_keeps_count(options, folder, caps
     monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
     assert main(options) == 0
     for said in capsys.readouterr():
-        assert "No ledger was given, so nothing keeps count of what is spent on these records." in said
+        assert "No ledger was given, so spending on these records is not tracked." in said
 
 
 @each("options", SPENDING)
@@ -136,14 +136,14 @@ def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
         ([*SELECT, "--picture", "none/gaps.png"], "there is no folder 'none'"),
         ([*SELECT, "--card", "none/card.html"], "there is no folder 'none'"),
         (["card", "none.json"], "none.json"),
-        (["card", "people.csv"], "this is no privacy card"),
+        (["card", "people.csv"], "must be a privacy card"),
         (["card", "people.db", "-o", "none/card.html"], "there is no folder 'none'"),
         (["select", "none.csv", *SELECT[2:]], "none.csv"),
-        (["select", "codebook.toml", *SELECT[2:]], "DATA must be a file .csv or .parquet"),
+        (["select", "codebook.toml", *SELECT[2:]], "DATA must be a .csv or .parquet file"),
         ([*PLAN, "--epsilon", "1", "--n-samples", "3"], "n_samples must be"),
         (["ledger", "none.db"], "there is no ledger"),
-        (["ledger", "people.db", "--create", "--epsilon", "1"], "is there already"),
-        (["template", "people.csv", "-o", "codebook.toml"], "is there already, and is not overwritten"),
+        (["ledger", "people.db", "--create", "--epsilon", "1"], "already exists"),
+        (["template", "people.csv", "-o", "codebook.toml"], "already exists, and is not overwritten"),
     ],
 )
 def test_what_is_invalid_is_said_in_words_and_costs_nothing(options, message, folder, capsys):
@@ -216,7 +216,7 @@ def test_an_error_of_another_library_is_told_by_its_kind_only(folder, capsys, mo
     monkeypatch.setattr(data_source, "read_people", fails)
     (folder / "codebook.toml").write_text(CODEBOOK.replace("version = 1", 'version = 1\ngroups = ["name"]'))
     assert main([*SELECT, "--yes"]) == 1
-    assert capsys.readouterr().err.startswith("skdpmic select: failed with KeyError. What it said is not repeated")
+    assert capsys.readouterr().err.startswith("skdpmic select: failed with KeyError. Its message is not shown")
 
 
 @each("library, option", [("pyarrow", "people.csv"), ("duckdb", "--query=select 1")])
@@ -225,7 +225,7 @@ def test_what_is_not_installed_is_named(library, option, folder, capsys, monkeyp
     with monkeypatch.context() as patched:
         patched.setattr(importlib.util, "find_spec", lambda name: None if name == library else find(name))
         assert main(["template", option]) == 1
-    assert f"needs {library}: pip install {library}" in capsys.readouterr().err
+    assert f"requires {library}: pip install {library}" in capsys.readouterr().err
 
 
 # --- Output -----------------------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ def test_a_card_is_written_beside_the_result_and_can_be_made_a_page_later(option
     assert capsys.readouterr() == (f"{card}\n", "")
     assert parsed(capsys, "card", "card.json") == {"command": "card"} | card.fields
     assert main(["card", "card.json", "-o", "card.html"]) == 0
-    assert capsys.readouterr().out == "The card is in card.html.\n"
+    assert capsys.readouterr().out == "The card was written to card.html.\n"
     assert (folder / "card.html").read_text("utf-8") == card.to_html()
 
 
@@ -313,14 +313,14 @@ def test_a_plan_by_error_is_that_of_the_function(folder, capsys):
 def test_words_are_printed_without_json(folder, capsys):
     assert main([*SELECT, "--yes", "--epsilon", "5", "--keep", "grade"]) == 0
     out, _ = capsys.readouterr()
-    assert out.startswith("The columns that tell most of stay, from 2,000 records, by mtv_r\n")
+    assert out.startswith("The best columns to predict stay, from 2,000 records, by mtv_r\n")
     assert "Kept in any case: grade." in out
     assert main([*PLAN, "--epsilon", "1"]) == 0
     assert capsys.readouterr().out.startswith("error of each release")
     assert main([*SUMMARY, "--yes", "--epsilon", "5"]) == 0
     out, _ = capsys.readouterr()
     assert "Shares of 2,000 records" in out
-    assert "Nothing suspicious shows beyond the noise." in out
+    assert "Nothing suspicious found beyond the noise." in out
     assert main(["ledger", "new.db", "--create", "--epsilon", "1", "--delta", "1e-6"]) == 0
     assert "Limit:     ε = 1, δ = 1e-06" in capsys.readouterr().out
 
@@ -368,7 +368,7 @@ def test_pictures_are_drawn(folder, capsys):
     assert all((folder / name).stat().st_size > 1000 for name in ("summary.png", "gaps.PNG", "ledger.svg"))
     assert capsys.readouterr().err == ""
     assert main([*SELECT, "--k", "1", "--yes", "--picture", "none.png"]) == 0
-    assert "there are no gaps to draw" in capsys.readouterr().err
+    assert "there are no gaps to plot" in capsys.readouterr().err
     assert not (folder / "none.png").exists()
 
 
@@ -377,7 +377,7 @@ def test_a_template_has_all_columns(source, folder, capsys):
     write_parquet(people(), "people.parquet")
     name = source.replace(".", "_") + ".toml"
     assert main(["template", source, "-o", name]) == 0
-    assert f"8 columns are in {name}" in capsys.readouterr().out
+    assert f"8 columns were written to {name}" in capsys.readouterr().out
     assert main(["template", source]) == 0
     assert capsys.readouterr().out == (folder / name).read_text()
     assert ('type = "number"' in (folder / name).read_text()) == (source == "people.parquet")
@@ -390,7 +390,7 @@ def test_it_is_a_program(folder):
     assert command("--version").stdout == f"skdpmic {__version__}\n"
     told = command("select", "--help").stdout
     assert "exit status:" in told
-    assert "the ledger refuses" in told
+    assert "refused by the ledger" in told
     done = command(*SELECT, "--ledger", "people.db", "--yes", "--json", "--epsilon", "0.75")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["ledger"]["spent"]["epsilon"] == spent() == 0.75

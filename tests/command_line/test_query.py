@@ -49,13 +49,13 @@ def test_a_name_may_hold_anything(database):
 @pytest.mark.parametrize(
     "sql, message",
     [
-        ("drop table people", "one statement that selects"),
-        ("select 1; drop table people", "one statement that selects"),
-        ("copy people to 'stolen.csv'", "one statement that selects"),
+        ("drop table people", "a single SELECT statement"),
+        ("select 1; drop table people", "a single SELECT statement"),
+        ("copy people to 'stolen.csv'", "a single SELECT statement"),
         ("selec 1", "--query cannot be run: Parser Error"),
         ("select wage from people", 'Referenced column "wage" not found'),
         ("from nowhere", "Table with name nowhere does not exist.$"),
-        ("select age, age from people", "a different name for each column"),
+        ("select age, age from people", "distinct column names"),
         ("from 'people.csv'", "must not read CSV, whose types are guessed"),
         ("with p as (select * from read_csv('people.csv')) select age from p", "must not read CSV"),
         ("from guessed", "must not read CSV"),

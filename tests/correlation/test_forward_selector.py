@@ -95,7 +95,7 @@ def test_two_classes_are_as_two_numbers_and_three_have_no_order(tmp_path):
     as_numbers = PrivateForwardSelector(k=2, epsilon=math.inf).fit(X, Y > 1)
     np.testing.assert_array_equal(selector.noisy_correlation_, as_numbers.noisy_correlation_)
     three = PrivateForwardSelector(k=2, classes=[0, 1, 2], ledger=ledger)
-    with pytest.raises(ValueError, match="classes must be 2 labels, as more than that have no order, got 3"):
+    with pytest.raises(ValueError, match="classes must be 2 labels, because more labels have no order, got 3"):
         three.fit(X, np.digitize(Y, [-1, 1]))
     with pytest.raises(ValueError, match="y must hold only labels that are in classes"):
         three.set_params(classes=[0, 1]).fit(X, np.digitize(Y, [-1, 1]))
@@ -120,7 +120,7 @@ def test_more_features_than_there_are_is_told():
 
 # --- Ties -------------------------------------------------------------------------------------------------------------
 
-TIES = "values repeat there, so R squared does not follow"
+TIES = "values repeat, so R squared cannot be computed"
 
 
 @pytest.mark.parametrize("n_values", [2, 5])

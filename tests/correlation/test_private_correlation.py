@@ -226,7 +226,7 @@ def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
 def test_groups_and_max_rows_are_given_together():
     with pytest.raises(ValueError, match="groups must identify the person behind each row"):
         PrivateCorrelation(max_rows_per_group=2).fit(X)
-    with pytest.raises(ValueError, match="max_rows_per_group must be an int >= 1 where groups are given"):
+    with pytest.raises(ValueError, match="max_rows_per_group must be an int >= 1 if groups are given"):
         PrivateCorrelation().fit(X, groups=np.arange(N))
 
 
@@ -300,7 +300,7 @@ def test_wrong_tables_are_refused_without_a_charge_or_a_change(kind, tmp_path):
         (np.where(X > 2, np.inf, X), ValueError, "infinity"),
         (np.ma.masked_array(X), TypeError, "masked array"),
         (np.full(X.shape, "text"), ValueError, "could not convert string to float"),
-        (array.from_array(X, chunks=20), TypeError, "X must be in memory, as ranks in a piece"),
+        (array.from_array(X, chunks=20), TypeError, "X must be in memory, because ranks cannot be computed"),
         (X + 1j, ValueError, "Complex data not supported"),
     ]
     with warnings.catch_warnings():

@@ -182,7 +182,7 @@ def test_collections_that_do_not_fit_together_are_refused():
         scorer.fit(every["frame"][0], every["few partitions"][1])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         scorer.fit(every["unknown lengths"][0], every["frame"][1].shift(1).dropna())
-    with pytest.raises(TypeError, match="y must be a dask collection where X is one, got ndarray"):
+    with pytest.raises(TypeError, match="y must be a dask collection if X is one, got ndarray"):
         scorer.fit(every["array"][0], table()[1])
     with pytest.raises(ValueError, match="y is None"):
         scorer.fit(every["array"][0], None)

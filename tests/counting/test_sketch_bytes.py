@@ -263,9 +263,7 @@ FOREIGN = {
     "more counts": lambda good: made_up(good, counts=good.split(b"\n", 2)[2][:-32] + bytes(4)),
     "counts of zero": lambda good: made_up(good, counts=bytes(len(good.split(b"\n", 2)[2]) - 32)),
 }
-SAID = (
-    r"^the (data must be what RangeGridSketch.to_bytes or save wrote, got other or damaged data|sketch is damaged: its)"
-)
+SAID = r"^the (data must come from RangeGridSketch.to_bytes or save, got other or damaged data|sketch is damaged: its)"
 
 
 @pytest.mark.parametrize("what", FOREIGN)
@@ -282,7 +280,7 @@ def test_other_types_and_versions_are_refused(good):
     for data in ("text", None, np.zeros(3), [1]):
         with pytest.raises(TypeError, match=f"data must be bytes, got {type(data).__name__}"):
             RangeGridSketch.from_bytes(data)
-    with pytest.raises(ValueError, match="the sketch has version 3 of the format, and this skdpmic reads 4"):
+    with pytest.raises(ValueError, match="the sketch has format version 3, but this version of skdpmic reads 4"):
         RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 4", b"Sketch 3")))
 
 
@@ -326,7 +324,7 @@ def test_nothing_in_bytes_is_executed_and_no_message_quotes_them(good, monkeypat
         monkeypatch.setattr(module, "load", None)
     assert RangeGridSketch.from_bytes(good).n_samples == N
     for data in (b"patient 8675309", made_up(good, statistic="patient 8675309"), made_up(good, B="patient 8675309")):
-        with pytest.raises(ValueError, match=re.escape("must be what RangeGridSketch.to_bytes")) as caught:
+        with pytest.raises(ValueError, match=re.escape("must come from RangeGridSketch.to_bytes")) as caught:
             RangeGridSketch.from_bytes(data)
         assert "8675309" not in str(caught.value)
 

@@ -224,15 +224,15 @@ def small_sketch():
 SECRET = "patient 8675309"
 REFUSED = {
     "a column is missing": (lambda: small().drop_columns(["a"]), r"got none named \['a'\]\.$"),
-    "another column": (lambda: small(c=[1, 2, 3]), r"got others named \['c'\]\.$"),
+    "another column": (lambda: small(c=[1, 2, 3]), r"got additional ones named \['c'\]\.$"),
     "another name": (
         lambda: small().rename_columns(["a", "z", "y"]),
-        r"got none named \['b'\] and others named \['z'\]\.$",
+        r"got none named \['b'\] and additional ones named \['z'\]\.$",
     ),
     "no target": (lambda: small().drop_columns(["y"]), r"got none named \['y'\]\.$"),
     "two of one name": (
         lambda: small().append_column("a", small()["a"]),
-        r"must have a different name for each column, got several named \['a'\]",
+        r"must have distinct column names, got several named \['a'\]",
     ),
     "text": (lambda: small(a=[SECRET, "x", "y"]), r"got text in \['a'\], which must be numbers"),
     "numbers": (lambda: small(b=[8675309.0, 1, 2]), r"got numbers in \['b'\], which must be text"),
@@ -242,7 +242,7 @@ REFUSED = {
     "NaN in the target": (lambda: small(y=[8675309, np.nan, 0]), "Input y contains NaN"),
     "text in the target": (lambda: small(y=[SECRET, "", ""]), "could not convert string to float"),
     "a later batch": (lambda: [small(), small(y=[8675309, np.nan, 0])], "Input y contains NaN"),
-    "a later schema": (lambda: [small(), small(c=[8675309, 1, 2])], r"got others named \['c'\]\.$"),
+    "a later schema": (lambda: [small(), small(c=[8675309, 1, 2])], r"got additional ones named \['c'\]\.$"),
 }
 
 
@@ -270,7 +270,7 @@ FAILING = {
 @pytest.mark.parametrize("engine", FAILING)
 def test_what_an_engine_says_when_it_fails_is_not_repeated(engine):
     """Engines quote the value that they cannot convert."""
-    with pytest.raises(ValueError, match=r"^the stream could not be read: .* failed with \w+\. What") as caught:
+    with pytest.raises(ValueError, match=r"^the stream could not be read: .* failed with \w+\. Its message") as caught:
         count_stream(small_sketch(), FAILING[engine](), target="y")
     assert "8675309" not in "".join(traceback.format_exception(caught.value))
     with pytest.raises(Exception, match="8675309"):  # it does, where it is asked
@@ -300,21 +300,21 @@ def test_errors_of_a_python_iterable_are_its_own():
 
 @each("stream", [np.zeros((3, 3)), 3, None, "abc", {"a": 1}, [1], polars.Series([1.0])])
 def test_what_is_no_stream_is_refused(stream):
-    with pytest.raises(TypeError, match="stream must be a dataframe, a LazyFrame of Polars, something with __arrow_c_"):
+    with pytest.raises(TypeError, match="stream must be a dataframe, a Polars LazyFrame, an object with __arrow_c_"):
         count_stream(small_sketch(), stream, target="y")
 
 
 def test_collections_of_dask_are_for_fit():
     frame = pytest.importorskip("dask.dataframe").from_pandas(small().to_pandas(), npartitions=1)
-    with pytest.raises(TypeError, match="got a dask collection: give it to fit"):
+    with pytest.raises(TypeError, match="got a dask collection: pass it to fit"):
         count_stream(small_sketch(), frame, target="y")
 
 
 def test_arguments_are_checked():
     for target in ("a", 3, None, ["y"]):
-        with pytest.raises(ValueError, match="target must be the name of a column that is no feature of the sketch"):
+        with pytest.raises(ValueError, match="target must be the name of a column that is not a feature of the sketch"):
             count_stream(small_sketch(), small(), target=target)
-    with pytest.raises(ValueError, match="empty must have feature names, by which columns are found"):
+    with pytest.raises(ValueError, match="empty must have feature names, which identify the columns"):
         count_stream(RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, n_features=2), small(), target="y")
     with pytest.raises(TypeError, match="empty must be a RangeGridSketch, got DPMICScorer"):
         count_stream(DPMICScorer(), small(), target="y")
@@ -333,5 +333,5 @@ def test_without_pyarrow_dataframes_are_counted_and_arrow_streams_say_what_is_mi
 
     monkeypatch.setattr(builtins, "__import__", no_pyarrow)
     assert count_stream(sketch, frame, target="y") == count_stream(sketch, frame.lazy(), target="y") == expected
-    with pytest.raises(ImportError, match="read with pyarrow, which is not installed: pip install pyarrow"):
+    with pytest.raises(ImportError, match="reading Arrow streams requires pyarrow: pip install pyarrow"):
         count_stream(sketch, stream, target="y")

@@ -329,7 +329,7 @@ def test_persons_with_several_rows_need_no_less_noise_than_with_one():
 
 GOOD = {"n_samples": 1000, "n_features": 10, "epsilon": 1.0}
 BAD = [
-    ({"epsilon": None}, "two of epsilon, n_samples, error must be given, and the third is found, got n_samples"),
+    ({"epsilon": None}, "exactly two of epsilon, n_samples, error must be given, got n_samples"),
     ({"error": 0.1}, "two of epsilon, .* got epsilon, n_samples, error"),
     ({"n_features": None}, "n_features must be an int >= 1, got None"),
     ({"n_samples": 3}, "n_samples must be an int >= 4, got 3"),

@@ -93,7 +93,7 @@ def test_lines_are_the_intervals_of_the_released_frame(pyplot):
     np.testing.assert_allclose(lines[:, 0, 1] - floors, parts_first["lower"], atol=1e-12)
     np.testing.assert_allclose(lines[:, 1, 1] - floors, parts_first["upper"], atol=1e-12)
     np.testing.assert_allclose(lines[:, 0, 0], [bar.get_x() + bar.get_width() / 2 for bar in bars])
-    assert "95% intervals, for all at once" in legend(display)
+    assert "simultaneous 95% intervals" in legend(display)
 
 
 def test_rows_and_what_is_drawn_in_them_do_not_overlap(pyplot):

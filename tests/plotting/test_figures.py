@@ -38,7 +38,7 @@ DISPLAYS = [
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, display):
     monkeypatch.setitem(sys.modules, "matplotlib", SimpleNamespace())
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
-    with pytest.raises(ImportError, match=f"{type(display).__name__} needs matplotlib: pip install matplotlib"):
+    with pytest.raises(ImportError, match=f"{type(display).__name__} requires matplotlib: pip install matplotlib"):
         display.plot()
 
 

@@ -43,7 +43,7 @@ def test_gaps_beyond_the_noise_are_filled_and_the_noise_is_told(pyplot):
     assert margin == pytest.approx(fit.noise_scale_ * np.log(20), rel=1e-3)
     is_clear = [bar.get_facecolor() == colors.to_rgba(CHOSEN) for bar in display.bars_]
     assert is_clear == (fit.gaps_ > margin).tolist() == [True, False]
-    assert legend(display) == [f"noise: up to {in_short(margin)} with 95% confidence", "clear", "may be noise"]
+    assert legend(display) == [f"noise: at most {in_short(margin)} with 95% confidence", "clear", "may be noise"]
     assert GapsDisplay.from_estimator(fit, confidence=0.5).noise_margin < margin / 2
 
 
@@ -67,7 +67,9 @@ def test_what_has_no_gaps_is_refused(pyplot):
         GapsDisplay.from_estimator(PrivateSelectKBest(2))
     scorer = DPMICScorer(**PUBLIC).fit(np.random.default_rng(0).random((50, 2)), np.linspace(0, 1, 50))
     for estimator in (fitted(criterion="joint", epsilon=100), fitted("all", 30, delta=0.01), scorer):
-        with pytest.raises(AttributeError, match="GapsDisplay needs released gaps, which PrivateSelectKBest publishes"):
+        with pytest.raises(
+            AttributeError, match="GapsDisplay requires released gaps, which PrivateSelectKBest publishes"
+        ):
             GapsDisplay.from_estimator(estimator)
     with pytest.raises(ValueError, match="confidence"):
         GapsDisplay.from_estimator(fitted(), confidence=1.0)

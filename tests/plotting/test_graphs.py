@@ -104,7 +104,7 @@ def test_what_has_no_graph_is_not_drawn():
     with pytest.raises(NotFittedError):
         GraphDisplay.from_estimator(PrivatePC())
     X = np.random.default_rng(0).normal(size=(500, 2))
-    with pytest.raises(AttributeError, match="GraphDisplay needs a graph, which a PrivatePC has, got PrivateCorr"):
+    with pytest.raises(AttributeError, match="GraphDisplay requires a graph, as in PrivatePC, got PrivateCorr"):
         GraphDisplay.from_estimator(PrivateCorrelation().fit(X))
 
 

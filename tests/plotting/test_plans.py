@@ -63,6 +63,12 @@ def test_it_is_marked_where_the_error_becomes_usable(pyplot, usable):
     assert display.usable_.get_extents().transformed(display.ax_.transData.inverted()).y1 == pytest.approx(error)
 
 
+def test_the_axis_of_errors_ends_at_1_the_range_of_a_score(pyplot):
+    display = PlanDisplay.from_plan(n_features=20, k=5, statistic="mtv_r", epsilons=(0.01,), n_samples=[10, 1000])
+    assert display.values.max() > 1
+    assert display.ax_.get_ylim()[1] == 1
+
+
 def test_it_is_marked_where_enough_is_found(pyplot):
     display = PlanDisplay.from_plan(
         n_features=100, k=5, statistic="mtv_r", epsilons=(0.001, 30), n_samples=SIZES, show="found"
@@ -97,7 +103,7 @@ def test_people_and_impossible_numbers_of_records(pyplot):
     display = PlanDisplay.from_plan(**groups, max_rows_per_group=3)
     assert (display.values[0] >= PlanDisplay.from_plan(**groups).values[0]).all()
     assert PlanDisplay.from_plan(**groups, max_rows_per_group=3, show="found", k=2).values[0].max() > 0.5
-    with pytest.raises(ValueError, match=r"show='error' must be known .* statistic='kendall', n_classes=3"):
+    with pytest.raises(ValueError, match=r"show='error' is not available .* statistic='kendall', n_classes=3"):
         PlanDisplay.from_plan(**groups | {"statistic": "kendall"}, n_classes=3)
 
 

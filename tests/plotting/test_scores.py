@@ -75,7 +75,9 @@ def test_the_noise_is_shaded_as_far_as_it_reaches(pyplot, mechanism, confidence)
     left, right = display.noise_.get_extents().transformed(display.ax_.transData.inverted()).intervalx
     assert 2 * law.sf(right) == pytest.approx(1 - confidence, rel=1e-5)
     assert left == pytest.approx(-right)
-    assert legend(display)[0] == f"noise: up to ±{in_short(display.noise_margin)} with {100 * confidence:g}% confidence"
+    assert (
+        legend(display)[0] == f"noise: at most ±{in_short(display.noise_margin)} with {100 * confidence:g}% confidence"
+    )
     assert f"{fit.noise_scale_:.2g}" in display.ax_.get_xlabel()
 
 
@@ -86,7 +88,7 @@ def test_intervals_and_noise_can_be_those_of_all_features_at_once(pyplot, mechan
     expected = np.transpose(fit.scores_interval(simultaneous=True))[np.argsort(fit.ranking_)]
     np.testing.assert_allclose(ends_of_intervals(display), expected)
     assert display.noise_margin > ScoresDisplay.from_estimator(fit).noise_margin
-    assert legend(display)[0].endswith("with 95% confidence, on all")
+    assert legend(display)[0].endswith("with 95% confidence (all)")
     assert "95% interval for all noise-free scores" in legend(display)
 
 
@@ -146,6 +148,11 @@ def test_scores_below_0_are_drawn_as_they_are(pyplot):
     assert ScoresDisplay([0.0, 0.0]).plot().ax_.get_xlim()[1] > 0
 
 
+def test_the_axis_ends_at_the_largest_score_there_is(pyplot):
+    intervals = ([0.9, 0.1], [1.0, 0.3])
+    assert ScoresDisplay([0.98, 0.2], intervals=intervals).plot().ax_.get_xlim()[1] == 1
+
+
 def test_names_of_any_kind_are_drawn_on_one_line(pyplot):
     names = ["$a_{$ and $", "Größe", "two\nlines", "a name that no phone is wide enough for", "<script>", "%s"]
     X, y = data()
@@ -168,7 +175,7 @@ def scorer_of_kinds(**parameters):
     return DPMICScorer(**public | parameters).fit(frame, y)
 
 
-NULL_SCORE = "null score: what an unrelated\ncolumn of this kind scores"
+NULL_SCORE = "null score: mean score of an\nunrelated column of this kind"
 
 
 def test_where_kinds_are_compared_bars_and_intervals_are_of_the_score_above_chance(pyplot):
@@ -180,7 +187,7 @@ def test_where_kinds_are_compared_bars_and_intervals_are_of_the_score_above_chan
     ends = np.clip(np.array(scorer.scores_interval()) - chance, 0, 1 - chance.max())
     np.testing.assert_allclose(ends_of_intervals(display), ends.T[order])
     assert NULL_SCORE in legend(display)
-    assert display.ax_.get_xlabel().startswith("score above the null score (noise scale ")
+    assert display.ax_.get_xlabel().startswith("score minus null score (noise scale ")
 
 
 def test_where_one_kind_is_scored_nothing_is_taken_off(pyplot):
@@ -214,7 +221,7 @@ def test_noise_on_counts_has_no_interval_and_no_noise_none_either(pyplot):
     display = ScoresDisplay.from_estimator(geometric)
     assert display.intervals_ is None
     assert display.noise_ is None
-    assert display.ax_.get_xlabel() == "score (from counts with noise of scale 12)"
+    assert display.ax_.get_xlabel() == "score (from noisy counts, noise scale 12)"
     exact = ScoresDisplay.from_estimator(fitted(epsilon=np.inf))
     assert exact.intervals_ is None
     assert (exact.ax_.get_xlabel(), exact.ax_.get_title()) == ("score (without noise)", "mtv_r, ε = ∞")
@@ -240,7 +247,7 @@ def test_text_can_be_read_on_a_dark_page(pyplot):
 
 def test_a_release_without_scores_is_refused(pyplot):
     for estimator in (fitted(PrivateSelectKBest, k=2), PrivateForwardSelector(k=2).fit(*data())):
-        with pytest.raises(AttributeError, match=r"ScoresDisplay needs released scores, which DPMICScorer and"):
+        with pytest.raises(AttributeError, match=r"ScoresDisplay requires released scores, which DPMICScorer and"):
             ScoresDisplay.from_estimator(estimator)
     with pytest.raises(NotFittedError):
         ScoresDisplay.from_estimator(DPMICScorer(**PUBLIC))

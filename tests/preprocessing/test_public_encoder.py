@@ -340,11 +340,11 @@ def test_no_data_is_in_a_pickle():
 @each(
     "parameters, message",
     [
-        ({"bounds": "data"}, "bounds must be public, as PublicEncoder learns nothing from X, got 'data'"),
+        ({"bounds": "data"}, "bounds must be public, because PublicEncoder learns nothing from X, got 'data'"),
         ({"categories": "data"}, "categories must be public"),
         ({"bounds": {"age": "data"}}, "bounds of feature 'age' must be"),
         ({"categories": {"age": "data"}}, "categories of feature 'age' must be a list"),
-        ({"bounds": {0: (0, 1)}}, r"bounds must have entries by name of a column, got others, \[0\]"),
+        ({"bounds": {0: (0, 1)}}, r"the keys of bounds must be column names, got \[0\]"),
         ({"bounds": ([0, 0], [1, 1])}, "bounds must be .lower, upper., "),
         ({"bounds": {"age": (1, 0)}}, "bounds of feature 'age' must be finite with lower < upper"),
         ({"bounds": {"weight": (0, 1)}}, r"got none for \['age'\]"),
@@ -376,7 +376,7 @@ def test_arrays_are_refused_with_the_line_that_helps(X):
 
 def test_names_that_are_no_text_are_refused():
     for frame in (pandas.DataFrame([[0.5, 1]]), pandas.DataFrame({"a": [1], 1: [2]})):
-        with pytest.raises(ValueError, match=r"names that are text.*1\]: X.rename\(columns=str\)"):
+        with pytest.raises(ValueError, match=r"names.*type str.*1\]: convert them by X.rename\(columns=str\)"):
             PublicEncoder(bounds=(0, 1)).fit(frame)
         assert PublicEncoder(bounds=(0, 1)).fit(frame.rename(columns=str)).n_features_in_ == 2
 
@@ -391,7 +391,7 @@ def test_names_that_are_no_text_are_refused():
     ],
 )
 def test_two_columns_of_one_name_are_refused(frame, categories, name):
-    message = rf"a different name to each column of output, got several named \['{name}'\]"
+    message = rf"distinct names of output columns, got several named \['{name}'\]"
     with pytest.raises(ValueError, match=message):
         PublicEncoder(bounds=(0, 1), categories=categories).fit(pandas.DataFrame(frame))
 

@@ -4,6 +4,7 @@ Two neighbours share n - 1 records, so the largest change is the largest value, 
 max - min of the score over the place of the last record.
 """
 
+from inspect import unwrap
 from itertools import permutations
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from skdpmic.statistics.mic.mic_e import mass_plan
 from skdpmic.statistics.mic.mic_r import RangeGrids, chance_of
 from skdpmic.statistics.mic.optimize_axis import _optimize_axis, _room, _units, entropy_table
 from skdpmic.statistics.mic.rank_grids import mic_e_of_ranks
+
+_count, _optimize = numba.njit(unwrap(_count_records)), numba.njit(unwrap(_optimize_axis))  # called by compiled code
 
 # --- MICr: a data set is a list of places on a grid -------------------------------------------------------------
 
@@ -46,13 +49,15 @@ def _way(free, fixed, groups):
 @numba.njit
 def _largest_entry(largest, free_cells, fixed_cells, way, entropies, room):
     part, row, cuts, borders, groups, grids, below, places = way
-    _count_records(free_cells, fixed_cells, part, row, groups, below, places)
+    of_one, found = below.reshape(1, -1), np.array([largest])
+    _count(free_cells.reshape(1, -1), fixed_cells.reshape(1, -1), part, row, groups, of_one, places)
     table, units, chance = entropies
     starts, ends, columns, best, n_mi = room
-    return _optimize_axis(
-        largest, below, places, cuts, borders, grids, table.g, table.g_pairs, table.shift, chance, units, starts,
+    _optimize(
+        found, of_one, places, cuts, borders, grids, table.g, table.g_pairs, table.step, chance, units, starts,
         ends, columns, best, n_mi,
     )  # fmt: skip
+    return found[0]
 
 
 @numba.njit

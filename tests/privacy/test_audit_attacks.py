@@ -104,7 +104,7 @@ def release_at_two_epsilons(random_state):
 
 
 def test_two_fits_with_one_seed_give_away_the_exact_scores_and_warn():
-    with pytest.warns(PrivacyLeakWarning, match="Two fits with one seed and different epsilon"):
+    with pytest.warns(PrivacyLeakWarning, match="Two fits with the same seed and different epsilon"):
         first, second, exact = release_at_two_epsilons(random_state=42)
     found = scores_behind_one_seed(first, second, seeds=range(100))  # not told which seed it was
     np.testing.assert_array_equal(found, exact)

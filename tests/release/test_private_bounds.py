@@ -232,7 +232,7 @@ def test_a_ledger_that_adds_up_zcdp_is_told_how_much_less_several_columns_cost(t
 
 
 def test_too_small_a_budget_warns_and_costs_nothing_and_gives_public_knots(ledger):
-    said = "learns nothing from n_samples=3000 with epsilon=0.04: for 3 columns it needs epsilon >= 0.048, which is"
+    said = "learns nothing from n_samples=3000 with epsilon=0.04: for 3 columns it needs epsilon >= 0.048, so that"
     with pytest.warns(UserWarning, match=said) as caught:
         here = private_bounds(FRAME, epsilon=0.04, categories=SEX, ledger=ledger)
     assert caught[0].filename == __file__
@@ -277,8 +277,8 @@ BAD = [
     ({"X": np.full((9, 0), 86.75)}, r"Found array with 0 feature\(s\)"),
     (
         {"X": FRAME},
-        r"got text in \['sex'\], which must be numbers, dates or durations. Give the public labels of text"
-        r"|could not convert string to float.*This concerns column 'sex' of X",
+        r"got text in \['sex'\], which must be numbers, dates or durations. Pass the public labels of text"
+        r"|could not convert string to float.*Found in column 'sex' of X",
     ),
     ({"X": FRAME.assign(age=math.inf), "categories": SEX}, "Input column 'age' of X contains infinity"),
     ({"X": FRAME, "categories": ["sex"]}, r"categories must be None or a dict by name or number, got \['sex'\]"),
@@ -287,10 +287,10 @@ BAD = [
         r"categories must have entries for features of X only, got others, \['sexe'\]",
     ),
     ({"categories": {1: [1, 2]}}, "categories must have entries for features of X only"),
-    ({"X": FRAME[["sex", "smokes"]], "categories": SEX}, "X must have a column that is not in categories"),
+    ({"X": FRAME[["sex", "smokes"]], "categories": SEX}, "X must have at least one column that is not in categories"),
     (
         {"X": FRAME[["income", "income"]]},
-        r"X must have a different name for each column, got several named \['income'\]",
+        r"X must have distinct column names, got several named \['income'\]",
     ),
 ]
 
@@ -325,14 +325,14 @@ def test_knots_of_dates_are_dates_which_bounds_take():
     y = np.asarray(days.astype("M8[us]").astype(np.int64)) / 1e15
     scores = DPMICScorer(epsilon=math.inf, bounds=knots, target_bounds=(0, 2)).fit(frame, y).scores_
     assert scores[0] > 0.9 > scores[1]
-    assert (np.diff(private_bounds(frame[["born"]][:100], epsilon=0.1)["born"]) > np.timedelta64(0)).all()
+    assert (np.diff(private_bounds(frame[["born"]][:100], epsilon=0.1)["born"]) > np.timedelta64(0, "us")).all()
 
 
 def test_knots_of_dates_too_near_for_microseconds_are_apart():
     same = pandas.Series([pandas.Timestamp("1990-01-01")] * N)
     knots = private_bounds(same, epsilon=1)
     assert len(knots) >= 3
-    assert (np.diff(knots) > np.timedelta64(0)).all()
+    assert (np.diff(knots) > np.timedelta64(0, "us")).all()
 
 
 DAY = np.datetime64("2023-05-17", "us")

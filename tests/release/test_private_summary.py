@@ -156,7 +156,7 @@ def people():
 MISTAKES = {
     "wide": "lies in a fifth of its range, -50 to 150",
     "clipped": "lies above its range, which ends at 90",
-    "sex": "is none of its labels, such as ['f', 'm']",
+    "sex": "matches none of its labels, such as ['f', 'm']",
     "gone": "is missing",
 }
 RIGHT = {"wide": (0, 100), "clipped": (0, 100), "sex": ["F", "M"]}
@@ -202,7 +202,7 @@ def test_skew_and_labels_that_hardly_tell_records_apart_are_told_of():
     )
     found = private_summary(frame, Codebook({"income": (0, 1e7), "town": ["Rome", "Bari"]}), epsilon=1).suspicious
     assert any("of income lies in the lowest fiftieth of its range, 0 to 200000: use 'log'" in text for text in found)
-    assert any("of town is 'Rome': it hardly tells records apart." in text for text in found)
+    assert any("of town is 'Rome': the column hardly distinguishes records." in text for text in found)
 
 
 # --- What it costs ----------------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def test_a_grid_may_replace_a_whole_step():
     cost = search_cost(GridSearchCV(pipeline(), grid, cv=2))
     assert cost.epsilon == 0.5 + 0.3 + 0.25 * 2 + 0.5
     assert cost.n_fits == 2 * 4 + 1
-    with pytest.warns(UserWarning, match="sees no private estimator"):
+    with pytest.warns(UserWarning, match="found no private estimator"):
         assert search_cost(GridSearchCV(pipeline(), {"select": [None]})).n_fits == 0
 
 
@@ -142,17 +142,17 @@ def test_a_private_search_inside_another_search_is_refused(tmp_path):
         GridSearchCV(make_pipeline(inner), {}),
         GridSearchCV(pipeline(), {"model": [inner]}),
     ):
-        with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside another search costs"):
+        with pytest.raises(ValueError, match="cannot compute the cost of a PrivateGridSearch inside another search"):
             search_cost(search)
     outer = PrivateGridSearch(inner, {"estimator__alpha": [1, 2]}, n_subsets=2, ledger=ledger)
-    with pytest.raises(ValueError, match="cannot tell what a PrivateGridSearch inside"):
+    with pytest.raises(ValueError, match="cannot compute the cost of a PrivateGridSearch inside"):
         outer.fit(*table(60))
     assert ledger.entries() == []
 
 
 @pytest.mark.parametrize("estimator", [None, 3, Ridge, PrivateGridSearch(Ridge(), {}), partial(dp_mic_regression)])
 def test_what_is_no_estimator_and_no_search_is_refused(estimator):
-    with pytest.raises(TypeError, match=r"estimator must be an estimator to be fitted as it is, or a .*, got"):
+    with pytest.raises(TypeError, match=r"estimator must be a non-search estimator or one of .*, got"):
         search_cost(estimator)
 
 
@@ -220,12 +220,12 @@ def test_splits_by_label_or_group_of_a_cross_validation_warn():
 
 
 def test_a_cv_beside_that_of_a_search_is_refused():
-    with pytest.raises(ValueError, match="cv must be None with a GridSearchCV, which has a cv of its own, got 5"):
+    with pytest.raises(ValueError, match="cv must be None with a GridSearchCV, which has its own cv, got 5"):
         search_cost(GridSearchCV(pipeline(), GRID), cv=5)
 
 
 def test_a_fit_without_a_private_estimator_to_be_seen_warns():
-    with pytest.warns(UserWarning, match="sees no private estimator in this Ridge") as caught:
+    with pytest.warns(UserWarning, match="found no private estimator in this Ridge") as caught:
         assert search_cost(Ridge()).charged_epsilon == 0
     assert caught[0].filename == __file__
 
@@ -506,7 +506,7 @@ def test_lists_of_columns_and_drawn_candidates_count_at_their_worst():
     assert search_cost(search, n_features=5).charged_rho == pytest.approx(charged)
     search.set_params(param_distributions={"select__epsilon": stats.uniform(0, 1)})
     assert search_cost(search).charged_rho is None
-    with pytest.raises(ValueError, match="n_features must be None where select__epsilon is drawn from a distribution"):
+    with pytest.raises(ValueError, match="n_features must be None if select__epsilon is drawn from a distribution"):
         search_cost(search, n_features=5)
     for wrong in (0, 2.0, True):
         with pytest.raises(ValueError, match="n_features must be an int >= 1"):
@@ -529,7 +529,7 @@ HIDDEN = SelectKBest(lambda X, y: dp_mic_regression(X, y, epsilon=1.0, **PUBLIC)
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), make_pipeline(HIDDEN, LinearRegression())])
 def test_a_search_without_a_private_estimator_to_be_seen_costs_nothing_and_warns(estimator):
-    with pytest.warns(UserWarning, match="search_cost sees no private estimator in this GridSearchCV") as caught:
+    with pytest.warns(UserWarning, match="search_cost found no private estimator in this GridSearchCV") as caught:
         cost = search_cost(GridSearchCV(estimator, {}))
     assert caught[0].filename == __file__
     assert (cost.epsilon, cost.n_fits, cost.charged_epsilon) == (0.0, 0, 0.0)

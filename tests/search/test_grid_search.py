@@ -232,7 +232,9 @@ def test_an_estimator_that_nobody_has_looked_at_is_named_before_anything_is_paid
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     grid = {"select": [pipeline()["select"], "passthrough"], "model": [Ridge(), DrawsByTheData(), FailsOn()]}
     search = PrivateGridSearch(pipeline(), grid, n_subsets=3, ledger=ledger)
-    with pytest.warns(UserWarning, match=r"private if the fits of DrawsByTheData, FailsOn depend on nothing") as caught:
+    with pytest.warns(
+        UserWarning, match=r"private only if the fits of DrawsByTheData, FailsOn depend on nothing"
+    ) as caught:
         search.fit(*table())
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
@@ -464,7 +466,7 @@ def test_a_candidate_that_fails_in_a_part_has_the_lowest_score_there(monkeypatch
     assert np.isnan(scores[0]).all()
     assert (scores[1] == 1).all()
     told = [str(warning.message) for warning in recwarn if warning.category is not PrivacyLeakWarning]
-    assert all(message.startswith("the choice is private if the fits of FailsOn") for message in told)
+    assert all(message.startswith("the choice is private only if the fits of FailsOn") for message in told)
 
 
 def no_score_where_a_value_is_large(estimator, X, y):
@@ -748,12 +750,12 @@ def test_eight_records_are_needed_and_enough():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"bounds": None}, "bounds is None, but the public range of the features is needed"),
+        ({"bounds": None}, "bounds must give the public range of the features, got None"),
         ({"bounds": (1, 0)}, "bounds must be finite with lower < upper"),
         ({"target_bounds": None}, "exactly one of target_bounds .* must be given, got neither"),
         ({"classes": [0, 1]}, "exactly one of target_bounds .* must be given, got both"),
         ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
-        ({"target_bounds": None, "classes": [1]}, "classes must be a list or array of at least 2 different labels"),
+        ({"target_bounds": None, "classes": [1]}, "classes must be a list or array of at least 2 distinct labels"),
         ({"epsilon": "high"}, "epsilon must be a number > 0"),
         ({"mechanism": "exponential"}, "mechanism must be 'laplace'"),
         ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),

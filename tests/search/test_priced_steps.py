@@ -132,7 +132,7 @@ def test_a_step_that_no_candidate_has_is_not_named(kind, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert search_cost(search).not_priced == ()
-    with pytest.warns(UserWarning, match="sees no private estimator"):
+    with pytest.warns(UserWarning, match="found no private estimator"):
         assert search_cost(kind(pipeline(SVR()), **{name: {"select": [None]}}, cv=CV)).priced == ()
 
 

@@ -93,8 +93,8 @@ def test_bad_dataframes_are_refused():
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     estimator = DPMICScorer(bounds={"a": (0, 1), "b": (0, 1), "c": (0, 1)}, target_bounds=(0, 1))
     text = frame.assign(b=f"patient {SECRET}")
-    refusal = r"got text in \['b'\], which must be numbers.*labels of text in categories"
-    of_objects = r"could not convert string to float.*labels in categories.*This concerns column 'b' of X"
+    refusal = r"got text in \['b'\], which must be numbers.*labels of text columns in categories"
+    of_objects = r"could not convert string to float.*labels in categories.*Found in column 'b' of X"
     assert_refused(estimator, text, Y, f"{refusal}|{of_objects}")  # which older versions of pandas hold text in
     mixed = frame.assign(b=[0.5, "0.5", f"patient {SECRET}", *[0.5] * (N - 3)])
     assert_refused(estimator, mixed, Y, "could not convert string to float")
@@ -128,14 +128,14 @@ BAD_PARAMETERS = [
     ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
     ({"delta": 1e-6, "mechanism": "k-norm"}, "delta must be 0 with mechanism='k-norm'.*got 1e-06; use mechanism='gau"),
     ({"mechanism": "exponential"}, "mechanism must be 'laplace'.*got 'exponential'"),
-    ({"bounds": None}, "bounds is None.*pass"),
+    ({"bounds": None}, "bounds must give .*pass"),
     ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
     ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"got \(2.0, 2.0\) for feature 2"),
     ({"bounds": (0, math.nan)}, "bounds must be finite"),
     ({"bounds": (0, math.inf)}, "bounds must be finite"),
     ({"bounds": ([0, 0], [1, 1])}, r"shape \(n_features,\) = \(3,\), got an array of shape \(2,\)"),
     ({"bounds": ((0, 1), (0, 1), (0, 1))}, r"bounds must be \(lower, upper\)"),
-    ({"bounds": [(0, 1)] * 3}, r"got a pair for each feature: pass tuple\(np.transpose\(bounds\)\), or a dict"),
+    ({"bounds": [(0, 1)] * 3}, r"got one pair per feature: pass tuple\(np.transpose\(bounds\)\), or a dict"),
     ({"bounds": 5}, r"bounds must be \(lower, upper\).*got 5"),
     ({"bounds": "date"}, r"bounds must be \(lower, upper\).*got 'date'"),
     ({"bounds": {"a": (0, 1)}}, "X has no feature names"),
@@ -144,10 +144,10 @@ BAD_PARAMETERS = [
     ({"target_bounds": (1, 1)}, "target_bounds must be finite with lower < upper"),
     ({"target_bounds": (1, 0)}, "target_bounds must be finite with lower < upper"),
     ({"target_bounds": 3}, r"target_bounds must be \(lower, upper\), .* got 3"),
-    (NEITHER | {"classes": [1]}, "classes must be a list or array of at least 2 different labels"),
+    (NEITHER | {"classes": [1]}, "classes must be a list or array of at least 2 distinct labels"),
     (NEITHER | {"classes": "dat"}, "classes must be a list or array"),
     (NEITHER | {"classes": [[0, 1]]}, "classes must be a list or array"),
-    (NEITHER | {"classes": [2**53, 2**53 + 1]}, "classes must be different labels as float64 too"),
+    (NEITHER | {"classes": [2**53, 2**53 + 1]}, "classes must also be distinct as float64"),
     (NEITHER | {"classes": [0, 1]}, "y must hold only labels that are in classes"),
     (NEITHER | {"classes": ["0", "1"]}, "classes and y must hold labels of one type"),
     ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None, got 'budget.db'"),
@@ -224,7 +224,7 @@ def test_classes_that_are_read_from_the_data_are_not_told():
 
 def test_labels_of_mixed_types_are_refused_without_quoting_them():
     y = np.array([0, f"patient {SECRET}"] * (N // 2), dtype=object)
-    with pytest.raises(ValueError, match="y must hold labels of the type of those in classes") as caught:
+    with pytest.raises(ValueError, match="y must hold labels of the same type as classes") as caught:
         dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=[0, 1])
     assert "8675" not in str(caught.value)
 
@@ -263,7 +263,7 @@ def test_a_missing_value_of_the_target_that_nobody_looked_for_writes_into_no_oth
 def test_missing_targets_are_not_to_be_filled_in_from_the_data():
     for estimator in (DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)), DPMICScorer(bounds=(0, 1), classes=[0, 1])):
         with pytest.raises(
-            ValueError, match=r"Input y contains NaN\. A target must be complete: make 'unknown' a class"
+            ValueError, match=r"Input y contains NaN\. A target must be complete: make 'unknown' a separate class"
         ) as caught:
             estimator.fit(X, with_value(Y, np.nan))
         assert "imputer" not in str(caught.value)

@@ -228,5 +228,5 @@ def test_only_mtv_r_scores_features_together(statistic, tmp_path):
 def test_records_that_are_counted_once_are_not_enough(method):
     with pytest.raises(AttributeError) as raised:
         getattr(PrivateSelectKBest(k=2, criterion="joint", **UNIT), method)
-    assert "fit reads a LazyFrame or a dask collection as often as it takes" in str(raised.value.__cause__)
+    assert "fit reads a LazyFrame or a dask collection as often as needed" in str(raised.value.__cause__)
     assert hasattr(PrivateSelectKBest(k=2, criterion="auto", **UNIT), method)

@@ -114,7 +114,9 @@ def test_a_collection_that_has_other_numbers_of_rows_is_noticed():
     X = np.random.default_rng(0).random((N, 3))
     sketch = RangeGridSketch(n_features=3, statistic="mtv_r", B=32, **UNIT).update(X, X[:, 0])
     records = SketchedRecords(sketch, recount=lambda empty: empty.update(X[1:], X[1:, 0]))
-    with pytest.raises(ValueError, match="X must give the same rows each time it is read, got other numbers of rows"):
+    with pytest.raises(
+        ValueError, match="X must return the same rows each time it is read, got different numbers of rows"
+    ):
         records.scores_beside(0, sketch.measure, [], None)
 
 

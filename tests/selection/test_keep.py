@@ -164,7 +164,7 @@ def test_a_sketch_of_all_columns_serves_and_one_without_a_candidate_is_refused()
     assert selector.fit_sketch(sketch).get_feature_names_out().tolist() == ["a", "b"]
     others = {"bounds": dict.fromkeys("bcdef", (0, 1)), "target_bounds": (0, 1)}
     partly = PrivateSelectKBest(1, keep=["a"], epsilon=20, **others).partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"keep must have \['a'\], which the sketch did not count"):
+    with pytest.raises(ValueError, match=r"keep must include \['a'\], which the sketch did not count"):
         PrivateSelectKBest(1, epsilon=20, target_bounds=(0, 1)).fit_sketch(partly._sketch)
     assert partly.publish().get_feature_names_out().tolist() == ["a", "b"]
 
@@ -175,11 +175,11 @@ def test_a_sketch_of_all_columns_serves_and_one_without_a_candidate_is_refused()
 @pytest.mark.parametrize(
     ("keep", "message"),
     [
-        ("a", "keep must be a list of different names or numbers of features"),
-        ([0, 0], "keep must be a list of different names or numbers"),
-        ([0.5], "keep must be a list of different names or numbers"),
-        ([True], "keep must be a list of different names or numbers"),
-        (None, "keep must be a list of different names or numbers"),
+        ("a", "keep must be a list of distinct names or numbers of features"),
+        ([0, 0], "keep must be a list of distinct names or numbers"),
+        ([0.5], "keep must be a list of distinct names or numbers"),
+        ([True], "keep must be a list of distinct names or numbers"),
+        (None, "keep must be a list of distinct names or numbers"),
         ([9], "keep"),
         (["nobody"], "keep"),
         (list(range(6)), "keep must leave at least one feature to choose, got all 6"),

@@ -60,7 +60,7 @@ def test_a_warning_comes_before_the_charge(estimator, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(
-            UserWarning, match="noise will exceed the signal that is usual: with n_samples=40, n_features=8"
+            UserWarning, match="noise will exceed the signal of a typical table: with n_samples=40, n_features=8"
         ):
             estimator.fit(*table())
     assert ledger.entries() == []
@@ -136,7 +136,7 @@ def test_as_much_of_the_budget_as_it_asks_for_is_enough(epsilon, criterion):
     n, public = 400, {**PUBLIC, "criterion": criterion, "target_shares": [0.5, 0.5]}
     X, y = table(n, d=20)
     message = drowning(lambda: PrivateSelectKBest(4, epsilon=epsilon, **public).fit(X, y))
-    pattern = r"(\d+)% of .* epsilon of (\S+) on, which is (\S+) here"
+    pattern = r"(\d+)% of .* epsilon = (\S+), which is (\S+) here"
     found, asked, here = re.search(pattern, message).groups()
     plan = PrivateSelectKBest(4, epsilon=epsilon, **public).plan(n, 20)[0]
     assert float(here) == pytest.approx(n * epsilon)

@@ -167,7 +167,9 @@ def test_where_there_are_no_p_values_the_error_says_why(table):
     with pytest.raises(AttributeError, match="noise with a known distribution, and mechanism='geometric'"):
         DPMICScorer(mechanism="geometric", **UNIT).fit(X, y).p_values()
     people = np.arange(N) // 2
-    with pytest.raises(AttributeError, match="several rows of a person are not: fit with max_rows_per_group=1, got 2"):
+    with pytest.raises(
+        AttributeError, match="several rows of one person are not: fit with max_rows_per_group=1, got 2"
+    ):
         DPMICScorer(statistic="kendall", max_rows_per_group=2).fit(X, y, groups=people).p_values()
 
 
@@ -234,8 +236,8 @@ BAD_FDR = [
     ({"fdr": 0}, r"fdr must be None or a number in \(0, 1\), got 0"),
     ({"fdr": 1.0}, r"fdr must be None or a number in \(0, 1\), got 1.0"),
     ({"fdr": "some"}, "fdr must be None or a number"),
-    ({"fdr": 0.1, "threshold": 0.5}, "fdr must be None where threshold is given, got 0.1"),
-    ({"fdr": 0.1, "max_rows_per_group": 2}, "fdr must be None with max_rows_per_group=2, as rows of a person"),
+    ({"fdr": 0.1, "threshold": 0.5}, "fdr must be None if threshold is given, got 0.1"),
+    ({"fdr": 0.1, "max_rows_per_group": 2}, "fdr must be None with max_rows_per_group=2, because the rows of a person"),
 ]
 
 
@@ -251,9 +253,9 @@ def test_a_bad_fdr_is_refused_before_the_charge(given, message, table, tmp_path)
 def test_fdr_after_a_fit_that_has_no_p_values_is_refused(table):
     groups = np.arange(N) // 2
     selector = DPMICSelector(k=2, max_rows_per_group=2, **UNIT).fit(*table, groups=groups)
-    with pytest.raises(ValueError, match=r"after this fit, got 0\.1: p_values needs records that are independent"):
+    with pytest.raises(ValueError, match=r"after this fit, got 0\.1: p_values requires independent records"):
         selector.set_params(fdr=0.1, max_rows_per_group=None).get_support()
-    with pytest.raises(ValueError, match="fdr must be None where threshold is given"):
+    with pytest.raises(ValueError, match="fdr must be None if threshold is given"):
         selector.set_params(threshold=0.5).get_support()
 
 

@@ -398,11 +398,11 @@ def assert_refused(estimator, arguments, error, message):
 X, Y, GROUPS = table()
 BAD = {
     "no groups": (3, None, ValueError, "groups must identify the person .*max_rows_per_group=3, got None"),
-    "no number of rows": (None, GROUPS, ValueError, "max_rows_per_group must be an int >= 1 where groups are given"),
+    "no number of rows": (None, GROUPS, ValueError, "max_rows_per_group must be an int >= 1 if groups are given"),
     "no rows": (0, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 0"),
     "half rows": (2.5, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 2.5"),
-    "a row too few": (3, GROUPS[1:], ValueError, "groups must hold a label for each row of X"),
-    "three persons": (3, GROUPS % 3, ValueError, "groups must hold at least 4 different labels, one a person, got 3"),
+    "a row too few": (3, GROUPS[1:], ValueError, "groups must have one label for each row of X"),
+    "three persons": (3, GROUPS % 3, ValueError, "groups must hold at least 4 labels, one per person, got 3"),
     "a missing label": (3, [None, *GROUPS[1:]], ValueError, "got missing values"),
     "pandas.NA": (3, [pd.NA, *GROUPS[1:]], ValueError, "got missing values"),
     "lists": (3, [[1]] * len(X), TypeError, "hashable"),
@@ -420,7 +420,7 @@ def test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were(name, kind, 
 def test_more_rows_than_a_kernel_takes_are_refused_before_the_charge(ledger, monkeypatch):
     monkeypatch.setattr(ranks, "MAX_RECORDS", 3 * 250 - 1)
     scorer = DPMICScorer(statistic="kendall", ledger=ledger, max_rows_per_group=3)
-    with pytest.raises(ValueError, match="scores can be computed of at most 749 records, got n_samples=750"):
+    with pytest.raises(ValueError, match="scores can be computed for at most 749 records, got n_samples=750"):
         scorer.fit(X, Y, GROUPS)
     assert ledger.entries() == []
     scorer.set_params(max_rows_per_group=2).fit(X, Y, GROUPS)
@@ -441,15 +441,13 @@ def test_persons_have_no_chunks_and_the_error_says_why(method):
     assert not hasattr(scorer, method)
     with pytest.raises(AttributeError) as caught:
         getattr(scorer, method)
-    assert "max_rows_per_group must be None where records come in pieces" in repr(
-        caught.value.__cause__ or caught.value
-    )
+    assert "max_rows_per_group must be None if records come in pieces" in repr(caught.value.__cause__ or caught.value)
 
 
 def test_persons_have_no_dask_collection(ledger):
     array = pytest.importorskip("dask.array")
     scorer = DPMICScorer(max_rows_per_group=3, ledger=ledger, **UNIT)
-    with pytest.raises(ValueError, match="rows of one person may lie in several"):
+    with pytest.raises(ValueError, match="rows of one person may be in several"):
         scorer.fit(array.from_array(X), array.from_array(Y), GROUPS)
     with pytest.raises(TypeError, match="groups must be in memory"):
         scorer.fit(X, Y, array.from_array(GROUPS))
@@ -457,7 +455,7 @@ def test_persons_have_no_dask_collection(ledger):
 
 
 def test_functions_of_x_and_y_refuse_persons(ledger):
-    message = "max_rows_per_group must be None where no groups can be passed, got 3"
+    message = "max_rows_per_group must be None if no groups can be passed, got 3"
     given = {"epsilon": 1.0, "bounds": (0, 1), "max_rows_per_group": 3, "ledger": ledger}
     with pytest.raises(ValueError, match=message):
         dp_mic_regression(X, Y, target_bounds=(0, 1), **given)
@@ -473,7 +471,7 @@ def test_neighbouring_rows_are_no_dependence_and_chatterjee_says_so():
     with pytest.warns(UserWarning, match="score up to 0.8"):
         copied = without_noise("chatterjee", X_, y_, range(500), 5)
     assert copied[[0, 2, 3]] == pytest.approx([0.8] * 3, abs=0.05)
-    with pytest.warns(UserWarning, match="statistic='chatterjee' takes rows .* score up to 0.67. Use max_rows"):
+    with pytest.warns(UserWarning, match="statistic='chatterjee' counts rows .* score up to 0.67. Use max_rows"):
         DPMICScorer(statistic="chatterjee", max_rows_per_group=3).fit(X, Y, GROUPS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -564,7 +562,7 @@ def test_folds_of_rows_are_warned_of_where_persons_are_protected():
     grid = {"ridge__alpha": [1.0]}
     with pytest.warns(PrivacyLeakWarning, match="cv assigns rows to folds"):
         search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=KFold(5)))
-    with pytest.warns(PrivacyLeakWarning, match=r"or groups by how many rows they have.*GroupKFold\(n_splits, shuffle"):
+    with pytest.warns(PrivacyLeakWarning, match=r"or groups by their number of rows.*GroupKFold\(n_splits, shuffle"):
         search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=GroupKFold(5)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

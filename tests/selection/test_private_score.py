@@ -304,10 +304,10 @@ def test_bounds_and_sizes_that_are_not_allowed_are_refused(name, changed, messag
 @pytest.mark.parametrize(
     "changed, message",
     [
-        ({"strata": [1, 2, 86.75]}, "strata must have as many entries as x and y, got 3 and 4"),
-        ({"strata": np.array([86.75] * 4), "categories": ["a", "b"]}, "strata must hold text, as categories do"),
-        ({"categories": [1]}, "categories must be a list or array of at least 2 different labels"),
-        ({"categories": "data"}, "categories must be a list or array of at least 2 different labels"),
+        ({"strata": [1, 2, 86.75]}, "strata must have the same length as x and y, got 3 and 4"),
+        ({"strata": np.array([86.75] * 4), "categories": ["a", "b"]}, "strata must hold text, like categories"),
+        ({"categories": [1]}, "categories must be a list or array of at least 2 distinct labels"),
+        ({"categories": "data"}, "categories must be a list or array of at least 2 distinct labels"),
         ({"categories": None}, "strata and categories, .* must be given together, got only strata"),
         ({"strata": None}, "strata and categories, .* must be given together, got only categories"),
         ({"mechanism": "geometric"}, "mechanism must be 'laplace' with statistic='.*', got 'geometric'"),
@@ -320,7 +320,7 @@ def test_strata_that_are_not_allowed_are_refused(name, changed, message, ledger)
 
 @pytest.mark.parametrize("name", sorted(set(ALL) - WITHIN_STRATA.keys() - {"kendall", "spearman"}))
 def test_strata_are_refused_by_a_statistic_that_has_none(name, ledger):
-    message = "strata must be None with statistic='.*': only 'kendall' and 'spearman' take any"
+    message = "strata must be None with statistic='.*': only 'kendall' and 'spearman' support strata"
     assert_refused(name, {"strata": [1, 2, 1, 2], "categories": [1, 2]}, message, ledger)
 
 
@@ -338,6 +338,6 @@ def test_ranks_ignore_what_grids_need_as_estimators_do(name):
 @pytest.mark.parametrize("name", [*RANKS, *WITHIN_STRATA])
 def test_more_records_than_64_bits_allow_are_refused(name, ledger, monkeypatch):
     monkeypatch.setattr(kernels, "MAX_RECORDS", N - 1)
-    with pytest.raises(ValueError, match="scores can be computed of at most 299 records, got n_samples=300"):
+    with pytest.raises(ValueError, match="scores can be computed for at most 299 records, got n_samples=300"):
         score(name, epsilon=1.0, ledger=ledger)
     assert ledger.entries() == []

@@ -80,8 +80,8 @@ AMBIGUOUS = {
 @pytest.mark.combinations
 def test_two_pairs_for_two_features_are_refused_with_both_readings(bounds, read, ledger):
     sides, by_feature = "(np.array([0, 1]), np.array([2, 5]))", "(np.array([0, 2]), np.array([1, 5]))"
-    both = rf"all lower ends and all upper ends.*{re.escape(sides)}.*a pair for each feature.*{re.escape(by_feature)}"
-    with pytest.raises(ValueError, match=f"(?s)bounds.* of two features must say what its two pairs are.*{both}"):
+    both = rf"all lower ends, all upper ends.*{re.escape(sides)}.*one pair per feature.*{re.escape(by_feature)}"
+    with pytest.raises(ValueError, match=f"(?s)bounds.* of two features must be unambiguous.*{both}"):
         read(bounds, ledger)
     assert ledger.spent() == (0.0, 0.0)
 
@@ -119,7 +119,7 @@ def test_a_saved_sketch_of_two_features_can_be_read_again(tmp_path):
 def test_a_pair_for_each_of_other_numbers_of_features_is_refused_with_what_to_write(n_features, kind):
     bounds = kind([(0, 1)] * n_features)
     for known in (None, n_features):
-        with pytest.raises(ValueError, match=r"got a pair for each feature: pass tuple\(np.transpose\(bounds\)\)"):
+        with pytest.raises(ValueError, match=r"got one pair per feature: pass tuple\(np.transpose\(bounds\)\)"):
             RangeGridSketch(bounds=bounds, n_features=known, target_bounds=(0, 1), B=9)
     as_advised = tuple(np.transpose(bounds))
     sketch = RangeGridSketch(bounds=as_advised, target_bounds=(0, 1), B=9)

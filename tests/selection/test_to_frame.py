@@ -134,5 +134,5 @@ def test_records_that_are_counted_and_not_published_are_no_results():
 def test_without_pandas_the_error_says_what_to_install(monkeypatch):
     scorer = DPMICScorer(**PUBLIC).fit(X, Y)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
+    with pytest.raises(ImportError, match="to_frame requires pandas: pip install pandas"):
         scorer.to_frame()

@@ -223,7 +223,7 @@ def test_a_collection_of_dask_has_weights_in_partitions_of_the_same_rows():
     assert published(fitted) == published(make().fit(X, y, sample_weight=weights))
     with pytest.raises(ValueError, match=r"sample_weight|inconsistent numbers of samples"):
         make().fit(*collections[:2], sample_weight=array.from_array(weights[:-1], chunks=70))
-    with pytest.raises(TypeError, match="sample_weight must be in memory where X is"):
+    with pytest.raises(TypeError, match="sample_weight must be in memory if X is"):
         make().fit(X, y, sample_weight=collections[2])
 
 
@@ -353,11 +353,11 @@ BAD = {
         "sample_weight must hold finite numbers >= 0, got at least",
     ),
     "negative": (lambda w: w - 1, ValueError, "sample_weight must hold finite numbers >= 0, got at least"),
-    "too few": (lambda w: w[1:], ValueError, "sample_weight must have a weight for each row of X"),
-    "a column": (lambda w: w[:, None], ValueError, "sample_weight must have a weight for each row of X"),
-    "one number": (lambda w: 1.5, ValueError, "sample_weight must have a weight for each row of X"),
+    "too few": (lambda w: w[1:], ValueError, "sample_weight must have one weight per row of X"),
+    "a column": (lambda w: w[:, None], ValueError, "sample_weight must have one weight per row of X"),
+    "one number": (lambda w: 1.5, ValueError, "sample_weight must have one weight per row of X"),
     "masked": (lambda w: np.ma.masked_less(w, 1), TypeError, "sample_weight must not be a masked array"),
-    "text": (lambda w: ["secret7"] * len(w), ValueError, "got what cannot be read as numbers"),
+    "text": (lambda w: ["secret7"] * len(w), ValueError, "got values that are not numbers"),
     "not given": (lambda w: None, ValueError, "sample_weight must hold the weight of each row with max_weight=8.0"),
 }
 
@@ -391,7 +391,7 @@ def test_the_largest_weight_must_be_a_number_above_0(max_weight):
 
 def test_weights_need_a_public_largest_one():
     X, y, weights = table()
-    with pytest.raises(ValueError, match="max_weight must be a number > 0 where sample_weight is given, got None"):
+    with pytest.raises(ValueError, match="max_weight must be a number > 0 if sample_weight is given, got None"):
         PrivateSelectKBest(k=2, **UNIT).fit(X, y, sample_weight=weights)
 
 

@@ -223,9 +223,11 @@ def test_types_come_from_the_schema_whatever_library_reads():
 def test_without_a_library_that_reads_streams_the_error_says_which_there_are(monkeypatch):
     monkeypatch.setattr(frames, "import_module", without(("pyarrow", "polars")))
     scorer = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1))
-    with pytest.raises(ImportError, match=r"^X is a stream of Arrow, read with pyarrow or Polars: pip install pyarrow"):
+    with pytest.raises(
+        ImportError, match=r"^X is an Arrow stream, which requires pyarrow or Polars: pip install pyarrow"
+    ):
         scorer.fit(Stream(NUMBERS), np.zeros(N))
-    with pytest.raises(ImportError, match=r"^y is a stream of Arrow, read with pyarrow or Polars"):
+    with pytest.raises(ImportError, match=r"^y is an Arrow stream, which requires pyarrow or Polars"):
         scorer.fit(np.zeros((N, 3)), Stream(Y))
 
 
@@ -302,7 +304,7 @@ def test_a_column_of_several_is_none(source):
 
 def test_names_in_a_stream_that_do_not_tell_columns_apart_are_refused():
     twice = pyarrow.Table.from_arrays([NUMBERS["a"], NUMBERS["b"]], names=["a", "a"])
-    with pytest.raises(ValueError, match=r"X must have a different name for each column, got several named \['a'\]"):
+    with pytest.raises(ValueError, match=r"X must have distinct column names, got several named \['a'\]"):
         DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(Stream(twice), Y)
 
 

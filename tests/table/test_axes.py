@@ -59,13 +59,13 @@ def test_ends_that_are_not_in_order_are_refused(entry):
 
 @pytest.mark.parametrize("entry", [(0, 1, 1), (0, 2, 1), (0, math.nan, 2), (0, 1, math.inf), (-1e308, 0, 1e308)])
 def test_knots_that_do_not_increase_are_refused(entry):
-    with pytest.raises(ValueError, match="b must be finite with numbers that increase"):
+    with pytest.raises(ValueError, match="b must be finite with increasing numbers"):
         axis_of(entry, "b")
 
 
 def test_dates_as_text_are_told_to_be_dates():
     with pytest.raises(
-        ValueError, match=r"got \('2020-01-01', '2021-01-01'\): give dates as such, for instance pd.Time"
+        ValueError, match=r"got \('2020-01-01', '2021-01-01'\): pass dates as objects, for instance pd.Time"
     ):
         axis_of(("2020-01-01", "2021-01-01"), "b")
 
@@ -127,16 +127,16 @@ def test_labels_keep_their_order(labels, expected):
 
 @each("labels", [["a"], [], "ab", None, 3, ["a", "a"], ["a", 1], [1, True], {"a", "b"}, [["a"]]])
 def test_bad_labels_are_refused(labels):
-    with pytest.raises(ValueError, match="categories of feature 'sex' must be a list or array of at least 2 different"):
+    with pytest.raises(ValueError, match="categories of feature 'sex' must be a list or array of at least 2 distinct"):
         labels_of(labels, "categories of feature 'sex'")
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, pandas.NA, pandas.NaT, np.datetime64("NaT")])
+@pytest.mark.parametrize("missing", [None, math.nan, pandas.NA, pandas.NaT, np.datetime64("NaT", "us")])
 def test_a_missing_value_is_no_label(missing):
     for labels in (["a", "b", missing], [1, missing, 2]):
-        with pytest.raises(ValueError, match="categories of feature 'sex' must hold labels only, got one that stands"):
+        with pytest.raises(ValueError, match="categories of feature 'sex' must hold labels only, got a missing value"):
             labels_of(labels, "categories of feature 'sex'")
-        with pytest.raises(ValueError, match="classes must hold labels only, got one that stands for a missing value"):
+        with pytest.raises(ValueError, match="classes must hold labels only, got a missing value"):
             check_classes(labels)
 
 
@@ -184,7 +184,7 @@ def test_ranks_need_labels_only_for_text():
 @each(
     "bounds, categories, names, message",
     [
-        (None, None, NAMES, "bounds is None, but the public range"),
+        (None, None, NAMES, "bounds must give the public range"),
         (None, {"sex": ["f", "m"]}, NAMES, r"not in categories, got none for \['age', 'pay'\]"),
         ({"age": (0, 9)}, None, NAMES, r"not in categories, got none for \['sex', 'pay'\]"),
         ({"age": (0, 9), "Pay": (0, 1)}, None, NAMES, r"bounds must have entries for features of X only.*\['Pay'\]"),

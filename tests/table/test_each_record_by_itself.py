@@ -368,7 +368,7 @@ def test_rows_may_be_arrays_of_dates():
 
 @each("y", [[1, "2"], [1, b"2"], [1, None], [1, 2j], ["1", "2"], [1, NEAR]])
 def test_a_label_of_the_target_is_of_the_type_of_the_classes(y):
-    with pytest.raises(ValueError, match="y must hold labels of the type of those in classes, and no missing values"):
+    with pytest.raises(ValueError, match="y must hold labels of the same type as classes, and no missing values"):
         DPMICScorer(bounds=(0, 1), classes=[1, 2])._records(np.zeros((4, 1)), y * 2)
 
 

@@ -294,7 +294,7 @@ def test_a_mixed_table_goes_through_a_private_search():
         ),
         (
             {"categories": {"sex": [0, 1], "town": TOWNS}},
-            r"got text in \['sex'\], which must be numbers|column 'sex' of X must hold numbers, as categories do",
+            r"got text in \['sex'\], which must be numbers|column 'sex' of X must hold numbers, like categories",
         ),
         ({"categories": CATEGORIES | {"visits": ["a", "b"]}}, r"in bounds or in categories, got both for \['visits'\]"),
         ({"bounds": {name: bound for name, bound in BOUNDS.items() if name != "age"}}, r"got none for \['age'\]"),
@@ -403,7 +403,9 @@ def test_missing_values_have_a_part_of_their_own():
 def test_more_labels_than_a_twentieth_of_the_records_are_warned_of_by_name():
     labels = [f"town {i}" for i in range(N // 20 + 1)]
     frame = pandas.DataFrame({"sex": ["f", "m"] * (N // 2), "town": labels[:2] * (N // 2)})
-    with pytest.warns(UserWarning, match=r"categories of \['town'\] have more labels.*20 of the 600 samples.*region"):
+    with pytest.warns(
+        UserWarning, match=r"categories of \['town'\] have more than one label per 20 of the 600 samples.*region"
+    ):
         exact(bounds=None, categories={"sex": ["f", "m"], "town": labels}).fit(frame, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

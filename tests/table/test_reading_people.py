@@ -161,7 +161,7 @@ def test_a_missing_label_is_an_error(name):
         groups = MISSING[name]
     else:
         groups = of_polars([1, 2, 3, 4, None] if name == "polars ints" else ["a", "b", "c", "d", None])
-    with pytest.raises(ValueError, match="groups must hold a label for each row, got missing values"):
+    with pytest.raises(ValueError, match="groups must have a label for each row, got missing values"):
         read_people(groups, 2, 5)
 
 
@@ -173,16 +173,16 @@ WRONG = {
     "an iterator": (iter(range(5)), "array-like of shape .*, got range_iterator"),
     "a column": (np.arange(5)[:, None], "array-like of shape .*, got 2 dimensions"),
     "a scalar array": (np.array(5), "array-like of shape .*, got 0 dimensions"),
-    "too few": (range(4), "a label for each row of X, got 4 labels for 5 rows"),
-    "too many": (range(6), "a label for each row of X, got 6 labels for 5 rows"),
-    "three persons": ([1, 2, 3, 3, 3], "at least 4 different labels, one a person, got 3"),
+    "too few": (range(4), "one label for each row of X, got 4 labels for 5 rows"),
+    "too many": (range(6), "one label for each row of X, got 6 labels for 5 rows"),
+    "three persons": ([1, 2, 3, 3, 3], "at least 4 labels, one per person, got 3"),
 }
 
 
 @each("name", WRONG)
 def test_what_is_no_column_of_labels_is_refused(name):
     groups, message = WRONG[name]
-    with pytest.raises(ValueError, match=f"groups must (be|hold) {message}"):
+    with pytest.raises(ValueError, match=f"groups must (be|have|hold) {message}"):
         read_people(groups, 2, 5)
 
 

@@ -52,29 +52,29 @@ def test_arrays_of_text_are_read_and_of_whole_numbers():
 def test_one_record_decides_no_stratum_but_its_own():
     # One text in a list must not make all numbers of it text, nor one missing label.
     for others in ([1, 2, 2, 1], [1.0, 2.0, 2.0, 1.0], [np.int64(1), np.float32(2), 2, True]):
-        for last in (1, None, nan, 10**300, Decimal("1.1"), np.longdouble(2), np.datetime64("NaT")):
+        for last in (1, None, nan, 10**300, Decimal("1.1"), np.longdouble(2), np.datetime64("NaT", "us")):
             assert codes([*others, last], [1, 2])[:4] == [0, 1, 1, 0]
         for last in ("1", b"1", 1j, (1,), np.datetime64(1, "D")):
-            with pytest.raises(ValueError, match="strata must hold numbers, as categories do, got at least one value"):
+            with pytest.raises(ValueError, match="strata must hold numbers, like categories, got at least one value"):
                 codes([*others, last], [1, 2])
 
 
 @each(
     "strata, categories, message",
     [
-        ([8675, 1], ["a"], "categories must be a list or array of at least 2 different labels"),
-        ([8675, 1], [1, 1], "categories must be a list or array of at least 2 different labels"),
-        ([8675, 1], {1, 2}, "categories must be a list or array of at least 2 different labels"),
-        ([8675, 1], "data", "categories must be a list or array of at least 2 different labels"),
-        ([8675, 1], [1, "a"], "categories must be a list or array of at least 2 different labels"),
-        ([8675, 1, 1], [1, 2], "strata must have as many entries as x and y, got 3 and 2"),
+        ([8675, 1], ["a"], "categories must be a list or array of at least 2 distinct labels"),
+        ([8675, 1], [1, 1], "categories must be a list or array of at least 2 distinct labels"),
+        ([8675, 1], {1, 2}, "categories must be a list or array of at least 2 distinct labels"),
+        ([8675, 1], "data", "categories must be a list or array of at least 2 distinct labels"),
+        ([8675, 1], [1, "a"], "categories must be a list or array of at least 2 distinct labels"),
+        ([8675, 1, 1], [1, 2], "strata must have the same length as x and y, got 3 and 2"),
         ([[8675], [1]], [1, 2], r"strata must be 1-dimensional, got an array of shape \(2, 1\)"),
         (8675, [1, 2], r"strata must be 1-dimensional, got an array of shape \(\)"),
-        (np.array([8675, 1]), ["a", "b"], "strata must hold text, as categories do, got numbers"),
-        (np.array(["8675", "1"]), [1, 2], "strata must hold numbers, as categories do, got text"),
-        (np.array([b"8675", b"1"]), ["8675", "1"], "strata must hold text, as categories do, got bytes"),
+        (np.array([8675, 1]), ["a", "b"], "strata must hold text, like categories, got numbers"),
+        (np.array(["8675", "1"]), [1, 2], "strata must hold numbers, like categories, got text"),
+        (np.array([b"8675", b"1"]), ["8675", "1"], "strata must hold text, like categories, got bytes"),
         (np.array(["2020-01-01", "8675-01-01"], dtype="M8[D]"), [1, 2], "strata must hold numbers, .* got dates"),
-        ([[8675], 1], [1, 2], "strata must hold numbers, as categories do, got at least one value of another type"),
+        ([[8675], 1], [1, 2], "strata must hold numbers, like categories, got at least one value of another type"),
     ],
 )
 def test_what_is_refused_is_not_quoted(strata, categories, message):

@@ -277,7 +277,7 @@ def test_a_label_is_found_by_what_it_holds_whatever_its_class():
     ],
 )
 def test_a_label_of_another_type_than_numbers_is_an_error_that_names_the_column(column):
-    with pytest.raises(ValueError, match=r"^x must hold numbers, as categories do, got at least one") as caught:
+    with pytest.raises(ValueError, match=r"^x must hold numbers, like categories, got at least one") as caught:
         as_codes(column, (3.0, 1.0), "x")
     assert "8675" not in str(caught.value)
 
@@ -295,7 +295,7 @@ def test_a_label_of_another_type_than_numbers_is_an_error_that_names_the_column(
     ],
 )
 def test_a_label_of_another_type_than_text_is_an_error_that_names_the_column(column):
-    with pytest.raises(ValueError, match=r"^x must hold text, as categories do, got at least one") as caught:
+    with pytest.raises(ValueError, match=r"^x must hold text, like categories, got at least one") as caught:
         as_codes(column, LABELS, "x")
     assert "8675" not in str(caught.value)
 

@@ -55,7 +55,7 @@ def test_an_interval_is_refused_where_the_parts_show_no_spread_and_says_what_to_
             (lower,), (upper,) = bob.scores_interval()
         assert ((lower, upper) == (0, 1)) == is_refused == bool(caught)
         if is_refused:
-            assert "in more than one part: more people or a larger epsilon" in str(caught[0].message)
+            assert "in more than one part: use more people, a larger epsilon" in str(caught[0].message)
             assert caught[0].filename == __file__
 
 
@@ -66,7 +66,7 @@ def test_an_interval_is_refused_where_one_record_decides():
     y = rng.standard_cauchy(1000)
     sent = reports_of(np.arctan(y)[:, np.newaxis], 4.0, bounds=(-2, 2), random_state=0)
     bob = TwoPartyScorer().fit(sent, y)
-    with pytest.warns(UserWarning, match="one record bears more than 15% of the variance"):
+    with pytest.warns(UserWarning, match="one record contributes more than 15% of the variance"):
         assert np.ravel(bob.scores_interval()).tolist() == [0, 1]
     lower, upper = TwoPartyScorer(target_bounds=(-10, 10)).fit(sent, y).scores_interval()
     assert 0.5 < lower[0] < upper[0] < 1

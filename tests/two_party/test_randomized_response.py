@@ -48,7 +48,7 @@ def test_labels_others_and_missing_are_parts_of_their_own():
     assert parts_of(frame, n_parts=4, **public).tolist() == [[1, 0], [0, 3], [2, 2], [3, 4]]
     fitted = RandomizedResponse(**EXACT, **public).fit(frame)
     assert fitted.n_parts_.tolist() == [4, 9]
-    with pytest.raises(ValueError, match=r"contains NaN, or no label, with allow_missing=False, in columns"):
+    with pytest.raises(ValueError, match=r"must have no missing values with allow_missing=False, got some in columns"):
         RandomizedResponse(allow_missing=False, **public).fit(frame)
 
 
@@ -160,7 +160,7 @@ def test_fit_is_free_and_every_transform_is_charged_and_warned_of(ledger):
     (entry,) = ledger.entries()
     assert (entry.what, entry.epsilon, entry.delta) == ("RandomizedResponse", 1.0, 0.0)
     assert (entry.n, entry.d) == (200, 3)
-    with pytest.warns(PrivacyLeakWarning, match="1 time.* before, with epsilon=1 each.* epsilon=2") as record:
+    with pytest.warns(PrivacyLeakWarning, match="1 time.*, with epsilon=1 each.* epsilon=2") as record:
         alice.transform(X)
     assert record[0].filename == __file__
     assert ledger.spent() == (2.0, 0.0)
@@ -266,7 +266,7 @@ def test_it_works_in_a_pipeline():
 
 def test_what_a_search_over_it_costs_is_not_guessed():
     search = GridSearchCV(make_pipeline(RandomizedResponse(bounds=(0, 1)), Ridge()), {"ridge__alpha": [1, 2]})
-    with pytest.raises(ValueError, match="not its fits but its transforms are releases"):
+    with pytest.raises(ValueError, match="each of its transforms is a separate release"):
         search_cost(search)
 
 
@@ -275,7 +275,7 @@ def test_what_a_search_over_it_costs_is_not_guessed():
     [
         ({"epsilon": 0}, "epsilon must be"),
         ({"epsilon": "1"}, "epsilon must be"),
-        ({"bounds": None}, "bounds is None"),
+        ({"bounds": None}, "bounds must give the public range"),
         ({"bounds": "data"}, "bounds must be public"),
         ({"bounds": (1, 0)}, "bounds must be finite"),
         ({"bounds": {0: (0, 1)}}, "bounds must have an entry for every feature"),

@@ -114,7 +114,9 @@ GOOD = {
 COLUMN = GOOD["columns"][0]
 LABELS = {**COLUMN, "described": ["Labels", ["a", "b"]], "equal_parts": None}
 SECRET = "a text of the file"
-OBJECT = "the text must be an object of JSON with the fields version, mechanism, epsilon, columns_per_record, columns"
+OBJECT = (
+    "the text must be a JSON object with exactly the fields version, mechanism, epsilon, columns_per_record, columns"
+)
 TEXTS = ["", "null", "[]", "3", "{", "\x80", "[" * 100_000, '{"version": 1, "version": 1}', '{"version": NaN}']
 IN_TEXT = [  # fields of the text, and what is said of them
     ({"version": 2}, "version must be 1, got 2"),
@@ -128,7 +130,7 @@ IN_TEXT = [  # fields of the text, and what is said of them
     ({"epsilon": True}, "epsilon must be"),
     ({"epsilon": 10**400}, "epsilon must be"),
     ({"epsilon": [1.0]}, "epsilon must be"),
-    ({"columns_per_record": 0}, "columns_per_record must be a whole number from 1 to 1, got 0"),
+    ({"columns_per_record": 0}, "columns_per_record must be an int from 1 to 1, got 0"),
     ({"columns_per_record": 2}, "columns_per_record must be"),
     ({"columns_per_record": 1.0}, "columns_per_record must be"),
     ({"columns_per_record": True}, "columns_per_record must be"),
@@ -136,14 +138,14 @@ IN_TEXT = [  # fields of the text, and what is said of them
     ({"columns": None}, "columns must be"),
     ({"columns": {"0": COLUMN}}, "columns must be"),
     ({"columns": [COLUMN] * 10_001}, "columns must be a list of 1 to 10000 columns"),
-    ({"columns": [COLUMN, COLUMN]}, "names of columns must be different"),
-    ({"columns": [None]}, r"columns\[0\] must be an object of JSON with the fields name, described"),
-    ({"more": SECRET}, "and no others, each once"),
+    ({"columns": [COLUMN, COLUMN]}, "names of columns must be distinct"),
+    ({"columns": [None]}, r"columns\[0\] must be a JSON object with exactly the fields name, described"),
+    ({"more": SECRET}, "exactly the fields .*, each once"),
 ]
-RANGE, PARTS = "a range, knots or labels as", "a whole number from 2 to 255"
+RANGE, PARTS = "a range, knots or labels as", "an int from 2 to 255"
 IN_COLUMN = [  # fields of a column
-    ({"name": 3}, "name", "a text, got 3"),
-    ({"name": None}, "name", "a text"),
+    ({"name": 3}, "name", "a str, got 3"),
+    ({"name": None}, "name", "a str"),
     *[({"equal_parts": n}, "equal_parts", PARTS) for n in (0, 1, 256, 2**16, 10**9, 10**40, 4.0, None, True, SECRET)],
     ({"missing": 1}, "missing", "true or false"),
     ({"missing": SECRET}, "missing", "true or false"),
@@ -173,15 +175,15 @@ IN_COLUMN = [  # fields of a column
             ["os.system", "ls"],
         )
     ],
-    ({"described": LABELS["described"]}, "equal_parts", "null, as the column is of labels"),
+    ({"described": LABELS["described"]}, "equal_parts", "null for a column of labels"),
     ({**LABELS, "described": ["Labels", [str(i) for i in range(255)]]}, "described", "at most 254 labels"),
-    ({"more": 1}, None, "and no others, each once"),
+    ({"more": 1}, None, "exactly the fields .*, each once"),
 ]
 
 
 def refused(text, message):
     """Refused with this message, and without the text."""
-    said = "reports must have a description of version 1 as RandomizedResponse.to_arrow writes it: "
+    said = "reports must have a description of version 1, as written by RandomizedResponse.to_arrow: "
     with pytest.raises(ValueError, match=said + message) as caught:
         description_from_json(text)
     assert caught.value.__cause__ is None
@@ -216,7 +218,7 @@ def test_a_description_without_one_of_its_fields_is_refused(field):
 @pytest.mark.parametrize("field", COLUMN)
 def test_a_column_without_one_of_its_fields_is_refused(field):
     without = {key: value for key, value in COLUMN.items() if key != field}
-    refused(json.dumps({**GOOD, "columns": [without]}), r"columns\[0\] must be an object")
+    refused(json.dumps({**GOOD, "columns": [without]}), r"columns\[0\] must be a JSON object")
 
 
 def test_infinities_that_json_has_no_name_for_are_refused():
@@ -227,7 +229,7 @@ def test_infinities_that_json_has_no_name_for_are_refused():
 def test_descriptions_that_would_need_much_memory_are_refused(monkeypatch):
     refused(" " * (2**23 + 1), "the text must be of at most 8388608 bytes, got 8388609")
     columns = [{**COLUMN, "name": str(j), "equal_parts": 255} for j in range(2049)]
-    with pytest.raises(ValueError, match="at most 524288 parts of all columns, got 524544"):
+    with pytest.raises(ValueError, match="at most 524288 parts in all columns together, got 524544"):
         description_from_json(json.dumps({**GOOD, "columns": columns}))
     assert len(description_from_json(json.dumps({**GOOD, "columns": columns[:2048]})).columns) == 2048
 
@@ -235,7 +237,7 @@ def test_descriptions_that_would_need_much_memory_are_refused(monkeypatch):
 def test_who_writes_reports_is_held_to_the_same_sizes(monkeypatch):
     X, labels = np.zeros((5, 3)), list(map(str, range(255)))
     alice = RandomizedResponse(categories={0: labels}, bounds={1: (0, 1), 2: (0, 1)})
-    with pytest.raises(ValueError, match=r"at most 256 parts of a column.*got 257 of column 'x0'"):
+    with pytest.raises(ValueError, match=r"at most 256 parts per column.*got 257 in column 'x0'"):
         alice.fit(X.astype(str).astype(object))
     for name, message in (
         ("MOST_COLUMNS", "2 columns, got 3"),
@@ -263,13 +265,13 @@ def made_up(values, kind=None, names=("x",), **change):
     [
         (made_up([0, 5, 1, 2]), r"in 0 \.\.\. 4"),
         (made_up([0, -1, 1, 2]), r"in 0 \.\.\. 4"),
-        (made_up([0.0, 1.0, 1.0, 2.0]), "whole numbers, got double"),
-        (made_up(["0", "1", "2", "3"]), "whole numbers, got string"),
+        (made_up([0.0, 1.0, 1.0, 2.0]), "integers, got double"),
+        (made_up(["0", "1", "2", "3"]), "integers, got string"),
         (made_up([0, None, 1, 2]), r"1 column\(s\) for each record"),
-        (made_up([0, 1, 1, 2], names=("y",)), "the columns that their description names"),
-        (made_up([0, 1, 1, 2], names=("x", "x")), "the columns that their description names"),
+        (made_up([0, 1, 1, 2], names=("y",)), "the columns of their description"),
+        (made_up([0, 1, 1, 2], names=("x", "x")), "the columns of their description"),
         (made_up([0, None, None, None], epsilon=-1), "epsilon must be"),
-        (made_up([None] * 4), "whole numbers, got null"),
+        (made_up([None] * 4), "integers, got null"),
         (made_up([0, 1, 1]), "3 sample"),
         (made_up([0, 1, 1, 2]).replace_schema_metadata({}), "description in their metadata"),
         (made_up([0, 1, 1, 2]).replace_schema_metadata({KEY: b"\xff\xfe"}), "description of version 1"),
@@ -307,7 +309,7 @@ def test_a_file_with_less_memory_than_it_says_is_refused(tmp_path):
         file.write_table(table)
     said, more = ((n).to_bytes(8, "little") for n in (1009, 10**6))
     path.write_bytes(path.read_bytes().replace(said, more))
-    with pytest.raises(ValueError, match="can be read, got a damaged one"):
+    with pytest.raises(ValueError, match="a readable Parquet or Arrow file or table, got a damaged one"):
         TwoPartyScorer().fit(path, np.arange(10**6))
 
 
@@ -319,7 +321,7 @@ def test_whole_numbers_of_any_size_are_read():
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1 and more, PAR1", b"ARROW1", b"ARROW1 ..", b"\x80\x04K\x01."])
 def test_files_of_other_kinds_are_refused(content, tmp_path):
     (tmp_path / "reports").write_bytes(content)
-    with pytest.raises(ValueError, match="must be a Parquet or Arrow file"):
+    with pytest.raises(ValueError, match="must be a (readable )?Parquet or Arrow file"):
         TwoPartyScorer().fit(tmp_path / "reports", [1, 2, 3, 4])
 
 

@@ -335,7 +335,7 @@ def test_without_epsilon_nothing_is_charged_and_the_scorer_says_that_nothing_may
     bob = TwoPartyScorer().fit(sent, Y)
     assert bob.privacy_spent_ == (0.0, 0.0)
     assert not hasattr(bob, "noisy_counts_")
-    assert "not protected: for the party that holds it only" in bob._repr_html_()
+    assert "not covered by the guarantee: for the party that holds it only" in bob._repr_html_()
     assert "ε = 0.5, central" in TwoPartyScorer(epsilon=0.5, target_bounds=(0, 1)).fit(sent, Y)._repr_html_()
     with pytest.raises(ValueError, match="ledger must be None without epsilon"):
         TwoPartyScorer(ledger=ledger).fit(sent, Y)
@@ -382,7 +382,7 @@ def test_parameters_are_checked(sent, change, message):
 def test_results_are_those_of_the_last_fit(sent):
     bob = TwoPartyScorer("mtv_r", target_bounds=(0, 1), epsilon=1.0).fit(sent, Y)
     assert "mtv_r" in bob._repr_html_()
-    with pytest.raises(AttributeError, match="needs statistic='distance_correlation'"):
+    with pytest.raises(AttributeError, match="requires statistic='distance_correlation'"):
         bob.scores_interval()
     bob.set_params(statistic="distance_correlation", epsilon=None).fit(sent, Y)
     assert not hasattr(bob, "noise_scale_")

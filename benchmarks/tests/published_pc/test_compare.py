@@ -1,17 +1,15 @@
-"""The comparison with PrivatePC: its parts, and that docs/evidence/causal.md shows what the file says."""
+"""The comparison with PrivatePC: its parts, and that the report and docs/evidence/causal.md show what the files say."""
 
 import csv
-from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pgmpy", reason="the networks are in pgmpy's wheel")
 pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 
-from benchmarks.causal import compare
+from benchmarks.causal import compare, report
 from benchmarks.causal.networks import network
-
-PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "causal.md"
+from benchmarks.tests import pages
 
 
 def rows_of_file():
@@ -54,7 +52,8 @@ def test_a_published_algorithm_is_beside_private_pc_at_no_more_than_its_claim():
                 assert ours["epsilon"] > 0.9 * rival["claimed"][0]
 
 
-def test_the_page_shows_the_results():
-    text = PAGE.read_text(encoding="utf-8")
-    for line in compare.report(list(rows_of_file())):
-        assert line in text
+def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
+    text = report.markdown()
+    assert pages.text_of("benchmarks/results/causal.md") == text
+    assert all(line in text for line in compare.report(list(rows_of_file())))
+    assert len(pages.shown_in(pages.text_of("docs/evidence/causal.md"), text)) == 2

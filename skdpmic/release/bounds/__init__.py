@@ -1,1 +1,1 @@
-"""Public bounds that are learnt from the data, at a cost."""
+"""Public bounds learnt from the data, at a privacy cost."""

@@ -10,23 +10,23 @@ from skdpmic.budget.filters import round_up
 from skdpmic.privacy.noise import uniform_below
 from skdpmic.privacy.weighted_choice import weighted_choice
 
-LEAST_BUDGET = 48  # n * epsilon that one median takes; 2**t - 1 of them take so many times as much
+LEAST_BUDGET = 48  # n * epsilon needed by one median; 2**t - 1 of them need that many times as much
 _MOST_LEVELS = 5
 
 
 def n_levels(n, epsilon):
-    """How many levels of medians are worth it; both numbers are public, and n counts missing values, too."""
+    """The number of useful levels of medians; both arguments are public, and n includes missing values."""
     levels = range(_MOST_LEVELS, 0, -1)
     return next((t for t in levels if n * epsilon >= LEAST_BUDGET * (2**t - 1)), 0)
 
 
 def private_quantiles(values, epsilon, n_levels, line, random_bytes):
-    """The quantiles 1/2**n_levels, 2/2**n_levels, ... of a column, with noise: epsilon-differentially private.
+    """Noisy quantiles 1/2**n_levels, 2/2**n_levels, ... of a column, with epsilon-differential privacy.
 
     Parameters
     ----------
     values : float64 ndarray of shape (n_present,)
-        Finite. Their number is private, as a record may have none.
+        Finite. Their number is private, because values may be missing.
     epsilon : Fraction or infinity, above 0
     n_levels : int
         Public.
@@ -38,28 +38,28 @@ def private_quantiles(values, epsilon, n_levels, line, random_bytes):
     Returns
     -------
     float64 ndarray of shape (2**n_levels - 1,)
-        Increasing, but for ties; rounded to cells of the line.
+        Nondecreasing; rounded to cells of the line.
     """
     positions = np.sort(line.to_positions(values, random_bytes))
     return line.to_numbers(np.array(medians(positions, line.n_positions, rates(epsilon, n_levels), random_bytes)))
 
 
 def rates(epsilon, n_levels):
-    """The rate of each level: they add up to epsilon / 2, and double from level to level, as the subsets halve."""
+    """The rate of each level: the rates sum to epsilon / 2, and double from level to level, while subsets halve."""
     if epsilon == math.inf:
         return [math.inf] * n_levels
     return [epsilon / 2 * Fraction(2**level, 2**n_levels - 1) for level in range(n_levels)]
 
 
 def zcdp_cost(epsilon, n_levels, n_columns):
-    """The rho of as many :func:`private_quantiles`, rounded up: for each, half the sum of the squares of its rates."""
+    """The rho of this many :func:`private_quantiles`, rounded up: for each, half the sum of its squared rates."""
     if epsilon == math.inf:
         return math.inf
     return round_up(n_columns * sum(rate**2 for rate in rates(epsilon, n_levels)) / 2, Fraction)
 
 
 def medians(positions, n_positions, rates, random_bytes):
-    """Medians with noise: of all positions, of those on either side of that median, and so on.
+    """Noisy medians: of all positions, of the positions on either side of that median, and so on.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def medians(positions, n_positions, rates, random_bytes):
         Sorted, within 0 ... n_positions - 1.
     n_positions : int
     rates : list of length n_levels
-        On level j, a place is drawn with probability proportional to ``exp(-rates[j] * |below - size / 2|)``.
+        On level j, a position is drawn with probability proportional to ``exp(-rates[j] * |below - size / 2|)``.
     random_bytes : callable
 
     Returns
@@ -83,11 +83,11 @@ def medians(positions, n_positions, rates, random_bytes):
 
 
 def _median(positions, first, last, rate, random_bytes):
-    """A place in first ... last, by the exponential mechanism on the positions in first ... last - 1."""
+    """A position in first ... last, drawn by the exponential mechanism from positions in first ... last - 1."""
     within = slice(*np.searchsorted(positions, (first, last)))
     ends = np.concatenate([[first - 1], positions[within], [last]])
-    n_places = np.diff(ends)  # those below which the same number of positions lie, 0 ... size
+    n_places = np.diff(ends)  # places with the same number of positions below them, 0 ... size
     size = len(ends) - 2
-    from_half = np.abs(2 * np.arange(size + 1, dtype=np.int64) - size)  # twice, to be whole
+    from_half = np.abs(2 * np.arange(size + 1, dtype=np.int64) - size)  # doubled, to be an integer
     below = weighted_choice(n_places, from_half, rate / 2, random_bytes)
     return int(ends[below]) + 1 + int(uniform_below(int(n_places[below]), 1, random_bytes)[0])

@@ -1,4 +1,4 @@
-"""Public knots for columns of unknown range and shape, learnt privately (``docs/theory/learnt_edges.md``)."""
+"""Knots for columns of unknown range and shape, learnt privately (``docs/theory/learnt_edges.md``)."""
 
 import math
 import warnings
@@ -29,7 +29,7 @@ from skdpmic.table.frames import Table, is_frame, open_table
 from skdpmic.table.reading import refuse_other_kinds
 from skdpmic.table.values import OBJECTS, as_numbers, kind_of
 
-_LARGEST = 2.0**1020  # of a quantile, so that differences of knots are floats
+_LARGEST = 2.0**1020  # quantile, so that differences of knots are finite
 _PUBLIC_POWERS = 2.0 ** np.arange(-10, 21)
 _MIN_SAMPLES = 4
 _FARTHEST = 2.0**42  # seconds: 139,000 years
@@ -47,35 +47,34 @@ def private_bounds(
 ) -> Any:
     """Learn knots for `bounds` and `target_bounds` from the data, under epsilon-differential privacy.
 
-    For columns whose range is not public knowledge, or that are skewed. About equally many values lie between any two
-    neighbouring knots. Nothing needs to be known about the values, not even their sign or their size.
+    Use it for columns that are skewed or whose range is not public knowledge. About the same number of values lies
+    between each two neighbouring knots. You need no prior knowledge of the values, not even of their sign or size.
 
     Parameters
     ----------
     X : array-like of shape (n_samples,) or (n_samples, n_features), or dataframe
-        Numbers, dates or durations, one record per row; at least 4 rows. Missing values are ignored. Columns of
-        booleans, and of types that declare their labels, are left out.
+        Numbers, dates or durations, one record per row; at least 4 rows. Missing values are ignored. Boolean columns,
+        and columns whose type declares their labels, are left out.
     epsilon : float
-        Privacy budget of all columns together, above 0; each column has an equal share of it. Infinity gives quantiles
-        without noise.
+        Privacy budget for all columns together, above 0; each column gets an equal share. Infinity adds no noise.
     categories : dict, default=None
-        The nominal features, as given to the estimators: its keys are names or numbers of columns, which are left out.
+        Nominal features, as passed to the estimators: the columns named or numbered by its keys are left out.
     ledger : BudgetLedger, default=None
-        Where the cost is written before anything is drawn.
+        Ledger that is charged before anything is drawn.
     random_state : None, int or RandomState, default=None
-        None draws from the operating system's entropy. A seed is for tests, and warns.
+        None draws from the operating system's entropy. A seed is for tests only: it breaks the guarantee and warns.
 
     Returns
     -------
     ndarray of shape (n_knots,), or dict
-        For one column, such as a target, its knots: 3 or more increasing numbers, or dates or durations as in the
-        column; their number may differ from column to column. For a table, a dict of such arrays by name, or by number
-        if the columns have no names.
+        For one column, such as a target: its knots, 3 or more increasing numbers, or dates or durations as in the
+        column. For a table: a dict of such arrays by column name, or by number if the columns have no names. The number
+        of knots may differ between columns.
 
     Raises
     ------
     ValueError
-        If an argument is outside what is allowed above.
+        If an argument is invalid.
     BudgetError
         If epsilon does not fit in `ledger`.
 
@@ -84,26 +83,26 @@ def private_bounds(
     PrivacyLeakWarning
         If `random_state` is not None.
     UserWarning
-        If n_samples times the epsilon of each column is below 48, which is too little to learn anything. Knots that do
-        not depend on the data are then returned, and nothing is charged. Or, after the release, if the quantiles of a
-        column lie in fewer parts of the line than there are quantiles, as where nearly all values are the same. Where
-        warnings are errors, the error's attribute `knots` has what was paid for.
+        If n_samples times the epsilon of each column is below 48, which is too little to learn anything: the knots then
+        do not depend on the data, and nothing is charged. Or, after the release, if the quantiles of a column lie in
+        fewer parts of the line than there are quantiles, for example because nearly all values are the same. If
+        warnings are errors, the error's attribute `knots` holds the released knots.
 
     Notes
     -----
-    The median is drawn by the exponential mechanism, then the medians of what lies on either side of it, and so on, for
-    1, 3, 7, 15 or 31 quantiles: those need n_samples times the epsilon of each column to be at least 48, 144, 336, 720
-    and 1488. Every draw is exact. One more knot on either side takes the tails, whose values are clipped to it. How
-    many values are missing stays private.
+    The exponential mechanism draws the median, then the medians on either side of it, and so on, for 1, 3, 7, 15 or 31
+    quantiles. These need n_samples times the epsilon of each column to be at least 48, 144, 336, 720 and 1488. Every
+    draw is exact. One more knot on either side bounds the tails; values beyond it are clipped. The number of missing
+    values stays private.
 
-    Every knot except the outer two has 16 bits after its leading one; round numbers are more likely than others. Of
-    dates, it is a whole second from 1900 to 2100, UTC, and a whole day before and after. To find a single day, or a day
-    out of which all dates are, takes twice the budget that a column of years takes.
+    Every knot except the outer two has 16 bits after its leading one; round numbers are more likely than others. Knots
+    of dates are whole seconds from 1900 to 2100, UTC, and whole days before and after. A column whose dates all lie in
+    a single day takes twice the budget of a column that spans years.
 
-    What is protected is one row: a person with m rows is protected at m times epsilon.
+    The guarantee covers one row: for a person with m rows, it holds at m times epsilon.
 
-    Whatever is released with the knots has a cost of its own, and the same records pay for both. For one pair of
-    columns, it is best to spend a third to a half of the sum on the knots (``docs/evidence/defaults.md``).
+    A release that uses the knots has its own cost, in addition to theirs. For one pair of columns, it is best to spend
+    a third to a half of the total on the knots (``docs/evidence/defaults.md``).
 
     Examples
     --------
@@ -117,7 +116,7 @@ def private_bounds(
     """
     check_epsilon(epsilon)
     check_ledger(ledger)
-    entropy_source(random_state)  # raises, if it gives none
+    entropy_source(random_state)  # raises if it is invalid
     columns, is_table = _read_columns(X, categories)
     n, d = len(next(iter(columns.values())).values), len(columns)
     share = math.inf if epsilon == math.inf else exact(epsilon) / d
@@ -147,14 +146,14 @@ def _quantiles(column, share, levels, random_bytes):
 
 
 def _knots(quantiles, column):
-    """What follows from the quantiles: many dates in one second are given knots around that second."""
+    """Knots from quantiles; if many dates lie in one second, the knots lie around that second."""
     if column.unit == "M8[us]" and len(quantiles) > 1 and quantiles[0] == quantiles[-1]:
         return _in_unit(quantiles[0] + np.arange(-1, 3), column.unit)
     return _in_unit(with_tails(quantiles), column.unit)
 
 
 def _in_unit(knots, unit):
-    """Knots as dates or durations, if the column holds such: at least three, each a microsecond or more apart."""
+    """Knots as dates or durations, if the column holds these: at least three, at least a microsecond apart."""
     if unit is None:
         return knots
     microseconds = np.unique(np.rint(np.clip(knots, -_FARTHEST, _FARTHEST) * 1e6).astype(np.int64))
@@ -164,7 +163,7 @@ def _in_unit(knots, unit):
 
 
 def with_tails(quantiles):
-    """Knots at the quantiles, and one beyond either outer one, as far off as its neighbour on the inner side."""
+    """Knots at the quantiles, and one beyond each outer quantile, as far away as its inner neighbour."""
     quantiles = np.unique(np.clip(quantiles, -_LARGEST, _LARGEST))
     low, high = quantiles[0], quantiles[-1]
     if len(quantiles) == 1:
@@ -175,7 +174,7 @@ def with_tails(quantiles):
 
 
 def _public_knots():
-    """Zero and powers of two of either sign: equal parts of a logarithm, for magnitudes of everyday size."""
+    """Zero and powers of two of either sign: equal parts on a logarithmic scale, for everyday magnitudes."""
     return np.concatenate([-_PUBLIC_POWERS[::-1], [0.0], _PUBLIC_POWERS])
 
 
@@ -183,7 +182,7 @@ def _warn_that_nothing_is_learnt(n, d, epsilon):
     needed = _THREE_DIGITS_UP.divide(Decimal(LEAST_BUDGET * d), Decimal(n))
     warnings.warn(
         f"private_bounds learns nothing from n_samples={n} with epsilon={epsilon}: for {d} columns it needs epsilon >= "
-        f"{needed}, which is n_samples * epsilon >= {LEAST_BUDGET} for each. It returns knots that do not depend on "
+        f"{needed}, so that n_samples * epsilon >= {LEAST_BUDGET} for each. It returns knots that do not depend on "
         "the data, and charges nothing.",
         UserWarning,
         stacklevel=4,
@@ -191,12 +190,12 @@ def _warn_that_nothing_is_learnt(n, d, epsilon):
 
 
 def _warn_about_coarse_parts(columns, knots):
-    """Warn of what the released quantiles say; where that is an error, it keeps what was paid for."""
+    """Warn about coarse quantiles after the release; if warnings are errors, the error holds the released knots."""
     warning = UserWarning(
         f"the quantiles of {columns} lie in fewer neighbouring parts of private_bounds' line than there are quantiles: "
-        "nearly all values are the same, or too near one another for these knots to tell them apart. A part is "
-        "1/65,536 of a number, and a second of a date, or a day before 1900 and from 2100 on. Values less a public "
-        "number, or a public date, are told apart further; to learn their knots is a release of its own."
+        "nearly all values are the same, or too close together for these knots to separate. A part is 1/65,536 of a "
+        "number; for dates it is a second, or a day before 1900 and from 2100 on. To separate the values, subtract a "
+        "public number or date; learning knots of the differences is a new release."
     )
     warning.knots = knots
     warnings.warn(warning, stacklevel=4)
@@ -206,7 +205,7 @@ def _warn_about_coarse_parts(columns, knots):
 
 
 def _read_columns(X, categories):
-    """The columns of numbers or dates by name or number, and whether X is a table."""
+    """The columns of numbers or dates, by name or number, and whether X is a table."""
     if categories is not None and not isinstance(categories, dict):
         raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
     X = X if is_frame(X) else as_objects(X)
@@ -219,13 +218,13 @@ def _read_columns(X, categories):
     nominal = by_number(categories or {}, "categories", table.n_features, names).keys() | table.declared().keys()
     numeric = [j for j in range(table.n_features) if j not in nominal]
     if not numeric:
-        raise ValueError("X must have a column that is not in categories, as there is nothing to learn otherwise.")
+        raise ValueError("X must have at least one column that is not in categories, got none.")
     refuse_other_kinds(table, dict.fromkeys(numeric, Order()))
     return {j if names is None else names[j]: _read(table, j, is_table) for j in numeric}, is_table
 
 
 def _table_of(column):
-    """A table of one column."""
+    """A table with one column."""
     refuse_masked(column, "X")
     series = nw.from_native(column, series_only=True, pass_through=True)
     values = series if isinstance(series, nw.Series) else without_data(np.asarray, as_objects(column))
@@ -235,10 +234,10 @@ def _table_of(column):
 
 
 class _Column(NamedTuple):
-    """A column as floats. As sensitive as the column itself."""
+    """A column as floats. Raw data; not private."""
 
     values: np.ndarray  # float64 (n_samples,), NaN where missing
-    unit: str | None  # what its knots are to be: "M8[us]", "m8[us]" or, of numbers, None
+    unit: str | None  # of its knots: "M8[us]", "m8[us]" or, for numbers, None
     line: Line
 
 
@@ -248,10 +247,10 @@ def _read(table, j, is_table):
     of, unit, line = _OF_DATES.get(kind, ((NUMBERS, OBJECTS), None, NUMBER_LINE))
     label = f"column {table.name_of(j)!r} of X" if is_table else "X"
     if kind == OBJECTS and any(map(is_date, column)):
-        # Whether the knots are dates must follow from a declared type: a single value might decide it otherwise.
+        # The declared type must decide whether knots are dates; otherwise a single value might.
         raise ValueError(
             f"{label} must hold numbers, or dates or durations in a column of that type, got dates or durations as "
-            "objects: numpy.asarray(values, dtype='datetime64[us]') or 'timedelta64[us]' gives them a type."
+            "objects: convert them by numpy.asarray(values, dtype='datetime64[us]') or 'timedelta64[us]'."
         )
     return _Column(as_numbers(column, of, label).astype(np.float64, copy=False), unit, line)
 

@@ -1,6 +1,6 @@
-"""A public line on which all values of a column have a place, whatever they are (``docs/theory/learnt_edges.md``).
+"""A public line that has a position for every possible value of a column (``docs/theory/learnt_edges.md``).
 
-The guarantee asks nothing of it but that it is public: it only says where learning is easy.
+The guarantee only requires the line to be public; its weights determine where learning is easy.
 """
 
 from collections.abc import Callable
@@ -9,22 +9,22 @@ from typing import NamedTuple
 import numpy as np
 
 _PLACES_IN_CELL_BITS = 20
-PLACES_IN_CELL = 1 << _PLACES_IN_CELL_BITS  # a cell, which is one rounded value, is a run of positions
+PLACES_IN_CELL = 1 << _PLACES_IN_CELL_BITS  # a cell (one rounded value) is a range of positions
 
 
 class Line(NamedTuple):
-    """Rounded values as integers, the codes, in their order, and how much each of them weighs.
+    """Rounded values as integer codes, in order, and the weight of each.
 
     Parameters
     ----------
     to_codes : callable
-        The codes of a float64 ndarray of finite values.
+        Maps a float64 ndarray of finite values to codes.
     to_values : callable
-        The rounded values of an int64 ndarray of codes.
+        Maps an int64 ndarray of codes to rounded values.
     starts : callable
-        The weight of all codes below each code of such an array.
+        Maps such an array to the total weight below each code.
     least, largest : int
-        Codes.
+        Smallest and largest code.
     """
 
     to_codes: Callable[[np.ndarray], np.ndarray]
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
     @property
     def n_positions(self):
-        """How many positions there are."""
+        """The number of positions."""
         return int(self.starts(np.array([self.largest + 1]))[0]) << _PLACES_IN_CELL_BITS
 
     def to_positions(self, values, random_bytes):
@@ -46,7 +46,7 @@ class Line(NamedTuple):
         values : float64 ndarray of shape (n,)
             Finite.
         random_bytes : callable
-            Where the random places come from, which do not depend on the values.
+            Source of the random positions, which do not depend on the values.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class Line(NamedTuple):
         Parameters
         ----------
         positions : int64 ndarray of shape (n,)
-            In 0 ... n_positions; the last is as the one before it.
+            In 0 ... n_positions; the last counts as the one before it.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class Line(NamedTuple):
         return self.to_values(codes)
 
     def is_too_coarse_for(self, quantiles):
-        """Whether quantiles, but for the outer ones of seven and more, lie in fewer cells in a row than they are."""
+        """Whether quantiles (without the outer ones of seven or more) lie in fewer adjacent cells than their number."""
         inner = quantiles[1:-1] if len(quantiles) >= 7 else quantiles
         codes = self.to_codes(inner)
         return bool(codes.max() - codes.min() + 1 < len(inner))

@@ -1,1 +1,1 @@
-"""A private look at a table, which tells whether its codebook suits it."""
+"""A private summary of a table, which checks whether its codebook fits."""

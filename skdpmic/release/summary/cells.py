@@ -1,4 +1,4 @@
-"""Which cells a value is in, by itself: whether it is missing or not as described, and in which part of its range."""
+"""The cells of a value: whether it is missing or invalid, and which part of its range it is in."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,19 +9,19 @@ from skdpmic.table.axes import Labels
 
 MISSING, BELOW, ABOVE, OTHER = "missing", "below", "above", "other"
 _FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)
-# A fiftieth, and then tenths: so skewed columns show at their lower end.
+# A fiftieth, then tenths: skewed columns are recognised by their lower end.
 _ENDS = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _MOST_PARTS = len(_ENDS) - 1
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of one column, two sets of them: of all values, each is in one of either set.
+    """The cells of one column, in two sets; every value is in one cell of each set.
 
     Parameters
     ----------
     axis : Range, LogRange, Knots or Labels
-        What is public about the column.
+        Public description of the column.
     """
 
     axis: Any
@@ -33,12 +33,12 @@ class Cells:
 
     @property
     def flags(self):
-        """What may be wrong with a value; one further cell of the set is that nothing is."""
+        """What may be wrong with a value; a further cell of this set holds the valid values."""
         return _FLAGS_OF_LABELS if self.is_nominal else _FLAGS_OF_NUMBERS
 
     @property
     def n_parts(self):
-        """How many parts the public values are cut into; one further cell has those that are missing or outside."""
+        """The number of parts of the public range; a further cell holds missing values and those outside."""
         return min(len(self.axis.labels), _MOST_PARTS) if self.is_nominal else _MOST_PARTS
 
     @property
@@ -47,7 +47,7 @@ class Cells:
         return len(self.flags) + 1, self.n_parts + 1
 
     def part_ends(self):
-        """Where the parts of numbers or dates end, as users give these; of labels, which labels are in each part."""
+        """The ends of the parts of numbers or dates, in the user's types; for labels, the labels of each part."""
         if self.is_nominal:
             part_of = self._parts_of_labels()
             labels = [label if isinstance(label, str) else f"{label:g}" for label in self.axis.labels]
@@ -58,33 +58,33 @@ class Cells:
         return [self.axis.value_at(lower + end * (upper - lower)) for end in _ENDS]
 
     def part_places(self):
-        """Where the parts lie beside one another in a picture: their ends, from 0 to 1."""
+        """The ends of the parts on an axis from 0 to 1, for figures."""
         return np.linspace(0, 1, self.n_parts + 1) if self.is_nominal else np.array(_ENDS)
 
     def _parts_of_labels(self):
-        """Labels one by one, or neighbours together, as many in each part, if there are more labels than parts."""
+        """Single labels, or groups of neighbouring labels of equal size if there are more labels than parts."""
         n = len(self.axis.labels)
         return [j * self.n_parts // n for j in range(n)]
 
     def count(self, values):
-        """How many records are in each cell of either set.
+        """The number of records in each cell of both sets.
 
         Parameters
         ----------
         values : ndarray of shape (n_samples,)
-            Numbers as they are, NaN where missing; or codes of labels.
+            Unchanged numbers, NaN if missing; or codes of labels.
 
         Returns
         -------
         flags, parts : int64 ndarrays of shapes (n_flags + 1,) and (n_parts + 1,)
-            The last cell of either has all others.
+            The last cell of each set holds all other records.
         """
         flag_of, part_of = self._of_labels(values) if self.is_nominal else self._of_numbers(values)
         n_flags, n_parts = self.sizes
         return np.bincount(flag_of, minlength=n_flags), np.bincount(part_of, minlength=n_parts)
 
     def _of_labels(self, codes):
-        n = len(self.axis.labels)  # the code of other labels; one more where the value is missing
+        n = len(self.axis.labels)  # the code of other labels; one more for missing values
         flag_of_code = np.array([2] * n + [1, 0])
         part_of_code = np.array([*self._parts_of_labels(), self.n_parts, self.n_parts])
         return flag_of_code[codes], part_of_code[codes]
@@ -94,7 +94,7 @@ class Cells:
         is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
         flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
         lower, upper = self.axis.scale
-        width = upper - lower or 1.0  # 0 of a range so narrow that its ends have the same logarithm
+        width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
         places = (self.axis.place(np.where(flag_of == 3, values, numbers[0])) - lower) / width
         part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)

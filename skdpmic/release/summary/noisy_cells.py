@@ -1,4 +1,4 @@
-"""Counts of all cells of several columns with noise, by the mechanism with the least (``docs/theory/summary.md``)."""
+"""Noisy counts of all cells of several columns, by the least noisy mechanism (``docs/theory/summary.md``)."""
 
 import math
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from skdpmic.privacy.moves_law import reach_of_cells
 from skdpmic.privacy.noise import discrete_gaussian
 from skdpmic.privacy.parameters import exact
 
-_FLOAT_ERROR = 2.0**-30  # more than the reach that is found is off by, of itself
+_FLOAT_ERROR = 2.0**-30  # upper bound on the relative error of the computed reach
 
 
 @dataclass(frozen=True)
 class MovesMechanism:
-    """Noise that knows that a record moves from one cell to another in each column, and costs epsilon.
+    """Noise calibrated to a record that moves from one cell to another in each column, at a cost of epsilon.
 
     Parameters
     ----------
     n_cells : tuple of int
-        Of each column.
+        Number of cells of each column.
     n_steps : int
-        Grid steps in a record.
+        Number of grid steps per record.
     scale : Fraction
-        Of the noise, in grid steps; 0 for none.
+        Scale of the noise, in grid steps; 0 for none.
     """
 
     n_cells: tuple
@@ -37,20 +37,20 @@ class MovesMechanism:
 
     @property
     def noise_scale(self):
-        """Of the noise, in records."""
+        """Scale of the noise, in records."""
         return float(self.scale / self.n_steps)
 
     @classmethod
     def for_budget(cls, epsilon, n_cells, rows_per_group):
-        """The mechanism that spends epsilon, a float or a Fraction, on counts that `rows_per_group` rows may move."""
+        """The mechanism that spends epsilon, a float or a Fraction; a person has `rows_per_group` rows."""
         if epsilon == math.inf:
             return cls(tuple(n_cells), 1, Fraction(0))
         n_moves = sum(n_cells) - len(n_cells)
-        n_steps = max(1, math.ceil(n_moves * exact(epsilon) / rows_per_group))  # with fewer, radii are drawn in vain
+        n_steps = max(1, math.ceil(n_moves * exact(epsilon) / rows_per_group))  # with fewer, many radii are wasted
         return cls(tuple(n_cells), n_steps, n_steps * rows_per_group / exact(epsilon))
 
     def release(self, counts, random_bytes):
-        """Counts with noise, not clamped, that add up to the number of records in each column: arrays of floats."""
+        """Noisy counts as arrays of floats, not clamped, which sum to the number of records in each column."""
         if self.scale == 0:
             return [of_column.astype(np.float64) for of_column in counts]
         noise = discrete_moves(list(self.n_cells), self.scale, random_bytes)
@@ -58,7 +58,7 @@ class MovesMechanism:
         return [np.array([float(Fraction(int(step), self.n_steps)) for step in of_column]) for of_column in steps]
 
     def reach(self, tail, n_cells, n_together=1):
-        """What the noise on so many cells of a column together exceeds with at most this probability, in records."""
+        """Bound, in records, that the total noise on this many cells exceeds with at most this probability."""
         if self.scale == 0:
             return 0.0
         n_moves = sum(self.n_cells) - len(self.n_cells)
@@ -68,14 +68,14 @@ class MovesMechanism:
 
 @dataclass(frozen=True)
 class GaussianCells:
-    """Independent Gaussian noise on all cells but the last, which has the other records, with a budget in zCDP.
+    """Independent Gaussian noise on all cells except the last, which takes the rest, with a budget in zCDP.
 
     Parameters
     ----------
     n_cells : tuple of int
-        Of each column.
+        Number of cells of each column.
     variance : Fraction
-        Of the noise on a cell, in squared records.
+        Variance of the noise on a cell, in squared records.
     """
 
     n_cells: tuple
@@ -94,7 +94,7 @@ class GaussianCells:
         return cls(tuple(n_cells), Fraction(2 * len(n_cells) * rows_per_group**2) / (2 * Fraction(rho)))
 
     def release(self, counts, random_bytes):
-        """Counts with noise, not clamped, that add up to the number of records in each column: arrays of floats."""
+        """Noisy counts as arrays of floats, not clamped, which sum to the number of records in each column."""
         noise = iter(discrete_gaussian(self.variance, sum(self.n_cells) - len(self.n_cells), random_bytes))
         noisy = [[int(count) + next(noise) for count in of_column[:-1]] for of_column in counts]
         return [
@@ -103,5 +103,5 @@ class GaussianCells:
         ]
 
     def reach(self, tail, n_cells, n_together=1):
-        """What the noise on so many cells of a column together exceeds with at most this probability, in records."""
+        """Bound, in records, that the total noise on this many cells exceeds with at most this probability."""
         return float(gaussian_quantile(math.sqrt(self.variance * n_together), 1 - 2 * tail))

@@ -1,4 +1,4 @@
-"""A private look at a table: what is missing, clipped or unknown in each column, and roughly how values spread."""
+"""A private summary of a table: the missing, clipped and unknown values of each column, and a coarse histogram."""
 
 from typing import Any, NamedTuple
 
@@ -31,41 +31,43 @@ def private_summary(
     verbose: int = 0,
     random_state: RandomState = None,
 ) -> PrivateSummary:
-    """A private look at a table, which tells whether its codebook suits it.
+    """Summarize a table under differential privacy, to check whether its codebook fits.
 
-    For each column that is described and may be used: which share of its values is missing, below or above its public
-    range, or none of its public labels, and a coarse histogram; with intervals that hold all of these at once, and a
-    list in plain words of what is suspicious. It satisfies epsilon-differential privacy: replacing one record (with
-    `groups` in the codebook, all rows of one person) changes the probability of any outcome by a factor of at most
-    exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential privacy.
+    For each column that is described and not excluded, the summary has the shares of values that are missing, below or
+    above the public range, or not among the public labels, and a coarse histogram. It also has simultaneous confidence
+    intervals, and a plain-language list of suspicious findings. It satisfies epsilon-differential privacy: replacing
+    one record (with `groups` in the codebook, all rows of one person) changes the probability of any outcome by a
+    factor of at most exp(epsilon). With `delta`, it satisfies (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
     frame : dataframe
-        Of any library that narwhals knows or that has the Arrow protocol; at least 4 rows.
+        A dataframe of any library supported by narwhals, or with the Arrow protocol; at least 4 rows.
     codebook : Codebook
-        What is public about it. Columns that it does not describe are ignored, and listed once.
+        Public description of the columns. Columns that it does not describe are ignored, and listed once in a warning.
     epsilon : float
         Privacy budget of the whole summary, above 0. Infinity adds no noise.
     delta : float, default=0.0
-        How much the probability of any outcome may change beyond that factor, in [0, 1); far below ``1 / n_samples`` if
-        not 0. It allows Gaussian noise, which is taken where it is less: from about 30 columns on.
+        How much the probability of any outcome may change beyond the factor exp(epsilon), in [0, 1). If not 0, choose
+        it far below ``1 / n_samples``. It allows Gaussian noise, which is used if it is smaller: from about 30 columns
+        on.
     ledger : BudgetLedger, default=None
-        Where the cost is written, after the data is validated and before anything is computed.
+        Ledger that is charged after the data is validated and before anything is computed.
     verbose : int, default=0
-        Whether it prints how many columns are done, as in the estimators.
+        Verbosity, as in the estimators.
     random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests; it breaks the guarantee, and warns.
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
 
     Returns
     -------
     PrivateSummary
-        With `suspicious`, a list of str, and :meth:`~skdpmic.release.summary.summary_result.PrivateSummary.to_frame`.
+        Has `suspicious`, a list of str, and :meth:`~skdpmic.release.summary.summary_result.PrivateSummary.to_frame`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument or the data is not as described. Nothing is charged.
+        If an argument or the data is invalid. Nothing is charged.
     BudgetError
         If the cost does not fit in `ledger`. No noise is drawn.
 
@@ -74,21 +76,22 @@ def private_summary(
     PrivacyLeakWarning
         If `random_state` is not None.
     UserWarning
-        If the frame has columns that are not described.
+        If the frame has columns that the codebook does not describe.
 
     See Also
     --------
-    plan_release : With ``release="summary"``, how far off the shares will be, before there is data.
-    skdpmic.plotting.SummaryDisplay : Draws it.
+    plan_release : With ``release="summary"``, plans the error of the shares before data is collected.
+    skdpmic.plotting.SummaryDisplay : Plots the summary.
 
     Notes
     -----
-    Two thirds of the budget are for the shares of what may be wrong, one third for the histograms. These have eleven
-    parts of numbers and dates: the lowest fiftieth of the range, the rest of its lowest tenth, and the other tenths
-    (of logarithms with "log"; between knots of these); and a part for each label, or neighbours together if there are
-    more than eleven. The noise of either set is drawn at once for all columns, and is exact
-    (``docs/theory/summary.md``). With 10 columns and ``n_samples * epsilon`` of 1,000, shares of what may be wrong are
-    known to within 6 percentage points, and those of the histograms to within 23.
+    Two thirds of the budget are spent on the shares of missing, clipped and unknown values, one third on the
+    histograms. A histogram of numbers or dates has eleven parts: the lowest fiftieth of the range, the rest of its
+    lowest tenth, and the other tenths (on the scale of logarithms with "log", or of knots). A histogram of labels has
+    one part per label; with more than eleven labels, neighbours share a part. The noise of each of the two sets is
+    drawn jointly for all columns, and is exact (``docs/theory/summary.md``). With 10 columns and ``n_samples *
+    epsilon`` of 1,000, shares of missing, clipped and unknown values are known to within 6 percentage points, those of
+    the histograms to within 23.
 
     Examples
     --------
@@ -101,13 +104,13 @@ def private_summary(
     >>> for line in private_summary(frame, codebook, epsilon=1).suspicious:
     ...     print(line.partition(")")[2])
      of income lies in the lowest fiftieth of its range, 0 to 200000: use 'log', or narrow the range.
-     of sex is none of its labels, such as ['f', 'm']: check spelling, case and spaces.
+     of sex matches none of its labels, such as ['f', 'm']: check spelling, case and spaces.
     """
     check_epsilon(epsilon)
     check_delta(delta)
     check_ledger(ledger)
     check_verbose(verbose)
-    entropy_source(random_state)  # raises, if it gives none
+    entropy_source(random_state)  # raises if it is invalid
     if not isinstance(codebook, Codebook):
         raise TypeError(f"codebook must be a Codebook, got {type(codebook).__name__}.")
     look = _read(frame, codebook)
@@ -138,11 +141,11 @@ def private_summary(
 
 
 class _Look(NamedTuple):
-    """The columns that are looked at. As sensitive as the data."""
+    """The columns to summarize. Raw data; not private."""
 
     names: list
     cells: list
-    columns: list  # of ndarrays: numbers as they are, or codes of labels
+    columns: list  # ndarrays of unchanged numbers, or of codes of labels
     n_rows: int
     people: People | None
 
@@ -152,7 +155,7 @@ class _Look(NamedTuple):
 
     @property
     def n_samples(self):
-        """Records that count, of which each person has as many."""
+        """Number of records counted; each person has the same number."""
         return self.n_rows if self.people is None else self.people.n_samples
 
     @property

@@ -1,4 +1,4 @@
-"""The release behind a summary: two sets of cells of each column, with a part of the budget for either."""
+"""The release behind a summary: two sets of cells of each column, each with a part of the budget."""
 
 import math
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.parameters import exact
 from skdpmic.release.summary.noisy_cells import GaussianCells, MovesMechanism
 
-CONFIDENCE = 0.95  # that all intervals hold what they are for
-# Of the budget, for flags: a tenth that is clipped matters; of the parts, only whether one or two have nearly all.
+CONFIDENCE = 0.95  # that all intervals contain their shares
+# Share of the budget for flags: a tenth of clipped values matters; of parts, only if one or two have nearly all.
 _OF_FLAGS = Fraction(2, 3)
 _SHARES = (_OF_FLAGS, 1 - _OF_FLAGS)
 
 
 @dataclass(frozen=True)
 class CellsRelease:
-    """What is published of columns of these sizes: their flags, which are set 0, and their parts, set 1.
+    """The release for columns of these sizes: their flags (set 0) and their parts (set 1).
 
     Parameters
     ----------
     epsilon, delta : float
     sizes : tuple of (int, int)
-        Cells of the two sets of each column.
+        Numbers of cells of the two sets, for each column.
     rows_per_group : int, default=1
-        Rows of each person, all of which are replaced.
+        Number of rows per person, all of which may be replaced.
     """
 
     epsilon: float
@@ -36,7 +36,7 @@ class CellsRelease:
 
     @cached_property
     def mechanisms(self):
-        """Of the two sets, the kind with less noise on flags."""
+        """Mechanisms of the two sets: the kind with less noise on flags."""
         if self.delta == 0 or self.epsilon == math.inf:
             return self._pure()
         largest = max(self.n_cells(0))
@@ -57,27 +57,27 @@ class CellsRelease:
         ]
 
     def n_cells(self, which):
-        """How many cells of a set each column has."""
+        """The number of cells of a set in each column."""
         return [size[which] for size in self.sizes]
 
     @property
     def cost(self):
-        """What a ledger is charged."""
+        """The charge of a ledger."""
         if self.mechanisms[0].name == GaussianCells.name:
             return Cost.concentrated(self.epsilon, self.delta)
         return Cost.of_parts(self.epsilon, sum(share**2 for share in _SHARES))
 
     def margin(self, which, n_cells):
-        """How far a count in a column with so many cells is off at most, in records: all of both sets at once."""
+        """Simultaneous error bound, in records, for all counts of both sets, in a column with this many cells."""
         return self._margin(self.mechanisms[which], which, n_cells)
 
     def _margin(self, mechanism, which, n_cells):
         return mechanism.reach((1 - CONFIDENCE) / (4 * self._n_counts(which)), n_cells)
 
     def reach(self, which, n_cells, n_together=1):
-        """By how much a count, or the sum of some, is too high at most, in records: all of one set at once."""
+        """Simultaneous bound, in records, on the excess of a count or a sum of counts, for all of one set."""
         return self.mechanisms[which].reach((1 - CONFIDENCE) / self._n_counts(which), n_cells, n_together)
 
     def _n_counts(self, which):
-        """Counts that are looked at; those in the last cells are what is left."""
+        """Number of counts used; those of the last cells are remainders."""
         return sum(self.n_cells(which)) - len(self.sizes)

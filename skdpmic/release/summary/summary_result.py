@@ -1,4 +1,4 @@
-"""What a private look at a table has found: noisy shares, intervals, and what is suspicious."""
+"""The result of a private summary: noisy shares, intervals and suspicious findings."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,11 +23,11 @@ class ColumnShares:
     ----------
     name : str
     cells : Cells
-        What is public about it.
+        Public cells of the column.
     flags, parts : ndarrays of shapes (n_flags,) and (n_parts,)
         Shares of all records, in [0, 1].
     flag_margin, part_margin : float
-        How far off these are at most, with a confidence of 95% for all columns at once.
+        Half-widths of their 95% intervals, simultaneous for all columns.
     suspicious : list of str
     """
 
@@ -40,7 +40,7 @@ class ColumnShares:
     suspicious: list
 
     def rows(self):
-        """What each share is of, and its interval: tuples (kind, of, share, lower, upper)."""
+        """Every share and its interval: tuples (kind, of, share, lower, upper)."""
         shares = [
             (FLAG, flag, share, self.flag_margin) for flag, share in zip(self.cells.flags, self.flags, strict=True)
         ]
@@ -50,18 +50,18 @@ class ColumnShares:
         return [(kind, of, share, max(share - off, 0.0), min(share + off, 1.0)) for kind, of, share, off in shares]
 
     def flag_in_words(self, flag):
-        """The share of a flag, and how far off it may be; nothing of one that the column does not have."""
+        """The share of a flag and its error; empty for a flag that the column does not have."""
         if flag not in self.cells.flags:
             return ""
         return f"{self.flags[self.cells.flags.index(flag)]:.1%} ± {self.flag_margin:.1%}"
 
     def most_in_words(self):
-        """The part of the range, or the label, that most values are in."""
+        """The part of the range, or the label, with the most values."""
         part = int(np.argmax(self.parts))
         return f"{self.part_names()[part]} ({self.parts[part]:.0%} ± {self.part_margin:.0%})"
 
     def part_names(self):
-        """The labels, or the ends, of each part."""
+        """The labels or the ends of each part."""
         ends = self.cells.part_ends()
         if self.cells.is_nominal:
             return [labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}" for labels in ends]
@@ -70,21 +70,33 @@ class ColumnShares:
 
 @dataclass(frozen=True, repr=False)
 class PrivateSummary:
-    """A private look at a table, as :func:`private_summary` returns it. It holds nothing that was not published.
+    """A private summary of a table, returned by :func:`private_summary`. It contains only published values.
 
     Attributes
     ----------
     columns : tuple of ColumnShares
     n_samples : int
-        Records that count, which is public.
+        Number of records counted; public.
     privacy_spent : (float, float)
         Epsilon and delta.
     mechanism : {"k-norm", "gaussian"}
-        What drew the noise.
+        Mechanism that drew the noise.
     is_seeded : bool
         Whether `random_state` was set, which breaks the guarantee.
     max_rows_per_group : int or None
-        Records of each person, who is protected with all of them; None if a record is what is protected.
+        Number of records per person, if the guarantee covers people; None if it covers records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skdpmic import Codebook, private_summary
+    >>> frame = pd.DataFrame({"age": np.random.default_rng(0).uniform(20, 90, 10_000)})
+    >>> summary = private_summary(frame, Codebook({"age": (0, 110)}), epsilon=1)
+    >>> summary.privacy_spent, summary.suspicious
+    ((1.0, 0.0), [])
+    >>> summary.to_frame().columns.tolist()
+    ['column', 'kind', 'of', 'share', 'lower', 'upper']
     """
 
     columns: tuple
@@ -96,7 +108,7 @@ class PrivateSummary:
 
     @classmethod
     def of_counts(cls, names, cells, n_samples, noisy, release, is_seeded, max_rows_per_group):
-        """What follows from noisy counts of both sets of cells.
+        """Build the summary from noisy counts of both sets of cells.
 
         Parameters
         ----------
@@ -107,7 +119,7 @@ class PrivateSummary:
         release : CellsRelease
         is_seeded : bool
         max_rows_per_group : int or None
-            Rows of each person; None if a record is a row.
+            Number of rows per person; None if a record is a row.
         """
         of_columns = zip(names, cells, *noisy, strict=True)
         columns = tuple(_shares(*of_column, n_samples, release) for of_column in of_columns)
@@ -116,18 +128,18 @@ class PrivateSummary:
 
     @property
     def suspicious(self) -> list[str]:
-        """What a user should look at, in plain words; empty if nothing shows beyond the noise."""
+        """Findings to check, in plain language; empty if nothing exceeds the noise."""
         return [text for column in self.columns for text in column.suspicious]
 
     def to_frame(self) -> Any:
-        """All shares, with their intervals.
+        """Return all shares and their intervals.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each share: `column`; `kind`, "flag" or "part"; `of`, what it is of ("missing", "below", "above",
-            "other", or which part of the range or which labels); `share`, of all records; and `lower` and `upper`, the
-            95% interval, for all rows at once.
+            One row per share: `column`; `kind`, "flag" or "part"; `of`, the flag ("missing", "below", "above", "other")
+            or the part of the range or the labels; `share`, of all records; and `lower` and `upper`, the 95% interval,
+            simultaneous for all rows.
 
         Raises
         ------
@@ -163,7 +175,7 @@ class PrivateSummary:
         return Summary(facts, broken, columns, range(len(names)), unit="column", terms=(terms,))
 
 
-NOTHING = "Nothing suspicious shows beyond the noise."
+NOTHING = "Nothing suspicious found beyond the noise."
 
 
 def _shares(name, cells, flags, parts, n_samples, release):

@@ -1,4 +1,4 @@
-"""What is suspicious about a column, in plain words: from noisy shares and public facts only."""
+"""Suspicious findings about a column, in plain language, from noisy shares and public facts only."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from skdpmic.release.summary.cells import BELOW, MISSING, OTHER
 from skdpmic.table.axes import Knots, LogRange
 from skdpmic.table.dates import NUMBERS
 
-FEWEST = 0.005  # of the values, as an end of a range may well be where hardly any are
+FEWEST = 0.005  # share of the values: an end of a range may well lie where there are hardly any
 _MOST = 0.5
-# Of the values in their range, that they are in one or two of its parts; labels are rarer by nature.
+# Share of the values in range that are in one or two of its parts; single labels are rarer by nature.
 _NEARLY_ALL, _ONE_LABEL = 0.85, 0.97
-_SURE = 0.3  # at least so many of them, so that it is not noise alone
+_SURE = 0.3  # smallest certain share, so that it is not noise alone
 
 
 def suspicions(name, cells, flags, parts, n_samples, release):
-    """What a user should look at.
+    """List the findings to check.
 
     Parameters
     ----------
@@ -50,13 +50,13 @@ def _of_flag(name, cells, flag, about):
         return f"{about} of {name} is missing."
     if flag == OTHER:
         labels = abbreviated(list(cells.axis.labels[:5]))
-        return f"{about} of {name} is none of its labels, such as {labels}: check spelling, case and spaces."
+        return f"{about} of {name} matches none of its labels, such as {labels}: check spelling, case and spaces."
     end = written(cells.part_ends()[0 if flag == BELOW else -1])
     return f"{about} of {name} lies {flag} its range, which ends at {end}: check the unit, or widen the range."
 
 
 def _of_parts(name, cells, parts, share_inside, reach_of_parts):
-    """Whether nearly all values that are in their range are in one part of it, or in two next to each other."""
+    """A finding if nearly all values in range are in one part of it, or in two adjacent parts."""
     least = max((_ONE_LABEL if cells.is_nominal else _NEARLY_ALL) * share_inside, _SURE)
     for n_together in (1,) if cells.is_nominal else (1, 2):
         together = np.convolve(parts, np.ones(n_together), mode="valid")
@@ -71,7 +71,7 @@ def _in_few_parts(name, cells, first, n_together, about):
     if cells.is_nominal:
         labels = cells.part_ends()[first]
         label = f"{labels[0]!r}" if len(labels) == 1 else f"one of {labels[0]!r} to {labels[-1]!r}"
-        return f"{about} of {name} is {label}: it hardly tells records apart."
+        return f"{about} of {name} is {label}: the column hardly distinguishes records."
     ends = cells.part_ends()
     lower, upper = written(ends[first]), written(ends[first + n_together])
     place = {(0, 1): "the lowest fiftieth", (0, 2): "the lowest tenth"}.get((first, n_together))
@@ -89,7 +89,7 @@ def _about(share, margin):
 
 
 def written(end):
-    """A number in short, a date without its time where that is midnight, or a duration in days and hours."""
+    """A short form of a number, a date (without its time if that is midnight) or a duration in days and hours."""
     if isinstance(end, float):
         return np.format_float_positional(end, precision=4, fractional=False, trim="-")
     if isinstance(end, np.timedelta64):

@@ -1,4 +1,4 @@
-"""Divisions in two of columns, such as classes, labels or equal parts: all that are few enough to be looked at."""
+"""Divisions of columns (classes, labels or equal parts) into two groups, few enough to try all."""
 
 MOST_DIVISIONS = 32  # in order, and by parity
 
@@ -15,11 +15,11 @@ def cuts(n_columns):
 
 
 def parities(n_columns):
-    """By whether some binary digits of a column's number have an even or an odd sum."""
+    """By the parity of the sum of some binary digits of the column number."""
     n_masks = min(2 ** (n_columns - 1).bit_length(), MOST_DIVISIONS)
     return [tuple((j & mask).bit_count() % 2 for j in range(n_columns)) for mask in range(1, n_masks)]
 
 
 def distinct(divisions):
-    """Each of them once, with the first column in group 0."""
+    """The distinct divisions, with the first column in group 0."""
     return list(dict.fromkeys(tuple(group ^ groups[0] for group in groups) for groups in divisions))

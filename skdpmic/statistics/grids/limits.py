@@ -1,26 +1,25 @@
-"""How large grids may be, by public numbers only (``docs/evidence/defaults.md``)."""
+"""Limits of grid sizes, from public numbers only (``docs/evidence/defaults.md``)."""
 
 import math
 import numbers
 import sys
 
-_ALWAYS = 1_000  # for any number of records: takes a fraction of a second
-_AT_MOST = 10_000  # for any number of records: memory and time of one score grow with the square
-_FOR_A_CLASS = 100  # twice what the defaults take
+_ALWAYS = 1_000  # allowed for any number of records: takes a fraction of a second
+_AT_MOST = 10_000  # maximum for any number of records: memory and time of a score grow with the square
+_FOR_A_CLASS = 100  # twice the defaults
 
 
 def largest_size(n, n_classes=None):
-    """Most cells of a grid that `n` records can use, and so the largest B.
+    """The largest useful number of cells of a grid for `n` records, and so the largest B.
 
-    Beyond n cells, a grid adds nothing but chance. Below 1,000 records, 1,000 are allowed; above 10,000, no more than
-    10,000.
+    Beyond n cells, a grid adds only bias. Below 1,000 records, 1,000 cells are allowed; above 10,000, at most 10,000.
 
     Parameters
     ----------
     n : int or inf
-        Number of records; infinity where it is open.
+        Number of records; infinity if it is open.
     n_classes : int, default=None
-        Of a discrete target: each class may have 100 cells, whatever n.
+        Number of classes of a discrete target: each class may have 100 cells, for any n.
 
     Returns
     -------
@@ -38,14 +37,14 @@ def largest_size(n, n_classes=None):
 
 
 def largest_c(n, B, n_classes=None, master="reduced"):
-    """Largest c: that whose master partitions have no more parts than ``largest_size(n)``.
+    """The largest c, at which master partitions have at most ``largest_size(n)`` parts.
 
-    Finer ones would only separate records that differ by less than the n-th part of the range.
+    Finer ones would only separate records that differ by less than 1 / n of the range.
 
     Parameters
     ----------
     n : int or inf
-        Number of records; infinity where it is open.
+        Number of records; infinity if it is open.
     B : float, at least 4
         As a number.
     n_classes : int, default=None
@@ -65,7 +64,7 @@ def finest_merge(B, n_classes=None):
 
 
 def check_B(B, n=None, n_classes=None):
-    """Raise unless `B` is a number >= 4 or an exponent in (0, 1), and, if `n` is given, no more than n can use."""
+    """Raise unless `B` is a number >= 4 or an exponent in (0, 1) and, if `n` is given, at most `largest_size`."""
     if not isinstance(B, numbers.Real) or not (4 <= B <= sys.float_info.max or 0 < B < 1):
         raise ValueError(f"B must be a number >= 4 or an exponent in (0, 1), got {B!r}.")
     if n is not None and B > largest_size(n, n_classes):
@@ -79,12 +78,12 @@ def grid_size(B, n, n_classes=None):
 
 
 def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
-    """Raise unless `c` is a positive number, and, if `n` and `B` are given, no more than is of use to them."""
+    """Raise unless `c` is a positive number and, if `n` and `B` are given, at most `largest_c`."""
     if not isinstance(c, numbers.Real) or not 0 < c <= sys.float_info.max:
         raise ValueError(f"c must be a number > 0, got {c!r}.")
     if n is not None and c > largest_c(n, B, n_classes, master):
         raise ValueError(
-            f"c must be at most {largest_c(n, B, n_classes, master):.6g} with B={B:.6g}{_with(n, n_classes)}, as "
+            f"c must be at most {largest_c(n, B, n_classes, master):.6g} with B={B:.6g}{_with(n, n_classes)}, because "
             f"master partitions have at most {largest_size(n):,} parts, got {c!r}."
         )
 

@@ -1,8 +1,8 @@
-"""Range equipartitions of one axis, and the refinement that they have in common.
+"""Range equipartitions of one axis, and their common refinement.
 
-MICr looks at an axis through many equipartitions: 2 parts, 3 parts, ..., and the master partitions. All
-their edges together cut the axis into small *cells*. A value is located once, in its cell; the part that
-it falls into, in any of the partitions, follows from the cell.
+MICr uses many equipartitions of an axis: 2 parts, 3 parts, ..., and the master partitions. All their edges together cut
+the axis into small *cells*. A value is located once, in its cell; the cell determines its part in any of the
+partitions.
 """
 
 from typing import NamedTuple
@@ -10,6 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.jit import jit
+from skdpmic._utils.little_work import Allowance
+
+_IN_NUMPY = Allowance(0.03)
 
 
 class Partitions(NamedTuple):
@@ -24,15 +27,15 @@ class Partitions(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """A column of values placed into cells. As sensitive as the column itself."""
+    """A column of values located in cells. Raw data; not private."""
 
     cells: np.ndarray  # uint32 (n_samples,) the cell of each value
     n_cells: int
-    first_cell: np.ndarray  # (n_sizes, largest size + 1) where part i of a partition begins; after the last, n_cells
+    first_cell: np.ndarray  # (n_sizes, largest size + 1) start of part i of a partition; after the last, n_cells
 
 
 def equipartitions(sizes):
-    """The partitions of an axis into each of `sizes` parts; what they share whatever the bounds are."""
+    """The partitions of an axis into each of `sizes` parts: their structure, which does not depend on the bounds."""
     sizes = np.unique(sizes)
     of_size = np.repeat(np.arange(len(sizes)), sizes - 1)
     parts = np.concatenate([np.arange(1, size) for size in sizes])
@@ -43,15 +46,15 @@ def equipartitions(sizes):
 def range_axis(values, bounds, partitions):
     """The axis of numeric `values` with the equipartitions of the range `bounds`.
 
-    Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and
-    the last part also take values outside, which are thus clipped to the bounds.
+    Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and the last
+    part also contain values outside, which are thus clipped to the bounds.
     """
     edges, first_cell = refine(*bounds, partitions)
     return Axis(locate(values, edges, *bounds), len(edges) + 1, first_cell)
 
 
 def refine(lo, hi, partitions):
-    """Cells that the equipartitions of [lo, hi] have in common.
+    """The common cells of the equipartitions of [lo, hi].
 
     Returns
     -------
@@ -72,7 +75,7 @@ def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
     one, n_distinct = np.uint64(1), np.uint64(0)
     for j in range(np.uint64(len(parts))):
         edge = lo + parts[j] * ((hi - lo) / sizes[of_size[j]])
-        # The exact edges ascend; rounding may swap equal ones, which this insertion sort puts right.
+        # The exact edges ascend; rounding may swap equal ones, which this insertion sort corrects.
         at = j
         while at > 0 and edges[at - one] > edge:
             edges[at] = edges[at - one]
@@ -95,8 +98,8 @@ def locate(values, edges, lo, hi):
 
     A missing value, NaN, is in the first cell.
 
-    Buckets of equal width narrow the search. The bucket number never falls as the value grows, rounding
-    included, so an edge in an earlier bucket lies below the value. The more values, the more buckets are worth while.
+    Buckets of equal width narrow the search. The bucket number never decreases as the value grows, even with rounding,
+    so an edge in an earlier bucket lies below the value. More values justify more buckets.
     """
     cells, n_missing = locate_between(values, np.append(edges, np.nan), lo, hi)
     if n_missing > 0:
@@ -105,16 +108,16 @@ def locate(values, edges, lo, hi):
 
 
 def locate_between(values, guarded, lo, hi):
-    """The same, with NaN after the last edge: at most no value, not even an infinite one.
+    """The same, with NaN after the last edge, above all values, even infinite ones.
 
-    Returns also how many values are missing. These are in a cell of their own, after all others.
+    Also returns the number of missing values, which have their own cell after all others.
     """
     cells, n_missing = locate_each([values], [0], guarded[np.newaxis], np.array([[lo, hi]], dtype=np.float64))
     return cells[0], n_missing[0]
 
 
 def locate_each(columns, ranges, guarded, bounds):
-    """The same of several columns of one length, each in one of some ranges, which have equally many edges.
+    """The same for several columns of equal length, each in one of several ranges with equal numbers of edges.
 
     Parameters
     ----------
@@ -129,18 +132,27 @@ def locate_each(columns, ranges, guarded, bounds):
     n_missing : int64 ndarray of shape (n_columns,)
     """
     columns = np.ascontiguousarray(columns, dtype=np.float64).view()
-    columns.flags.writeable = False  # as columns of pandas are, for which numba would compile once more
+    if _IN_NUMPY.covers(50 * columns.size):
+        return _locate_in_numpy(columns, ranges, guarded)
+    columns.flags.writeable = False  # like pandas columns, for which numba would otherwise compile again
     n_edges = guarded.shape[1] - 1
-    n_buckets = n_edges * min(max(2, columns.shape[1] // (16 * n_edges)), 8) + 1
+    n_buckets = n_edges * min(max(2, columns.size // (16 * n_edges * len(bounds))), 8) + 1
     edges_before = np.zeros((len(bounds), n_buckets + 1), dtype=np.uint32)
     cells, n_missing = np.empty(columns.shape, dtype=np.uint32), np.zeros(len(columns), dtype=np.int64)
     _locate(columns, np.array(ranges), bounds, guarded, edges_before, cells, n_missing)
     return cells, n_missing
 
 
+def _locate_in_numpy(columns, ranges, guarded):
+    cells = np.empty(columns.shape, dtype=np.uint32)
+    for found, values, r in zip(cells, columns, ranges, strict=True):
+        found[:] = np.searchsorted(guarded[r], values, side="right")  # NaN is above all other numbers
+    return cells, np.isnan(columns).sum(axis=1)
+
+
 @jit
 def _locate(columns, ranges, bounds, guarded, edges_before, cells, n_missing):
-    """Fill in `cells` and, from zeros, `n_missing`, of each column for itself.
+    """Fill in `cells` and, from zeros, `n_missing`, for each column.
 
     ``edges_before[r, b]``, from zeros, becomes the number of edges of range r in the buckets before b.
     """
@@ -163,11 +175,11 @@ def _locate(columns, ranges, bounds, guarded, edges_before, cells, n_missing):
             position = (values[i] - lo) * per_unit
             bucket = np.uint64(min(position, last)) if position > 0.0 else np.uint64(0)
             cell = before[bucket]
-            cell += np.uint32(edges[cell] <= values[i])  # mostly enough, and cheaper than a branch nobody can predict
+            cell += np.uint32(edges[cell] <= values[i])  # usually enough, and cheaper than an unpredictable branch
             while edges[cell] <= values[i]:
                 cell += np.uint32(1)
             found[i] = cell
-        # In a loop of its own, which several values at once go through; it is seldom that there is anything to mend.
+        # In a separate loop, which is vectorised; corrections are rare.
         for i in range(len(values)):
             n_missing[j] += np.isnan(values[i])
         for i in range(len(values) if n_missing[j] > 0 else 0):
@@ -185,14 +197,14 @@ def equal_parts(values, bounds, n_parts):
 
 
 def parts_and_missing(values, bounds, n_parts):
-    """The same, and how many values are missing, NaN; these are in the part after the last one."""
+    """The same, and the number of missing values (NaN), which are in the part after the last one."""
     parts, n_missing = parts_of_each([values], [tuple(bounds)], n_parts)
     return parts[0], n_missing[0]
 
 
 def parts_of_each(columns, bounds, n_parts):
-    """The same of several columns of one length, whose bounds are tuples: (n_columns, n_samples), and (n_columns,)."""
-    number = {pair: r for r, pair in enumerate(dict.fromkeys(bounds))}  # of different ranges, mostly one
+    """The same for several columns with tuples as bounds: (n_columns, n_samples), and (n_columns,)."""
+    number = {pair: r for r, pair in enumerate(dict.fromkeys(bounds))}  # of distinct ranges, usually one
     guarded = np.array([np.append(_edges(pair, n_parts), np.nan) for pair in number])
     return locate_each(columns, [number[pair] for pair in bounds], guarded, np.array(list(number), dtype=np.float64))
 

@@ -1,1 +1,1 @@
-"""MICr, MICe, and noisy tables to estimate MICr from."""
+"""MICr, MICe, and noisy tables for estimating MICr."""

@@ -1,7 +1,7 @@
 """Tables of counts for all grids of MICr, from as few passes over the records as possible.
 
-Grids that share a table are a *group*. All partitions of a group's grids together cut either axis into the cells that
-they have in common; the records are counted into these, and each grid adds up the cells of its parts.
+Grids that share a table form a *group*. All partitions in a group together cut each axis into their common cells; the
+records are counted in these cells, and each grid sums the cells of its parts.
 """
 
 import math
@@ -12,34 +12,34 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids.partitions import locate_between, refine
+from skdpmic.statistics.grids.partitions import locate_between, locate_each, refine
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, Grids, Tables, grids_of, with_one_more
 
 # --- Which grids share a table: public ------------------------------------------------------------------------
 
 
 class Groups(NamedTuple):
-    """The grids of a plan in groups."""
+    """The grids of a plan, in groups."""
 
     grids: Grids
     of_grid: np.ndarray  # int64 (n_grids,) the group
-    rounds: tuple  # of pairs: numbers of groups, and the rows of their grids
+    rounds: tuple  # pairs of group numbers, and the rows of their grids
 
     @property
     def numbers(self):
-        """Of all groups."""
+        """Numbers of all groups."""
         return np.arange(self.of_grid[-1] + 1, dtype=np.uint64)
 
 
 def groups_of(plan, n=0):
-    """The groups that count n records fastest; for n = 0 one for each master partition.
+    """The groups that count n records fastest; for n = 0, one per master partition.
 
     Parameters
     ----------
     plan : int64 ndarray of shape (n_grids, 3)
         Parts of the fixed axis, ascending parts of the master partition, largest number of merged parts.
     n : int, default=0
-        Number of records, about.
+        Approximate number of records.
     """
     ends = np.append(np.flatnonzero(np.diff(plan[:, N_MASTER])) + 1, len(plan))
     if n >= _FEWEST_TO_JOIN and len(ends) > 1:
@@ -48,14 +48,14 @@ def groups_of(plan, n=0):
 
 
 def groups_ending(plan, ends, degrees=None):
-    """The groups of a plan, each from where another one ends to the next of `ends`."""
+    """The groups of a plan, cut at `ends`."""
     group = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     numbers = np.arange(len(plan))
     return _in_rounds(grids_of(plan, table=group, cuts=numbers, borders=numbers, degrees=degrees), group)
 
 
 def _in_rounds(grids, group):
-    # What both orientations reach in the first group, the cheapest, spares much of the others.
+    # The scores of both orientations in the first group, the cheapest, save much of the others.
     n_groups = int(group[-1]) + 1
     rounds = tuple(
         (np.arange(*some, dtype=np.uint64), grids.rows[slice(*np.searchsorted(group, some))])
@@ -66,22 +66,22 @@ def _in_rounds(grids, group):
 
 
 class GroupsByMissing(NamedTuple):
-    """The groups of the same grids, where values are missing and where none are."""
+    """The groups of the same grids, with and without missing values."""
 
     complete: Groups
-    merged: Groups  # with a part for the values that are missing on the axis to be merged
+    merged: Groups  # with a part for missing values on the axis to be merged
     fixed: Groups  # on the fixed axis
     most: tuple  # of `Grids`, for all of them
 
     def of(self, free, fixed):
-        """Those of a column to be merged and a fixed one."""
+        """The groups for a column to be merged and a fixed one."""
         if free.is_incomplete:
             return self.merged
         return self.fixed if fixed.is_incomplete else self.complete
 
 
 def groups_by_missing(groups):
-    """With the groups of complete columns, those of all."""
+    """The groups for all columns, from those for complete columns."""
     merged, fixed = (_in_rounds(with_one_more(groups.grids, side), groups.of_grid) for side in (N_MASTER, N_FIXED))
     most = tuple(map(max, merged.grids.most, fixed.grids.most))
     return GroupsByMissing(groups, merged, fixed, most)
@@ -91,9 +91,9 @@ _FEWEST_TO_JOIN = 5000
 
 
 def _joined(plan, ends, n):
-    """The ends of the groups whose tables take the least time, if a cell takes half as long as a record."""
+    """The ends of the fastest groups, if a cell takes half as long as a record."""
     starts = [0, *ends[:-1]]
-    least, best = [0], []  # for the groups up to each end: the cost, and the first group that is joined with the last
+    least, best = [0], []  # for the groups up to each end: the cost, and the first group joined with the last
     for last in range(len(ends)):
         parts, rows = _Refinement(), _Refinement()
         costs = []
@@ -114,7 +114,7 @@ def _joined(plan, ends, n):
 
 
 class _Refinement:
-    """How many cells equipartitions of some sizes have in common: as many as there are fractions i / size below 1."""
+    """The number of common cells of equipartitions of some sizes: the number of distinct fractions i / size below 1."""
 
     def __init__(self):
         self._denominators = set()
@@ -140,19 +140,19 @@ def _totient(d):
 
 
 class Edges(NamedTuple):
-    """The partitions of one axis, one for each grid, and all their inner edges."""
+    """The partitions of one axis, one per grid, and all their inner edges."""
 
-    shape: tuple  # number of grids, most edges of one, both ends included
+    shape: tuple  # number of grids, maximum number of edges, including both ends
     n_groups: int
     group: np.ndarray  # (n_edges,)
-    in_axis: np.ndarray  # (n_edges,) its place in Axis.first_cell, flat
-    in_starts: np.ndarray  # (n_edges,) its place in Cells.starts, flat
-    last_in_starts: np.ndarray  # (n_grids,) the same of each grid's upper end
+    in_axis: np.ndarray  # (n_edges,) flat index in Axis.first_cell
+    in_starts: np.ndarray  # (n_edges,) flat index in Cells.starts
+    last_in_starts: np.ndarray  # (n_grids,) the same for the upper end of each grid
     last_group: np.ndarray  # (n_grids,)
 
 
 def edges_of(sizes, group, all_sizes):
-    """The edges of each grid's partition into `sizes` parts, of an axis that has partitions into `all_sizes` parts."""
+    """The edges of the partition of each grid into `sizes` parts, on an axis with partitions into `all_sizes` parts."""
     grid = np.repeat(np.arange(len(sizes)), sizes - 1)
     part = np.concatenate([np.arange(1, size) for size in sizes])
     width = int(sizes.max()) + 1
@@ -162,20 +162,20 @@ def edges_of(sizes, group, all_sizes):
 
 
 class Cells(NamedTuple):
-    """The cells of an axis as the groups see them. Of a numeric axis, they depend on its bounds alone."""
+    """The cells of an axis in each group. For a numeric axis, they depend on its bounds only."""
 
-    common: np.ndarray  # uint32 (n_groups, n_cells), in which of the cells in common, from 1 on, each cell lies
-    starts: np.ndarray  # uint32 (n_grids, largest size + 1), the common cells where the parts of each partition begin
-    n_corners: np.ndarray  # int64 (n_groups,), one more than the cells in common
+    common: np.ndarray  # uint32 (n_groups, n_cells), number of the common cell, from 1 on, of each cell
+    starts: np.ndarray  # uint32 (n_grids, largest size + 1), first common cell of each part of each partition
+    n_corners: np.ndarray  # int64 (n_groups,), number of common cells plus one
 
 
 def cells_of(first_cell, n_cells, edges):
-    """The cells that the partitions of each group have in common.
+    """The common cells of the partitions of each group.
 
     Parameters
     ----------
     first_cell : int64 ndarray of shape (n_partitions, largest size + 1)
-        Of an :class:`skdpmic.statistics.grids.partitions.Axis`.
+        That of an :class:`skdpmic.statistics.grids.partitions.Axis`.
     n_cells : int
     edges : Edges
     """
@@ -192,7 +192,7 @@ def cells_of(first_cell, n_cells, edges):
 
 
 def _with_missing(cells, sizes):
-    """The cells and, after them, one for missing values, which is its own bin of each partition."""
+    """The cells, followed by one for missing values, which have their own bin in each partition."""
     common = np.concatenate([cells.common, cells.n_corners[:, np.newaxis].astype(np.uint32)], axis=1)
     starts = np.concatenate([cells.starts, np.zeros((len(sizes), 1), dtype=np.uint32)], axis=1)
     grid = np.arange(len(sizes))
@@ -204,32 +204,48 @@ def _with_missing(cells, sizes):
 
 
 class Column(NamedTuple):
-    """A column of values placed into cells. As sensitive as the column itself."""
+    """A column of values placed into cells, or several of one range. Raw data; not private."""
 
-    cells: np.ndarray  # uint32 (n_samples,), the cell of each value
-    free: Cells | None  # the cells as the partitions see them that are merged, where they are
-    fixed: Cells | None  # and as those that are not
-    is_incomplete: bool = False  # whether values are missing, for which the last cell is then
+    cells: np.ndarray  # uint32 (n_samples,), the cell of each value; (n_columns, n_samples) of several
+    free: Cells | None  # the common cells for partitions to be merged, if any
+    fixed: Cells | None  # the common cells for fixed partitions
+    is_incomplete: bool = False  # whether values are missing, which are then in the last cell
+
+    @property
+    def cells_of_each(self):
+        """The cells of each column: uint32 (n_columns, n_samples)."""
+        return self.cells if self.cells.ndim == 2 else self.cells[np.newaxis]
 
 
 class RangePlacer(ABC):
-    """What places numeric columns, which may have ranges of their own, into the cells of a `plan`."""
+    """Locates numeric columns, which may have different ranges, in the cells of a `plan`."""
 
     _latest = None, None, None
     _latest_with_missing = None, None, None
 
     def place(self, values, bounds, may_miss=False):
-        """The values as a column; with cells for missing ones, which are NaN, if there are any or if there may be."""
-        latest, edges, cells = self._latest
-        if latest != bounds:
-            edges, first_cell = refine(*bounds, self._partitions)
-            cells = self._sides(cells_of(first_cell, len(edges) + 1, self._edges))
-            edges = np.append(edges, np.nan)
-            self._latest = bounds, edges, cells  # columns often have one range
+        """The values as a column; with a cell for missing values (NaN), if there are any or if there may be."""
+        edges, cells = self._of_range(bounds)
         located, n_missing = locate_between(values, edges, *bounds)
         if n_missing > 0 or may_miss:
             return Column(located, *self._with_missing(bounds, *cells), True)
         return Column(located, *cells)
+
+    def place_complete(self, X, bounds):
+        """The columns without missing values, of several with one range, as one `Column`; and which these are."""
+        edges, cells = self._of_range(bounds)
+        ranges = np.array([bounds], dtype=np.float64)
+        located, n_missing = locate_each(X, [0] * len(X), edges[np.newaxis], ranges)
+        is_complete = n_missing == 0
+        return Column(located if is_complete.all() else located[is_complete], *cells), is_complete
+
+    def _of_range(self, bounds):
+        latest, *found = self._latest
+        if latest != bounds:
+            edges, first_cell = refine(*bounds, self._partitions)
+            found = np.append(edges, np.nan), self._sides(cells_of(first_cell, len(edges) + 1, self._edges))
+            self._latest = bounds, *found  # columns often have the same range
+        return found
 
     def _with_missing(self, bounds, free, fixed):
         latest, *cells = self._latest_with_missing
@@ -241,31 +257,34 @@ class RangePlacer(ABC):
 
     @abstractmethod
     def _sides(self, cells):
-        """The cells of a range where it is merged, and where it is fixed or None."""
+        """The cells of a range to be merged, and those of a fixed range, or None."""
 
 
 def empty_tables(free, fixed):
-    """Room for the tables of all groups, with a column to be merged and a fixed one."""
+    """Room for the tables of all groups, with a column to be merged and a fixed one; or with several of either."""
     parts, rows = free.free, fixed.fixed
-    below = np.empty(np.dot(parts.n_corners, rows.n_corners), dtype=np.uint32)
+    n_pairs = max(len(free.cells_of_each), len(fixed.cells_of_each))
+    below = np.empty(n_pairs * np.dot(parts.n_corners, rows.n_corners), dtype=np.uint32)
     return Tables(below, np.empty((len(parts.n_corners), 2), dtype=np.uint64), parts.starts, rows.starts)
 
 
 def count(free, fixed, numbers, tables):
-    """Fill in the tables of the groups with these numbers; those of other groups are lost."""
+    """Fill in the tables of the groups with these numbers; those of other groups are overwritten."""
     parts, rows = free.free.common, fixed.fixed.common
-    _count_records(free.cells, fixed.cells, parts, rows, numbers, tables.below, tables.places)
+    free_cells, fixed_cells = free.cells_of_each, fixed.cells_of_each
+    below = tables.below.reshape(max(len(free_cells), len(fixed_cells)), -1)
+    _count_records(free_cells, fixed_cells, parts, rows, numbers, below, tables.places)
     return tables
 
 
 def missing_first(tables, numbers, n_corners):
-    """The tables of some groups, whose last cells of the axis to be merged move before all others: in place.
+    """The tables of some groups, with the last cell of the axis to be merged moved to the front, in place.
 
     Parameters
     ----------
     tables : Tables
     numbers : ndarray
-        Of the groups.
+        Numbers of the groups.
     n_corners : ndarray of shape (n_all_groups,)
         ``Cells.n_corners`` of the axis to be merged.
     """
@@ -277,7 +296,7 @@ def missing_first(tables, numbers, n_corners):
 
 @jit
 def _move_last_first(groups, n_corners, below, places):
-    """Change ``Tables.below`` to what it would be if the last cell of each group were the first."""
+    """Change ``Tables.below`` as if the last cell of each group were the first."""
     one = np.uint64(1)
     for i in range(np.uint64(len(groups))):
         start, height, width = places[groups[i], 0], places[groups[i], 1], np.uint64(n_corners[groups[i]])
@@ -296,27 +315,30 @@ def _count_records(free_cells, fixed_cells, part, row, groups, below, places):
 
     Parameters
     ----------
-    free_cells, fixed_cells : uint32 ndarrays of shape (n_samples,)
+    free_cells, fixed_cells : uint32 ndarrays of shape (n_pairs, n_samples), or (1, n_samples) of a column of all pairs
     part, row : uint32 ndarrays of shape (n_all_groups, n_cells)
-        ``Cells.common`` of either axis.
+        ``Cells.common`` of each axis.
     groups : uint64 ndarray
-    below : uint32 ndarray
+    below : uint32 ndarray of shape (n_pairs, n_corners)
     places : uint64 ndarray of shape (n_all_groups, 2)
     """
-    one, start = np.uint64(1), np.uint64(0)
-    for i in range(np.uint64(len(groups))):
-        group = groups[i]
-        width, height = part[group, part.shape[1] - 1] + one, row[group, row.shape[1] - 1] + one
-        places[group, 0], places[group, 1] = start, height
-        for cell in range(start, start + width * height):
-            below[cell] = 0
-        for record in range(np.uint64(len(free_cells))):
-            cell = part[group, free_cells[record]] * height + row[group, fixed_cells[record]]
-            below[start + cell] += np.uint32(1)
-        for t in range(one, width):
-            at = start + t * height
-            in_part = np.uint32(0)
-            for u in range(one, height):
-                in_part += below[at + u]
-                below[at + u] = below[at + u - height] + in_part
-        start += width * height
+    one = np.uint64(1)
+    for pair in range(len(below)):
+        free, fixed = free_cells[pair % len(free_cells)], fixed_cells[pair % len(fixed_cells)]
+        start, counts = np.uint64(0), below[pair]
+        for i in range(np.uint64(len(groups))):
+            group = groups[i]
+            width, height = part[group, part.shape[1] - 1] + one, row[group, row.shape[1] - 1] + one
+            places[group, 0], places[group, 1] = start, height
+            for cell in range(start, start + width * height):
+                counts[cell] = 0
+            for record in range(np.uint64(len(free))):
+                cell = part[group, free[record]] * height + row[group, fixed[record]]
+                counts[start + cell] += np.uint32(1)
+            for t in range(one, width):
+                at = start + t * height
+                in_part = np.uint32(0)
+                for u in range(one, height):
+                    in_part += counts[at + u]
+                    counts[at + u] = counts[at + u - height] + in_part
+            start += width * height

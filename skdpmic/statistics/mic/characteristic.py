@@ -1,4 +1,4 @@
-"""The characteristic matrix of a pair: all its entries, the statistics made of them, and the best grid."""
+"""The characteristic matrix of a pair: all its entries, the statistics computed from them, and the best grid."""
 
 from typing import Any, NamedTuple
 
@@ -15,24 +15,23 @@ from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, entropy_tabl
 
 
 class BestGrid(NamedTuple):
-    """The grid of the largest entry. A cell includes its lower edges; the last one of an axis also its upper edge."""
+    """The grid of the largest entry. A cell includes its lower edges; the last of an axis also its upper edge."""
 
     x_edges: np.ndarray  # (n_x_parts + 1,) ascending
     y_edges: np.ndarray  # (n_y_parts + 1,) ascending
-    counts: np.ndarray  # (n_x_parts, n_y_parts) the records in each cell
+    counts: np.ndarray  # (n_x_parts, n_y_parts) number of records in each cell
 
 
 class CharacteristicMatrix:
-    """All entries of a characteristic matrix, and the statistics made of them. Holds no records.
+    """All entries of a characteristic matrix, and the statistics computed from them. Contains no records.
 
-    Made by :func:`characteristic_matrix`. MIC, MAS, MEV and MCN are those of [1]_, TIC is that of [2]_, and GMIC that
-    of [3]_.
+    Returned by :func:`characteristic_matrix`. MIC, MAS, MEV and MCN are defined in [1]_, TIC in [2]_, and GMIC in [3]_.
 
     Attributes
     ----------
     matrix : ndarray of shape (size, size)
-        ``matrix[k, l]`` is the entry for k parts of x and l parts of y, in [0, 1]. NaN where ``k * l > B``, and in
-        rows and columns 0 and 1, which stand for no grid. ``size = B // 2 + 1``.
+        ``matrix[k, l]`` is the entry for k parts of x and l parts of y, in [0, 1]. NaN if ``k * l > B``, and in rows
+        and columns 0 and 1, which have no grid. ``size = B // 2 + 1``.
 
     References
     ----------
@@ -41,6 +40,15 @@ class CharacteristicMatrix:
     .. [2] Y. A. Reshef, D. N. Reshef, H. K. Finucane, P. C. Sabeti and M. Mitzenmacher, "Measuring Dependence
        Powerfully and Equitably", Journal of Machine Learning Research 17, 2016.
     .. [3] A. Luedtke and L. Tran, "The Generalized Mean Information Coefficient", arXiv:1308.5712, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic import characteristic_matrix
+    >>> x = np.linspace(-1, 1, 200)
+    >>> entries = characteristic_matrix(x, x**2)
+    >>> entries.mic(), round(entries.mas(), 2), entries.mcn()
+    (1.0, 0.69, 3.0)
     """
 
     def __init__(self, matrix, best_grid):
@@ -51,43 +59,43 @@ class CharacteristicMatrix:
         return f"<CharacteristicMatrix of {len(self._entries())} entries, mic={self.mic():.4g}>"
 
     def mic(self) -> float:
-        """Maximal Information Coefficient: the largest entry."""
+        """Return the Maximal Information Coefficient: the largest entry."""
         return float(self._entries().max())
 
     def tic(self, norm: bool = False) -> float:
-        """Total Information Coefficient: the sum of the entries; with `norm`, their mean."""
+        """Return the Total Information Coefficient: the sum of the entries; with `norm`, their mean."""
         return float(self._entries().mean() if norm else self._entries().sum())
 
     def mas(self) -> float:
-        """Maximum Asymmetry Score, for departure from monotonicity: the largest ``|M[k, l] - M[l, k]|``."""
+        """Return the Maximum Asymmetry Score, for non-monotonicity: the largest ``|M[k, l] - M[l, k]|``."""
         return float(np.nanmax(np.abs(self.matrix - self.matrix.T)))
 
     def mev(self) -> float:
-        """Maximum Edge Value, for closeness to a function: the largest entry with k = 2 or l = 2."""
+        """Return the Maximum Edge Value, for closeness to a function: the largest entry with k = 2 or l = 2."""
         return float(np.nanmax([self.matrix[2], self.matrix[:, 2]]))
 
     def mcn(self, eps: float = 0) -> float:
-        """Minimum Cell Number, for complexity: the least ``log2(k l)`` with ``M[k, l] >= (1 - eps) MIC``.
+        """Return the Minimum Cell Number, for complexity: the least ``log2(k l)`` with ``M[k, l] >= (1 - eps) MIC``.
 
         Parameters
         ----------
         eps : float, default=0
-            In [0, 1]. ``eps = 1 - MIC`` makes it robust to noise.
+            Tolerance, in [0, 1]. ``eps = 1 - MIC`` makes it robust to noise.
         """
         if not 0 <= eps <= 1:
             raise ValueError(f"eps must be in [0, 1], got {eps!r}.")
         return float(np.log2(self._cells()[self._entries() >= (1 - eps) * self.mic()].min()))
 
     def gmic(self, p: float = -1) -> float:
-        """Generalized Mean Information Coefficient: the power mean of the maximal characteristic matrix.
+        """Return the Generalized Mean Information Coefficient: the power mean of the maximal characteristic matrix.
 
-        The entry of that matrix for k, l is the largest ``M[i, j]`` with ``i j <= k l``. GMIC falls from MIC at
-        ``p = inf`` to ``M[2, 2]`` at ``p = -inf``: the smaller p, the more it favours simple relationships.
+        The entry of that matrix for k, l is the largest ``M[i, j]`` with ``i j <= k l``. GMIC falls from MIC at ``p =
+        inf`` to ``M[2, 2]`` at ``p = -inf``: a smaller p favours simpler relationships.
 
         Parameters
         ----------
         p : float, default=-1
-            The exponent: 1 is the arithmetic mean, 0 the geometric, -1 the harmonic, infinity the largest.
+            Exponent: 1 gives the arithmetic mean, 0 the geometric, -1 the harmonic, infinity the maximum.
         """
         if np.isnan(p):
             raise ValueError("p must be a number, got NaN.")
@@ -98,14 +106,14 @@ class CharacteristicMatrix:
         return float(_power_mean(maximal, p))
 
     def best_grid(self) -> BestGrid:
-        """The grid of the largest entry; of equal ones, that with the fewest cells.
+        """Return the grid of the largest entry; of equal entries, the grid with the fewest cells.
 
         Returns
         -------
         BestGrid
-            Fields `x_edges`, `y_edges` and `counts`. At both ends, the edges are those of the data (MICe) or the bounds
-            (MICr); in between, they lie halfway between neighbouring values or on the range equipartition. There may
-            be fewer parts than the entry says, if ties or the master partition allow no more.
+            Fields `x_edges`, `y_edges` and `counts`. The outer edges are the extremes of the data (MICe) or the bounds
+            (MICr); inner edges lie halfway between neighbouring values or on the range equipartition. There may be
+            fewer parts than in the entry, if ties or the master partition allow no more.
         """
         return self._best_grid
 
@@ -124,7 +132,7 @@ def _power_mean(values, p):
         return values.min()
     if p == 0:
         return np.exp(np.log(values).mean())
-    # Relative to the value that dominates, so that no power overflows.
+    # Relative to the dominant value, so that no power overflows.
     scale = values.max() if p > 0 else values.min()
     return scale * ((values / scale) ** p).mean() ** (1 / p) if scale > 0 else 0.0
 
@@ -144,9 +152,9 @@ class _MassGrids:
         return all_entries(*self._axes, self._plan, self.table)
 
     def grid(self, free, n_fixed):
-        """The records below every corner of the grid with axis number `free` to be merged; fixed and master edges.
+        """Numbers of records below every corner of the grid with axis `free` to be merged; fixed and master edges.
 
-        The first has a row for every master edge, and a column for every fixed edge.
+        The first has a row for every master edge and a column for every fixed edge.
         """
         plan = self._plan[self._plan[:, 0] == n_fixed]
         ((_, _, tables, grids),) = mass_tables(both_ways(*self._axes)[free : free + 1], plan)
@@ -175,7 +183,7 @@ class _RangeGrids:
                 yield free, i, tables, grids_of(self._plan[i : i + 1])
 
     def grid(self, free, n_fixed):
-        """The records below every corner of the grid with axis number `free` to be merged; fixed and master edges."""
+        """Numbers of records below every corner of the grid with axis `free` to be merged; fixed and master edges."""
         n_master = int(self._plan[self._plan[:, 0] == n_fixed, 1][0])
         free_part, fixed_part = self._parts(free, n_master), self._parts(1 - free, n_fixed)
         counts = np.bincount(free_part * n_fixed + fixed_part, minlength=n_master * n_fixed).reshape(n_master, n_fixed)
@@ -195,11 +203,11 @@ def _range_edges(bounds, size):
 
 
 def _edges_between(column, ends):
-    """Edges with given numbers of records below: halfway between neighbouring values, and the data's ends."""
+    """Edges with given numbers of records below: halfway between neighbouring values, and the extremes of the data."""
     first_group = np.searchsorted(column.ends, ends[1:-1].astype(np.uint64))
     below, above = column.values[first_group - 1], column.values[first_group]
     middle = below / 2 + above / 2
-    middle = np.where((below < middle) & (middle < above), middle, above)  # rounding may meet or miss both
+    middle = np.where((below < middle) & (middle < above), middle, above)  # rounding may hit or miss both
     return np.concatenate([column.values[:1], middle, column.values[-1:]])
 
 
@@ -216,7 +224,7 @@ def _best_grid(grids, entries):
 
 
 def _merged_grid(grids, free, k, n_fixed):
-    """The best grid of `n_fixed` parts of the fixed axis and k merged parts of axis number `free`."""
+    """The best grid of `n_fixed` parts of the fixed axis and k merged parts of axis `free`."""
     below, fixed_edges, master_edges = grids.grid(free, n_fixed)
     ends = np.concatenate([[0], best_cuts(below, k, grids.table), [len(below) - 1]])
     counts = np.diff(np.diff(below[ends], axis=0), axis=1)
@@ -226,12 +234,12 @@ def _merged_grid(grids, free, k, n_fixed):
 
 
 def best_cuts(below, k, table):
-    """Where the best merge into k parts cuts the master partition: OptimizeAxis once more, for one grid.
+    """The cuts of the master partition by the best merge into k parts: OptimizeAxis again, for one grid.
 
     Parameters
     ----------
     below : int64 ndarray of shape (m + 1, n_fixed + 1)
-        Records in the first master parts and the first fixed parts.
+        Number of records in the first master parts and the first fixed parts.
     k : int
     table : EntropyTable
 
@@ -279,35 +287,35 @@ def characteristic_matrix(
     bounds: Range | None = None,
     master: Master = "reduced",
 ) -> CharacteristicMatrix:
-    """All entries of the characteristic matrix of two variables, and the best grid. Not private.
+    """Compute all entries of the characteristic matrix of two variables, and the best grid. Not private.
 
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
         Real numbers.
     statistic : {"mic_e", "mic_r"}, default="mic_e"
-        Which grids: the mass equipartitions of :func:`mic_e` or the range equipartitions of :func:`mic_r`.
+        Type of grids: the mass equipartitions of :func:`mic_e` or the range equipartitions of :func:`mic_r`.
     B : float, default=0.6
-        Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
-        stands for ``n_samples ** B``, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`.
+        Maximum grid size: a number of cells >= 4 (need not be an integer), or an exponent in (0, 1) for ``n_samples **
+        B`` cells, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`.
     c : float, default=None
-        How much finer than the merged partition its master partition is; above 0, and for MICr limited as in
-        :func:`mic_r`. None is the statistic's own default, 15 for MICe and 5 for MICr.
+        How many times finer than the merged partition its master partition is; above 0, and for MICr limited as in
+        :func:`mic_r`. None uses the default of the statistic, 15 for MICe and 5 for MICr.
     bounds : ((x_lo, x_hi), (y_lo, y_hi)), default=None
-        The range of each variable, for MICr only.
+        Range of each variable, for MICr only.
     master : {"reduced", "full"}, default="reduced"
-        Parts of the master partition of MICr, see :func:`mic_r`. MICe has "reduced" only.
+        Number of parts of the master partition of MICr; see :func:`mic_r`. MICe supports "reduced" only.
 
     Returns
     -------
     CharacteristicMatrix
-        With the array `matrix` and the methods `mic`, `tic`, `mas`, `mev`, `mcn`, `gmic` and `best_grid`. Its `mic()`
-        equals what :func:`mic_e` or :func:`mic_r` returns for the same arguments.
+        Has the array `matrix` and the methods `mic`, `tic`, `mas`, `mev`, `mcn`, `gmic` and `best_grid`. `mic()` equals
+        the result of :func:`mic_e` or :func:`mic_r` for the same arguments.
 
     Raises
     ------
     ValueError
-        If an argument is outside what is allowed above.
+        If an argument is invalid.
 
     References
     ----------
@@ -324,7 +332,7 @@ def characteristic_matrix(
     <CharacteristicMatrix of 12 entries, mic=1>
     >>> entries.best_grid().x_edges
     array([-40. , -20.5,   0. ,  20.5,  40. ])
-    >>> entries.best_grid().counts  # a column for each part of y
+    >>> entries.best_grid().counts  # one column per part of y
     array([[ 0, 20],
            [20,  0],
            [20,  0],
@@ -335,7 +343,7 @@ def characteristic_matrix(
     c = check_statistic(statistic, B, c, bounds, master)
     B = grid_size(B, n)
     if statistic == "mic_e":
-        grids: Any = _MassGrids(x, y, B, min(c, n))  # a larger c adds nothing: no more master parts than records
+        grids: Any = _MassGrids(x, y, B, min(c, n))  # a larger c adds nothing: at most one master part per record
     else:
         check_c(c, n, B, master=master)
         grids = _RangeGrids(x, y, B, c, check_pair_bounds(bounds), master)
@@ -344,7 +352,7 @@ def characteristic_matrix(
 
 
 def check_statistic(statistic, B, c, bounds, master, correction=None):
-    """Check what selects and tunes a statistic; returns c, the statistic's default in the place of None."""
+    """Check the arguments of a statistic; returns c, with None replaced by the default of the statistic."""
     defaults = {"mic_e": 15, "mic_r": 5}
     if statistic not in defaults:
         raise ValueError(f"statistic must be 'mic_e' or 'mic_r', got {statistic!r}.")
@@ -355,11 +363,11 @@ def check_statistic(statistic, B, c, bounds, master, correction=None):
         raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
     check_correction(correction)
     if statistic == "mic_e" and master != "reduced":
-        raise ValueError("master must be 'reduced' for mic_e.")
+        raise ValueError(f"master must be 'reduced' for mic_e, got {master!r}.")
     if statistic == "mic_e" and correction is not None:
-        raise ValueError("correction must be None for mic_e.")
+        raise ValueError(f"correction must be None for mic_e, got {correction!r}.")
     if statistic == "mic_e" and bounds is not None:
-        raise ValueError("bounds are for mic_r only; mic_e does not depend on them.")
+        raise ValueError("bounds must be None for mic_e, which does not depend on them.")
     if statistic == "mic_r" and bounds is None:
-        raise ValueError("bounds must be given for mic_r, which does not look for them in the data.")
+        raise ValueError("bounds must be given for mic_r, which never reads them from the data, got None.")
     return c

@@ -1,4 +1,4 @@
-"""Grids of a numeric column, which is merged, against the codes of classes or of labels, which are the fixed axis."""
+"""Grids of a numeric column (merged) against the codes of classes or labels (the fixed axis)."""
 
 import math
 from functools import cached_property, lru_cache
@@ -18,20 +18,19 @@ from skdpmic.table.nominal import groupings_of_classes, groupings_of_labels
 def discrete_plan(B, c, n_classes):
     """The grids of MICr against a discrete target, whose classes are the fixed axis.
 
-    One grid; but of three classes each against the other two, too, without which one record could change the score
-    by a quarter more (``docs/theory/closed_family.md``). Columns as of
-    :func:`skdpmic.statistics.mic.mic_r.continuous_plan`.
+    One grid; for three classes, also each against the other two, without which one record could change the score by a
+    quarter more (``docs/theory/closed_family.md``). Columns as in :func:`skdpmic.statistics.mic.mic_r.continuous_plan`.
     """
     return _plan(groupings_of_classes(n_classes), c, finest_merge(B, n_classes))
 
 
 def nominal_plan(B, c, n_labels):
-    """The grids of a numeric target, which is merged, against a nominal feature; columns as of `discrete_plan`."""
+    """The grids of a numeric target (merged) against a nominal feature; columns as in `discrete_plan`."""
     return _plan(_needed_groupings(B, n_labels), c, _finest_merge_against(B, n_labels))
 
 
 def _plan(groupings, c, k_max):
-    # Below two master parts there is no grid, and the score would be 0 whatever the data.
+    # Below two master parts there is no grid, and the score would always be 0.
     n_master = max(int(c * k_max), 2)
     return np.array([(grouping.n_groups, n_master, k_max) for grouping in _by_table(groupings)], dtype=np.int64)
 
@@ -41,17 +40,17 @@ def _finest_merge_against(B, n_labels):
 
 
 def _needed_groupings(B, n_labels):
-    """Those that can hold the largest entry.
+    """The groupings that can have the largest entry.
 
-    With as many labels as merged parts, kappa is the number of merged parts, whether other and missing are apart or
-    joined to a label; apart, they never tell less, and nothing more is taken off. Up to three labels, there may be
-    divisions in two.
+    If there are at least as many labels as merged parts, kappa is the number of merged parts, whether other and missing
+    are separate or joined to a label; separate, they never have less information, at the same correction. With up to
+    three labels, there may be divisions in two.
     """
     groupings = groupings_of_labels(n_labels)
     return groupings if n_labels <= 3 or n_labels < _finest_merge_against(B, n_labels) else groupings[:1]
 
 
-# --- Columns placed into cells --------------------------------------------------------------------------------
+# --- Columns located in cells ---------------------------------------------------------------------------------
 
 
 class CodeGrids(cell_counts.RangePlacer):
@@ -89,7 +88,7 @@ def _of_labels(n_labels, B, c):
 
 
 def _public(plan, groupings):
-    """The plan, the cells of codes, the groups, the master partition and its edges; kept, as they are public."""
+    """The plan, the cells of codes, the groups, the master partition and its edges; cached, because they are public."""
     codes, ends = _cells_of_codes(groupings)
     degrees = [grouping.degrees for grouping in _by_table(groupings)]
     groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
@@ -99,7 +98,7 @@ def _public(plan, groupings):
 
 
 class AgainstLabels:
-    """A numeric target, placed into the grids of each kind of nominal feature. As sensitive as the target itself.
+    """A numeric target, located in the grids of each kind of nominal feature. Raw data; not private.
 
     Parameters
     ----------
@@ -108,7 +107,7 @@ class AgainstLabels:
     B : float, at least 4
     c : float, above 0
     chance : float
-        As of :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
     """
 
     def __init__(self, values, bounds, B, c, chance):
@@ -118,15 +117,15 @@ class AgainstLabels:
 
     @cached_property
     def columns(self):
-        """The equal part of each value against which labels are in two groups."""
+        """The equal part of each value, for grids with labels in two groups."""
         return equal_parts(self._values, self._bounds, self._n_columns)
 
     def labels_in_two(self, scale):
-        """The grids of the labels in two groups."""
+        """The grids with labels in two groups."""
         return labels_in_two(scale.n_labels, self._n_columns, self._chance)
 
     def placed(self, scale):
-        """The grids against features of that scale, and the target as a column."""
+        """The grids against features with this scale, and the target as a column."""
         if scale not in self._placed:
             grids = nominal_grids(scale.n_labels, *self._sizes)
             self._placed[scale] = grids, grids.place(self._values, self._bounds)
@@ -134,7 +133,7 @@ class AgainstLabels:
 
 
 def _by_table(groupings):
-    """First those whose groups are neighbouring codes: one table serves all. Each other one has a table of its own."""
+    """Groupings ordered by table: those with groups of neighbouring codes share one; each of the others has its own."""
     return sorted(groupings, key=lambda grouping: not _are_neighbours(grouping.groups))
 
 
@@ -143,7 +142,7 @@ def _are_neighbours(groups):
 
 
 def _cells_of_codes(groupings):
-    """The cells of codes as all tables see them, and after how many grids each table ends."""
+    """The cells of codes in all tables, and the number of grids before the end of each table."""
     groupings = _by_table(groupings)
     n_codes, n_first = len(groupings[0].groups), sum(_are_neighbours(grouping.groups) for grouping in groupings)
     common = np.array([np.arange(n_codes), *(grouping.groups for grouping in groupings[n_first:])]) + 1

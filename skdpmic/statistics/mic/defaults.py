@@ -1,4 +1,4 @@
-"""B and c when the user leaves them to us. They depend on public numbers only: n, epsilon and the number of classes."""
+"""Default B and c, from public numbers only: n, epsilon and the number of classes."""
 
 import math
 from functools import lru_cache
@@ -10,30 +10,30 @@ from skdpmic._utils.arguments import is_auto
 from skdpmic.statistics.grids.limits import check_c, finest_merge, grid_size, largest_c
 
 TABLES = {None: "defaults.csv", "miller-madow": "defaults_miller_madow.csv"}  # by correction
-MOST_PARTS = 100  # of a side of a noisy table; far more than the 40 at most that are best anywhere
-_DIGITS = 6  # takes off what rounding adds to the entries of the table, of which only whole parts count
+MOST_PARTS = 100  # per side of a noisy table; the best number is never above 40
+_DIGITS = 6  # removes rounding errors of table entries, which are rounded down
 
 
 def default_B(n, epsilon, n_classes=None, correction=None):
-    """Maximum grid size, of nearly the least error on 189 known distributions.
+    """Maximum grid size, with nearly the smallest error on 189 known distributions.
 
     Parameters
     ----------
     n : int
         Number of records.
     epsilon : float, above 0
-        What each score gets of the budget; for Gaussian noise, that of the Laplace noise with its standard deviation.
+        Budget per score; for Gaussian noise, that of Laplace noise with the same standard deviation.
     n_classes : int, default=None
-        Of a discrete target; None for a continuous one.
+        Number of classes of a discrete target; None for a continuous one.
     correction : None or "miller-madow", default=None
-        For chance; see :func:`skdpmic.mic_r`.
+        Bias correction; see :func:`skdpmic.mic_r`.
 
     Returns
     -------
     float
-        That of ``defaults.csv``, or with a correction of ``defaults_miller_madow.csv``, and between its entries what
-        :func:`_interpolate` makes of them. The tables come from ``benchmarks/tune_defaults.py``; what they cost against
-        the best B and c is in ``docs/evidence/defaults.md``.
+        The value in ``defaults.csv``, or with a correction in ``defaults_miller_madow.csv``, interpolated by
+        :func:`_interpolate`. The tables were computed by ``benchmarks/tune_defaults.py``; for a comparison with the
+        best B and c, see ``docs/evidence/defaults.md``.
 
     Examples
     --------
@@ -46,16 +46,16 @@ def default_B(n, epsilon, n_classes=None, correction=None):
 
 
 def default_c(n, epsilon, n_classes=None, correction=None):
-    """How much finer than the merged partition a master partition is; otherwise as :func:`default_B`."""
+    """How many times finer than the merged partition a master partition is; otherwise as :func:`default_B`."""
     k, m = (_interpolate(name, n, epsilon, n_classes, correction) for name in "km")
     return round(m / k, _DIGITS)
 
 
 def default_parts(n, epsilon, n_classes=None):
-    """Parts of each side of a noisy table of n records, on which `epsilon` is spent; with classes, of the feature's.
+    """Parts per side of a noisy table of n records with budget `epsilon`; with classes, parts of the feature.
 
-    The finer the table, the more it can show and the more noise there is in all of it. The rule for continuous targets
-    is near the best on the 189 distributions of :mod:`skdpmic.datasets` (``benchmarks/geometric.py --rule``).
+    A finer table shows more detail and has more total noise. The rule for continuous targets is near the best on the
+    189 distributions of :mod:`skdpmic.datasets` (``benchmarks/geometric.py --rule``).
     """
     epsilon = min(epsilon, 10.0)
     if n_classes is not None:
@@ -63,25 +63,25 @@ def default_parts(n, epsilon, n_classes=None):
     return 2 * int(min(max(0.14 * math.sqrt(n * epsilon) * max(epsilon, 1.0) ** 0.25, 2.0), 20.0))
 
 
-# --- What the user gave, or else the above ------------------------------------------------------------------------
+# --- The user's values, or else the defaults ----------------------------------------------------------------------
 
 
 def resolve_B(B, n, epsilon, n_classes=None, correction=None):
-    """The maximum grid size as a number, from what the user gave; `n_classes` is None for a continuous target."""
+    """The maximum grid size as a number, from the user's value; `n_classes` is None for a continuous target."""
     return default_B(n, epsilon, n_classes, correction) if is_auto(B) else grid_size(B, n, n_classes)
 
 
 def resolve_c(c, n, epsilon, B, n_classes=None, correction=None):
-    """c as a number, from what the user gave and the B that was resolved; otherwise as :func:`resolve_B`."""
+    """c as a number, from the user's value and the resolved B; otherwise as :func:`resolve_B`."""
     if is_auto(c):
         c = default_c(n, epsilon, n_classes, correction)
-        return min(c, largest_c(n, B, n_classes))  # B may be large, and the user's
+        return min(c, largest_c(n, B, n_classes))  # B may be large, if given by the user
     check_c(c, n, B, n_classes)
     return float(c)
 
 
 def resolve_parts(B, c, n, epsilon, n_classes=None):
-    """Parts that a feature is cut into for its noisy table, and how much finer than the finest merge that is.
+    """Parts of a feature in its noisy table, and their ratio to the finest merge.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
     n : int
         Number of records.
     epsilon : float
-        Of each table.
+        Budget of each table.
     n_classes : int, default=None
-        For a discrete target.
+        Number of classes of a discrete target.
 
     Returns
     -------
@@ -106,8 +106,8 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
     check_c(c)
     if int(min(c, MOST_PARTS) * k_max) > MOST_PARTS:
         raise ValueError(
-            f"c must be at most {MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric', as a noisy table "
-            f"has at most {MOST_PARTS} parts a side, got {c!r}."
+            f"c must be at most {MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric', because a noisy "
+            f"table has at most {MOST_PARTS} parts per side, got {c!r}."
         )
     return max(int(c * k_max), 2), float(c)
 
@@ -119,8 +119,8 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
 def _interpolate(name, n, epsilon, n_classes, correction):
     """Merged parts k of an axis, or parts m = c k of its master partition.
 
-    They change more smoothly than B and c. Linear in log n, log epsilon and log n_classes between the entries of the
-    table, constant outside it.
+    These vary more smoothly than B and c. The interpolation is linear in log n, log epsilon and log n_classes between
+    the entries of the table, and constant outside.
     """
     kinds, epsilons, samples, values = _table(correction)
     is_kind = kinds == 0 if n_classes is None else kinds > 0
@@ -131,7 +131,7 @@ def _interpolate(name, n, epsilon, n_classes, correction):
 
 @lru_cache(maxsize=2)
 def _table(correction):
-    """A file's numbers of classes (0 for a continuous target), epsilons and n; k and m by these three."""
+    """The numbers of classes (0 for a continuous target), epsilons and n of a file; k and m by these three."""
     with (files("skdpmic.statistics.mic") / TABLES[correction]).open(encoding="utf-8") as file:
         n_classes, epsilon, n, B, c = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
     axes = [np.unique(column) for column in (n_classes, epsilon, n)]

@@ -1,9 +1,9 @@
-"""What a table of counts most likely was before the noise: empirical Bayes, from the noisy table and public numbers.
+"""Empirical Bayes estimate of a table of counts before the noise, from the noisy table and public numbers.
 
-A count is modelled as negative binomial around what independence expects, ``m = (row sum) (column sum) / n``, with a
-shape ``a``: its variance is ``m + m**2 / a``. The less the two variables depend on each other, the larger ``a`` is. The
-table itself tells how much it depends, and where it is empty; the law of the noise is known. All of it is
-post-processing of the noisy table.
+A count is modelled as negative binomial with the mean under independence, ``m = (row sum) (column sum) / n``, and a
+shape ``a``: its variance is ``m + m**2 / a``. Weaker dependence means larger ``a``. The strength of dependence and the
+empty cells are estimated from the table; the noise distribution is known. All of it is post-processing of the noisy
+table.
 """
 
 import math
@@ -12,14 +12,14 @@ import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
 
-_SHAPES = 2.0 ** np.arange(-4, 2)  # equally likely beforehand
+_SHAPES = 2.0 ** np.arange(-4, 2)  # equally likely a priori
 _ROUNDS = 2
 _BLOCKS = 48
-_REACH = 8  # noise beyond this many scales has a probability of exp(-8)
+_REACH = 8  # noise beyond this many scales has probability exp(-8)
 
 
 def expected_counts(noisy, n, scale):
-    """Mean of the counts given the noisy table.
+    """Posterior mean of the counts given the noisy table.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def expected_counts(noisy, n, scale):
     Returns
     -------
     ndarray of shape (n_rows, n_columns)
-        Not negative, with sum n.
+        Nonnegative, with sum n.
     """
     noisy = np.asarray(noisy, dtype=np.float64)
     if scale == 0:
@@ -49,7 +49,7 @@ def expected_counts(noisy, n, scale):
 
 
 def _with_sum(n, means):
-    means = means + 1e-6  # so that no row is empty beyond doubt
+    means = means + 1e-6  # so that no row is certainly empty
     return means * (n / means.sum())
 
 
@@ -62,7 +62,7 @@ def _posteriors(noisy, independent, n, scale, shapes):
     evidence : ndarray of shape (n_shapes,)
     """
     means, evidence = np.empty((len(shapes), *noisy.shape)), np.zeros(len(shapes))
-    # Equal noisy counts, one after the other, share the terms without m.
+    # Consecutive equal noisy counts share the terms without m.
     order, room = np.argsort(noisy, axis=None, kind="stable"), np.empty((3, _BLOCKS))
     _fill_posteriors(
         noisy.ravel(), order, independent.ravel(), n, scale, shapes, room, means.reshape(len(shapes), -1), evidence
@@ -72,7 +72,7 @@ def _posteriors(noisy, independent, n, scale, shapes):
 
 @jit
 def _fill_posteriors(values, order, m_of_cell, n, scale, shapes, room, means, evidence):
-    """Fill in `means`, and add to `evidence`; `room` is to work in."""
+    """Fill in `means`, and add to `evidence`; `room` is a workspace."""
     for s in range(len(shapes)):
         a = shapes[s]
         value = np.nan
@@ -101,8 +101,8 @@ def _fill_posteriors(values, order, m_of_cell, n, scale, shapes, room, means, ev
 def _fill_blocks(room, noisy, n, scale, a):
     """The possible counts, in at most _BLOCKS runs of integers: the middle of each, and the terms without m.
 
-    Runs are single integers if these are few enough. Where 0 is possible they are shorter near it, as counts are small
-    there. The middles go into ``room[0]``. Log of the run's length, times the noise's probability, times
+    Runs are single integers if there are few enough. If 0 is possible, runs are shorter near it, because counts are
+    small there. The middles go into ``room[0]``. Log of the run's length, times the noise's probability, times
     Gamma(count + a) / (Gamma(a) count!), goes into ``room[1]``.
     """
     lowest = max(0.0, np.ceil(noisy - _REACH * scale))

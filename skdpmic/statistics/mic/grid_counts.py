@@ -1,9 +1,9 @@
-"""Counts on all grids of MICr at once, which add up: those of a table are the sum of those of its pieces.
+"""Mergeable counts on all grids of MICr at once: those of a table are the sum of those of its pieces.
 
-All grids with one master partition are read from one table: the cells that their fixed partitions have in common, by
-the master parts. The tables of all master partitions, one after the other, are all that MICr needs to know. Those of a
-numeric feature always have cells for missing values, after all others; a nominal feature is counted code by code, with
-a numeric target in its master parts and, in a second table, in the parts against which labels are in two groups.
+All grids with one master partition are computed from one table: the common cells of their fixed partitions, by the
+master parts. MICr needs only the tables of all master partitions. Tables of a numeric feature always have cells for
+missing values, after all others; a nominal feature is counted code by code, with a numeric target in its master parts
+and, in a second table, in the parts for grids with labels in two groups.
 """
 
 import math
@@ -45,11 +45,11 @@ class ContinuousGrids:
         self._ways = _Way(groups.merged, missing_is_last=True), _Way(groups.fixed)
 
     def n_tables(self, scale):
-        """How often each record is counted in the counts of a feature of that scale."""
+        """Number of times each record is counted in the counts of a feature with this scale."""
         return 2 if isinstance(scale, Nominal) else 2 * len(self._grids.groups.complete.numbers)
 
     def place(self, y):
-        """The target's values `y`, made ready to be counted with features."""
+        """The target values `y`, prepared for counting with features."""
         grids = RangeGrids(**self._sizes, n=len(y), correction=self._correction)
         return grids, grids.place(y, self._target_bounds), self._labels_of(y)
 
@@ -57,7 +57,7 @@ class ContinuousGrids:
         return AgainstLabels(y, self._target_bounds, **self._sizes, chance=self._chance)
 
     def count(self, x, scale, target):
-        """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
+        """Counts of the feature `x` with a prepared target: a flat uint32 array, whose length depends on the scale only."""
         grids, y, against_labels = target
         if isinstance(scale, Nominal):
             grids, y = against_labels.placed(scale)
@@ -68,7 +68,7 @@ class ContinuousGrids:
         return np.concatenate([_counts(x, y, grids.groups.merged), _counts(y, x, grids.groups.fixed)])
 
     def score(self, counts, scale, table):
-        """MICr from the counts of a feature: the number that the records give, bit for bit."""
+        """MICr from the counts of a feature: equal to that from the records, bit for bit."""
         if isinstance(scale, Nominal):
             grids, _ = self._against_labels.placed(scale)
             in_two = self._against_labels.labels_in_two(scale)
@@ -86,7 +86,7 @@ class ContinuousGrids:
 
 
 class DiscreteGrids:
-    """The grids of a feature with a target of class numbers; methods as of :class:`ContinuousGrids`.
+    """The grids of a feature with a target of class numbers; methods as in :class:`ContinuousGrids`.
 
     Parameters
     ----------
@@ -103,22 +103,22 @@ class DiscreteGrids:
         self._way = _Way(self._grids.groups.merged, missing_is_last=True)
 
     def n_tables(self, scale):
-        """How often each record is counted in the counts of a feature of that scale."""
-        return 1  # in a table which holds what the others of three classes, or of labels, add up from
+        """Number of times each record is counted in the counts of a feature with this scale."""
+        return 1  # in a table from which those for three classes, or for labels, are summed
 
     def place(self, codes):
-        """The target's class numbers, made ready to be counted with features."""
+        """The class numbers of the target, prepared for counting with features."""
         return self._grids.place_codes(codes)
 
     def count(self, x, scale, target):
-        """Counts of the feature `x` with a target that was placed: a flat uint32 array."""
+        """Counts of the feature `x` with a prepared target: a flat uint32 array."""
         if isinstance(scale, Nominal):
             return self._label_tables(scale).count(x, target.cells).ravel().astype(np.uint32)
         x = self._grids.place(x, scale, may_miss=True)
         return _counts(x, target, self._grids.groups.merged, only_first=True)
 
     def score(self, counts, scale, table):
-        """MICr from the counts of a feature: the number that the records give, bit for bit."""
+        """MICr from the counts of a feature: equal to that from the records, bit for bit."""
         if isinstance(scale, Nominal):
             tables = self._label_tables(scale)
             return tables.largest_entry(counts.astype(np.int64).reshape(tables.shape), table)
@@ -130,13 +130,13 @@ class DiscreteGrids:
 
 
 class GridScorer:
-    """Scores features from their counts, as `NumericTargetScorer` of `mic_r.py` does from their records.
+    """Scores features from their counts, as `NumericTargetScorer` in `mic_r.py` does from their records.
 
     Parameters
     ----------
     grids : ContinuousGrids or DiscreteGrids
     n : int
-        Number of records that were counted.
+        Number of records counted.
     """
 
     def __init__(self, grids, n):
@@ -152,9 +152,9 @@ class GridScorer:
 
 
 def _counts(free, fixed, groups, only_first=False):
-    """Records in the cells of each master partition's table, a row for each common cell of the fixed column: flat.
+    """Number of records in the cells of the table of each master partition, one row per common cell of the fixed column: flat.
 
-    Of all groups and their grids, or of the first group and its grids.
+    For all groups and their grids, or for the first group and its grids.
     """
     numbers, rows = groups.rounds[0] if only_first else (groups.numbers, groups.grids.rows)
     tables = count(free, fixed, numbers, empty_tables(free, fixed))
@@ -164,7 +164,7 @@ def _counts(free, fixed, groups, only_first=False):
 
 
 def _with_joined(counts, codes):
-    """The counts of all tables against codes, from those of the first, where each code is a row of its own."""
+    """The counts of all tables against codes, from those of the first table, in which each code is a row."""
     rows = counts.reshape(codes.common.shape[1], -1)
     joined = []
     for cell, n_corners in zip(codes.common, codes.n_corners, strict=True):
@@ -175,7 +175,7 @@ def _with_joined(counts, codes):
 
 @jit
 def _fill_counts(counts, is_border, below, places, cuts, borders, grids):
-    """Fill in the first of `counts`, and return how many; `is_border` is room for the rows of a table."""
+    """Fill in the first of `counts`, and return their number; `is_border` is a workspace for the rows of a table."""
     one, at, first = np.uint64(1), np.uint64(0), np.uint64(0)
     while first < len(grids):
         start, height = places[grids[first, TABLE], 0], places[grids[first, TABLE], 1]
@@ -204,14 +204,14 @@ def _largest_of(counted, most, table, chance):
 
 
 class _Way:
-    """Scores counts of one axis to be merged against a fixed one; what depends on public numbers only is made ready.
+    """Scores counts of one axis to be merged against a fixed one; everything public is prepared.
 
     Parameters
     ----------
     groups : Groups
-        One for each master partition.
+        One per master partition.
     missing_is_last : bool, default=False
-        Whether the last master part is that of missing values.
+        Whether the last master part holds missing values.
     """
 
     def __init__(self, groups, missing_is_last=False):
@@ -223,11 +223,11 @@ class _Way:
         self._missing_is_last = missing_is_last
 
     def n_counts(self, fixed):
-        """How many counts there are against fixed cells."""
+        """Number of counts against fixed cells."""
         return int(np.dot(self._n_parts, fixed.n_corners - 1))
 
     def counted(self, counts, fixed):
-        """The tables that `count` makes of records, with their grids."""
+        """The tables that `count` would make from the records, with their grids."""
         below = np.empty(np.dot(self._n_parts + 1, fixed.n_corners), dtype=np.uint32)
         places = np.empty((len(self._n_parts), 2), dtype=np.uint64)
         _fill_tables(counts, self._n_parts, fixed.n_corners, below, places)

@@ -1,8 +1,8 @@
-"""MICr of a nominal feature: its labels in two groups, and its tables against classes. The data merge nothing here.
+"""MICr of a nominal feature: its labels in two groups, and its tables against classes. No merge depends on the data.
 
-Of up to 16 codes or classes all groupings in two are looked at; of more, some public ones. So two parts into which a
-numeric feature would be merged are there whatever numbers are given to the labels. Where labels are too many for that,
-the classes are in two groups instead, and tell about as much.
+For up to 16 codes or classes, all groupings in two are used; for more, a public selection. So the two parts into which
+a numeric feature would be merged are included, for any numbering of the labels. With too many labels, the classes are
+in two groups instead, which gives about the same information.
 """
 
 import math
@@ -15,13 +15,13 @@ from skdpmic._utils.jit import jit
 from skdpmic.statistics.grids.divisions import cuts, parities
 from skdpmic.table.nominal import Nominal, groupings_of_classes, groupings_of_labels
 
-MOST_ROWS = 16  # of which all groupings in two are looked at, 2**15,
-MOST_COLUMNS = 64  # against that many columns: so it takes a few milliseconds
+MOST_ROWS = 16  # for which all groupings in two are used, 2**15,
+MOST_COLUMNS = 64  # against this many columns, in a few milliseconds
 _MOST_PARTS = 48  # equal parts of a numeric target
 
 
 def n_columns_of(B):
-    """Equal parts of a numeric target, for a maximum grid size B: fewer than it allows, as the best shows by chance."""
+    """Equal parts of a numeric target, for a maximum grid size B: fewer than allowed, because of the bias of the best."""
     return int(min(max(B // 5, 2), _MOST_PARTS))
 
 
@@ -32,21 +32,20 @@ def labels_in_two(n_labels, n_columns, chance=0.0):
     ----------
     n_labels, n_columns : int
     chance : float, default=0.0
-        As of :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
     """
     return InTwoGroups(Nominal(n_labels).n_parts, n_columns, chance * degrees_in_two(n_labels, n_columns))
 
 
 def classes_in_two(n_labels, n_classes, chance=0.0):
-    """The classes of a target in two groups, against the codes of a nominal feature; parameters likewise."""
+    """The classes of a target in two groups, against the codes of a nominal feature; parameters as above."""
     return InTwoGroups(n_classes, Nominal(n_labels).n_parts, chance * degrees_in_two(n_classes, n_labels))
 
 
 def degrees_in_two(n_rows, n_columns):
-    """Degrees of freedom for which chance is taken off the best grouping in two; of two rows there is only one.
+    """Degrees of freedom for the bias correction of the best grouping in two; two rows have only one grouping.
 
-    Measured: so many has the best of all groupings, on average, where rows and columns have nothing to do with each
-    other and are all equally likely.
+    Measured: the mean of the best of all groupings, if rows and columns are independent and uniform.
     """
     return (math.sqrt(n_columns - 1) + 2 / 3 * math.sqrt(max(min(n_rows, MOST_ROWS - 2) - 2, 0))) ** 2
 
@@ -61,7 +60,7 @@ class InTwoGroups:
     ----------
     n_rows, n_columns : int
     offset : float
-        What is taken off n I, in bits.
+        Amount subtracted from n I, in bits.
     """
 
     def __init__(self, n_rows, n_columns, offset):
@@ -71,7 +70,7 @@ class InTwoGroups:
 
     @property
     def n_groupings(self):
-        """How many groupings of the rows are looked at."""
+        """Number of groupings of the rows."""
         n_rows = self.shape[0]
         return 2 ** (n_rows - 1) - 1 if self.has_all else n_rows + len(_public_groupings(n_rows))
 
@@ -81,7 +80,7 @@ class InTwoGroups:
         return np.array([[self.shape[1], self.shape[1], 2]])
 
     def count(self, rows, columns):
-        """Records of each row and column: int64, of `shape`."""
+        """Number of records in each row and column: int64, of `shape`."""
         cells = rows.astype(np.int64) * self.shape[1] + columns
         return np.bincount(cells, minlength=math.prod(self.shape)).reshape(self.shape)
 
@@ -105,22 +104,22 @@ class InTwoGroups:
 
 @lru_cache(maxsize=64)
 def _public_groupings(n_rows):
-    """Besides each row against the rest: (n_groupings, n_rows), 1 in one of the groups."""
+    """The groupings besides each row against the rest: (n_groupings, n_rows), 1 in one of the groups."""
     return np.array([*cuts(n_rows), *parities(n_rows)], dtype=np.int64)
 
 
 @jit
 def _largest_of_all(counts, of_columns, g, first):
-    """The largest sum of g over the cells less that over the two groups, of all groupings of the rows.
+    """The largest sum of g over the cells minus that over the two groups, over all groupings of the rows.
 
     Parameters
     ----------
     counts : int64 ndarray of shape (n_rows, n_columns)
     of_columns : int64 ndarray of shape (n_columns,)
     g : int64 ndarray
-        Of `EntropyTable`.
+        That of `EntropyTable`.
     first : int64 ndarray of shape (n_columns,)
-        Room, of zeros: the records of the first group.
+        Workspace of zeros: the records of the first group.
     """
     n_rows, n_columns = counts.shape
     in_all = of_columns.sum()
@@ -129,7 +128,7 @@ def _largest_of_all(counts, of_columns, g, first):
         largest += g[of_columns[j]]
     largest -= g[in_all]
     in_first = np.int64(0)
-    # In the order of a Gray code, one row moves each time. The last row stays: which group is the first is no matter.
+    # In Gray code order, one row moves each time. The last row stays, because the order of the groups is irrelevant.
     for step in range(1, 1 << max(n_rows - 1, 0)):
         row = 0
         while (step >> row) & 1 == 0:
@@ -149,13 +148,14 @@ def _largest_of_all(counts, of_columns, g, first):
 class LabelTables:
     """The grids of a nominal feature against classes: each grouping of its codes with each of the classes.
 
-    And its codes in two groups against all classes; unless these are all groupings, the classes against all codes, too.
+    Also its codes in two groups against all classes; unless these are all groupings, also the classes against all
+    codes.
 
     Parameters
     ----------
     n_labels, n_classes : int
     chance : float, default=0.0
-        As of :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
     """
 
     def __init__(self, n_labels, n_classes, chance=0.0):
@@ -167,7 +167,7 @@ class LabelTables:
 
     @property
     def in_two(self):
-        """The labels in two groups; unless these are all groupings, the classes, too."""
+        """The labels in two groups; unless these are all groupings, also the classes."""
         return [self._labels_in_two] if self._labels_in_two.has_all else [self._labels_in_two, self._classes_in_two]
 
     @property
@@ -195,7 +195,7 @@ class LabelTables:
 
 
 def _joined(counts, groups):
-    """The rows of a table added up in groups."""
+    """The rows of a table summed in groups."""
     joined = np.zeros((max(groups) + 1, counts.shape[1]), dtype=np.int64)
     np.add.at(joined, np.array(groups), counts)
     return joined

@@ -18,14 +18,14 @@ from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
 from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 
-# --- One statistic: what each column becomes once, and the score of two such columns ----------------------------
+# --- One statistic: the preparation of a column, and the score of two prepared columns --------------------------
 
 
 class _MassStatistic:
     """MICe."""
 
     def __init__(self, n, B, c):
-        self._plan = mass_plan(B, min(c, n))  # a larger c adds nothing: no more master parts than records
+        self._plan = mass_plan(B, min(c, n))  # a larger c adds nothing: at most one master part per record
         self._table = entropy_table(n)
 
     def column(self, values, _):
@@ -60,7 +60,7 @@ def _statistic(statistic, n, B, c, master, correction):
 
 
 def _is_pandas(table):
-    pandas = sys.modules.get("pandas")  # a table of pandas cannot be there before pandas is
+    pandas = sys.modules.get("pandas")  # without pandas imported, there is no pandas table
     return pandas is not None and isinstance(table, pandas.DataFrame)
 
 
@@ -81,7 +81,7 @@ def _columns(table, name):
 
 
 def _placed(statistic, columns, bounds, name):
-    """What the statistic makes of each column, within its interval of `bounds`; None, which MICe has, for each."""
+    """Each column prepared for the statistic, within its interval of `bounds`, or without bounds for MICe."""
     if bounds is None:
         return [statistic.column(column, None) for column in columns]
     pairs = zip(*check_column_bounds(bounds, len(columns), name), strict=True)
@@ -90,7 +90,7 @@ def _placed(statistic, columns, bounds, name):
 
 
 def _parallel_scores(statistic, xs, ys, pairs, n_jobs):
-    """The score of ``xs[i]`` and ``ys[j]`` for all (i, j) of `pairs`, in their order."""
+    """The scores of ``xs[i]`` and ``ys[j]`` for all (i, j) of `pairs`, in order."""
     tasks = np.array_split(np.array(pairs, dtype=np.int64).reshape(-1, 2), _n_tasks(len(pairs), n_jobs))
     scores = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_scores)(statistic, xs, ys, task) for task in tasks)
     return np.concatenate(scores)
@@ -101,7 +101,7 @@ def _scores(statistic, xs, ys, pairs):
 
 
 def _n_tasks(n_pairs, n_jobs):
-    # Several tasks per worker, for balance, but not one for each pair, as a pair may take only microseconds.
+    # Several tasks per worker, for balance, but not one per pair, because a pair may take only microseconds.
     return max(1, min(n_pairs, 16 * effective_n_jobs(n_jobs)))
 
 
@@ -119,7 +119,7 @@ def mic_pairs(
     correction: Correction = None,
     n_jobs: int | None = None,
 ) -> Any:
-    """MICe or MICr of all pairs of columns of one table. Not private.
+    """Compute MICe or MICr of all pairs of columns of a table. Not private.
 
     Parameters
     ----------
@@ -128,16 +128,17 @@ def mic_pairs(
     statistic : {"mic_e", "mic_r"}, default="mic_e"
         See :func:`mic_e` and :func:`mic_r`.
     B : float, default=0.6
-        Maximum grid size, as there.
+        Maximum grid size, as in these functions.
     c : float, default=None
-        As there; None is the statistic's own default, 15 for MICe and 5 for MICr.
+        Fineness of the master partition, as in these functions; None uses the default of the statistic, 15 for MICe and
+        5 for MICr.
     bounds : (lower, upper), default=None
-        The range of the columns, for MICr only: numbers, or arrays of shape (n_features,). For two columns, arrays
-        must come as a tuple of numpy arrays, as two pairs of another kind could also mean a range for each column.
+        Range of the columns, for MICr only: numbers, or arrays of shape (n_features,). For two columns, arrays must be
+        a tuple of numpy arrays, because two pairs of another type could also mean one range per column.
     master : {"reduced", "full"}, default="reduced"
-        As for :func:`mic_r`.
+        As in :func:`mic_r`.
     correction : None or "miller-madow", default=None
-        As for :func:`mic_r`.
+        As in :func:`mic_r`.
     n_jobs : int, default=None
         Number of parallel threads (see joblib). The result does not depend on it.
 
@@ -145,17 +146,17 @@ def mic_pairs(
     -------
     ndarray of shape (n_features * (n_features - 1) / 2,) or pandas Series
         In the order of :func:`scipy.spatial.distance.pdist`: columns 0 and 1, 0 and 2, ..., 1 and 2, ....
-        ``scipy.spatial.distance.squareform`` makes a symmetric matrix of it, whose diagonal is 0. For a pandas
-        DataFrame, a Series with the two column names as its index.
+        ``scipy.spatial.distance.squareform`` turns it into a symmetric matrix with a diagonal of 0. For a pandas
+        DataFrame, a Series indexed by the two column names.
 
     Raises
     ------
     ValueError
-        If an argument is outside what is allowed above.
+        If an argument is invalid.
 
     See Also
     --------
-    mic_cross : The columns of one table with those of another.
+    mic_cross : Scores the columns of one table against those of another.
 
     Examples
     --------
@@ -169,7 +170,7 @@ def mic_pairs(
     c = check_statistic(statistic, B, c, bounds, master, correction)
     columns = _columns(X, "X")
     if len(columns) == 0:
-        raise ValueError("X must hold at least one column.")
+        raise ValueError("X must have at least one column, got none.")
     shared = _statistic(statistic, len(columns[0]), B, c, master, correction)
     ready = _placed(shared, columns, bounds, "bounds")
     pairs = list(combinations(range(len(ready)), 2))
@@ -193,7 +194,7 @@ def mic_cross(
     correction: Correction = None,
     n_jobs: int | None = None,
 ) -> Any:
-    """MICe or MICr of each column of one table with each column of another. Not private.
+    """Compute MICe or MICr of each column of one table with each column of another. Not private.
 
     Parameters
     ----------
@@ -204,33 +205,34 @@ def mic_cross(
     statistic : {"mic_e", "mic_r"}, default="mic_e"
         See :func:`mic_e` and :func:`mic_r`.
     B : float, default=0.6
-        Maximum grid size, as there.
+        Maximum grid size, as in these functions.
     c : float, default=None
-        As there; None is the statistic's own default, 15 for MICe and 5 for MICr.
+        Fineness of the master partition, as in these functions; None uses the default of the statistic, 15 for MICe and
+        5 for MICr.
     bounds : ((X_lo, X_hi), (Y_lo, Y_hi)), default=None
-        The range of the columns, for MICr only: numbers, or arrays with one for each column. For two columns, arrays
-        must come as a tuple of numpy arrays, as two pairs of another kind could also mean a range for each column.
+        Range of the columns, for MICr only: numbers, or arrays with one number per column. For two columns, arrays must
+        be a tuple of numpy arrays, because two pairs of another type could also mean one range per column.
     master : {"reduced", "full"}, default="reduced"
-        As for :func:`mic_r`.
+        As in :func:`mic_r`.
     correction : None or "miller-madow", default=None
-        As for :func:`mic_r`.
+        As in :func:`mic_r`.
     n_jobs : int, default=None
         Number of parallel threads (see joblib). The result does not depend on it.
 
     Returns
     -------
     ndarray of shape (n_features, n_targets) or pandas DataFrame
-        If X or Y is a pandas DataFrame, so is the result, with the columns of X as its index and those of Y as its
-        columns.
+        Scores. If X or Y is a pandas DataFrame, so is the result, with the columns of X as its index and those of Y as
+        its columns.
 
     Raises
     ------
     ValueError
-        If an argument is outside what is allowed above.
+        If an argument is invalid.
 
     See Also
     --------
-    mic_pairs : All pairs of columns of one table.
+    mic_pairs : Scores all pairs of columns of one table.
 
     Examples
     --------

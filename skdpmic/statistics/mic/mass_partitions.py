@@ -1,7 +1,7 @@
-"""Mass equipartitions of one axis with tied values kept together, and the grids of MICe that are made of them.
+"""Mass equipartitions of one axis with tied values kept together, and the grids of MICe built from them.
 
-A part never separates records of equal value, so everything here works on *groups*: the records of one value. A
-partition is given by the group in which each part begins.
+Parts never separate records with equal values, so everything here works on *groups*: the records with one value. A
+partition is given by the first group of each part.
 """
 
 from typing import NamedTuple
@@ -13,21 +13,21 @@ from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, TABLE, Grids
 
 
 class RankedColumn(NamedTuple):
-    """A column of values, sorted once. As sensitive as the column itself."""
+    """A column of values, sorted once. Raw data; not private."""
 
     order: np.ndarray  # (n_samples,) uint32, the records in ascending order of value
-    group: np.ndarray  # (n_samples,) uint32, which group each record belongs to
-    ends: np.ndarray  # (n_groups + 1,) uint64, how many records lie in the groups before
+    group: np.ndarray  # (n_samples,) uint32, the group of each record
+    ends: np.ndarray  # (n_groups + 1,) uint64, number of records in the previous groups
     values: np.ndarray  # (n_groups,) the value of each group
 
 
 class Way(NamedTuple):
-    """Two ranked axes, one of them to be merged, and the other fixed. As sensitive as the columns."""
+    """Two ranked axes, one to be merged and one fixed. Raw data; not private."""
 
     free_ends: np.ndarray  # uint64 (n_free_groups + 1,)
     fixed_ends: np.ndarray  # uint64 (n_fixed_groups + 1,)
-    fixed_groups: np.ndarray  # uint32 (n_samples,), on the fixed axis, the records in ascending order on the free axis
-    in_clumps: bool  # whether groups of the free axis whose records all lie in one fixed part are never cut apart
+    fixed_groups: np.ndarray  # uint32 (n_samples,), on the fixed axis, with records in ascending order on the free axis
+    in_clumps: bool  # whether groups of the free axis with all records in one fixed part are never separated
 
 
 def ranked_column(values):
@@ -42,7 +42,7 @@ def ranked_column(values):
 
 
 def both_ways(x, y):
-    """The two ways to look at a pair of ranked columns."""
+    """The two orientations of a pair of ranked columns."""
     return Way(x.ends, y.ends, y.group[x.order], True), Way(y.ends, x.ends, x.group[y.order], True)
 
 
@@ -53,18 +53,18 @@ _CELLS_AT_ONCE = 2**18
 
 
 def mass_tables(ways, plan):
-    """The grids of MICe and their tables, some grids at a time, each way.
+    """The grids of MICe and their tables, some grids at a time, in each orientation.
 
     Parameters
     ----------
     ways : sequence of Way
     plan : int64 ndarray of shape (n_grids, 3)
-        Parts of the fixed axis and of the master partition that are asked for, largest number of merged parts.
+        Requested parts of the fixed axis and of the master partition, largest number of merged parts.
 
     Yields
     ------
     (int, int, Tables, Grids)
-        Number of the way, and of the first grid. Parts are those that ties allow.
+        Number of the orientation, and of the first grid. Parts are those allowed by ties.
     """
     n = len(ways[0].fixed_groups)
     grids = grids_of(plan)
@@ -87,13 +87,13 @@ def mass_tables(ways, plan):
 
 
 def most_parts(plan, n):
-    """`Grids.most` of n records."""
+    """`Grids.most` for n records."""
     n_fixed, n_master, k_max = plan.max(axis=0).tolist()
     return min(n_fixed, n), min(n_master, n), k_max, len(plan)
 
 
 def _room(n, n_corners):
-    """The last arguments of `_count_mass_grids`: arrays to work in."""
+    """The last arguments of `_count_mass_grids`: workspaces."""
     return (
         np.empty(n_corners, dtype=np.uint64),
         np.empty(n, dtype=np.uint32),
@@ -104,10 +104,10 @@ def _room(n, n_corners):
 
 @leaf
 def _equipartition(starts, ends, n_groups, size):
-    """The equipartition of groups into `size` parts; fills in where each begins, and at last the number of groups.
+    """The equipartition of groups into `size` parts; fills in the start of each, and finally the number of groups.
 
-    Parts are filled one after the other. A group goes into the current part unless that part is non-empty and would
-    come no closer to the size desired, which is the share of the records left among the parts left (EquipartitionYAxis
+    Parts are filled one after the other. A group goes into the current part unless that part is nonempty and would come
+    no closer to the desired size, the number of records left over the number of parts left (EquipartitionYAxis
     of Reshef et al. 2011, Supporting Online Material, Algorithm 3, with real-valued sizes). Large groups may leave
     fewer than `size` parts.
 
@@ -115,7 +115,7 @@ def _equipartition(starts, ends, n_groups, size):
     ----------
     starts : uint64 ndarray of shape (at least n_parts + 1,)
     ends : uint64 ndarray of shape (at least n_groups + 1,)
-        Records in the first groups; none is empty.
+        Number of records in the first groups; none is empty.
     n_groups, size : int
 
     Returns
@@ -128,7 +128,8 @@ def _equipartition(starts, ends, n_groups, size):
     while starts[n_parts] < n_groups:
         start = starts[n_parts]
         desired = (ends[n_groups] - ends[start]) / (size - n_parts)
-        # All groups that do not exceed the desired size come closer to it, so only the first one that does is judged.
+        # Groups that do not exceed the desired size always come closer to it, so only the first one that does is
+        # compared.
         end, beyond = start, n_groups + one
         while end + one < beyond:
             middle = (end + beyond) >> one
@@ -152,18 +153,19 @@ def _equipartition(starts, ends, n_groups, size):
 def _count_mass_grids(
     free_ends, fixed_ends, fixed_groups, in_clumps, grids, below, places, starts, part_of_group, part, ends
 ):
-    """Fill in ``Tables.below`` and ``Tables.places``, and in `grids` the numbers of parts that there are.
+    """Fill in ``Tables.below`` and ``Tables.places``, and in `grids` the actual numbers of parts.
 
     Parameters
     ----------
     free_ends, fixed_ends, fixed_groups, in_clumps
-        Of a `Way`.
+        Those of a `Way`.
     grids : uint64 ndarray
-        ``Grids.rows``, with the numbers of parts that are asked for.
+        ``Grids.rows``, with the requested numbers of parts.
     below : uint32 ndarray
     places : uint64 ndarray of shape (n_grids, 2)
     starts, part_of_group, part, ends
-        Room: for a partition, the part (from 1 on) of each fixed group and of each record, and the ends of clumps.
+        Workspaces: for a partition, the part (from 1 on) of each fixed group and of each record, and the ends of
+        clumps.
     """
     one, start = np.uint64(1), np.uint64(0)
     n_free_groups, n_fixed_groups = np.uint64(len(free_ends) - 1), np.uint64(len(fixed_ends) - 1)
@@ -181,7 +183,7 @@ def _count_mass_grids(
         # Supporting Online Material).
         n_parts, part_before = np.uint64(0), np.uint32(0)
         ends[0] = 0
-        if in_clumps and n_free_groups == len(part):  # no ties, and no branches for the processor to guess
+        if in_clumps and n_free_groups == len(part):  # no ties: without unpredictable branches
             for i in range(n_free_groups):
                 n_parts += np.uint64(part[i] != part_before)
                 ends[n_parts] = i + one
@@ -199,7 +201,7 @@ def _count_mass_grids(
                 ends[n_parts] = free_ends[group + one]
                 part_before = its_part
 
-        # The master partition: clumps, or where these are too many, an equipartition of them.
+        # The master partition: clumps or, if there are too many, an equipartition of them.
         if n_parts > grids[grid, N_MASTER]:
             n_parts = _equipartition(starts, ends, n_parts, grids[grid, N_MASTER])
             for t in range(n_parts + one):

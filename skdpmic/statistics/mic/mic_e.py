@@ -10,50 +10,50 @@ from skdpmic.statistics.mic.optimize_axis import entries, entropy_table, largest
 
 
 def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> float:
-    """MICe, the estimator of the Maximal Information Coefficient by Reshef et al. Not private.
+    """Compute MICe, the estimator of the Maximal Information Coefficient by Reshef et al. Not private.
 
     One axis is cut into l parts of equal mass, the other into a master partition whose neighbouring parts are merged
-    into the k <= l parts that say most about the first; the score is the largest ``I / log2 min(k, l)``, I in bits,
-    over both orientations and all k, l with k * l <= B.
+    into the k <= l parts with the largest mutual information I with the first. The score is the largest
+    ``I / log2 min(k, l)``, I in bits, over both orientations and all k, l with k * l <= B.
 
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers. Only their order matters. Equal values are never separated.
+        Real numbers, of which only the order matters. Equal values are never separated.
     B : float, default=0.6
-        Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
-        stands for ``n_samples ** B``, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`.
+        Maximum grid size: a number of cells >= 4 (need not be an integer), or an exponent in (0, 1) for ``n_samples **
+        B`` cells, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`.
     c : float, default=15
-        How much finer than the merged partition its master partition is; above 0. The master partition has
-        ``c * floor(B / l)`` parts, rounded down, and never below 2.
+        How many times finer than the merged partition its master partition is; above 0. The master partition has ``c *
+        floor(B / l)`` parts, rounded down, and never below 2.
 
     Returns
     -------
     float
-        In [0, 1]: near 0 for independent variables, 1 for a noiseless relationship that the grids resolve.
+        Score in [0, 1]: near 0 for independent variables, 1 for a noiseless relationship that the grids resolve.
         ``mic_e(x, y) == mic_e(y, x)``.
 
     Raises
     ------
     ValueError
-        If an argument is outside what is allowed above.
+        If an argument is invalid.
 
     See Also
     --------
     mic_r : The same over grids that depend on public bounds only.
-    characteristic_matrix : All entries, the statistics made of them, and the best grid.
-    mic_pairs, mic_cross : Many pairs of columns.
+    characteristic_matrix : Returns all entries, the statistics computed from them, and the best grid.
+    mic_pairs, mic_cross : Score many pairs of columns.
 
     Notes
     -----
-    This is the variant with reduced master partitions ([1]_, Appendix H; [3]_, Appendix E.1), whose values the library
-    minepy 1.2.6 gives with ``est="mic_e"``. The papers leave details open; here they are as in minepy:
+    This is the variant with reduced master partitions ([1]_, Appendix H; [3]_, Appendix E.1), with the same values as
+    the library minepy 1.2.6 with ``est="mic_e"``. Details that the papers leave open follow minepy:
 
-    - Equipartitions are filled greedily, group of tied values by group ([2]_, EquipartitionYAxis), and may
-      have fewer than l parts; then min(k, l) is that of the parts there are.
+    - Equipartitions are filled greedily by groups of tied values ([2]_, EquipartitionYAxis), and may have fewer than l
+      parts; min(k, l) then uses the actual number of parts.
     - The master partition is an equipartition, by number of records, of the *clumps*: runs of neighbouring records in
-      one part of the fixed axis, and groups of tied values in several. If these are few enough, it is the clumps
-      themselves.
+      one part of the fixed axis, and groups of tied values in several. If there are few enough clumps, it consists of
+      the clumps themselves.
 
     A grid is skipped only if an upper bound shows that it cannot hold the largest entry, so the value is exact.
 
@@ -78,12 +78,12 @@ def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> flo
     n = len(x)
     B = grid_size(B, n)
     check_c(c)
-    plan = mass_plan(B, min(c, n))  # a larger c adds nothing: no more master parts than records
+    plan = mass_plan(B, min(c, n))  # a larger c adds nothing: at most one master part per record
     return float(mic_e_of_columns(ranked_column(x), ranked_column(y), plan, entropy_table(n)))
 
 
 def mass_plan(B, c):
-    """The grids of MICe in one orientation, one row for each size of the fixed axis, the cheapest first.
+    """The grids of MICe in one orientation, one row per size of the fixed axis, cheapest first.
 
     Returns
     -------
@@ -112,10 +112,10 @@ def all_entries(x, y, plan, table):
 
 
 def entries_of(counted, plan, table):
-    """The characteristic matrix of what was counted, as by `mass_tables`, in the grids of a plan.
+    """The characteristic matrix from the counts of `mass_tables`, on the grids of a plan.
 
-    Entry [k, l] is for k parts of x and l parts of y, NaN where there is no grid; of the two grids with k = l, the
-    better.
+    Entry [k, l] is for k parts of x and l parts of y, NaN if there is no grid; for k = l, it is the better of the two
+    grids.
     """
     size = plan[:, 0].max() + 1
     matrices = np.full((2, size, size), np.nan)  # for either axis merged

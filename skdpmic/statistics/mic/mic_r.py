@@ -14,20 +14,20 @@ from skdpmic.statistics.grids.partitions import equipartitions
 from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
-from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entry, rounding_error
+from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entries, rounding_error
 from skdpmic.table.nominal import Nominal
 
-# --- The correction for chance ----------------------------------------------------------------------------------
+# --- Bias correction --------------------------------------------------------------------------------------------
 
 
 def check_correction(correction):
-    """Raise unless `correction` is one that scores may have."""
+    """Raise unless `correction` is valid."""
     if correction is not None and not (isinstance(correction, str) and correction == "miller-madow"):
         raise ValueError(f"correction must be None or 'miller-madow', got {correction!r}.")
 
 
 def chance_of(correction):
-    """What is taken off n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits."""
+    """Amount subtracted from n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits."""
     return 0.0 if correction is None else MILLER_MADOW * getattr(correction, "times", 1.0)
 
 
@@ -41,7 +41,7 @@ class MillerMadow(NamedTuple):
 
 
 def continuous_plan(B, c, master):
-    """The grids of MICr in one orientation, one row for each size of the fixed axis.
+    """The grids of MICr in one orientation, one row per size of the fixed axis.
 
     Returns
     -------
@@ -55,43 +55,44 @@ def continuous_plan(B, c, master):
 
 
 def closed_plan(B, c, master):
-    """The few grids that MICr looks at with a correction for chance; rows as of :func:`continuous_plan`.
+    """The few grids of MICr with a bias correction; rows as in :func:`continuous_plan`.
 
     The merged parts are at most the square root of B, half of that and so on, not below 4, and 2; each with as many
-    fixed parts as B allows. No grid has fewer fixed than merged parts, and merges into fewer parts are looked at too:
-    these two make the sensitivity that of all grids together (``docs/theory/closed_family.md``).
+    fixed parts as B allows. No grid has fewer fixed than merged parts, and merges into fewer parts are also used: for
+    these two reasons, the sensitivity is that of all grids together (``docs/theory/closed_family.md``).
     """
     sizes = [finest_merge(B)]
     while (half := (sizes[-1] + 1) // 2) >= 4:
         sizes.append(half)
     k_max = np.unique([2, *sizes])
     n_fixed = (B // k_max).astype(np.int64)
-    # Where a side is cut matters most with few merged parts, whose grids cost least: one master partition serves all.
+    # The positions of cuts matter most with few merged parts, whose grids are cheapest: one master partition serves
+    # all.
     n_master = np.maximum((c * (k_max[-1] if master == "reduced" else n_fixed)).astype(np.int64), 2)
     plan = np.stack([n_fixed, np.broadcast_to(n_master, n_fixed.shape), k_max], axis=1)
     return plan[np.argsort(plan[:, 1], kind="stable")]
 
 
 def needed_grids(plan):
-    """The grids of `plan` that can hold the largest entry, those with one master partition together.
+    """The grids of `plan` that can have the largest entry, grouped by master partition.
 
-    A grid is not needed where another one halves its fixed parts, has all its master edges and merges as many parts:
-    the other never scores less. (Halving is exact in floating point; edges of other multiples may differ in
-    the last bit.)
+    A grid is not needed if another one halves its fixed parts, has all its master edges and merges the same number of
+    parts: the other never scores less. (Halving is exact in floating point; edges of other multiples may differ in the
+    last bit.)
     """
     n_fixed, n_master, k_max = plan.T
-    other = np.minimum(np.searchsorted(n_fixed, 2 * n_fixed), len(plan) - 1)  # the row with twice the parts, if any is
+    other = np.minimum(np.searchsorted(n_fixed, 2 * n_fixed), len(plan) - 1)  # the row with twice the parts, if any
     halves_it = n_fixed[other] == 2 * n_fixed
     has_its_edges = (n_master[other] == n_master) | (n_master[other] == 2 * n_master)
     needed = plan[~(halves_it & has_its_edges & (k_max[other] >= k_max))]
     return needed[np.argsort(needed[:, 1], kind="stable")]
 
 
-# --- Columns placed into cells --------------------------------------------------------------------------------
+# --- Columns located in cells ---------------------------------------------------------------------------------
 
 
 class RangeGrids(cell_counts.RangePlacer):
-    """The grids of numeric columns, which may have ranges of their own.
+    """The grids of numeric columns, which may have different ranges.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class RangeGrids(cell_counts.RangePlacer):
     c : float, above 0
     master : {"reduced", "full"}
     n : int, default=0
-        About how many records there are. It changes only how they are counted.
+        Approximate number of records. It only affects how they are counted.
     correction : None or "miller-madow", default=None
     """
 
@@ -116,9 +117,9 @@ class RangeGrids(cell_counts.RangePlacer):
 
 @lru_cache(maxsize=64)
 def continuous_grids(B, c, master="reduced", n=0, correction=None):
-    """The plan, all partitions of an axis in it, the groups, and the edges of all; cached, as they are public.
+    """The plan, all its partitions of an axis, the groups, and all edges; cached, because they are public.
 
-    The edges are those of an axis to be merged and, in groups of their own after them, those of a fixed axis.
+    The edges are those of an axis to be merged, followed by those of a fixed axis in separate groups.
     """
     plan = needed_grids(continuous_plan(B, c, master)) if correction is None else closed_plan(B, c, master)
     partitions, groups = equipartitions(plan[:, :2]), cell_counts.groups_of(plan, n)
@@ -132,8 +133,14 @@ def continuous_grids(B, c, master="reduced", n=0, correction=None):
 
 def mic_r_of_columns(ways, groups, table, correction=None):
     """The largest (I - o) / log2 min(k, l) over the grids, for pairs of a column to be merged and a fixed one."""
-    n = len(ways[0][0].cells)
-    return min(largest_entry(_counted(ways, groups), groups.most, table, n, chance_of(correction)), 1.0)
+    return float(mic_r_of_block(ways, groups, 1, table, correction)[0])
+
+
+def mic_r_of_block(ways, groups, n_pairs, table, correction=None):
+    """The same for several columns in place of one, without missing values: (n_pairs,)."""
+    n = ways[0][0].cells.shape[-1]
+    entries = largest_entries(_counted(ways, groups), n_pairs, groups.most, table, n, chance_of(correction))
+    return np.minimum(entries, 1.0)
 
 
 def _counted(ways, groups):
@@ -147,24 +154,44 @@ def _counted(ways, groups):
                 yield cell_counts.missing_first(tables, numbers, free.free.n_corners), rows
 
 
+_VALUES_AT_ONCE = 2**13  # of several columns, whose tables are still in near caches when they are read
+
+
 class _Target:
-    """What all features that are scored against one target share. As sensitive as the target itself."""
+    """The part shared by all features scored against one target. Raw data; not private."""
 
     def __init__(self, n, correction):
         self._correction = correction
         self._table = entropy_table(n)
+
+    def score_block(self, X, scales):
+        """The scores of several features, at once for numbers of one range: a list."""
+        few = max(_VALUES_AT_ONCE // len(X[0]), 1)
+        if few == 1 or len(set(scales)) > 1 or isinstance(scales[0], Nominal):
+            return [self.score(x, scale) for x, scale in zip(X, scales, strict=True)]
+        blocks = [X[first : first + few] for first in range(0, len(X), few)]
+        return [score for block in blocks for score in self._of_one_range(block, scales[0])]
+
+    def _of_one_range(self, X, scale):
+        x, is_complete = self._grids.place_complete(X, scale)
+        n_complete = int(is_complete.sum())
+        if n_complete == 0:
+            return [self.score(column, scale) for column in X]
+        together = mic_r_of_block(self._ways(x), self._grids.groups, n_complete, self._table, self._correction)
+        scores = iter(together.tolist())
+        return [next(scores) if ready else self.score(X[j], scale) for j, ready in enumerate(is_complete.tolist())]
 
     def _score_of(self, ways, groups):
         return mic_r_of_columns(ways, groups, self._table, self._correction)
 
 
 class NumericTargetScorer(_Target):
-    """A numeric target, ready to be scored against many features.
+    """A numeric target, prepared for scoring many features.
 
     Parameters
     ----------
     y : ndarray of shape (n_samples,)
-        No value is missing.
+        Values, none missing.
     bounds : pair of floats
     B : float, at least 4
     c : float, above 0
@@ -182,8 +209,10 @@ class NumericTargetScorer(_Target):
         """MICr of the feature `x` and the target, in [0, 1]."""
         if isinstance(scale, Nominal):
             return max(self._of_labels_apart(x, scale), self._of_labels_in_two_groups(x, scale))
-        x = self._grids.place(x, scale)
-        return self._score_of([(x, self._y), (self._y, x)], self._grids.groups)
+        return self._score_of(self._ways(self._grids.place(x, scale)), self._grids.groups)
+
+    def _ways(self, x):
+        return [(x, self._y), (self._y, x)]
 
     def _of_labels_apart(self, x, scale):
         grids, y = self._against_labels.placed(scale)
@@ -195,7 +224,7 @@ class NumericTargetScorer(_Target):
 
 
 class ClassTargetScorer(_Target):
-    """A target of class numbers, ready to be scored against many features.
+    """A target of class numbers, prepared for scoring many features.
 
     The classes are the fixed axis; only the axis of a numeric feature is optimised.
 
@@ -220,7 +249,10 @@ class ClassTargetScorer(_Target):
         if isinstance(scale, Nominal):
             tables = LabelTables(scale.n_labels, self._n_classes, chance_of(self._correction))
             return tables.largest_entry(tables.count(x, self._codes), self._table)
-        return self._score_of([(self._grids.place(x, scale), self._y)], self._grids.groups)
+        return self._score_of(self._ways(self._grids.place(x, scale)), self._grids.groups)
+
+    def _ways(self, x):
+        return [(x, self._y)]
 
 
 # --- Rounding -------------------------------------------------------------------------------------------------
@@ -238,21 +270,21 @@ def largest_rounding_error(n, scales, n_classes, B, c, correction=None, is_compl
     B, c, correction
         As in `NumericTargetScorer`.
     is_complete : bool, default=False
-        Whether no number can be missing.
+        Whether numbers cannot be missing.
     """
     kinds = {scale if isinstance(scale, Nominal) else None for scale in scales}
     return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction, is_complete)) for kind in kinds)
 
 
 def _plan_of(kind, n, n_classes, B, c, correction, is_complete):
-    """The grids for a nominal feature, or for numbers, with the part for missing values if there can be any."""
+    """The grids for a nominal feature, or for numbers, with the part for missing values if these are possible."""
     if kind is not None and n_classes is None:
         return np.concatenate([nominal_plan(B, c, kind.n_labels), labels_in_two(kind.n_labels, n_columns_of(B)).plan])
     if kind is not None:
         return LabelTables(kind.n_labels, n_classes).plan
     if n_classes is not None:
         return discrete_plan(B, c, n_classes)
-    plan = continuous_grids(B, c, "reduced", n, correction)[0]  # kept, as it is called like this
+    plan = continuous_grids(B, c, "reduced", n, correction)[0]  # cached for this call
     return plan + np.array([0 if is_complete else 1, 0, 0])
 
 
@@ -269,10 +301,10 @@ def mic_r(
     master: Master = "reduced",
     correction: Correction = None,
 ) -> float:
-    """MICr, the Maximal Information Coefficient over range equipartitions. Not private.
+    """Compute MICr, the Maximal Information Coefficient over range equipartitions. Not private.
 
-    One axis is cut into l parts of equal width, the other into a master partition of equal width whose
-    neighbouring parts are merged into the k parts that say most about the first; the score is the largest
+    One axis is cut into l parts of equal width, the other into a master partition of equal width whose neighbouring
+    parts are merged into the k parts with the largest mutual information I with the first. The score is the largest
     ``I / log2 min(k, l)`` over both orientations and all k, l with k * l <= B.
 
     Parameters
@@ -280,34 +312,34 @@ def mic_r(
     x, y : array-like of shape (n_samples,)
         Real numbers; those outside `bounds` are clipped.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
-        The public range of each variable.
+        Public range of each variable.
     B : float, default=0.6
-        Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
-        stands for ``n_samples ** B``, but at least 4 and at most 10,000. As more cells than records add nothing but
-        chance and time, a number may be up to n_samples; but 1,000 is always allowed, and more than 10,000 never is.
+        Maximum grid size: a number of cells >= 4 (need not be an integer), or an exponent in (0, 1) for ``n_samples **
+        B`` cells, but at least 4 and at most 10,000. A number may be at most n_samples, because more cells than records
+        only add bias and time; but 1,000 is always allowed, and more than 10,000 never is.
     c : float, default=5
-        How much finer than the merged partition its master partition is; above 0. A master partition may have as many
-        parts as a grid may have cells: c may be up to that number divided by the square root of B, rounded down; for
-        ``master="full"``, divided by half of B, rounded down.
+        How many times finer than the merged partition its master partition is; above 0. A master partition may have as
+        many parts as a grid may have cells: c may be at most that number divided by the square root of B, rounded down;
+        for ``master="full"``, divided by half of B, rounded down.
     master : {"reduced", "full"}, default="reduced"
-        Parts of the master partition: ``c * min(l, B // l)`` as in Appendix E.1 of [1]_, or ``c * l`` as in
+        Number of parts of the master partition: ``c * min(l, B // l)`` as in Appendix E.1 of [1]_, or ``c * l`` as in
         its Definition 4.1; rounded down, and never below 2.
     correction : None or "miller-madow", default=None
-        With "miller-madow", what a grid shows by chance on average, ``(k - 1) (l - 1) / (2 n_samples ln 2)`` bits
-        [2]_, is subtracted from its I, and only a few sizes of the fixed axis are used: ``l = B // K``, where K is the
-        square root of B, half of it, and so on as long as that is 4 or more, and finally 2, each with all k up to K and
-        one master partition of c times the square root of B parts. That is closer to the MIC of a large sample, in a
-        fraction of the time. None is the statistic of [1]_.
+        Bias correction. "miller-madow" subtracts from I the mean bias of a grid, ``(k - 1) (l - 1) / (2 n_samples ln
+        2)`` bits [2]_, and uses only a few sizes of the fixed axis: ``l = B // K``, where K is the square root of B,
+        half of it, and so on as long as that is 4 or more, and finally 2; each with all k up to K, and one master
+        partition of c times the square root of B parts. The result is closer to the MIC of a large sample, and takes a
+        fraction of the time. None gives the statistic of [1]_.
 
     Returns
     -------
     float
-        In [0, 1]: about 0 for independent variables, 1 for a noiseless relationship that the grids resolve.
+        Score in [0, 1]: about 0 for independent variables, 1 for a noiseless relationship that the grids resolve.
 
     Raises
     ------
     ValueError
-        If an argument is outside what is allowed above.
+        If an argument is invalid.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Noise on a table of counts, from which every grid is then read (the valid MICr-Geom; ``docs/theory/geometric.md``).
+"""Noise on a table of counts, from which all grids are computed (the valid MICr-Geom; ``docs/theory/geometric.md``).
 
-The feature and the target are each cut into equal parts, the records are counted once, and the counts get noise
-once. The noisy table is private, so whatever is computed from it costs nothing more.
+The feature and the target are each cut into equal parts, the records are counted once, and noise is added once. The
+noisy table is private, so everything computed from it has no further cost.
 """
 
 import math
@@ -20,31 +20,31 @@ from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer,
 from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
 from skdpmic.table.nominal import Nominal
 
-# --- Counts: as sensitive as the records ----------------------------------------------------------------------
+# --- Counts: raw data, not private ----------------------------------------------------------------------------
 
 
 def check_have_ranges(scales):
-    """Raise unless all features are numbers: the parts of a table are equal parts of a range."""
+    """Raise unless all features are numeric: the parts of a table are equal parts of a range."""
     if any(isinstance(scale, Nominal) for scale in scales):
         raise ValueError(f"mechanism must be {one_of(MECHANISMS)} with categories, got 'geometric'.")
 
 
 def parts_of_range(values, bounds, n_parts):
-    """The number 0 ... n_parts - 1 of the equal part of the range `bounds` that each value lies in.
+    """The number 0 ... n_parts - 1 of the equal part of the range `bounds` for each value.
 
-    A missing value, NaN, is in the first part: its own bin, with noise on it, would cost all columns precision.
+    A missing value, NaN, is in the first part: a noisy separate bin would reduce the precision for all columns.
     """
     partition = equipartitions(np.array([n_parts]))
     return range_axis(values, bounds, partition).cells.astype(np.int64)
 
 
 class TableCounter:
-    """A target placed into parts, to be counted with many features.
+    """A target located in parts, for counting with many features.
 
     Parameters
     ----------
     target_parts : ndarray of shape (n_samples,)
-        The part of each record's target, from :func:`parts_of_range`, or its class.
+        The part of the target of each record, from :func:`parts_of_range`, or its class.
     n_target_parts : int
     n_parts : int
         Parts of each feature.
@@ -55,14 +55,14 @@ class TableCounter:
         self.shape = (n_parts, n_target_parts)
 
     def count(self, x, bounds):
-        """Records in each part of the feature `x` and of the target: (n_parts, n_target_parts)."""
+        """Number of records in each part of the feature `x` and of the target: (n_parts, n_target_parts)."""
         check_have_ranges([bounds])
         cells = parts_of_range(x, bounds, self.shape[0]) * self.shape[1] + self._target_parts
         return np.bincount(cells, minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
 
 
 class TableGrids:
-    """Tables that add up, one for each feature; methods as of `ContinuousGrids`.
+    """Mergeable tables, one per feature; methods as in `ContinuousGrids`.
 
     Parameters
     ----------
@@ -77,16 +77,16 @@ class TableGrids:
         self.shape = (n_parts, n_classes or n_parts)
 
     def n_tables(self, scale):
-        """How often each record is counted in the counts of a feature."""
+        """Number of times each record is counted in the counts of a feature."""
         return 1
 
     def place(self, y):
-        """What counts features with these values of the target, or class numbers."""
+        """A counter of features with these target values, or class numbers."""
         parts = y if self._target_bounds is None else parts_of_range(y, self._target_bounds, self.shape[1])
         return TableCounter(parts, self.shape[1], self.shape[0])
 
     def count(self, x, bounds, target):
-        """The table of the feature `x`, with a target that was placed, as a flat uint32 array."""
+        """The table of the feature `x`, with a prepared target, as a flat uint32 array."""
         return target.count(x, bounds).ravel().astype(np.uint32)
 
 
@@ -95,7 +95,7 @@ class TableGrids:
 
 @dataclass(frozen=True)
 class GeometricMechanism:
-    """Truncated geometric noise on the tables of several features, whole budget epsilon.
+    """Truncated geometric noise on the tables of several features, with total budget epsilon.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class GeometricMechanism:
     def for_budget(cls, epsilon, n_tables, rows_per_group=1):
         """The mechanism that spends epsilon / n_tables on each table.
 
-        Replacing a person takes as many records as that person has out of a table, and puts as many in.
+        Replacing a person removes all records of that person from a table, and adds the same number.
         """
         return cls(0 if epsilon == math.inf else 2 * rows_per_group * n_tables / exact(epsilon))
 
@@ -121,23 +121,23 @@ class GeometricMechanism:
         return float(self.scale)
 
     def margin(self, confidence):
-        """NaN: the law of the error of a score that follows from noisy counts is not known."""
+        """NaN: the error distribution of a score computed from noisy counts is not known."""
         return math.nan
 
     def release(self, counts, n, random_bytes):
-        """`counts`, of any shape, with noise, and truncated to [0, n]: an int64 array."""
+        """Noisy `counts` of any shape, truncated to [0, n]: an int64 array."""
         if self.scale == 0:
             return np.array(counts, dtype=np.int64)
         noise = discrete_laplace(self.scale, counts.size, random_bytes).reshape(counts.shape)
         return np.clip(np.asarray(counts).astype(object) + noise, 0, n).astype(np.int64)
 
 
-# --- Scores: all from the noisy table and public numbers ------------------------------------------------------
+# --- Scores: from the noisy table and public numbers ----------------------------------------------------------
 
 _ROUND_DRAWS = 2
 _CHANCE_DRAWS = 3
 _CHANCE_C = 5.0
-_CHANCE_SAMPLES = 10_000  # beyond it, what chance adds falls as 1 / n
+_CHANCE_SAMPLES = 10_000  # beyond it, the bias falls as 1 / n
 
 
 class TableScorer:
@@ -150,7 +150,7 @@ class TableScorer:
     scale : int or Fraction
         Scale of the noise on each count; 0 for none.
     B : float, at least 4
-        Maximum grid size of the MICr to estimate.
+        Maximum grid size of the estimated MICr.
     is_discrete : bool
         Whether the columns of the tables are classes.
     """
@@ -161,22 +161,22 @@ class TableScorer:
         self._B = B
         self._is_discrete = is_discrete
         if not is_discrete:
-            continuous_grids(B, _CHANCE_C, n=n)  # kept for the scores; errors come now, before any charge
+            continuous_grids(B, _CHANCE_C, n=n)  # cached for the scores; errors are raised now, before any charge
 
     def score(self, noisy):
         """The estimate, in [0, 1], from the noisy table of one feature, of shape (n_parts, n_target_parts).
 
-        The largest entry of the table of expected counts is too low where noise has blurred them, and MICr of n
-        records is higher than the truth, because among many grids some fit by chance. Both are looked up by simulation:
-        what drawing records from the table, adding noise and estimating again does to it; and MICr of independent
-        variables with the same margins. Independence is mapped to what it has by chance, full dependence to 1.
+        The largest entry of the table of expected counts is too low if noise has blurred the counts, and MICr of n
+        records is above the truth, because among many grids some fit by chance. Both effects are estimated by
+        simulation: of drawing records from the table, adding noise and estimating again; and of MICr of independent
+        variables with the same margins. Independence is mapped to its chance level, full dependence to 1.
         """
         table = expected_counts(noisy, self._n, self._scale)
         largest = self._largest(table)
         by_chance, seen_by_chance = self._by_chance(table)
         as_it_is = (largest - seen_by_chance) / max(1 - seen_by_chance, 1e-9)
         restored = 2 * largest - self._after_another_round(table)
-        # Where dependence is weak, another round adds chance rather than takes dependence off: nothing to restore.
+        # For weak dependence, another round adds bias rather than removing dependence: there is nothing to restore.
         dependence = max(as_it_is, restored)
         return float(np.clip(by_chance + (1 - by_chance) * dependence, 0, 1))
 
@@ -184,7 +184,7 @@ class TableScorer:
         return mic_of_class_table(table, self._B) if self._is_discrete else mic_of_table(table, self._B)
 
     def _after_another_round(self, table):
-        """Mean of the largest entry if `table` were the truth: of records, noise and expected counts drawn from it."""
+        """Mean of the largest entry if `table` were the truth, with records, noise and expected counts drawn from it."""
         random = _simulation()
         largest = []
         for _ in range(_ROUND_DRAWS):
@@ -195,7 +195,7 @@ class TableScorer:
         return np.mean(largest)
 
     def _by_chance(self, table):
-        """Mean MICr of independent variables with the margins of `table`, and how much of it the table shows."""
+        """Mean MICr of independent variables with the margins of `table`, and the part of it that the table shows."""
         rows, columns = table.sum(axis=1), table.sum(axis=0)
         n = min(self._n, _CHANCE_SAMPLES)
         random = _simulation()
@@ -206,7 +206,7 @@ class TableScorer:
             scores.append(self._mic_r(x + random.random_sample(n), y, random, table.shape))
             counts = np.bincount(x * len(columns) + y, minlength=table.size).reshape(table.shape)
             shown.append(self._largest(counts))
-        # Noise drowns the excess in the counts that it moves: P(noise = 0) of them are as they were.
+        # Noise hides the excess in the counts that it changes; a share P(noise = 0) of them is unchanged.
         unmoved = 1.0 if self._scale == 0 else math.tanh(0.5 / self._scale)
         return np.mean(scores) * n / self._n, np.mean(shown) * n / self._n * unmoved
 
@@ -219,8 +219,8 @@ class TableScorer:
 
 
 def _simulation():
-    """Random numbers for simulations: always the same, so that an estimate is a function of the noisy table.
+    """Fixed random numbers for simulations, so that an estimate is a function of the noisy table.
 
-    They protect nothing, so they need not be exact or secret.
+    Privacy does not depend on them, so they need not be exact or secret.
     """
     return np.random.RandomState(0)

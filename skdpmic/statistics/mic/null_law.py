@@ -1,4 +1,4 @@
-"""MICr where there is no dependence: the grids that it looks at, each with its number and its tail."""
+"""MICr under independence: its grids, each with its number and its tail."""
 
 import math
 from functools import lru_cache, partial
@@ -14,23 +14,23 @@ from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail
 from skdpmic.statistics.null_laws.tails import log_choices, log_information_tail
 from skdpmic.table.nominal import groupings_of_classes, groupings_of_labels
 
-_NATS = math.log(2.0)  # in a bit
+_NATS = math.log(2.0)  # per bit
 
 
 @lru_cache(maxsize=64)
 def mic_r_bound(n, n_labels, n_classes, B, c, correction):
-    """The law of MICr where there is no dependence, bounded.
+    """Bounds on the distribution of MICr under independence.
 
     Parameters
     ----------
     n : int
         Number of records.
     n_labels : int or None
-        Of a nominal feature; None for numbers, of which some may be missing.
+        Number of labels of a nominal feature; None for numbers, some of which may be missing.
     n_classes : int or None
-        Of a discrete target.
+        Number of classes of a discrete target.
     B, c, correction
-        As of :class:`skdpmic.statistics.mic.mic_r.NumericTargetScorer`.
+        As in :class:`skdpmic.statistics.mic.mic_r.NumericTargetScorer`.
     """
     family = _Family(n, chance_of(correction))
     if n_labels is None and n_classes is None:
@@ -55,16 +55,16 @@ class _Family:
         return Grids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
 
     def merges(self, rows, missing=0, n_more_columns=0):
-        """Of master parts, against fixed ones.
+        """The grids of merges of master parts against fixed parts.
 
         Parameters
         ----------
         rows : ndarray
-            Of :class:`skdpmic.statistics.mic.optimize_axis.Grids`.
+            Rows of :class:`skdpmic.statistics.mic.optimize_axis.Grids`.
         missing : {0, 1}, default=0
-            Whether there may be one more master part, of missing values, after all others and before them.
+            Whether there may be an additional master part of missing values, after all others or before them.
         n_more_columns : {0, 1}, default=0
-            Whether there may be one more fixed part.
+            Whether there may be an additional fixed part.
         """
         for row in rows:
             n_columns, n_master, k_max, degrees = (int(row[i]) for i in (N_FIXED, N_MASTER, K_MAX, DEGREES))
@@ -77,7 +77,7 @@ class _Family:
             yield self._grids(k, n_columns, offset, log_tail_of_any(log_number, of_one, of_finest))
 
     def in_two(self, groups):
-        """Of rows in two groups."""
+        """The grids of rows in two groups."""
         n_rows, n_columns = groups.shape
         of_one = partial(log_information_tail, n_rows=2, n_columns=n_columns)
         of_finest = partial(log_information_tail, n_rows=n_rows, n_columns=n_columns)
@@ -85,7 +85,7 @@ class _Family:
         return self._grids(2, n_columns, groups.offset, log_tail)
 
     def of_tables(self, n_labels, n_classes):
-        """Of labels against classes."""
+        """The grids of labels against classes."""
         for rows, columns in product(groupings_of_labels(n_labels), groupings_of_classes(n_classes)):
             size = rows.n_groups, columns.n_groups
             log_tail = partial(log_information_tail, n_rows=size[0], n_columns=size[1])

@@ -9,15 +9,15 @@ rows. The best merge into k parts is therefore an optimal segmentation, found by
 the last cut: ``best_k(t) = max over s < t of best_{k-1}(s) + weight(s, t)``
 (OptimizeAxis of Reshef et al. 2011, Supporting Online Material, Section 3).
 
-Upper bounds come first, at a part of the cost. The weight of a segment never falls when the segment is cut in two:
-knowing more about a record never takes information away. So the best merge into k parts is worth at most as much as it
-would be if every segment but the first and the last were cut once more for free, at the border of the block of master
-parts in which it ends. Then weights are needed between borders and master edges only, not between all pairs of edges.
-With all master parts in a single block nothing is cut for free, and the values are exact. A bound is raised by more
-than rounding may have taken from it, so a score does not depend on what is skipped.
+Upper bounds are computed first, at a fraction of the cost. The weight of a segment never decreases when the segment is
+cut in two: a finer partition never loses information. So the value of the best merge into k parts is at most what it
+would be if every segment except the first and the last were cut once more for free, at the border of the block of
+master parts in which it ends. Weights are then only needed between borders and master edges, not between all pairs of
+edges. With all master parts in a single block nothing is cut for free, and the values are exact. Bounds are raised by
+more than any rounding error, so a score does not depend on what is skipped.
 
-Even of independent variables, a grid of k by l parts has information by chance: (k - 1)(l - 1) / (2 n ln 2) bits on
-average, if n is large (Miller and Madow 1955). An entry may have this taken off.
+Even for independent variables, a grid of k by l parts has a mean information of (k - 1)(l - 1) / (2 n ln 2) bits, if n
+is large (Miller and Madow 1955). This bias can be subtracted from entries.
 """
 
 import math
@@ -26,7 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.jit import jit, leaf
+from skdpmic._utils.jit import jit
+from skdpmic.statistics.mic.merges import cut_once, merge
 
 # --- g(a) in integers -----------------------------------------------------------------------------------------
 
@@ -39,8 +40,8 @@ class EntropyTable(NamedTuple):
     """
 
     g: np.ndarray  # (n + 1,) int64
-    g_pairs: np.ndarray  # (2**(2 shift),) int64, g(a) + g(b) at (a << shift) + b
-    shift: int
+    g_pairs: np.ndarray  # int64, g(a) + g(b) at a * step + b, for small a and b
+    step: int
     scale: float  # a power of two
 
 
@@ -49,24 +50,25 @@ _AT_ONCE = 2**16
 
 @lru_cache(maxsize=4)
 def entropy_table(n):
-    """The table for totals up to n; the last few are kept, as they depend on nothing else."""
-    if n >= 2**32:  # counts are uint32, and would start again at 0
-        raise ValueError(f"scores can be computed of at most {2**32 - 1:,} records, got n_samples={n:,}.")
+    """The table for totals up to n; the last few are cached, because they depend on n only."""
+    if n >= 2**32:  # counts are uint32, and would overflow
+        raise ValueError(f"scores can be computed for at most {2**32 - 1:,} records, got n_samples={n:,}.")
     g = np.empty(n + 1, dtype=np.int64)
-    for first in range(0, n + 1, _AT_ONCE):  # floats for all would take several times the memory of the table
+    for first in range(0, n + 1, _AT_ONCE):  # floats for all would need several times the memory of the table
         counts = np.arange(first, min(first + _AT_ONCE, n + 1), dtype=np.float64)
         counts = np.maximum(counts, 1.0)  # g(0) = 0 = g(1)
         g[first : first + _AT_ONCE] = np.rint(counts * np.log2(counts) * _scale(n))
-    shift = min(8, n.bit_length())  # 2**16 pairs still fit into a processor's nearest caches
-    small = np.zeros(1 << shift, dtype=np.int64)
-    small[: n + 1] = g[: 1 << shift]
-    return EntropyTable(g, np.add.outer(small, small).ravel(), shift, _scale(n))
+    n_small = 1 << min(8, n.bit_length())  # 2**16 pairs still fit in the L1 and L2 caches,
+    step = n_small + 8  # where rows a power of two apart would crowd into a few places
+    small = np.zeros(step, dtype=np.int64)
+    small[: min(n + 1, n_small)] = g[:n_small]
+    return EntropyTable(g, np.add.outer(small[:n_small], small).ravel(), step, _scale(n))
 
 
 def rounding_error(n, plan):
-    """Bound on how far a computed MICr lies from its exact value, for n records and the grids of `plan`.
+    """Bound on the error of a computed MICr, for n records and the grids of `plan`.
 
-    A table entry is off by at most 2**-49 g(a) + 1 / (2 scale). A score adds up at most 2 n_cells + 3 of them,
+    The error of a table entry is at most 2**-49 g(a) + 1 / (2 scale). A score sums at most 2 n_cells + 3 of them,
     whose exact values sum to at most 4 g(n), and divides by n and a logarithm >= 1; the conversion to float and the
     divisions lose at most 2**-49 more of a value <= 1. The proof is in ``docs/theory/rounding.md``.
     """
@@ -82,33 +84,33 @@ def _scale(n):
 
 
 class Grids(NamedTuple):
-    """Which grids to look at. All is public but, in the grids of MICe, the numbers of parts that ties leave."""
+    """The grids to search. Everything is public except, for MICe, the numbers of parts left by ties."""
 
     rows: np.ndarray  # uint64 (n_grids, 8), with the columns below
-    most: tuple  # of ints: the most parts of the fixed axis, of the master partition, and after merging; and n_grids
+    most: tuple  # ints: maximum parts of the fixed axis, of the master partition, and after merging; and n_grids
 
 
 # Columns of Grids.rows.
 N_FIXED = 0  # parts of the fixed axis
 N_MASTER = 1  # parts of the master partition
-K_MAX = 2  # most parts to merge them into
+K_MAX = 2  # maximum number of merged parts
 BLOCK = 3  # master parts in a block of the upper bounds; N_MASTER for none
-TABLE = 4  # in which table the records are counted: its row of Tables.places
-CUTS = 5  # where in it the master parts begin: the row of Tables.cuts
-BORDERS = 6  # where in it the fixed parts begin: the row of Tables.borders
-DEGREES = 7  # of freedom of the fixed axis, for each of which chance is taken off: its parts less 1, at most
+TABLE = 4  # the table in which the records are counted: its row of Tables.places
+CUTS = 5  # the starts of the master parts in it: the row of Tables.cuts
+BORDERS = 6  # the starts of the fixed parts in it: the row of Tables.borders
+DEGREES = 7  # degrees of freedom of the fixed axis for the bias correction: at most its parts minus 1
 
-MILLER_MADOW = 1 / (2 * math.log(2))  # bits of n I that each of the (k - 1)(l - 1) degrees of freedom has by chance
+MILLER_MADOW = 1 / (2 * math.log(2))  # mean bias of n I, in bits, for each of the (k - 1)(l - 1) degrees of freedom
 
-_SLACK = np.uint64(2**14)  # units of the table that a bound is raised by, see docs/theory/rounding.md
-_FEW_PARTS = 12  # of a master partition: then bounds cost as much as they spare
+_SLACK = np.uint64(2**14)  # units of the table by which bounds are raised, see docs/theory/rounding.md
+_FEW_PARTS = 12  # of a master partition, for which bounds cost as much as they save
 
 
 def grids_of(plan, table=0, cuts=0, borders=0, degrees=None):
     """The grids of a plan, whose columns are N_FIXED, N_MASTER and K_MAX; with their rows of `Tables`."""
     rows = np.empty((len(plan), 8), dtype=np.uint64)
     rows[:, : K_MAX + 1] = plan
-    # Bounds spare nothing where there is one grid to look at.
+    # Bounds save nothing if there is only one grid.
     rows[:, BLOCK] = [_block_of(n_master) if len(plan) > 1 else n_master for n_master in plan[:, N_MASTER].tolist()]
     rows[:, TABLE], rows[:, CUTS], rows[:, BORDERS] = table, cuts, borders
     rows[:, DEGREES] = plan[:, N_FIXED] - 1 if degrees is None else degrees
@@ -116,7 +118,7 @@ def grids_of(plan, table=0, cuts=0, borders=0, degrees=None):
 
 
 def with_one_more(grids, side):
-    """The same grids with one more part of the side N_FIXED or N_MASTER, for which nothing is taken off."""
+    """The same grids with an additional part of the side N_FIXED or N_MASTER, without a bias correction for it."""
     rows = grids.rows.copy()
     if side == N_MASTER:
         rows[:, BLOCK] += rows[:, BLOCK] == rows[:, N_MASTER]
@@ -130,62 +132,68 @@ def _block_of(n_master):
 
 
 class Tables(NamedTuple):
-    """Counts of the records, for several grids each. As sensitive as the records."""
+    """Tables of counts of the records, each for several grids. Raw data; not private."""
 
     below: np.ndarray
     """uint32, the tables one after the other: ``below[start + t * height + u]`` counts the records in the first t cells
-    of the axis to be merged and the first u cells of the fixed axis."""
+    of the axis to be merged and the first u cells of the fixed axis. One pair of columns comes after the other."""
     places: np.ndarray  # uint64 (n_tables, 2), start and height of each table
-    cuts: np.ndarray  # uint32 (n, at least n_master + 1), the first cell of each master part, and the number of cells
+    cuts: np.ndarray  # uint32 (n, at least n_master + 1), first cell of each master part, and number of cells
     borders: np.ndarray  # uint32 (n, at least n_fixed + 1), of each fixed part
 
 
 def one_table(below, borders):
-    """A single table of counts below each corner, all of whose rows are master parts; fixed parts at each borders."""
+    """A single table of counts below each corner, whose rows are master parts; fixed parts begin at `borders`."""
     cuts = np.arange(len(below), dtype=np.uint32).reshape(1, -1)
     places = np.array([[0, below.shape[1]]], dtype=np.uint64)
     return Tables(below.ravel().astype(np.uint32), places, cuts, borders.astype(np.uint32))
 
 
 def largest_entry(counted, most, table, total, chance=0.0):
-    """The largest entry (I - o) / log2 min(k, n_fixed) of all merges on several grids, or 0.
+    """The largest entry (I - o) / log2 min(k, n_fixed) of all merges on several grids of one pair of columns, or 0."""
+    return float(largest_entries(counted, 1, most, table, total, chance)[0])
 
-    By rounding, it may be a little above 1.
+
+def largest_entries(counted, n_pairs, most, table, total, chance=0.0):
+    """The same of several pairs of columns: ndarray of shape (n_pairs,). By rounding, one may be a little above 1.
 
     Parameters
     ----------
     counted : iterable of (Tables, ndarray)
-        Each with its rows of `Grids`. What was found is what the next need to be above.
+        Tables with their rows of `Grids`. Each one only searches for values above the largest found before.
+    n_pairs : int
     most : tuple
-        Of `Grids`.
+        That of `Grids`.
     table : EntropyTable
-        For totals up to `total` at least.
+        Table for totals of at least `total`.
     total : int
-        Records in each table.
+        Number of records in each table.
     chance : float, default=0.0
-        What is taken off n I for each of the (k - 1)(n_fixed - 1) degrees of freedom, in bits; DEGREES may be fewer.
+        Amount subtracted from n I for each of the (k - 1)(n_fixed - 1) degrees of freedom, in bits; DEGREES may be
+        fewer.
     """
-    largest = 0.0
+    largest = np.zeros(n_pairs)
     units, room = _units(table, total, most), _room(most)
-    for tables, rows in counted:
-        largest = _optimize_axis(largest, *tables, rows, *table[:3], chance * table.scale, units, *room)
+    for (below, *tables), rows in counted:
+        below = below.reshape(n_pairs, -1)
+        _optimize_axis(largest, below, *tables, rows, *table[:3], chance * table.scale, units, *room)
     return largest
 
 
 def entries(tables, grids, table, total):
     """The entries I / log2 min(k, n_fixed) of the best merges into k = 0, 1, ... parts: (n_grids, k_max + 1).
 
-    Those for 0 and 1 parts are 0, as are those of grids with a single part.
+    Entries for 0 and 1 parts are 0, as are those of grids with a single part.
     """
     rows = grids.rows.copy()
     rows[:, BLOCK] = rows[:, N_MASTER]
     units, room = _units(table, total, grids.most), _room(grids.most)
     n_mi = room[-1]
     n_mi[:], n_mi[:, :2] = _UNKNOWN, 0
-    _optimize_axis(0.0, *tables, rows, *table[:3], 0.0, units, *room)
+    _optimize_axis(np.zeros(1), tables.below[np.newaxis], *tables[1:], rows, *table[:3], 0.0, units, *room)
     n_mi = n_mi[: len(rows)]
     k = np.arange(n_mi.shape[1])
-    known = np.maximum.accumulate(np.where(n_mi == _UNKNOWN, 0, k), axis=1)  # no more parts hold records
+    known = np.maximum.accumulate(np.where(n_mi == _UNKNOWN, 0, k), axis=1)  # no further parts have records
     n_mi = np.take_along_axis(n_mi, known, axis=1)
     n_parts = np.minimum(k, rows[:, N_FIXED, np.newaxis].astype(np.int64))
     return np.minimum(n_mi / units[np.maximum(n_parts, 2)], 1.0)
@@ -198,14 +206,14 @@ _LOG2 = np.array([0.0] + [math.log2(k) for k in range(1, 2**12)])
 
 
 def _units(table, total, most):
-    """What n I is divided by for an entry, by the smaller number of parts."""
+    """The divisor of n I for an entry, by the smaller number of parts."""
     k_max = most[K_MAX]
     log2 = _LOG2[: k_max + 1] if k_max < len(_LOG2) else np.array([0.0] + [math.log2(k) for k in range(1, k_max + 1)])
     return log2 * (table.scale * total)
 
 
 def _room(most):
-    """The last arguments of `_optimize_axis`: arrays to work in."""
+    """The last arguments of `_optimize_axis`: workspaces."""
     n_fixed, n_master, k_max, n_grids = most
     return (
         np.empty(n_master + 1, dtype=np.uint64),
@@ -216,114 +224,49 @@ def _room(most):
     )
 
 
-# --- The kernel -----------------------------------------------------------------------------------------------
-# Indices are unsigned, because numba has to look twice at one that may be negative. Arguments are flat, because
-# NamedTuples of arrays take longer to hand over: some 2 microseconds each, in calls of some 20.
-
-
-@leaf
-def _cut_once(columns, best, below, starts, ends, m, width, in_pairs, shift, values, g, k_max):
-    """Fill in ``columns``, ``best[1]`` and, for the weights of all parts from t on, ``best[k_max]``.
-
-    Returns the largest weight of two segments: the first starts where all begin, the other ends where all do.
-    """
-    one = np.uint64(1)
-    row = width + one
-    largest = -g[below[starts[m] + ends[width << in_pairs]]]
-    for step in range(m):
-        t = m - step
-        before = np.uint64(0)
-        first, rest = np.int64(0), np.int64(0)
-        for j in range(width):
-            # Of a pair, the first column ends in the middle; a single column begins there.
-            middle = below[starts[t] + ends[(j << in_pairs) + in_pairs]]
-            end = np.uint64(below[starts[t] + ends[(j << in_pairs) + in_pairs + one]])
-            count = ((middle - before) << shift) + (end - middle)
-            columns[t * row + j] = count
-            first += values[count]
-            rest += values[columns[m * row + j] - count]
-            before = end
-        columns[t * row + width] = before
-        best[1, t] = first - g[before]
-        best[k_max, t] = rest - g[columns[m * row + width] - before]
-        two_parts = best[1, t] + best[k_max, t]
-        if two_parts > largest:
-            largest = two_parts
-    return largest
-
-
-@leaf
-def _merge(best, columns, m, width, values, g, k_max, block):
-    """Fill in ``best[k, t]`` for 1 < k < k_max and 1 < t < m; it is exact if there is one block, else a bound."""
-    one, border = np.uint64(1), np.uint64(0)
-    row = width + one
-    for t in range(np.uint64(2), m):
-        if t > border + block:
-            border += block
-        is_inside = border > 0 and t < border + block
-        first = border if is_inside else one
-
-        # weight(s, t) = sum_j g(a_j) - g(sum_j a_j) of the part made of the master parts s ... t - 1
-        for s in range(first, t):
-            weight = -g[columns[t * row + width] - columns[s * row + width]]
-            for j in range(width):
-                weight += values[columns[t * row + j] - columns[s * row + j]]
-            best[0, s] = weight
-
-        # best[k, t] = max over s of best[k - 1, s] + weight(s, t), and where a cut at the border is free, also
-        # best[k, border] + weight(border, t). For two k at once, which reads each weight once; of an odd number of
-        # them, the last comes alone, twice.
-        for k in range(np.uint64(2), k_max, np.uint64(2)):
-            next_k = k + one if k + one < k_max else k
-            here, there = best[k - one, first] + best[0, first], best[next_k - one, first] + best[0, first]
-            for s in range(first + one, t):
-                weight = best[k - one, s] + best[0, s]
-                if weight > here:
-                    here = weight
-                weight = best[next_k - one, s] + best[0, s]
-                if weight > there:
-                    there = weight
-            if is_inside and best[k, border] + best[0, border] > here:
-                here = best[k, border] + best[0, border]
-            if is_inside and best[next_k, border] + best[0, border] > there:
-                there = best[next_k, border] + best[0, border]
-            best[k, t], best[next_k, t] = here, there
+# --- The kernel ----------------------------------------------------------------------------------------------- Indices
+# are unsigned, because numba needs an additional check for negative ones. Arguments are flat, because passing
+# NamedTuples of arrays takes about 2 microseconds each, in calls of about 20.
 
 
 @jit
 def _optimize_axis(
-    largest, below, places, cuts, borders, grids, g, g_pairs, shift, chance, units, starts, ends, columns, best, n_mi
+    found, of_pairs, places, cuts, borders, grids, g, g_pairs, step, chance, units, starts, ends, columns, best, n_mi
 ):
-    """The larger of `largest` and all entries.
+    """Replace what was `found` by the largest entry where that is larger.
 
     Parameters
     ----------
-    largest : float
-    below, places, cuts, borders
+    found : float64 ndarray of shape (n_pairs,)
+    of_pairs : uint32 ndarray of shape (n_pairs, n_corners)
+        ``Tables.below`` of each pair of columns.
+    places, cuts, borders
         Of `Tables`.
     grids : uint64 ndarray
         ``Grids.rows``.
-    g, g_pairs, shift
+    g, g_pairs, step
         Of `EntropyTable`.
     chance : float
         Of `largest_entry`, in units of the table.
     units : ndarray of shape (largest k_max + 1,)
     starts, ends, columns, best, n_mi
-        Room. A grid with m used master parts and n_columns used columns uses
+        Workspaces. A grid with m used master parts and n_columns used columns uses
 
         - ``starts[t]``: where master part t begins in `below`,
         - ``ends[j]``: the row of the table where column j begins,
-        - ``columns[t * row + j]``: the records of the first t master parts in column j, or in a pair of columns, and in
+        - ``columns[j * row + t]``: the records of the first t master parts in column j, or in a pair of columns, and in
           all of them; a row is no longer than it must be, so that few lines of memory are read,
         - ``best[k, t]``: the largest weight of the first t master parts in at most k segments; for k = 0, the weight of
           the segment from t on, up to where the search has come; for the last k, up to the end,
-        - ``n_mi[grid, k]``: n I of the best merge into k parts, for each k that it had to be found for.
+        - ``n_mi[grid, k]``: for the last pair, n I of the best merge into k parts, for each k that it was needed for.
     """
     one, two = np.uint64(1), np.uint64(2)
-    for grid in range(np.uint64(len(grids))):
+    for number in range(np.uint64(len(found) * len(grids))):
+        pair, grid = number // np.uint64(len(grids)), number % np.uint64(len(grids))
+        largest, below = found[pair], of_pairs[pair]
         start, height = places[grids[grid, TABLE], 0], places[grids[grid, TABLE], 1]
 
-        # Parts without records change nothing, and are left out.
+        # Parts without records have no effect, and are left out.
         row, last, m = grids[grid, CUTS], height - one, np.uint64(0)
         starts[0] = start
         for t in range(one, grids[grid, N_MASTER] + one):
@@ -333,7 +276,7 @@ def _optimize_axis(
                 starts[m] = at
         row, n_columns, largest_column = grids[grid, BORDERS], np.uint64(0), np.int64(0)
         ends[0] = 0
-        constant = np.int64(0)  # g(n) - sum of g over the columns, which all merges have in common
+        constant = np.int64(0)  # g(n) - sum of g over the columns, the same for all merges
         for j in range(one, grids[grid, N_FIXED] + one):
             in_column = np.int64(below[starts[m] + borders[row, j]] - below[starts[m] + ends[n_columns]])
             if in_column > 0:
@@ -344,32 +287,31 @@ def _optimize_axis(
         if m < two or n_columns < two:
             continue
         constant += g[below[starts[m] + last]]
-        offset = chance * np.float64(grids[grid, DEGREES])  # taken off for each merged part but one
+        offset = chance * np.float64(grids[grid, DEGREES])  # subtracted for each merged part except one
 
-        # Two columns of small counts a, b are taken as one, of (a << shift) + b: half as many look-ups, of g(a) + g(b).
+        # Two columns of small counts a, b are taken as one, of a * step + b: half as many look-ups, of g(a) + g(b).
         # Counts do not fall with t, so subtracting such numbers subtracts both counts.
         values, in_pairs, width = g, np.uint64(0), n_columns
-        if largest_column < 1 << shift:
+        if largest_column < len(g_pairs) // step:
             values, in_pairs, width = g_pairs, one, (n_columns + one) >> one
-            ends[n_columns + one] = ends[n_columns]  # a last column without a partner gets an empty one
+            ends[n_columns + one] = ends[n_columns]  # a last column without a partner is paired with an empty one
 
         # Two parts.
         k_max = grids[grid, K_MAX] if grids[grid, K_MAX] < m else m
-        two_parts = _cut_once(
-            columns, best, below, starts, ends, m, width, in_pairs, np.uint64(shift), values, g, k_max
-        )
+        unsigned_step = np.uint64(step)
+        two_parts = cut_once(columns, best, below, starts, ends, m, width, in_pairs, unsigned_step, values, g, k_max)
         largest = max(largest, (constant + two_parts - offset) / units[2])
         n_mi[grid, 2] = constant + two_parts
         for k in range(two, k_max):
             best[k, 1] = best[1, 1]
 
-        # More: first the bounds, and then, if one is above `largest`, the best merges, in a single block.
-        # They spare nothing where what was found is less than what a free cut of each segment has by chance.
+        # More parts: first the bounds and then, if one is above `largest`, the best merges, in a single block. Bounds
+        # save nothing if the largest value found is below the bias of a free cut of each segment.
         k, block = k_max, grids[grid, BLOCK] if grids[grid, BLOCK] < m else m
         if largest * units[k] < offset * np.float64(k - two):
             block = m
         while k > two:
-            _merge(best, columns, m, width, values, g, k, block)
+            merge(best, columns, m, width, values, g, k, block)
             while k > two:
                 sum_ = best[k - one, 1] + best[k_max, 1]
                 for s in range(two, m):
@@ -385,4 +327,4 @@ def _optimize_axis(
                     break
                 k -= one
             block = m
-    return largest
+        found[pair] = largest

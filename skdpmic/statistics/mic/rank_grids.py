@@ -1,8 +1,8 @@
-"""MICe over grids whose cuts lie at fixed ranks: the variant with a sensitivity that can be bounded.
+"""MICe over grids with cuts at fixed ranks: the variant with a bounded sensitivity.
 
-:func:`skdpmic.mic_e` never cuts between tied values, nor inside of a clump, so the data says at which ranks it cuts,
-and one record can move a cut across a third of all others. Here every cut lies at a rank that depends on the number of
-records alone. Nothing is left of the data but the rank in y of each record, the records in ascending order of x.
+:func:`skdpmic.mic_e` never cuts between tied values, or inside a clump, so its cuts depend on the data, and one record
+can move a cut across a third of all others. Here every cut is at a rank that depends only on the number of records. The
+data enters only through the rank in y of each record, with records in ascending order of x.
 """
 
 from dataclasses import dataclass
@@ -31,29 +31,29 @@ class MicE(Statistic):
         B = grid_size(0.6 if is_auto(B) else B, n)
         c = 15 if is_auto(c) else c
         check_c(c)
-        return RankGrids(B, min(c, n))  # as if a larger c: no more master parts than records
+        return RankGrids(B, min(c, n))  # a larger c has no effect: at most one master part per record
 
 
 @dataclass(frozen=True)
 class RankGrids:
-    """MICe over the grids that B and c allow, equal values being put in random order."""
+    """MICe over the grids allowed by B and c, with equal values in random order."""
 
     B: float
     c: float
 
     def steps(self, shape):
-        """How far one record can move the score, in steps of the grid that noise is drawn on."""
+        """Sensitivity of the score to one record, in steps of the noise grid."""
         n = shape.n_samples
-        entropy_table(n)  # kept for the score; an error, if n is too large for it
+        entropy_table(n)  # cached for the score; an error if n is too large
         return grid_sensitivity(mic_e_sensitivity(n, self.B), rounding_error(n, mass_plan(self.B, self.c)))
 
     def scorer(self, target, random_bytes):
-        """What scores a variable against a target."""
+        """The function that scores a variable against a target."""
         return _Scorer(target.values, mass_plan(self.B, self.c), random_bytes)
 
 
 class _Scorer:
-    """Scores a variable by ranks. As sensitive as the target."""
+    """Scores a variable by ranks. Raw data; not private."""
 
     def __init__(self, y, plan, random_bytes):
         self._y, self._plan, self._keys = y, plan, random_keys(len(y), random_bytes)
@@ -64,13 +64,13 @@ class _Scorer:
 
 
 def ranks_in_y(x, y, x_ties, y_ties):
-    """The rank in y, from 0, of each record, the records in ascending order of x.
+    """The rank in y, from 0, of each record, with records in ascending order of x.
 
     Parameters
     ----------
     x, y : ndarrays of shape (n_samples,)
     x_ties, y_ties : ndarrays of shape (n_samples,)
-        What decides between equal values; then the place of the record does.
+        Keys that order equal values; equal keys are ordered by position.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def ranks_in_y(x, y, x_ties, y_ties):
 def mic_e_of_ranks(y_ranks, plan, table):
     """MICe of records whose ranks in y are given in ascending order of x, in [0, 1].
 
-    Both the fixed and the master partitions are equipartitions by rank. Where there are fewer records than parts, every
+    Both the fixed and the master partitions are equipartitions by rank. If there are fewer records than parts, every
     record is a part.
 
     Parameters

@@ -1,15 +1,15 @@
-"""How much replacing one record can change a score: the global sensitivity of MICr and MICe, in bits, rounded up.
+"""The global sensitivity of MICr and MICe to replacing one record, in bits, rounded up.
 
 The proofs are in ``docs/theory``: ``sensitivity.md``, ``closed_family.md``, ``people.md``, ``mic_e.md``.
 """
 
 import math
 
-# Each value below takes fewer than ten floating-point operations, each off by a few units of 2**-53 of a
-# quantity no larger than the result, so this factor lifts it above the exact one.
+# Each value below takes fewer than ten floating-point operations, each with an error of a few units of 2**-53 of a
+# quantity that is at most the result, so this factor raises it above the exact value.
 _ROUND_UP = 1 + 2.0**-45
 
-_MANY_GROUPS = 200  # from here on, what merging three parts into two would lose is too little for one to tell so much
+_MANY_GROUPS = 200  # from here on, three parts have too little more information than two
 
 
 def binary_mi_sensitivity(n):
@@ -45,7 +45,7 @@ def mi_sensitivity(n):
 
 
 def mic_r_sensitivity(n):
-    """Sensitivity of MICr for any kind of target, with a correction for chance or none, any bounds, any B and any c.
+    """Sensitivity of MICr for any kind of target, with or without a bias correction, any bounds, any B and any c.
 
     Parameters
     ----------
@@ -61,21 +61,21 @@ def mic_r_sensitivity(n):
 
 
 def mic_r_group_sensitivity(n_groups, rows_per_group):
-    """Bound on how far MICr moves where all records of one person are replaced, as many for each person.
+    """Bound on the change of MICr if all records of one person are replaced, with the same number for each person.
 
     Parameters
     ----------
     n_groups : int, at least 2
         Number of people, N.
     rows_per_group : int, at least 1
-        Records of each of them, m.
+        Number of records per person, m.
 
     Returns
     -------
     float
-        The least of three: ``m h(1 / (N m))``, as m records are replaced one by one; ``2 h(1 / 2N)``, but for fewer
-        than 200 people no less than ``2 h(1 / N) / log2(3) + 1 / N``; and 1, the range of the score. For 200 people or
-        more it is the same for every m >= 2; for one record each it is :func:`mic_r_sensitivity`. Bits, rounded up.
+        The smallest of three: ``m h(1 / (N m))``, for m records replaced one by one; ``2 h(1 / 2N)``, but for fewer
+        than 200 people at least ``2 h(1 / N) / log2(3) + 1 / N``; and 1, the range of the score. From 200 people on it
+        is the same for every m >= 2; for one record each it is :func:`mic_r_sensitivity`. Bits, rounded up.
     """
     if rows_per_group == 1:
         return mic_r_sensitivity(n_groups)
@@ -99,10 +99,10 @@ def mic_e_sensitivity(n, B):
     Returns
     -------
     float
-        The largest ``(l + 1) d(ceil(n / l)) / n`` of the sizes l = 2 ... B / 2 of the fixed axis, with d as in
+        The largest ``(l + 1) d(ceil(n / l)) / n`` over the sizes l = 2 ... B / 2 of the fixed axis, with d as in
         :func:`mi_sensitivity`, but at most 1, the range of the score. Bits, rounded up.
     """
-    sizes = range(2, min(int(B // 2), n - 1) + 1)  # with one record in every part, none tells more than another
+    sizes = range(2, min(int(B // 2), n - 1) + 1)  # with one record in every part, all are equivalent
     return min(max(((size + 1) * _d(-(-n // size)) / n * _ROUND_UP for size in sizes), default=0.0), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""MICr as a statistic: mutual information over grids of equal parts, and tables of counts to estimate it from."""
+"""MICr as a statistic: mutual information over grids of equal parts, and tables of counts for estimating it."""
 
 import math
 import numbers
@@ -26,13 +26,13 @@ from skdpmic.statistics.null_laws.laws import BoundedLaw
 class MicR(Statistic):
     """The Maximal Information Coefficient over grids that depend on public bounds only."""
 
-    correction: str | None  # for what grids show by chance
+    correction: str | None  # bias correction
 
     name = "mic_r"
     is_mergeable = supports_counts = True
 
     def __post_init__(self):
-        """Raise unless there is such a correction."""
+        """Raise unless the correction is valid."""
         check_correction(self.correction)
 
     @classmethod
@@ -41,18 +41,18 @@ class MicR(Statistic):
         return cls(correction)
 
     def measure(self, B, c, n, epsilon, n_classes):
-        """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""
+        """The grids for n records and a budget of epsilon per score; B and c are the user's."""
         B = resolve_B(B, n, epsilon, n_classes, self.correction)
         return MicRGrids(B, resolve_c(c, n, epsilon, B, n_classes, self.correction), n_classes, self.correction)
 
     def table(self, B, c, n, epsilon, n_classes):
-        """Tables of n records from which MICr is estimated, with a correction of their own for chance."""
-        B = resolve_B(B, n, epsilon)  # of a numeric target, with which the parts were fitted
+        """Tables of n records from which MICr is estimated, with their own bias correction."""
+        B = resolve_B(B, n, epsilon)  # for a numeric target, for which the parts were tuned
         n_parts, c = resolve_parts(B, c, n, epsilon, n_classes)
         return MicRTables(B, c, n_classes, n_parts)
 
     def measure_of_any_number(self, B, c, n_parts, n_classes):
-        """The grids, or tables of `n_parts`, where the number of records is open; B is a number, c may be None."""
+        """The grids, or tables of `n_parts`, for an open number of records; B is a number, c may be None."""
         check_B(B, math.inf, n_classes)
         if n_parts is not None:
             c = _check_c_of_parts(c, n_parts, B, n_classes)
@@ -64,7 +64,7 @@ class MicR(Statistic):
 
 @dataclass(frozen=True)
 class MicRGrids(Measure):
-    """MICr over the grids that B and c allow."""
+    """MICr over the grids allowed by B and c."""
 
     B: float
     c: float
@@ -72,47 +72,47 @@ class MicRGrids(Measure):
     correction: str | MillerMadow | None
 
     def of_groups(self, rows_per_group):
-        """The same grids, with a higher offset for what they show by chance.
+        """The same grids, with a larger bias correction.
 
-        That is between what it would be if a person's rows had nothing to do with each other, and if they were equal.
+        It is between those for independent and for equal rows of a person.
         """
         if self.correction is None:
             return self
         return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
 
-    chance_rate = 1.0  # by which power of n the score of independent variables falls
+    chance_rate = 1.0  # power of n at which the score of independent variables falls
 
     def sensitivity(self, shape):
-        """In bits."""
+        """The value in bits."""
         return mic_r_group_sensitivity(shape.n_groups, shape.rows_per_group)
 
     def prepare(self, shape):
-        """Make the table of logarithms; an error, if there are too many records for it."""
+        """Create the table of logarithms; an error if there are too many records."""
         entropy_table(shape.n_samples)
 
     def rounding_error(self, shape):
-        """In bits."""
+        """The value in bits."""
         grids = self.n_classes, self.B, self.c, self.correction
         return largest_rounding_error(shape.n_samples, shape.scales, *grids, shape.is_complete)
 
     def null_law(self, n, n_labels):
-        """What is known of scores of n records where a feature is independent of the target."""
+        """The known distribution of scores of n records if a feature is independent of the target."""
         return BoundedLaw(mic_r_bound(n, n_labels, self.n_classes, self.B, self.c, self.correction))
 
     def scorer(self, target, random_bytes):
-        """What scores features against a target."""
+        """The function that scores features against a target."""
         if self.n_classes is None:
             return NumericTargetScorer(target.values, target.bounds, self.B, self.c, correction=self.correction)
         return ClassTargetScorer(target.values, self.n_classes, self.B, self.c, self.correction)
 
     def counts(self, target_bounds):
-        """What counts features, and scores them by their counts."""
+        """The object that counts features, and scores them by their counts."""
         if self.n_classes is None:
             return ContinuousGrids(target_bounds, self.B, self.c, self.correction)
         return DiscreteGrids(self.n_classes, self.B, self.c, self.correction)
 
     def scorer_of_counts(self, counts, n):
-        """What scores features by their counts of n records."""
+        """The function that scores features by their counts of n records."""
         return GridScorer(counts, n)
 
 
@@ -126,15 +126,15 @@ class MicRTables:
     n_parts: int  # of a feature, and of a numeric target
 
     def of_groups(self, rows_per_group):
-        """The same where each person has so many rows: noise and scores see to it themselves."""
+        """The same if each person has this many rows, which noise and scores account for."""
         return self
 
     def counter(self, target):
-        """What counts features in tables with a target."""
+        """The object that counts features in tables with a target."""
         return self.counts(target.bounds if self.n_classes is None else None).place(target.values)
 
     def counts(self, target_bounds):
-        """What counts features."""
+        """The object that counts features."""
         return TableGrids(target_bounds, self.n_classes, self.n_parts)
 
     def check(self, shape):
@@ -142,12 +142,12 @@ class MicRTables:
         check_have_ranges(shape.scales)
 
     def scorer_of_tables(self, n, scale):
-        """What estimates scores from tables of n records with noise of that scale; made of public numbers."""
+        """The estimator of scores from tables of n records with noise of this scale; built from public numbers."""
         return TableScorer(n, scale, self.B, is_discrete=self.n_classes is not None)
 
 
 def _check_c_of_parts(c, n_parts, B, n_classes):
-    """c as a number: how much finer than the finest merge tables of `n_parts` are."""
+    """c as a number: the ratio of `n_parts` to the finest merge."""
     if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= MOST_PARTS:
         raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {n_parts!r}.")
     if c is not None:

@@ -1,19 +1,19 @@
-"""The largest entry of the characteristic matrix of a table of weights, instead of records."""
+"""The largest entry of the characteristic matrix of a table of weights instead of records."""
 
 import numpy as np
 
 from skdpmic.statistics.mic.optimize_axis import entropy_table, grids_of, largest_entry, one_table
 
-_TOTAL = 2**16  # weights become integers of this total, for OptimizeAxis
+_TOTAL = 2**16  # weights are converted to integers with this total, for OptimizeAxis
 
 
 def mic_of_table(weights, B):
-    """Largest I / log2 min(k, l) over the grids coarser than a table, either side merged freely, the other evenly.
+    """Largest I / log2 min(k, l) over the grids coarser than a table, with one side merged freely, the other evenly.
 
     Parameters
     ----------
     weights : ndarray of shape (n_rows, n_columns)
-        Not negative, with a sum above 0. Only their proportions count.
+        Nonnegative, with a sum above 0. Only their proportions matter.
     B : float, at least 4
         Maximum grid size: k * l <= B.
 
@@ -27,9 +27,9 @@ def mic_of_table(weights, B):
 
 
 def mic_of_class_table(weights, B):
-    """The same against classes, which are the columns and stay as they are: only rows are merged.
+    """The same against classes, which are the columns and are not merged: only rows are merged.
 
-    Of three classes, each against the other two as well, as in :func:`skdpmic.statistics.mic.mic_r.discrete_plan`.
+    For three classes, also each against the other two, as in :func:`skdpmic.statistics.mic.mic_r.discrete_plan`.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ def _as_counts(weights):
 
 
 def _even_grids(counts, B):
-    """How many parts the columns are joined into, and how many rows may be merged into at most, for each grid."""
+    """For each grid, the number of parts into which columns are joined, and the maximum into which rows are merged."""
     return [(n_fixed, min(n_fixed, int(B // n_fixed))) for n_fixed in range(2, min(counts.shape[1], int(B // 2)) + 1)]
 
 
 def _largest_entry(counts, sizes):
-    """The largest entry with the columns joined into `n_fixed` parts, as even as whole columns allow."""
+    """The largest entry with the columns joined into `n_fixed` parts, as even as possible."""
     if not sizes:
         return 0.0
     n_rows, n_columns = counts.shape

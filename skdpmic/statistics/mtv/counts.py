@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.jit import jit
+from skdpmic._utils.little_work import Allowance
 from skdpmic.statistics.grids.partitions import equal_parts, parts_of_each
+from skdpmic.statistics.mtv import numpy_twins
 from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
 from skdpmic.table.nominal import Nominal
@@ -26,7 +28,7 @@ ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact val
 
 
 class Placed(NamedTuple):
-    """Where the records of a target lie, and what each of them weighs. As sensitive as the target."""
+    """Where the records of a target lie, and what each of them weighs. Raw data; not private."""
 
     columns: np.ndarray  # uint32 (n_samples,)
     weights: np.ndarray | None  # uint32 (n_samples,), None where all count alike
@@ -46,7 +48,7 @@ class _Counts:
         self._family, self.units = family, units
 
     def n_tables(self, scale):
-        """How often each record is counted in the counts of a feature."""
+        """Number of times each record is counted in the counts of a feature."""
         return 1
 
     def count(self, x, scale, placed):
@@ -120,9 +122,14 @@ class ClassCounts(_Counts):
         return Placed(codes.astype(np.uint32), weights)
 
 
+_IN_NUMPY = Allowance(0.03)
+
+
 def add_placed(counts, placed, parts, n_parts):
     """Count each feature, with or without weights: ``counts[f, column * n_parts + part]``."""
-    if placed.weights is None:
+    if _IN_NUMPY.covers(8 * parts.size + 4 * counts.size):
+        numpy_twins.add_records(counts, *placed, parts, n_parts)
+    elif placed.weights is None:
         add_records(counts, placed.columns, parts, n_parts)
     else:
         add_weights(counts, placed.columns, placed.weights, parts, n_parts)
@@ -166,7 +173,7 @@ class CountsScorer:
         most = MOST_RECORDS // units
         if n > most:
             with_weights = " with weights" if units > 1 else ""
-            raise ValueError(f"scores can be computed of at most {most:,} records{with_weights}, got n_samples={n:,}.")
+            raise ValueError(f"scores can be computed for at most {most:,} records{with_weights}, got n_samples={n:,}.")
         self._most = n * units  # that all records may weigh together
         self._are_weighted = units > 1
         self._n, self._shape = n, (family.n_columns, family.n_master)

@@ -11,6 +11,11 @@ al. 2011, in integers. With the shares of the table, the walk ends where it bega
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
+from skdpmic._utils.little_work import Allowance
+from skdpmic.statistics.mtv import numpy_twins
+
+# How long numpy may work in place of each kernel: enough for some dozens of features.
+_RUN, _WALK, _LONGEST, _LINES = Allowance(0.03), Allowance(0.03), Allowance(0.03), Allowance(0.1)
 
 MOST_RECORDS = 2**31 - 1  # a path is at most 2 u n long, u <= n, which has to stay below 2**63
 
@@ -31,7 +36,10 @@ def running_counts(tables):
     n_features, n_columns, n_master = tables.shape
     counts = np.empty((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
     n_used = np.zeros(n_features, dtype=np.int64)
-    _run(tables, np.empty(n_master, dtype=np.int64), np.empty(n_master, dtype=np.uint64), counts, n_used)
+    if _RUN.covers(8 * tables.size):
+        numpy_twins.run(tables, counts, n_used)
+    else:
+        _run(tables, np.empty(n_master, dtype=np.int64), np.empty(n_master, dtype=np.uint64), counts, n_used)
     return counts, n_used
 
 
@@ -77,7 +85,8 @@ def walk_against(counts, groups, margins):
         The share of each group, as whole parts of their sum; zeros for those of the table.
     """
     walk = np.zeros((len(margins), counts.shape[1]), dtype=np.int64)
-    _walk(counts, groups, margins, walk)
+    fill = numpy_twins.walk_against if _WALK.covers(4 * counts.size) else _walk
+    fill(counts, groups, margins, walk)
     return walk
 
 
@@ -97,6 +106,8 @@ def _walk(counts, groups, margins, walk):
 
 def longest(walk, k_max):
     """Lengths of the longest paths of 2 ... k_max pieces: int64 (k_max - 1,)."""
+    if k_max == 2 and _LONGEST.covers(8 * walk.size):
+        return (np.abs(walk) + np.abs(walk[:, -1:] - walk)).sum(axis=0).max(keepdims=True)
     best = np.zeros((k_max, walk.shape[1]), dtype=np.int64)
     lengths = np.empty(k_max - 1, dtype=np.int64)
     _fill_longest(walk, best, np.empty(walk.shape[1], dtype=np.int64), lengths)
@@ -174,9 +185,12 @@ def longest_on_lines(counts, n_used, bisections, margins, k_max, least=None):
     int64 ndarray of shape (n_features, n_sides, k_max + 1)
         Two of the lengths in each row may mean nothing.
     """
+    lengths = np.zeros((len(counts), len(bisections), k_max + 1), dtype=np.int64)
+    if _LINES.covers(8 * len(bisections) * k_max * counts.size // (bisections.shape[1] + 1)):
+        numpy_twins.longest_on_lines(counts, n_used, bisections, margins, k_max, lengths)
+        return lengths
     longest_line = int(n_used.max(initial=0)) + 2  # and room after its end
     line, best = np.empty(longest_line, dtype=np.int64), np.empty(longest_line, dtype=np.int64)
-    lengths = np.zeros((len(counts), len(bisections), k_max + 1), dtype=np.int64)
     least = np.zeros(len(bisections), dtype=np.int64) if least is None else least
     _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, least, line, best, lengths)
     return lengths

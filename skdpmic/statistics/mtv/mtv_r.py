@@ -1,8 +1,8 @@
-"""MTVr: how far two variables are from independent, in total variation, over grids that depend on public numbers only.
+"""MTVr: the total variation from independence of two variables, over grids that depend on public numbers only.
 
 For a grid with cells p_ij and margins p_i, q_j, the total variation is TV = (sum of |p_ij - p_i q_j|) / 2. MTVr is the
 largest (TV - o) / nu over a family of grids, clipped to [0, 1]. With m the smaller number of parts, nu is 1/2 for m = 2
-and 3/4 above; o is a public amount taken off for chance.
+and 3/4 above; o is a public offset that corrects the bias from chance.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from skdpmic.table.nominal import Nominal
 
 
 class _Target:
-    """What all features that are scored against one target share. As sensitive as the target itself."""
+    """The part shared by all features scored against one target. Raw data; not private."""
 
     def __init__(self, grids, target, weights):
         self._grids = grids
@@ -34,7 +34,7 @@ class _Target:
         return self._scorer.score(self._grids.count(x, scale, self._placed), scale)
 
     def score_block(self, X, scales):
-        """The same of several features, at once where they are numbers: a list."""
+        """The same for several features, as a list; numeric features are scored together."""
         scores, are_numbers = {}, [j for j, scale in enumerate(scales) if not isinstance(scale, Nominal)]
         if are_numbers:
             numbers = X if len(are_numbers) == len(scales) else [X[j] for j in are_numbers]
@@ -52,7 +52,7 @@ class NumericTargetScorer(_Target):
     bounds : pair of floats
     family : Family
     weights : uint32 ndarray of shape (n_samples,), default=None
-        In units, of which a record has at most `units`.
+        Weights in units; at most `units` per record.
     units : int, default=1
     """
 
@@ -67,7 +67,7 @@ class ClassTargetScorer(_Target):
     ----------
     codes : ndarray of shape (n_samples,)
     family : Family
-        Of as many columns as there are classes.
+        Grids with one column per class.
     weights, units
         As for a numeric target.
     """
@@ -85,54 +85,53 @@ def mtv_r(
     c: float = 38,
     target_shares: ColumnLike | None = None,
 ) -> float:
-    """MTVr, the largest total variation from independence over grids of equal parts. Not private.
+    """Compute MTVr, the largest total variation from independence over grids of equal parts. Not private.
 
-    The range of y is divided in two in 13 public ways. For each of them, neighbouring parts of a fine equipartition of
-    x are merged into the k parts that say most about the division. The score is twice the largest total variation
-    between the records' shares of the cells and those of independent variables with the same margins, less a public
-    amount for chance.
+    The range of y is cut in two in 13 public ways. For each of these, neighbouring parts of a fine equipartition of x
+    are merged into the k parts that depend most on the cut. The score is twice the largest total variation between the
+    shares of records in the cells and those of independent variables with the same margins, minus a public amount that
+    corrects the bias from chance.
 
     Parameters
     ----------
     x, y : array-like of shape (n_samples,)
-        Real numbers; those outside `bounds` are clipped. y plays the part of the target: mtv_r(x, y) and mtv_r(y, x)
-        differ.
+        Real numbers; those outside `bounds` are clipped. y is the target: mtv_r(x, y) and mtv_r(y, x) differ.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
-        The public range of each variable; of y also ``(y_lo, y_cut, y_hi)``, with as many parts on either side.
+        Public range of each variable; for y also ``(y_lo, y_cut, y_hi)``, with the same number of parts on both sides.
     B : float, default=32
-        Maximum grid size: a number of cells >= 4, which need not be whole, or an exponent in (0, 1) that
-        stands for ``n_samples ** B``, but at least 4 and at most 10,000; a number is limited as in :func:`mic_r`. So x
-        is merged into at most B / 2 parts.
+        Maximum grid size: a number of cells >= 4 (need not be an integer), or an exponent in (0, 1) for ``n_samples **
+        B`` cells, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`. x is merged into at most
+        B / 2 parts.
     c : float, default=38
-        How much finer than the merged partition its master partition is, which has at most 10,000 parts; above 0. A
-        range that is much too wide needs a larger c.
+        How many times finer than the merged partition its master partition is, which has at most 10,000 parts; above 0.
+        A range that is much too wide needs a larger c.
     target_shares : array-like of shape (2,), (4,) or (8,), default=None
-        What is known of y, from elsewhere: the share of the records in each half, quarter or eighth of its range, or on
-        either side of the cut; above 0, with a sum of 1. Divisions of y whose shares follow from these are then
-        measured against them, and the others count half, so that one record moves the score by half as much.
+        Public distribution of y: the share of the records in each half, quarter or eighth of its range, or on either
+        side of the cut; all above 0, with a sum of 1. Cuts of y whose shares follow from these are measured against
+        them, and the others count half, so that one record changes the score by half as much.
 
     Returns
     -------
     float
-        In [0, 1]: about ``3 / sqrt(n_samples)`` for independent variables; for a noiseless relationship that the
-        grids resolve, 1, or closer to 1 the more samples there are.
+        Score in [0, 1]: about ``3 / sqrt(n_samples)`` for independent variables; 1 for a noiseless relationship that
+        the grids resolve, or approaching 1 as the number of samples grows.
 
     Raises
     ------
     ValueError
-        If an argument is outside what is allowed above.
+        If an argument is invalid.
 
     See Also
     --------
-    private_score : With differential privacy.
-    mic_r : Mutual information in place of total variation, over other grids.
+    private_score : Scores with differential privacy.
+    mic_r : Uses mutual information instead of total variation, and other grids.
 
     Notes
     -----
     For a division of y with shares q and 1 - q and merged parts of x, half of the sum of ``|p_ij - p_i q_j|`` is the
     total variation, at most 1/2. From it, ``0.75 * (sqrt((k - 1) * (i + 2) / 4) - 1) / sqrt(n_samples)`` is subtracted,
-    where i is the number of intervals of the division. How much one record can change the score does not depend on the
-    grids (``docs/theory/mtv_r.md``).
+    where i is the number of intervals of the cut. The sensitivity of the score does not depend on the grids
+    (``docs/theory/mtv_r.md``).
 
     Examples
     --------

@@ -68,7 +68,7 @@ class PairCounts:
         self.units = of_target.units
 
     def n_tables(self, scale):
-        """How often each record is counted in the counts of a feature."""
+        """Number of times each record is counted in the counts of a feature."""
         return 1
 
     def place(self, y, weights=None, given=None):

@@ -34,7 +34,7 @@ class MtvR(Statistic):
         return n_classes is None or n_classes <= _MOST_CLASSES
 
     def measure(self, B, c, n, epsilon, n_classes):
-        """The grids for n records, on each of whose scores epsilon is spent; B and c are the user's."""
+        """The grids for n records and a budget of epsilon per score; B and c are the user's."""
         return MtvRGrids(*resolve_mtv(B, c, n, epsilon, n_classes), n_classes)
 
     def measure_of_any_number(self, B, c, n_parts, n_classes):
@@ -142,24 +142,24 @@ class MtvRGrids(Measure):
         return counts_scorer(shape.n_samples, self._family, self.units).rounding_error
 
     def null_law(self, n, n_labels):
-        """What is known of scores of n records where a feature is independent of the target."""
+        """The known distribution of scores of n records if a feature is independent of the target."""
         if self.units > 1:
             raise AttributeError(
-                "p_values needs records that all count alike, got weights: how far sums of these go by chance depends "
-                "on all of them, and is private."
+                "p_values requires records of equal weight, got weights: the variance of sums of weights depends on "
+                "all of them, and is private."
             )
         if self.margin is None:
             return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
         if self.margin.is_public:
             raise AttributeError(
-                "p_values needs to know how far the shares of the target may be off, and nobody knows that of "
-                "target_shares: leave them out, and they are learnt."
+                "p_values requires the error of the shares of the target, which is unknown for target_shares: use "
+                "target_shares=None to learn the shares."
             )
         any_shares = self.margin.with_equal_shares()  # as the law does not depend on what was released
         return BoundedLaw(mtv_r_bound(n, n_labels, _family_of(replace(self, margin=any_shares))))
 
     def scorer(self, target, random_bytes):
-        """What scores features against a target."""
+        """The function that scores features against a target."""
         if self.n_classes is not None:
             return ClassTargetScorer(target.values, self._family, target.weights, self.units)
         values, bounds = self._on_its_axis(target)

@@ -1,1 +1,1 @@
-"""What scores of independent columns are, as far as public numbers tell: for p-values."""
+"""Distributions of scores of independent columns, from public numbers: for p-values."""

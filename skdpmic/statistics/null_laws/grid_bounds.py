@@ -1,8 +1,8 @@
-"""Bounds on what scores over families of grids reach where there is no dependence, whatever the margins are.
+"""Bounds on the tails of scores over families of grids under independence, for any margins.
 
-A score is the largest of the entries of many grids. It reaches a value only if one of them does, so the tails of all
-are added up: those of grids of one size together. That is their number times the tail of one of them; or, once, the
-tail of the finest table, from which all of them are merged, as merging parts never adds information.
+A score is the maximum over the entries of many grids. It reaches a value only if one of them does, so all tails are
+summed, with grids of one size together. Their contribution is their number times the tail of one of them; or, once, the
+tail of the finest table, from which all of them are merged, because merging parts never adds information.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import numpy as np
 class Grids(NamedTuple):
     """Grids of one size, or of several, each in a row of (n_sizes, 1) arrays.
 
-    The score reaches s by one of them only if its dependence reaches ``slope * s + offset``.
+    A score of s in one of them requires a dependence of at least ``slope * s + offset``.
     """
 
     slope: float | np.ndarray
@@ -24,14 +24,14 @@ class Grids(NamedTuple):
 
 
 def log_tail_of_any(log_number, of_one, of_finest=None):
-    """The tail of the largest dependence of some grids: their number times that of one, or that of the finest table."""
+    """The tail of the largest dependence over grids: their number times that of one, or that of the finest table."""
     if of_finest is None:
         return lambda dependence: np.minimum(log_number + of_one(dependence), 0.0)
     return lambda dependence: np.minimum(log_number + of_one(dependence), of_finest(dependence))
 
 
 class ScoreBound:
-    """Bounds on the law of a score where there is no dependence.
+    """Bounds on the distribution of a score under independence.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class ScoreBound:
 
     def __init__(self, family):
         self._family = list(family)
-        coarse = np.linspace(0.0, 1.0, _COARSE) ** 2  # most of it happens near 0
+        coarse = np.linspace(0.0, 1.0, _COARSE) ** 2  # denser near 0
         tails = self._tails(coarse)
         ends = np.searchsorted(-tails, [-1.0, -_NEGLIGIBLE], side="right")
         first, last = max(ends[0] - 1, 0), min(ends[1], _COARSE - 1)

@@ -1,16 +1,16 @@
-"""p-values of released scores, from what is known of scores where there is no dependence, and of the noise."""
+"""p-values of released scores, from the known distributions of independent scores and of the noise."""
 
 import numpy as np
 
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.ranks.null_scores import null_scores
 
-# Scores are rounded to the grid, and a tail of the noise is at most that of its law a step, or one and a half, before.
+# Scores are rounded to the grid; a tail of the noise is at most that of its distribution 1 or 1.5 steps earlier.
 _SLACK = 2 * GRID
 
 
 class BoundedLaw:
-    """A score of which bounds on the tails are known, for all margins.
+    """A score with known bounds on its tails, for all margins.
 
     Parameters
     ----------
@@ -21,10 +21,10 @@ class BoundedLaw:
         self._bound = bound
 
     def p_values(self, released, noise, n_resamples, seed):
-        """Bounds on the probability that a score with noise is at least as large: ndarray like `released`.
+        """Bounds on the probability that a noisy score is at least as large: ndarray like `released`.
 
-        Between two points of the bound the score is taken for the larger one. That is the sum over all points of the
-        tail of the score times the rise of the tail of the noise there.
+        Between two points of the bound, the score counts as the larger one. The bound is the sum over all points of the
+        tail of the score times the increase of the tail of the noise there.
         """
         least = released[:, np.newaxis] - _SLACK
         tails_of_noise = _reaches(least - self._bound.scores, noise)
@@ -33,27 +33,27 @@ class BoundedLaw:
 
 
 class SimulatedLaw:
-    """A score of strict ranks, whose law does not depend on the margins.
+    """A score of strict ranks, whose distribution does not depend on the margins.
 
     Parameters
     ----------
     name : str
-        Of the statistic.
+        Name of the statistic.
     n : int
         Number of records.
     n_in_class : int, default=None
-        In one of the two classes of the target, if it has two.
+        Number of records in one of the two classes of the target, if it has two.
     """
 
     def __init__(self, name, n, n_in_class=None):
         self._name, self._n, self._n_in_class = name, n, n_in_class
 
     def scores(self, n_resamples, seed):
-        """Scores without noise, ascending."""
+        """Noise-free scores, ascending."""
         return null_scores(self._name, self._n, n_resamples, seed, self._n_in_class)
 
     def p_values(self, released, noise, n_resamples, seed):
-        """The share of simulated scores with noise, and of the released one, that are at least as large."""
+        """The share of scores that are at least as large, among the simulated noisy scores and the released one."""
         scores = self.scores(n_resamples, seed)
         if noise is not None:
             scores = np.sort(scores + noise.rvs(n_resamples, random_state=np.random.default_rng([seed, 1])))
@@ -62,35 +62,35 @@ class SimulatedLaw:
 
 
 class AveragedLaw:
-    """The mean over the orders that ties can be put in of a score of strict ranks.
+    """The mean, over all orders of the ties, of a score of strict ranks.
 
     It is smaller in convex order, so no convex function of it has a larger mean. The tail of the noise is convex below
-    the released value; beyond, and as far below as that is better, a tangent of it stands for it. Nor has any tail of
-    it more than so many times the probability of that of strict ranks.
+    the released value; beyond, and as far below as that is better, it is replaced by a tangent. Also, no tail of the
+    score has more than `most_times` the probability of that of strict ranks.
 
-    It may be the mean of a law that is not quite known: one that, widened a little, stands for it, and may be missed.
+    The distribution of strict ranks may be known only approximately: it is then widened, and may be missed.
 
     Parameters
     ----------
     strict : SimulatedLaw
-        Of strict ranks.
+        Distribution of strict ranks.
     most_times : float
         May be infinite.
     widening : float, default=1.0
-        What simulated scores are multiplied by.
+        Factor of simulated scores.
     missed : float, default=0.0
-        How likely this law is at most not to hold.
+        Upper bound on the probability that this distribution does not hold.
     """
 
     def __init__(self, strict, most_times, widening=1.0, missed=0.0):
         self._strict, self._most_times, self._widening, self._missed = strict, most_times, widening, missed
 
     def of_strict_ranks(self):
-        """The law where it is known that there are no ties, or none but those of two classes."""
+        """The distribution if there are no ties, or only those of two classes."""
         return self._strict if self._missed == 0 else self
 
     def p_values(self, released, noise, n_resamples, seed):
-        """The least mean of such a function over the simulated strict scores, or that many times their tail."""
+        """The smallest mean of such a function over the simulated strict scores, or `most_times` their tail."""
         scores, counts = _in_groups(self._widening * self._strict.scores(n_resamples, seed))
         least = np.maximum(released - _SLACK, GRID)
         needed = least[:, np.newaxis] - scores
@@ -106,14 +106,14 @@ class AveragedLaw:
 
 
 def _in_groups(ascending):
-    """The largest score of each of some groups, finer the larger they are, and how many are in each."""
+    """The largest score and the size of each group; groups are finer for larger scores."""
     n_above = np.unique(np.geomspace(1, len(ascending), _GROUPS).astype(int)) - 1
     ends = len(ascending) - n_above[::-1]
     return ascending[ends - 1], np.diff(ends, prepend=0)
 
 
 def _tangents(least, noise):
-    """Lines above the tail of the noise from `least` on, where it is concave: slopes, and where each is 0."""
+    """Lines above the tail of the noise from `least` on, where it is concave: slopes and roots."""
     if noise is None:
         for share in np.linspace(0.0, 1.0, _TANGENTS, endpoint=False):
             yield 1 / (least * (1 - share)), least * share
@@ -125,7 +125,7 @@ def _tangents(least, noise):
 
 
 def _reaches(needed, noise):
-    """The probability that the noise is at least as large as is needed."""
+    """The probability that the noise is at least as large as needed."""
     return (needed <= 0).astype(float) if noise is None else noise.sf(needed)
 
 

@@ -1,4 +1,4 @@
-"""What a fitted estimator keeps for the p-values of its release, and their way from there: public numbers only."""
+"""The data that a fitted estimator keeps for p-values, and their computation: public numbers only."""
 
 import numbers
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from skdpmic.table.nominal import Nominal
 
 @dataclass(frozen=True, eq=False)
 class NullModel:
-    """What p-values depend on besides the scores and the noise.
+    """The data for p-values, besides the scores and the noise.
 
     Parameters
     ----------
@@ -20,9 +20,9 @@ class NullModel:
     n_samples : int
     rows_per_group : int
     n_labels : int ndarray of shape (n_features,)
-        Of nominal features; 0 for numbers.
+        Number of labels of nominal features; 0 for numbers.
     is_untied : bool ndarray of shape (n_features,)
-        Whether there are no ties; none of them but where there is no noise, as nobody may know that otherwise.
+        Whether there are no ties; False with noise, when this is unknown.
     """
 
     measure: object
@@ -33,7 +33,7 @@ class NullModel:
 
     @classmethod
     def of_shape(cls, measure, shape, is_untied=False):
-        """Of a measure and the public numbers of a table."""
+        """The model from a measure and the public numbers of a table."""
         n_labels = [scale.n_labels if isinstance(scale, Nominal) else 0 for scale in shape.scales]
         is_untied = np.broadcast_to(is_untied, len(n_labels))
         return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels), is_untied)
@@ -44,7 +44,7 @@ class NullModel:
         Parameters
         ----------
         scores : ndarray of shape (n_features,)
-            Released, with noise.
+            Released noisy scores.
         noise : frozen law of scipy.stats or None
             None without noise.
         n_resamples, random_state
@@ -52,8 +52,8 @@ class NullModel:
         """
         if self.rows_per_group > 1:
             raise AttributeError(
-                "p_values needs records that are independent of one another, and several rows of a person are not: "
-                f"fit with max_rows_per_group=1, got {self.rows_per_group}."
+                "p_values requires independent records, which several rows of one person are not: fit with "
+                f"max_rows_per_group=1, got {self.rows_per_group}."
             )
         n_resamples = _enough(n_resamples, len(scores))
         p_values, seed = np.empty(len(scores)), _seed_of(random_state)
@@ -66,7 +66,7 @@ class NullModel:
 
 
 def _enough(n_resamples, n_features):
-    """As many simulations as asked for; "auto" tells apart the p-values that a false discovery rate compares."""
+    """The requested number of simulations; "auto" resolves the p-values that a false discovery rate compares."""
     if is_auto(n_resamples):
         return 9_999 if n_features <= 100 else 99_999
     check_whole(n_resamples, "n_resamples")
@@ -74,6 +74,6 @@ def _enough(n_resamples, n_features):
 
 
 def _seed_of(random_state):
-    """A seed by which simulations are kept: that of the user, or one that a generator draws."""
+    """A seed for caching simulations: that of the user, or one drawn by a generator."""
     is_seed = isinstance(random_state, numbers.Integral) and random_state >= 0
     return int(random_state) if is_seed else check_random_state(random_state).randint(2**31)

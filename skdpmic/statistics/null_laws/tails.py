@@ -1,7 +1,7 @@
-"""How likely a table of counts shows so much dependence where there is none: bounds for all margins.
+"""Tail bounds on the dependence of a table of counts under independence, for all margins.
 
-They hold for any number of independent records whose row and column are independent, whatever the probabilities of
-rows and columns are (``docs/theory/p_values.md``). All are natural logarithms, at most 0.
+They hold for any number of independent records whose row and column are independent, for any probabilities of rows and
+columns (``docs/theory/p_values.md``). All are natural logarithms, at most 0.
 """
 
 import math
@@ -44,7 +44,7 @@ def log_division_tail(tv, n):
 def log_variation_tail(tv, n, n_rows, n_columns):
     """Bound on the probability that the total variation from independence of a fixed table reaches `tv`.
 
-    The least of three: all sets of rows, if there are two columns; Pinsker's inequality; bounded differences.
+    The smallest of three bounds: all sets of rows, if there are two columns; Pinsker's inequality; bounded differences.
 
     Parameters
     ----------
@@ -64,15 +64,15 @@ def log_variation_tail(tv, n, n_rows, n_columns):
 
 
 def least_information(tv, n):
-    """What n times the mutual information is at least, in nats, where the total variation is `tv`."""
+    """Lower bound on n times the mutual information, in nats, if the total variation is `tv`."""
     return 2.0 * n * np.square(np.maximum(tv, 0.0))
 
 
 def log_sets(n):
-    """Logarithm of the number of sets of some of n rows, neither none nor all."""
+    """Logarithm of the number of nonempty proper subsets of n rows."""
     return n * math.log(2.0) + math.log1p(-(2.0 ** (1 - n)))
 
 
 def log_choices(n, k):
-    """Logarithm of the number of ways to choose k of n, numbers or ndarrays."""
+    """Logarithm of the number of ways to choose k of n; numbers or ndarrays."""
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

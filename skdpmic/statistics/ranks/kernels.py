@@ -1,11 +1,11 @@
 """Rank statistics, each a score in [0, 1]: Kendall, Spearman, Chatterjee, and distance correlation of ranks.
 
-All sums are exact integers. Only the last division, or root, is rounded: down, to a multiple of 2**-53. So a score
-that is then rounded down to a coarser grid is the *exact* score rounded down to it (``docs/theory/ranks.md``).
+All sums are exact integers. Only the last division or root is rounded: down, to a multiple of 2**-53. So rounding a
+score down to a coarser grid gives the *exact* score rounded down to that grid (``docs/theory/ranks.md``).
 
-Values become ranks first, of a target once for all features: :func:`mid_ranks` for Kendall and Spearman, which treat
-equal values as equal; :func:`strict_ranks` for Chatterjee and distance correlation, which need an order. Up to
-``MAX_RECORDS`` records are allowed: their square, which no number in a kernel exceeds, fits 62 bits.
+Values are first converted to ranks, for a target once for all features: :func:`mid_ranks` for Kendall and Spearman,
+which treat equal values as equal; :func:`strict_ranks` for Chatterjee and distance correlation, which need an order. At
+most ``MAX_RECORDS`` records are allowed: their square, which bounds all numbers in kernels, fits in 62 bits.
 """
 
 import math
@@ -20,13 +20,13 @@ MAX_RECORDS = 2**31 - 1
 
 
 def check_n_records(n):
-    """Raise if sums over so many records could exceed what kernels hold."""
+    """Raise if sums over this many records could overflow in kernels."""
     if n > MAX_RECORDS:
-        raise ValueError(f"scores can be computed of at most {MAX_RECORDS:,} records, got n_samples={n:,}.")
+        raise ValueError(f"scores can be computed for at most {MAX_RECORDS:,} records, got n_samples={n:,}.")
 
 
 def mid_ranks(values):
-    """Twice the mid-rank of each value, less 1: how many values are below it, plus how many are not above it.
+    """Twice the mid-rank of each value, minus 1: the number of values below it, plus the number of values not above it.
 
     Parameters
     ----------
@@ -36,24 +36,24 @@ def mid_ranks(values):
     Returns
     -------
     ranks : int64 ndarray of shape (n_samples,)
-        In 1 ... 2 n_samples - 1, of mean n_samples.
+        In 1 ... 2 n_samples - 1, with mean n_samples.
     """
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
     return (2 * np.cumsum(sizes) - sizes)[group]
 
 
 def keys_of_feature(keys, number):
-    """The keys that put equal values of one feature in order: those of the records, mixed with its number.
+    """The keys that order equal values of one feature: those of the records, mixed with the number of the feature.
 
-    They are as good as drawn anew. Were they the same for all features, the scores of features with ties would go
-    together, even where the features are independent of one another.
+    They are effectively independent between features. With the same keys for all features, the scores of features with
+    ties would be correlated, even if the features are independent.
 
     Parameters
     ----------
     keys : uint64 ndarray of shape (n_samples,)
-        Random, of the records.
+        Random keys of the records.
     number : int
-        Of the feature, from 0.
+        Number of the feature, from 0.
 
     Returns
     -------
@@ -74,17 +74,17 @@ _GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 
 
 def strict_ranks(values, keys, number=None):
-    """The rank of each value, from 0, no two being equal.
+    """The distinct rank of each value, from 0.
 
     Parameters
     ----------
     values : ndarray of shape (n_samples,)
         Finite.
     keys : ndarray of shape (n_samples,)
-        What decides between equal values; then the place of the record does. They must not depend on the data, nor be
-        those of another column: two constant columns would have the same ranks.
+        Keys that order equal values; equal keys are ordered by position. They must not depend on the data, nor be those
+        of another column: two constant columns would have the same ranks.
     number : int, default=None
-        Of one of several features, each of which has an order of its own: keys are `keys_of_feature` then.
+        Number of one of several features, each with its own order; the keys are then those of `keys_of_feature`.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def strict_ranks(values, keys, number=None):
 
 
 def kendall(x_ranks, y_ranks):
-    """Kendall's |tau-a|: concordant less discordant pairs, over all pairs; a pair tied in x or y counts 0.
+    """Kendall's |tau-a|: concordant minus discordant pairs, over all pairs; a pair tied in x or y counts 0.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def spearman(x_ranks, y_ranks):
 
 
 def chatterjee(x_ranks, y_ranks):
-    """Chatterjee's xi, the larger of both directions: 1 - 3 sum |r_{i+1} - r_i| / (n^2 - 1), and 0 where it is less.
+    """Chatterjee's xi, the larger of both directions: 1 - 3 sum |r_{i+1} - r_i| / (n^2 - 1), clipped at 0.
 
     r_1, r_2, ... are the ranks of one variable, the records in ascending order of the other.
 
@@ -160,7 +160,7 @@ def chatterjee(x_ranks, y_ranks):
 
 
 def distance_correlation(x_ranks, y_ranks):
-    """Distance correlation of ranks, which is Hoeffding's Phi of them.
+    """Distance correlation of ranks, which equals their Hoeffding's Phi.
 
     With N_ij the number of records of x-rank <= i and y-rank <= j, counted from 1, it is the root of ``sum (N_ij -
     i j / n)^2 / sum (min(i, j) - i j / n)^2``, over all i, j < n. The sums are the squared distance covariance of the
@@ -202,14 +202,14 @@ def distance_correlation(x_ranks, y_ranks):
 
 
 def concordance(x_ranks, y_ranks):
-    """Concordant less discordant pairs of records, an int; of a column and itself, how many pairs are not tied.
+    """Concordant minus discordant pairs of records, an int; for a column and itself, the number of untied pairs.
 
     Parameters
     ----------
     x_ranks, y_ranks : int64 ndarrays of shape (n_samples,)
         From `mid_ranks`.
     """
-    # Halved, mid-ranks of different values are still different, and below n.
+    # Halved mid-ranks of different values are still different, and below n.
     room = np.zeros((5, len(x_ranks) + 1), dtype=np.int64)
     return int(_concordance(x_ranks >> 1, y_ranks >> 1, room))
 
@@ -225,19 +225,19 @@ def rank_covariance(x_ranks, y_ranks):
     return exact_dot(x_ranks.view(np.uint64), y_ranks.view(np.uint64)) - len(x_ranks) ** 3
 
 
-# Rows of the room of `_concordance`, and of the trees of `_fill_distances_to_earlier`. What leaves are given is of a
-# type of numpy, as numba would compile them for each int apart.
+# Rows of the workspace of `_concordance`, and of the trees of `_fill_distances_to_earlier`. Arguments of leaves have
+# numpy types, because numba would compile them separately for each int.
 _TREE, _EQUAL, _FIRST, _FREE, _Y_IN_ORDER = np.arange(5)
 _COUNTS, _SUMS = np.arange(2)
 
 
 @jit
 def _concordance(x_ranks, y_ranks, room):
-    """Concordant less discordant pairs of records, from ranks in 0 ... n - 1 that are equal for equal values."""
+    """Concordant minus discordant pairs of records, from ranks in 0 ... n - 1 that are equal for equal values."""
     n = len(x_ranks)
     for rank in x_ranks:
         room[_FIRST, rank + 1] += 1
-    for rank in range(n):  # how many records have a lower rank in x
+    for rank in range(n):  # number of records with a lower rank in x
         room[_FIRST, rank + 1] += room[_FIRST, rank]
         room[_FREE, rank] = room[_FIRST, rank]
     for i in range(n):
@@ -245,7 +245,7 @@ def _concordance(x_ranks, y_ranks, room):
         room[_FREE, x_ranks[i]] += 1
 
     concordance = 0
-    for rank in range(n):  # the tree holds ranks in y of the records before
+    for rank in range(n):  # the tree contains ranks in y of the previous records
         start, end = room[_FIRST, rank], room[_FIRST, rank + 1]
         for i in range(start, end):
             y_rank = room[_Y_IN_ORDER, i]
@@ -261,7 +261,7 @@ def _concordance(x_ranks, y_ranks, room):
 def _fill_distances_to_earlier(ranks, trees, distances):
     """For each entry of a permutation of 0 ... n - 1, the sum of its distances to those before it.
 
-    `trees` is room, of zeros: how many entries were before, and their sum.
+    `trees` is a workspace of zeros: the number of previous entries, and their sum.
     """
     total = 0
     for i in range(len(ranks)):
@@ -310,7 +310,7 @@ def _reordered(values, places):
 def exact_dot(a, b):
     """The sum of the products of two uint64 arrays of less than 2**32 entries, as a Python int.
 
-    Products of halves of 32 bits fit 64 bits; so do sums of so many halves of these.
+    Products of 32-bit halves fit in 64 bits; so do sums of this many halves of these.
     """
     return sum(
         _dot_of_halves(half_of_a, half_of_b) << (shift_of_a + shift_of_b)
@@ -333,7 +333,7 @@ _HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 
 
 def quotient(numerator, denominator):
-    """A quotient in [0, 1], rounded down to a multiple of 2**-53, which a float holds exactly."""
+    """A quotient in [0, 1], rounded down to a multiple of 2**-53, which is exact as a float."""
     return (numerator << 53) // denominator * 2.0**-53
 
 

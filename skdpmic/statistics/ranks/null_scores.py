@@ -1,6 +1,6 @@
-"""Rank statistics of independent variables: draws of their law, which is that of a uniform permutation.
+"""Rank statistics of independent variables: draws from the distribution for a uniform permutation.
 
-Whatever the laws of two independent variables, the strict ranks of one, in the order of the other, are a uniform
+For any distributions of two independent variables, the strict ranks of one, in the order of the other, are a uniform
 permutation. The scores are computed from the same integers, and rounded in the same way, as those of data.
 """
 
@@ -12,14 +12,14 @@ import numpy as np
 from skdpmic._utils.jit import jit
 from skdpmic.statistics.ranks.kernels import distance_correlation, quotient
 
-MOST_RECORDS = 10_000  # drawn: of more, scores are drawn for so many, and get smaller as their standard deviation does
+MOST_RECORDS = 10_000  # simulated at most; for more, the scores are scaled to the standard deviation
 MOST_OF_CLASS = 5_000  # the same for the records of one of two classes
-MOST_OF_DISTANCES = 2_000  # the same for the distance correlation, which takes longer
+MOST_OF_DISTANCES = 2_000  # the same for the distance correlation, which is slower
 
 
 @lru_cache(maxsize=32)
 def null_scores(name, n, n_draws, seed, n_in_class=None):
-    """Scores of independent variables without ties, ascending; or of one without ties and of two classes.
+    """Scores of independent variables without ties, ascending; or of one without ties and two classes.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ def null_scores(name, n, n_draws, seed, n_in_class=None):
     n_draws : int
     seed : int
     n_in_class : int, default=None
-        Of a target of two classes, for Kendall and Spearman: how many of the records are in one of them.
+        Number of records in one of the classes of a target of two classes, for Kendall and Spearman.
 
     Returns
     -------
     ndarray of shape (n_draws,)
-        In [0, 1]. Not to be written to, as it is kept.
+        In [0, 1]. Read-only, because it is cached.
     """
     if n_in_class is not None:
         scores = _of_two_classes(name, n, n_in_class, n_draws, np.random.default_rng(seed))
@@ -52,7 +52,7 @@ def _kept(scores):
 
 
 def _of_two_classes(name, n, n_in_class, n_draws, rng):
-    """Both are multiples of the rank sum of a class; of large ones, so many are drawn, and their share of records."""
+    """Both are multiples of the rank sum of a class; large classes are scaled down, with their share of records."""
     n_drawn, n_of_class = n, n_in_class
     if n_in_class > MOST_OF_CLASS:
         n_drawn, n_of_class = round(n * MOST_OF_CLASS / n_in_class), MOST_OF_CLASS
@@ -97,7 +97,7 @@ def _root(n):
     return 1 / math.sqrt(n)
 
 
-_LAWS = {  # how scores are drawn, how wide their law is for n records, and for how many at most they are drawn
+_LAWS = {  # how scores are drawn, the width of their distribution for n records, and the most records drawn
     "kendall": (_kendall, lambda n: math.sqrt((2 * n + 5) / (n * (n - 1))), MOST_RECORDS),
     "spearman": (_spearman, lambda n: 1 / math.sqrt(n - 1), MOST_RECORDS),
     "chatterjee": (_chatterjee, _root, MOST_RECORDS),
@@ -109,7 +109,7 @@ _LAWS = {  # how scores are drawn, how wide their law is for n records, and for 
 
 @jit
 def _count_discordant_pairs(n, rng, numbers):
-    """Discordant pairs of uniform permutations: record i is in one with each of any number 0 ... i of those before."""
+    """Discordant pairs of uniform permutations: record i forms a uniform number 0 ... i of these with previous ones."""
     for draw in range(len(numbers)):
         for i in range(1, n):
             numbers[draw] += int(rng.random() * (i + 1))
@@ -141,7 +141,7 @@ def _add_rank_sums(ranks, n_in_class, rng, sums):
 def _add_variations(ranks, places, rng, smaller):
     """Sums of distances of the ranks of records next to one another, the smaller of both directions.
 
-    `ranks` are 0 ... n - 1 in any order; `places` is room.
+    `ranks` are 0 ... n - 1 in any order; `places` is a workspace.
     """
     n = len(ranks)
     for draw in range(len(smaller)):

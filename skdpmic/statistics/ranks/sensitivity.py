@@ -1,8 +1,7 @@
-"""How much replacing one record can change a rank statistic: the global sensitivity of each, as a score in [0, 1].
+"""The global sensitivity of each rank statistic, as a score in [0, 1]: the effect of replacing one record.
 
-The proofs are in ``docs/theory/ranks.md``. Every value is the exact one, rounded up to the next float, and at most 1,
-the range of the scores. Those of the scores within strata, which have a sign, are in
-``docs/theory/conditional_ranks.md``.
+The proofs are in ``docs/theory/ranks.md``. Every value is exact, rounded up to the next float, and at most 1, the range
+of the scores. For the signed scores within strata, see ``docs/theory/conditional_ranks.md``.
 """
 
 import math
@@ -44,8 +43,7 @@ def spearman_sensitivity(n):
 def chatterjee_sensitivity(n):
     """Sensitivity of Chatterjee's xi, in one direction or the larger of both: 3 (2n - 5) / (n^2 - 1), attained.
 
-    Clamped to [0, 1], the score attains it for n >= 8. Equal values are told apart by keys that do not depend on the
-    data.
+    Clamped to [0, 1], the score attains it for n >= 8. Equal values are ordered by keys that do not depend on the data.
 
     Parameters
     ----------
@@ -64,7 +62,7 @@ def distance_correlation_sensitivity(n):
     """Bound on the sensitivity of the distance correlation of ranks: (n - 1) / sqrt(V_n), less than 3 sqrt(10) / n.
 
     ``V_n = (n^2 - 1) (2 n^2 + 7) / 180`` is the sum of ``(min(i, j) - i j / n)^2`` over all i, j < n. Equal values are
-    told apart by keys that do not depend on the data.
+    ordered by keys that do not depend on the data.
 
     Parameters
     ----------
@@ -122,8 +120,8 @@ def conditional_spearman_sensitivity(n):
 def kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group=1):
     """Square of the L2 sensitivity of all Kendall sums of a table together: 4 floor(p^2 / 4) times that of the pairs.
 
-    The sums are of concordant less discordant pairs of records, for each two of p columns, and for each column with
-    itself, where it is the number of pairs that are not tied (``docs/theory/kendall_matrix.md``). Attained by one row.
+    The sums are the concordant minus the discordant pairs of records, for each pair of p columns, and for each column
+    with itself, where they are the untied pairs (``docs/theory/kendall_matrix.md``). Attained by one row.
 
     Parameters
     ----------
@@ -131,7 +129,7 @@ def kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group=1):
     n : int, at least 2
         Number of records.
     rows_per_group : int, default=1
-        Records of each person, all of which are replaced.
+        Number of records per person, all of which may be replaced.
 
     Returns
     -------
@@ -143,14 +141,14 @@ def kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group=1):
 
 
 def group_sensitivity(sensitivity, rows_per_group):
-    """How far a score moves where all records of one person are replaced, one by one.
+    """Bound on the change of a score if all records of one person are replaced, one by one.
 
     Parameters
     ----------
     sensitivity : float
-        Of one record.
+        Sensitivity to one record.
     rows_per_group : int, at least 1
-        Records of each person.
+        Number of records per person.
 
     Returns
     -------
@@ -165,13 +163,13 @@ def _halves(n):
 
 
 def _rounded_up(value):
-    """The least float that is no less than the fraction `value`."""
+    """The smallest float that is not below the fraction `value`."""
     nearest = float(value)
     return nearest if nearest >= value else math.nextafter(nearest, math.inf)
 
 
 def _root_rounded_up(square):
-    """A float that is no less than the root of the fraction `square`."""
+    """A float that is not below the root of the fraction `square`."""
     root = math.sqrt(square)
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)

@@ -1,6 +1,6 @@
-"""How many records the smaller of two classes of a target has, from what is known of their shares.
+"""The number of records in the smaller of two classes of a target, from their known shares.
 
-A score of Kendall or Spearman cannot be larger than the smaller class allows, nor vary more by chance
+The size of the smaller class bounds a score of Kendall or Spearman, and its variation by chance
 (``docs/theory/p_values.md``, Theorems 5 and 6).
 """
 
@@ -10,18 +10,18 @@ from scipy import stats
 
 from skdpmic.statistics.mtv.learnt_margin import shares_interval
 
-MISSED = 1e-5  # how likely a bound may be too low: so much is added to p-values
+MISSED = 1e-5  # probability that a bound is too low, which is added to p-values
 
 
 class SmallerClass(NamedTuple):
-    """What is known of the smaller of two classes.
+    """The known bounds on the size of the smaller of two classes.
 
     Parameters
     ----------
     most : int
-        It has no more records than this.
+        Upper bound on its number of records.
     is_exact : bool
-        Whether it has no fewer either, for sure.
+        Whether this is the exact number.
     """
 
     most: int
@@ -29,21 +29,21 @@ class SmallerClass(NamedTuple):
 
     @property
     def missed(self):
-        """How likely it is at most that it has more."""
+        """Upper bound on the probability that it has more."""
         return 0.0 if self.is_exact else MISSED
 
     def widening(self, n):
-        """By what scores of a class of `most` of n records have to be multiplied, to stand for those of fewer, too."""
+        """Factor by which scores of a class of `most` of n records also cover those of smaller classes."""
         return 1.0 if self.is_exact else 1 + 1 / (n - self.most - 1)
 
 
 def smaller_class(margin, n):
-    """What a margin of two classes tells of the smaller one of n records.
+    """The bounds on the smaller of two classes of n records, from a margin.
 
     Parameters
     ----------
     margin : Margin
-        Learnt with noise, or without; or public, and then of the records or of a population that they were drawn from.
+        Margin learnt with noise, or without; or public, for the records or for the population they were sampled from.
     n : int, at least 4
 
     Returns
@@ -56,5 +56,5 @@ def smaller_class(margin, n):
         return SmallerClass(int(min(margin.shares) * n), is_exact=True)
     else:
         _, upper = shares_interval(margin, 1 - MISSED)
-        most = int(upper.min() * n + 0.5)  # whole, but for rounding
+        most = int(upper.min() * n + 0.5)  # an integer, up to rounding
     return SmallerClass(min(most, n // 2), is_exact=False)

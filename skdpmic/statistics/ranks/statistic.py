@@ -1,7 +1,7 @@
-"""Rank statistics: no ranges are needed, as only the order of the values matters; counts of pieces do not add up.
+"""Rank statistics: they need no ranges, because only the order of the values matters, and are not mergeable.
 
-Missing values come before all others, and the labels of a nominal feature in their order: what place a record has, it
-has by itself, whoever else is in the table.
+Missing values come before all others, and labels of a nominal feature are in their given order: the key of a record
+does not depend on other records.
 """
 
 import math
@@ -24,74 +24,74 @@ from skdpmic.table.nominal import Nominal
 
 @dataclass(frozen=True)
 class _RankStatistic(Measure, Statistic):
-    """A statistic that is its own measure, as there are no grids to be fixed."""
+    """A statistic that is its own measure, because there are no grids."""
 
     needs_ranges = False
-    most_classes = math.inf  # classes count in ascending order of their labels
+    most_classes = math.inf  # classes are ranked in ascending order of their labels
 
     def measure(self, B, c, n, epsilon, n_classes):
-        """The same for all parameters; B and c say nothing here, and are not looked at."""
+        """The same for all parameters; B and c are ignored."""
         if n_classes is not None and n_classes > self.most_classes:
             raise ValueError(
-                f"classes must be {self.most_classes} labels with statistic={self.name!r}, as more than that have no "
+                f"classes must be {self.most_classes} labels with statistic={self.name!r}, because more labels have no "
                 f"order, got {n_classes}."
             )
         return self
 
     def sensitivity(self, shape):
-        """How far one person's records can move the score; an error, if there are too many records for it."""
+        """Sensitivity to the records of one person; an error if there are too many records."""
         ranks.check_n_records(shape.n_samples)
         return rank_sensitivity.group_sensitivity(self.sensitivity_of(shape.n_samples), shape.rows_per_group)
 
     def rounding_error(self, shape):
-        """None: a score is the exact one, rounded down as the grid of the noise would round it again."""
+        """0: a score is exact, rounded down to a finer grid than that of the noise."""
         return 0
 
 
 @dataclass(frozen=True)
 class _OfMidRanks(_RankStatistic):
-    """Equal values share a rank. What is known of the shares of two classes matters to p-values alone."""
+    """Equal values share a rank. Known shares of two classes only affect p-values."""
 
     rows_per_group: int = 1
     margin: Margin | None = None
 
     most_classes = 2
     tests_by_ties = True
-    most_times_by_ties: ClassVar  # as likely as without ties is any score, or a larger one, of independent variables
+    most_times_by_ties: ClassVar  # bounds the ratio of tail probabilities with and without ties, under independence
 
     def of_groups(self, rows_per_group):
-        """The same where each person has so many rows."""
+        """The same if each person has this many rows."""
         return replace(self, rows_per_group=rows_per_group)
 
     def knowing(self, shares):
-        """The same, where the shares of two classes are public."""
+        """The same with public shares of two classes."""
         return replace(self, margin=public_margin(shares, len(shares)))
 
     def learning(self):
-        """The same, where the shares will be learnt: a score is as sensitive."""
+        """The same, for shares that will be learnt; the sensitivity is the same."""
         return self
 
     def before_learning(self):
-        """The same, before anything was learnt of a target."""
+        """The same, before anything was learnt about a target."""
         return replace(self, margin=None)
 
     def target_counts(self, target):
-        """What is to be learnt of a target, without noise: records in each of two classes."""
+        """The counts to be learnt from a target, without noise: records in each of two classes."""
         return np.bincount(target.values, minlength=2)
 
     def learnt(self, counts, n, bounds, epsilon, random_bytes):
-        """The same, with what epsilon tells of the shares of two classes, as with MTVr; `bounds` say nothing here."""
+        """The same, after learning the shares of two classes with epsilon, as for MTVr; `bounds` are ignored."""
         told = Told(n, epsilon, self.rows_per_group, 1, random_bytes)
         return replace(self, margin=class_margin(counts, told))
 
     def are_untied(self, records, n_jobs):
-        """Which features p-values may suppose to have no ties, where nothing is hidden: a bool or an array."""
+        """Features that p-values may assume to have no ties, if there is no noise: a bool or an array."""
         if records.n_classes is None and not _is_untied(records.target.values, None):
             return False
         return np.array(records.map_features(_is_untied, n_jobs))
 
     def null_law(self, n, n_labels):
-        """What is known of scores of n records where a feature is independent of the target."""
+        """The known distribution of scores of n records if a feature is independent of the target."""
         if self.margin is None:
             return AveragedLaw(SimulatedLaw(self.name, n), self.most_times_by_ties)
         smaller = smaller_class(self.margin, n)
@@ -100,28 +100,28 @@ class _OfMidRanks(_RankStatistic):
         return AveragedLaw(of_classes, most_times, smaller.widening(n), smaller.missed)
 
     def scorer(self, target, random_bytes):
-        """What scores features against a target."""
+        """The function that scores features against a target."""
         return _Scorer(self.score, ranks.mid_ranks, ranks.mid_ranks(target.values))
 
 
-_MOST_TIMES_BY_TIES_OF_ONE = 2  # of which the other one has none, or is two classes of known sizes
+_MOST_TIMES_BY_TIES_OF_ONE = 2  # if the other column has no ties, or two classes of known sizes
 
 
 class _OfStrictRanks(_RankStatistic):
-    """Equal values are put in random order, another one for each feature."""
+    """Equal values are put in random order, different for each feature."""
 
     def null_law(self, n, n_labels):
-        """What is known of scores of n records where a feature is independent of the target."""
+        """The known distribution of scores of n records if a feature is independent of the target."""
         return SimulatedLaw(self.name, n)
 
     def scorer(self, target, random_bytes):
-        """What scores features against a target."""
+        """The function that scores features against a target."""
         keys, keys_of_target = random_keys(len(target.values), random_bytes)
         return _ScorerOfStrictRanks(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
 
 
 class _Scorer:
-    """Scores features by their ranks. As sensitive as the target."""
+    """Scores features by their ranks. Raw data; not private."""
 
     def __init__(self, score, ranks_of, target_ranks):
         self._score, self._ranks_of, self._target_ranks = score, ranks_of, target_ranks
@@ -132,22 +132,22 @@ class _Scorer:
 
 
 class _ScorerOfStrictRanks:
-    """Scores features by their ranks, each with ties in an order of its own. As sensitive as the target."""
+    """Scores features by their ranks, each with its own order of ties. Raw data; not private."""
 
     def __init__(self, score, keys, target_ranks):
         self._score, self._keys, self._target_ranks = score, keys, target_ranks
 
     def score(self, x, scale):
-        """The score of the feature `x`, if there is no other."""
+        """The score of the feature `x`, if it is the only one."""
         return self.score_numbered(x, scale, 0)
 
     def score_numbered(self, x, scale, number):
-        """The score of the feature `x`, the number of which says how its ties are put in order; in [0, 1]."""
+        """The score of the feature `x`, in [0, 1]; its number determines the order of its ties."""
         return self._score(ranks.strict_ranks(in_order(x, scale), self._keys, number), self._target_ranks)
 
 
 def in_order(x, scale):
-    """The column `x` as numbers that have an order: labels in theirs, others after them; missing values first."""
+    """The column `x` as ordered numbers: missing values first, then labels in their order, then other labels."""
     values = np.asarray(x, dtype=np.float64)
     if isinstance(scale, Nominal):
         values = np.where(x == scale.n_labels + 1, np.nan, values)

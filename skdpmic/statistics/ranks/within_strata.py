@@ -1,9 +1,9 @@
-"""Kendall's tau and Spearman's rho of a pair within public strata, averaged over them; each with its sign, in [-1, 1].
+"""Signed Kendall's tau and Spearman's rho of a pair within public strata, averaged over strata, in [-1, 1].
 
 Sums are exact integers, and the sum over strata an exact fraction. Only the last division is rounded: down, to a
-multiple of 2**-52. So half of the score, above -1, that is then rounded down to a grid of 2**-53 or coarser is the
-*exact* one rounded down to it (``docs/theory/conditional_ranks.md``). Noise is added to that half, which is in [0, 1]
-as other scores are.
+multiple of 2**-52. So rounding (score + 1) / 2 down to a grid of 2**-53 or coarser gives the *exact* one
+rounded down to that grid (``docs/theory/conditional_ranks.md``). Noise is added to (score + 1) / 2, which
+is in [0, 1] like other scores.
 """
 
 import math
@@ -20,7 +20,8 @@ from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
 def conditional_kendall(x, y, strata):
     """Kendall's tau-a within strata, the mean of all ``(n_z - 1) tau_z / n_z`` over records: (2 / n) sum S_z / n_z.
 
-    S_z are the concordant less the discordant pairs among the n_z records of a stratum; a pair tied in x or y counts 0.
+    S_z are the concordant minus the discordant pairs among the n_z records of a stratum; a pair tied in x or y counts
+    0.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def _ranks_within(x, y, strata):
 
 
 def _mean(x, y, strata, numerator_of, divisor_of):
-    """The sum over strata of the quotients of ranks within them, over the number of all records."""
+    """The sum over strata of the quotients within them, over the total number of records."""
     sums, n = defaultdict(int), len(x)
     for ranks in _ranks_within(x, y, strata):
         sums[divisor_of(len(ranks[0]))] += numerator_of(*ranks)
@@ -82,27 +83,27 @@ class _WithinStrata(Statistic):
     needs_ranges = False
 
     def measure(self, B, c, n, epsilon, n_classes):
-        """The same for all parameters, none of which is looked at."""
+        """The same for all parameters, which are ignored."""
         return self
 
     def steps(self, shape):
-        """How far one record can move half of the score, in grid steps; an error, if there are too many of them."""
+        """Sensitivity of half of the score to one record, in grid steps; an error if there are too many records."""
         check_n_records(shape.n_samples)
         return grid_sensitivity(self.sensitivity_of(shape.n_samples) / 2, rounding_error=0)
 
     def scorer(self, target, random_bytes):
-        """What scores a variable against a `StratifiedTarget`."""
+        """The function that scores a variable against a `StratifiedTarget`."""
         return _Scorer(self.score, target)
 
 
 class _Scorer:
-    """Scores a variable within strata. As sensitive as the target."""
+    """Scores a variable within strata. Raw data; not private."""
 
     def __init__(self, score, target):
         self._score, self._target = score, target
 
     def score(self, x, scale):
-        """Half of the score above -1, which is not rounded: in [0, 1]."""
+        """(score + 1) / 2, without rounding, in [0, 1]."""
         return (self._score(x, self._target.values, self._target.strata) + 1) / 2
 
 

@@ -175,7 +175,7 @@ def test_edges_separate_neighbouring_floats_and_do_not_overflow():
     "change, message",
     [
         ({"statistic": "mic"}, "statistic must be 'mic_e' or 'mic_r'"),
-        ({"bounds": ((0, 1), (0, 1))}, "bounds are for mic_r only"),
+        ({"bounds": ((0, 1), (0, 1))}, "bounds must be None for mic_e"),
         ({"statistic": "mic_r"}, "bounds must be given for mic_r"),
         ({"statistic": "mic_r", "bounds": (0, 1)}, "bounds of x must be a pair"),
         ({"master": "full"}, "master must be 'reduced' for mic_e"),

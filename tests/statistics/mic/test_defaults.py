@@ -184,7 +184,7 @@ def test_with_a_correction_the_private_score_is_nearer_to_mic_at_less_work(n, ep
 def test_the_quick_form_makes_a_table_and_checks_it(tmp_path):
     folders = [f"--{name}={tmp_path}" for name in ("cache", "results", "images")]
     for arguments, name in (([], "defaults_miller_madow"), (["--correction=none"], "defaults")):
-        main(["choose", "check", "--quick", f"--table={tmp_path / 'table.csv'}", *folders, *arguments])
+        main(["choose", "check", "--quick", "--overwrite", f"--table={tmp_path / 'table.csv'}", *folders, *arguments])
         assert len((tmp_path / "table.csv").read_text().splitlines()) == 1 + len(KINDS) * len(EPSILONS) * 2
         assert (tmp_path / f"{name}.csv").exists()
         assert (tmp_path / f"{name}.png").exists()

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.spatial import distance
 
 from skdpmic import mic_cross, mic_e, mic_pairs, mic_r
 from tests.folding import each
@@ -66,7 +67,6 @@ def test_c_of_each_statistic_by_default():
 
 
 def test_many_pairs_are_in_the_order_of_pdist():
-    distance = pytest.importorskip("scipy.spatial.distance")
     X = _table(n=6, n_columns=15)
     square = distance.squareform(mic_pairs(X, n_jobs=2))
     for i, j in [(0, 1), (3, 9), (9, 3), (13, 14)]:
@@ -131,7 +131,7 @@ TWO = np.array([[SECRET, 1.0], [2.0, 3.0], [4.0, 0.0]])
         (lambda: mic_pairs(np.where(TWO == 1.0, np.nan, TWO)), "column 1 of X must be finite"),
         (lambda: mic_pairs(TWO.astype(str)), "column 0 of X must hold real numbers"),
         (lambda: mic_pairs(TWO, statistic="pearson"), "statistic must be"),
-        (lambda: mic_pairs(TWO, bounds=(0, 1)), "bounds are for mic_r only"),
+        (lambda: mic_pairs(TWO, bounds=(0, 1)), "bounds must be None for mic_e"),
         (lambda: mic_pairs(TWO, correction="miller-madow"), "correction must be None for mic_e"),
         (lambda: mic_cross(TWO, TWO, correction="none"), "correction must be None or 'miller-madow', got 'none'"),
         (lambda: mic_pairs(TWO, statistic="mic_r"), "bounds must be given"),

@@ -29,6 +29,7 @@ from skdpmic.statistics.mic.mic_r import (
     needed_grids,
 )
 from tests.folding import each
+from tests.golden import definitions
 from tests.naive import naive_mic_r, naive_mic_r_discrete
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
@@ -98,21 +99,27 @@ def test_classes_may_be_numbered_in_any_order(correction):
     assert len(scores) == 1
 
 
-def test_golden_values_on_real_pairs(shared):
-    pandas = pytest.importorskip("pandas")
-    tables = {name: pandas.read_csv(shared / "data" / f"{name}.csv") for name in ("baseball", "Spellman")}
-    with open(shared / "golden" / "micr.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+def test_golden_values_on_real_pairs(real_pairs):
+    rows = list(real_pairs("mic_r"))
     assert len(rows) > 50
-    for row in rows:
-        table = tables[row["dataset"]]
+    for x, y, row in rows:
         bounds = ((float(row["x0"]), float(row["x1"])), (float(row["y0"]), float(row["y1"])))
-        score = mic_r(table[row["xcol"]], table[row["ycol"]], bounds=bounds, B=float(row["B"]), c=float(row["c"]))
+        score = mic_r(x, y, bounds=bounds, B=float(row["B"]), c=float(row["c"]))
         assert score == pytest.approx(float(row["mic_r"]), abs=1e-9), row
 
 
-def test_golden_values_on_edge_cases(shared):
-    cases = json.loads((shared / "golden" / "edge.json").read_text())
+@pytest.mark.slow
+def test_golden_values_are_those_of_the_definition(capsys):
+    definitions.main()
+    printed = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    kept = list(csv.DictReader((definitions.FOLDER / "mic_r.csv").read_text(encoding="utf-8").splitlines()))
+    scores, kept_scores = ([float(row.pop("mic_r")) for row in rows] for rows in (printed, kept))
+    assert printed == kept
+    assert scores == pytest.approx(kept_scores, abs=1e-14)
+
+
+def test_golden_values_on_edge_cases():
+    cases = json.loads((definitions.FOLDER / "mic_r_edges.json").read_text(encoding="utf-8"))
     assert len(cases) > 20
     for case in cases:
         bounds = ((case["x0"], case["x1"]), (case["y0"], case["y1"]))
@@ -302,7 +309,10 @@ def test_sketches_whose_number_of_records_is_open_are_limited_as_for_any():
     for change, message in (
         ({"B": 10_001}, "B must be at most 10,000 cells, got 10001"),
         ({"B": 1e300}, "B must be at most 10,000 cells, got"),
-        ({"B": 100, "c": 1001}, "c must be at most 1000 with B=100, as master partitions have at most 10,000 parts"),
+        (
+            {"B": 100, "c": 1001},
+            "c must be at most 1000 with B=100, because master partitions have at most 10,000 parts",
+        ),
         ({"B": 100, "n_parts": 101}, "n_parts must be None or an int >= 2, and at most 100, got 101"),
         ({"B": 100, "n_parts": 10**6}, "n_parts must be"),
         ({"B": 100, "n_parts": 10, "c": 1e308}, "c must be None, or"),

@@ -103,7 +103,8 @@ def test_bounds_spare_more_than_two_parts_where_more_was_found_before(found_befo
     n_mi[:] = -1
     units = _units(table, 2000, grids.most)
     for chance in (0.0, MILLER_MADOW * table.scale):
-        _optimize_axis(found_before, *tables, grids.rows, *table[:3], chance, units, *room)
+        found = np.array([found_before])
+        _optimize_axis(found, tables.below[np.newaxis], *tables[1:], grids.rows, *table[:3], chance, units, *room)
         assert (n_mi[:, 2] > 0).all()
         assert (n_mi[:, 3:] == -1).all() == (found_before > 0)
 
@@ -118,17 +119,20 @@ def test_a_bound_is_raised_by_more_than_rounding_takes():
         counts = np.repeat(kinds, 8, axis=0) * rng.integers(1, 4, size=(24, 1))
         n, table = int(counts.sum()), entropy_table(int(counts.sum()))
         g = table.g + np.rint(rng.uniform(-1, 1, size=n + 1) * 2.0**-49 * table.g).astype(np.int64)
-        small = np.zeros(1 << table.shift, dtype=np.int64)
-        small[: n + 1] = g[: 1 << table.shift]
-        table = table._replace(g=g, g_pairs=np.add.outer(small, small).ravel())
+        n_small = len(table.g_pairs) // table.step
+        small = np.zeros(table.step, dtype=np.int64)
+        small[: min(n + 1, n_small)] = g[:n_small]
+        table = table._replace(g=g, g_pairs=np.add.outer(small[:n_small], small).ravel())
         grids = grids_of(np.array([[5, 24, 5]]))
         grids.rows[:, BLOCK] = 5
         arguments = table_of(counts), grids.rows.copy()
         arguments[1][:, BLOCK] = 24
         exact = largest_entry([arguments], grids.most, table, n)
         room = 0.0, _units(table, n, grids.most), *_room(grids.most)
-        found = _optimize_axis(np.nextafter(exact, 0), *arguments[0], grids.rows, *table[:3], *room)
-        n_found += found == exact
+        below, *tables = arguments[0]
+        found = np.array([np.nextafter(exact, 0)])
+        _optimize_axis(found, below[np.newaxis], *tables, grids.rows, *table[:3], *room)
+        n_found += found[0] == exact
     assert n_found == 300
 
 
@@ -176,5 +180,6 @@ def test_table_holds_g_of_single_counts_and_of_pairs(n):
     a = np.arange(1, n + 1)
     np.testing.assert_allclose(table.g[1:] / table.scale, a * np.log2(a), rtol=1e-14, atol=1 / table.scale)
     assert table.g[0] == 0
-    for first, second in np.random.default_rng(0).integers(min(n + 1, 1 << table.shift), size=(20, 2)):
-        assert table.g_pairs[(first << table.shift) + second] == table.g[first] + table.g[second]
+    n_small = len(table.g_pairs) // table.step
+    for first, second in np.random.default_rng(0).integers(min(n + 1, n_small), size=(20, 2)):
+        assert table.g_pairs[first * table.step + second] == table.g[first] + table.g[second]

@@ -289,7 +289,10 @@ def test_people_move_a_count_by_all_of_their_rows():
 # --- Errors -----------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "a statistic that needs none": ({"statistic": "kendall", "target_shares": [0.5, 0.5]}, "but for 'mtv_r'"),
+    "a statistic that needs none": (
+        {"statistic": "kendall", "target_shares": [0.5, 0.5]},
+        "it is used with 'mtv_r' only",
+    ),
     "three": ({"target_shares": [0.3, 0.3, 0.4]}, "2 or 4 or 8 numbers above 0 with a sum of 1"),
     "one that is 0": ({"target_shares": [0.0, 1.0]}, "above 0"),
     "a sum of 2": ({"target_shares": [1.0, 1.0]}, "with a sum of 1"),
@@ -301,11 +304,11 @@ REFUSED = {
     ),
     "classes of the data": (
         {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": "data"},
-        "as it needs their order",
+        "because it needs the order of the classes",
     ),
     "equal classes": (
         {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": [0, 1, 1]},
-        "classes must be different labels",
+        "classes must be distinct labels",
     ),
 }
 

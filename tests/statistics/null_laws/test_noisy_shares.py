@@ -150,5 +150,5 @@ def test_discoveries_allow_for_the_error_that_all_scores_share(monkeypatch):
 def test_there_are_no_p_values_with_shares_that_a_user_gives():
     X, y = np.random.default_rng(0).random((100, 2)), np.arange(100) % 2
     scorer = DPMICScorer(statistic="mtv_r", bounds=(0, 1), classes=[0, 1], target_shares=[0.5, 0.5]).fit(X, y)
-    with pytest.raises(AttributeError, match="nobody knows that of target_shares"):
+    with pytest.raises(AttributeError, match="which is unknown for target_shares"):
         scorer.p_values()

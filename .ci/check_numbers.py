@@ -1,0 +1,110 @@
+"""Whether the pages show what the commands beside their numbers print: python .ci/check_numbers.py.
+
+Only commands that take at most half a minute are run, all of them in about one. The others keep their results in
+files, and benchmarks/tests compares the pages with these.
+"""
+
+import csv
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def rows(printed):
+    """The rows of all tables, without their heads."""
+    lines = printed.splitlines()
+    is_rule = [line.startswith("| -") for line in lines]
+    return [
+        line
+        for line, rule, head in zip(lines, is_rule, [*is_rule[1:], False], strict=True)
+        if line.startswith("| ") and not rule and not head
+    ]
+
+
+def cells(printed):
+    """The cells of these rows."""
+    return [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows(printed)]
+
+
+def pairs_found(printed):
+    """The table of docs/choose/causal.md: three lines of benchmarks.causal.records in one."""
+    by_table = {}
+    for columns, tau, _, found, false_edges in cells(printed):
+        by_table.setdefault((columns, tau), []).append([text.split(" ± ")[0] for text in (found, false_edges)])
+    for table, of_each_n in by_table.items():
+        found, false_edges = zip(*of_each_n, strict=True)
+        yield f"| {' | '.join([*table, *found, ', '.join(false_edges)])} |"
+
+
+def loss_of_all_columns(printed):
+    """What docs/publish/private_model.md says of rows with a norm of the square root of 129 columns, at 0.5."""
+    loss = next(
+        loss for norm, epsilon, loss in map(str.split, printed.splitlines()) if (norm, epsilon) == ("11.40", "0.5")
+    )
+    yield f"the privacy loss at ε = 0.5 is at least {loss}"
+
+
+def stability(written):
+    """The table of docs/choose/planning.md, from what benchmarks.stability writes."""
+    for row in csv.DictReader(written.splitlines()):
+        if row["truth"] == "posterior":
+            low, high = (round(100 * float(row[name])) for name in ("said from", "to"))
+            shares = [f"{float(row[name]):.0%}" for name in ("share of features", "said", "chosen")]
+            yield f"| {' | '.join([row['table'], f'{low} to {high}%', *shares])} |"
+
+
+# Each command, with what is made of its output, and where it is shown. FILE is what the command writes.
+CHECKS = [
+    ("python benchmarks/noise.py", rows, "docs/understand/noise.md"),
+    ("python benchmarks/rows.py", rows, "docs/choose/planning.md"),
+    ("python -m benchmarks.selection --report", rows, "benchmarks/selection/results/tables.md"),
+    ("python -m benchmarks.sets --report", rows, "benchmarks/sets/results/report.md"),
+    ("python -m benchmarks.paper.report", rows, "benchmarks/paper/results/report.md"),
+    ("python -m benchmarks.causal.report", rows, "benchmarks/results/causal.md"),
+    ("python -m benchmarks.causal.private_pc", rows, "docs/theory/private_pc.md"),
+    ("python -m benchmarks.defaults", rows, "benchmarks/results/defaults.md"),
+    ("python -m benchmarks.causal.records", pairs_found, "docs/choose/causal.md"),
+    ("python -m benchmarks.ends.guarantee", loss_of_all_columns, "docs/publish/private_model.md"),
+    ("python -m benchmarks.stability --output FILE", str.splitlines, "benchmarks/results/stability.csv"),
+    ("python -m benchmarks.stability --output FILE", stability, "docs/choose/planning.md"),
+]
+
+
+def output_of(command):
+    """What a command prints, or writes to FILE."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "result"
+        arguments = [str(file) if word == "FILE" else word for word in shlex.split(command)[1:]]
+        run = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise SystemExit(f"{command}: {run.stderr}")
+        return file.read_text(encoding="utf-8") if "FILE" in command else run.stdout
+
+
+def missing(lines, page):
+    """The lines that a page does not show."""
+    return [line for line in lines if line not in page]
+
+
+def main():
+    """Run each command once, and print what its pages do not show."""
+    outputs, wrong = {}, []
+    for command, made, path in CHECKS:
+        if command not in outputs:
+            start = time.monotonic()
+            outputs[command] = output_of(command)
+            print(f"{time.monotonic() - start:5.1f} s  {command}", flush=True)
+        lines = list(made(outputs[command]))
+        wrong += [] if lines else [f"{command}: no numbers for {path}"]
+        wrong += [f"{path} does not show: {line}" for line in missing(lines, (ROOT / path).read_text(encoding="utf-8"))]
+    print("\n".join(wrong) or "the pages show what the commands print")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""An attack that succeeds on SelectKBest and fails on PrivateSelectKBest: python -m benchmarks.attack --output FILE.
+
+A table holds 100 people, ten yes/no questions and a diagnosis, yes or no, which agrees with each answer with a
+probability of 0.65. What is published is the name of the best question. The attacker knows the whole table but one
+diagnosis, holds yes and no for equally likely, and guesses which of them makes what was published more likely. It picks
+its victim: a person whose diagnosis decides which question SelectKBest names. Tables without such a person are left
+out, and counted.
+
+Against PrivateSelectKBest, the attacker has the same victim, knows the law of the noise, and uses all that is
+published: the name, and the noisy shares of the two diagnoses. No other guess is right more often.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.feature_selection import SelectKBest
+
+from benchmarks.output import add_output, refuse_to_overwrite, write_csv
+from skdpmic import PrivateSelectKBest
+from skdpmic.release.kinds import OF_TARGET
+
+RESULT = Path(__file__).parent / "results" / "attack.csv"
+N_PEOPLE, N_QUESTIONS, AGREES = 100, 10, 0.65
+N_TABLES, EPSILON = 2000, 1.0
+_PROBABILITIES = (np.arange(4000) + 0.5) / 4000  # the middles of small parts, for an integral
+
+# --- Tables -----------------------------------------------------------------------------------------------------------
+
+
+def random_table(rng):
+    """Answers (n_people, n_questions) and diagnoses (n_people,), each 0 or 1."""
+    diagnoses = rng.integers(0, 2, N_PEOPLE)
+    agrees = rng.random((N_PEOPLE, N_QUESTIONS)) < AGREES
+    return np.where(agrees, diagnoses[:, np.newaxis], 1 - diagnoses[:, np.newaxis]), diagnoses
+
+
+def with_diagnosis(diagnoses, person, value):
+    """The diagnoses with this one for one person."""
+    changed = diagnoses.copy()
+    changed[person] = value
+    return changed
+
+
+def named_by_select_k_best(answers, diagnoses):
+    """The best question, without privacy."""
+    return int(SelectKBest(k=1).fit(answers, diagnoses).get_support().argmax())
+
+
+def find_victim(answers, diagnoses):
+    """The first person whose diagnosis decides which question SelectKBest names; None if there is none."""
+    named = named_by_select_k_best(answers, diagnoses)
+    for person, diagnosis in enumerate(diagnoses):
+        if named_by_select_k_best(answers, with_diagnosis(diagnoses, person, 1 - diagnosis)) != named:
+            return person
+    return None
+
+
+# --- What the attacker knows of PrivateSelectKBest --------------------------------------------------------------------
+
+
+def scores_of(answers, diagnoses, share):
+    """MTVr of each question without noise, given the noisy share of diagnoses "yes": docs/theory/known_margin.md."""
+    n_yes = np.array([diagnoses @ (answers == value) for value in (0, 1)])
+    n_no = np.array([(1 - diagnoses) @ (answers == value) for value in (0, 1)])
+    return np.abs((1 - share) * n_yes - share * n_no).sum(axis=0) / (len(diagnoses) * max(share, 1 - share))
+
+
+def probabilities_of_names(scores, scale):
+    """How likely each question is the best after noise, which is exponential with this scale: (n_questions,).
+
+    With v as the probability of less noise than the best question's, an integral over v.
+    """
+    noise = -scale * np.log1p(-_PROBABILITIES)
+    below = noise[:, np.newaxis, np.newaxis] + scores[:, np.newaxis] - scores  # (n_parts, best, other)
+    others = -np.expm1(-np.maximum(below, 0) / scale)
+    others[:, np.arange(len(scores)), np.arange(len(scores))] = 1
+    return others.prod(axis=2).mean(axis=0)
+
+
+def likelihood(selector, answers, diagnoses):
+    """How likely what was published is with these diagnoses, up to a factor that does not depend on them."""
+    share = selector.target_shares_[1]
+    error = abs(share * len(diagnoses) - diagnoses.sum())  # discrete Laplace
+    names = probabilities_of_names(scores_of(answers, diagnoses, share), selector.noise_scale_)
+    epsilon = selector.privacy_spent_[0]
+    return np.exp(-float(OF_TARGET) * epsilon * error) * names[selector.get_support().argmax()]
+
+
+# --- The attack -------------------------------------------------------------------------------------------------------
+
+
+def guess(likelihoods, rng):
+    """The likelier of two diagnoses; by a coin if they are equally likely."""
+    no, yes = likelihoods
+    return int(yes > no) if yes != no else int(rng.integers(2))
+
+
+def attack(n_tables, epsilon, seed):
+    """Attack the choices from this many tables.
+
+    Returns
+    -------
+    dict
+        How many guesses were right, of each selector; and how many tables were left out.
+    """
+    rng = np.random.default_rng(seed)
+    right, n_left_out, n_attacked = {"SelectKBest": 0, "PrivateSelectKBest": 0}, 0, 0
+    while n_attacked < n_tables:
+        answers, diagnoses = random_table(rng)
+        victim = find_victim(answers, diagnoses)
+        if victim is None:
+            n_left_out += 1
+            continue
+        n_attacked += 1
+        truth = int(rng.integers(2))
+        tables = [with_diagnosis(diagnoses, victim, value) for value in (0, 1)]
+
+        named = named_by_select_k_best(answers, tables[truth])
+        fits = [named == named_by_select_k_best(answers, table) for table in tables]
+        right["SelectKBest"] += guess(fits, rng) == truth
+
+        selector = PrivateSelectKBest(k=1, epsilon=epsilon, bounds=(0, 1), classes=[0, 1])
+        selector.fit(answers, tables[truth])
+        likelihoods = [likelihood(selector, answers, table) for table in tables]
+        right["PrivateSelectKBest"] += guess(likelihoods, rng) == truth
+    return right | {"left out": n_left_out}
+
+
+def main(argv=None):
+    """Attack, and write how often the guess was right."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_output(parser, RESULT)
+    options = parser.parse_args(argv)
+    refuse_to_overwrite(parser, options)
+    warnings.filterwarnings("ignore", "noise will exceed the signal", UserWarning)
+    result = attack(N_TABLES, EPSILON, seed=0)
+    left_out = result.pop("left out")
+    rows = [[selector, EPSILON, N_TABLES, right, left_out] for selector, right in result.items()]
+    write_csv(options.output, [["selector", "epsilon", "tables", "right", "left_out"], *rows])
+    for row in rows:
+        print(*row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""How pictures look: legible 360 pixels wide, as on a phone, and told apart without red and green.
+
+A picture is 5 inches wide, so that a point of text is one pixel on a phone.
+"""
+
+from matplotlib import rc_context
+
+WIDTH, DPI = 5.0, 150
+BLACK, GREY = "#000000", "#767676"
+# Of Okabe and Ito, whose colours can be told apart with any colour vision.
+ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+
+_TEXT = {"font.size": 12, "axes.titlesize": 12, "axes.labelsize": 12, "legend.fontsize": 11, "figure.titlesize": 12}
+_LINES = {"lines.linewidth": 1.8, "lines.markersize": 5, "axes.spines.top": False, "axes.spines.right": False}
+
+
+def legible(**changes):
+    """A context in which pictures are drawn this way, but for these parameters of matplotlib."""
+    return rc_context(_TEXT | _LINES | {"savefig.dpi": DPI, "figure.constrained_layout.use": True} | changes)

@@ -1,0 +1,16 @@
+"""The tables of B and c that are shown are those that the command prints."""
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="the benchmarks draw with matplotlib")
+pytest.importorskip("pandas", reason="the benchmarks tabulate with pandas")
+pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
+
+from benchmarks import defaults
+from benchmarks.tests import pages
+
+
+def test_the_report_has_the_tables_that_are_printed_and_the_page_shows_parts_of_them():
+    report = pages.text_of("benchmarks/results/defaults.md")
+    assert [title for title, made in defaults.PARTS.items() if made() not in report] == []
+    assert len(pages.shown_in(pages.text_of("docs/evidence/defaults.md"), report)) >= 2

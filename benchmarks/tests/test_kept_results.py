@@ -1,0 +1,161 @@
+"""Tables of pages that arrange the numbers of a file of results anew show what is in the file."""
+
+import csv
+import re
+
+from benchmarks.tests import pages
+
+
+def results(path):
+    with open(pages.ROOT / path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def by(names, rows):
+    """Rows by the values in some columns."""
+    return {tuple(row[name] for name in names): row for row in rows}
+
+
+def shown(page, head):
+    """The cells of a table whose head begins like this; what is empty in the first column is as in the row above."""
+    tables = [rows for title, rows in pages.tables(pages.text_of(page)).items() if title.startswith(head)]
+    assert len(tables) == 1, (page, head)
+    first = ""
+    for row in tables[0]:
+        cells = [cell.strip() for cell in row.replace("**", "").strip("|").split("|")]
+        first = cells[0] or first
+        yield first, cells[1:]
+
+
+def assert_rounded(cells, kept):
+    """The numbers in cells are kept numbers, rounded to the digits that are shown."""
+    shown_numbers = [number for cell in cells for number in re.findall(r"[\d.]+", cell)]
+    for number, value in zip(shown_numbers, map(float, kept), strict=True):
+        unit = 10 ** -len(number.partition(".")[2])
+        assert abs(float(number) - value) <= unit / 2 + 1e-9, (number, value)
+
+
+def test_the_table_of_two_parties():
+    kept = by(["relationship", "n", "epsilon", "method"], results("benchmarks/results/two_party.csv"))
+    methods = ["ours", "ours, published", "PNC as printed", "curator", "no privacy"]
+    for name, (epsilon, n, *errors) in shown("docs/choose/two_parties.md", "| relationship (truth) | ε |"):
+        relationship, truth = re.fullmatch(r"(\w+) \(([\d.]+)\)", name).groups()
+        of = [kept[relationship, n.replace(",", ""), str(float(epsilon)), method] for method in methods]
+        assert_rounded([truth, *errors], [of[0]["truth"], *(row["mean_error"] for row in of)])
+
+
+def test_the_table_of_forward_selection():
+    kept = by(["table", "n", "way", "epsilon"], results("benchmarks/results/forward.csv"))
+    names = {"six parents, six": "parents", "8, 5": "groups", "six parents, 18": "independent", "24": "alike"}
+    ways = [(way, epsilon) for way in ("forward", "best single, kendall") for epsilon in ("0.3", "1.0", "3.0")]
+    for name, (n, *shares) in shown("docs/choose/correlation.md", "| table | n | forward, ε = 0.3"):
+        table = next(names[start] for start in names if name.startswith(start))
+        of = [kept[table, n.replace(",", ""), *way] for way in [*ways, ("forward", "inf")]]
+        assert_rounded(shares, [row["r2"] for row in of])
+
+
+def test_the_table_of_people_with_several_rows():
+    names = ["statistic", "persons", "share_between", "epsilon", "max_rows_per_group"]
+    kept = by(names, results("benchmarks/results/people.csv"))
+    for name, cells in shown("docs/theory/people.md", "| share between people 0.5 |"):
+        statistic, persons, epsilon = re.fullmatch(r"(\w+), N = ([\d,]+), ε = ([\d.]+)", name).groups()
+        key = {"MTVr": "mtv_r", "MICr": "mic_r"}[statistic], persons.replace(",", ""), "0.5", str(float(epsilon))
+        of = [kept[*key, m] for m in "125"]
+        assert_rounded(cells, [row[measure] for row in of for measure in ("error", "found")])
+
+
+def test_the_table_of_private_models():
+    kept = by(["model", "columns", "epsilon"], results("benchmarks/ends/results/model.csv"))
+    for name, areas in shown("docs/publish/private_model.md", "| total ε | 0.1 | 0.5 | 2 | no privacy |"):
+        model, _, columns = name.partition(", ")
+        key = model, {"five chosen columns": "chosen", "all columns": "all"}[columns]
+        assert_rounded(areas, [kept[*key, epsilon]["auc"] for epsilon in ("0.1", "0.5", "2.0", "inf")])
+
+
+def test_the_table_of_private_tables():
+    kept = by(["way", "epsilon"], results("benchmarks/ends/results/table.csv"))
+    ways = {"MST": "MST", "AIM": "AIM", "each counted with the target": "Fixed"}
+    for name, cells in shown("docs/publish/private_table.md", "| total ε | 0.5 | 2 | no privacy |"):
+        columns, _, way = name.partition(", ")
+        if columns == "five chosen columns":
+            of = [kept[f"chosen, {ways[way]}", epsilon] for epsilon in ("0.5", "2.0")] + [kept["chosen, real", "inf"]]
+        else:
+            of = [kept["all, real", "inf"]]  # noise was not to be had
+        assert_rounded(cells, [row[measure] for row in of for measure in ("auc", "se")])
+
+
+def test_the_table_of_significance():
+    kept = by(["target", "effect", "statistic"], results("benchmarks/results/significance_classes.csv"))
+    targets = [
+        ("numbers", "0.08"),
+        ("half", "0.16"),
+        ("5% class", "0.4"),
+        ("numbers, features of 3%", "0.6"),
+        ("half, features of 3%", "3.0"),
+    ]
+    statistics = [["kendall", "spearman"], ["distance_correlation"], ["chatterjee"], ["mtv_r", "mic_r"]]
+    table = shown("docs/choose/significance.md", "| target, features | usual |")
+    for target, (_, (usual, *cells)) in zip(targets, table, strict=True):
+        assert_rounded([usual], [kept[*target, "kendall"]["found_by_usual_test"]])
+        for cell, among in zip(cells, statistics, strict=True):
+            found = [kept[*target, statistic]["found"] for statistic in among]
+            assert_rounded([cell], found if "," in cell else set(found))  # one number if they are equal
+
+
+CHOICES = "benchmarks/selection/results/tables.md"
+SETS = "benchmarks/sets/results/report.md"
+CAUSAL = "benchmarks/results/causal.md"
+PAPER = "benchmarks/paper/results/report.md"
+SPEED = "docs/evidence/speed.md"  # whose table is that of speed.csv, by another test
+LEAST, SHAPES, WIDE = "| score, and how it is published |", "|  | circle, ε = 0.1 |", "| bounds | features, 1 times |"
+# A page, what it says with a blank for the number, and the cell: of which report, table (how its head begins), row (how
+# it begins) and column.
+IN_PROSE = [
+    ("docs/evidence/index.md", "ε = {} at 1,000 rows", CHOICES, LEAST, "MTVr, support", "1,000 rows"),
+    ("docs/evidence/index.md", "and {} at 10,000", CHOICES, LEAST, "MTVr, support", "10,000 rows"),
+    ("docs/evidence/selection.md", "binned MI finds {} more", CHOICES, "| true features | rows |")
+    + ("no functions | 1,000 | 100 | 10 | binned MI", "finds more than MTVr by"),
+    ("docs/evidence/selection.md", "{} of the parallel lines", CHOICES, SHAPES, "MTVr", "parallel lines, ε = 0.1"),
+    ("docs/evidence/selection.md", "{} of the forks", CHOICES, SHAPES, "MTVr", "fork, ε = 0.1"),
+    ("docs/evidence/selection.md", "costs with circles ({} ", CHOICES, SHAPES, "MTVr", "circle, ε = 0.1"),
+    ("docs/evidence/selection.md", "of {}), X", CHOICES, SHAPES, "MTVr, nothing learnt", "circle, ε = 0.1"),
+    ("docs/evidence/selection.md", "X ({} ", CHOICES, SHAPES, "MTVr", "X, ε = 0.1"),
+    ("docs/evidence/selection.md", "MTVr finds {} of the features", CHOICES, WIDE, "MTVr", "features, 100 times"),
+    ("docs/evidence/selection.md", "and {} with the target's", CHOICES, WIDE, "MTVr", "target, 300 times"),
+    ("docs/evidence/selection.md", "Chatterjee finds {}", CHOICES, WIDE, "Chatterjee", "target, 300 times"),
+    ("docs/evidence/selection.md", "Kendall {}", CHOICES, WIDE, "Kendall", "target, 300 times"),
+    (
+        "docs/evidence/selection.md",
+        "Kendall: {} and",
+        CHOICES,
+        "|  | 1,000 rows, ε = 0.1",
+        "MTVr",
+        "1,000 rows, ε = 0.3",
+    ),
+    (
+        "docs/evidence/selection.md",
+        "and {} at 1,000",
+        CHOICES,
+        "|  | 1,000 rows, ε = 0.1",
+        "Kendall",
+        "1,000 rows, ε = 0.3",
+    ),
+    ("docs/evidence/sets.md", "by {}. Forward", SETS, "| lead over single scores", "joint", "no noise"),
+    ("docs/evidence/sets.md", "({} at ε = 0.3)", SETS, "| lead over single scores", "joint", "ε = 0.3"),
+    ("docs/evidence/sets.md", "{:.3f}, single scores", SETS, "| email: AUC", "auto", "no noise"),
+    ("docs/evidence/sets.md", "single scores {:.3f}", SETS, "| email: AUC", "single scores", "no noise"),
+    ("docs/evidence/causal.md", "0 to {:.1f} edges from five", CAUSAL, "| network | edges |", "sachs", "SHD at 1"),
+    ("docs/evidence/causal.md", "and {:.1f} from one of 25", CAUSAL, "| network | edges |", "child", "SHD at 1"),
+    ("docs/evidence/causal.md", "0 to {:.1f} edges from the", CAUSAL, "| network (edges) | PrivatePC")
+    + ("survey (6) | 1.00, 2.3", "distance"),
+    ("docs/evidence/paper.md", "to {} on the", PAPER, "| collection | mechanism", "Baseball | MICr-Lap", "shipped"),
+    ("docs/evidence/index.md", "{:.0f} times and MICr", SPEED, "| rows |", "mutual_info_regression / MTVr", "10,000"),
+    ("docs/evidence/index.md", "MICr {:.0f} times", SPEED, "| rows |", "mutual_info_regression / MICr", "10,000"),
+    ("docs/evidence/speed.md", "takes {} ms per feature", SPEED, "| rows |", "MTVr, ms", "10,000"),
+    ("docs/evidence/speed.md", "MICr takes {} ms", SPEED, "| rows |", "MICr, ms", "10,000"),
+    ("docs/evidence/speed.md", "they are {:,.0f} and", SPEED, "| rows |", "mutual_info_regression / MTVr", "1,000,000"),
+    ("docs/evidence/speed.md", "and {:,.0f} times", SPEED, "| rows |", "mutual_info_regression / MICr", "1,000,000"),
+    ("docs/evidence/index.md", "from {} rows at ε = 1", PAPER, "| ε for one score", "1", "noise below 0.02"),
+    ("docs/evidence/index.md", "{} at 0.1 and", PAPER, "| ε for one score", "0.1", "noise below 0.02"),
+    ("docs/evidence/index.md", "and {} at 0.01", PAPER, "| ε for one score", "0.01", "noise below 0.02"),
+]

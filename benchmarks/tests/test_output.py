@@ -1,0 +1,72 @@
+"""No script of the benchmarks replaces a result that is kept in the project, unless it is asked to."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="the benchmarks draw with matplotlib")
+pytest.importorskip("pandas", reason="the benchmarks tabulate with pandas")
+pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
+
+from benchmarks.output import ROOT
+
+# What each is called with here would write to results that are kept.
+SCRIPTS = {
+    "architecture": [],
+    "attack": [],
+    "causal.compare": ["--picture"],
+    "causal.private_pc": ["--picture"],
+    "causal.report": ["--output", "benchmarks/results/causal.md"],
+    "coldstart": ["--output", "benchmarks/results/coldstart.csv"],
+    "ends.model": ["--repeats", "1"],
+    "ends.picture": [],
+    "ends.table": ["--repeats", "1"],
+    "explain": [],
+    "forward": [],
+    "geometric": ["--rule"],
+    "make_mic_star": [],
+    "paper.binned": ["--runs", "1"],
+    "paper.report": ["--output", "benchmarks/paper/results/report.md"],
+    "paper.synthetic": ["--runs", "1"],
+    "paper.tables": ["--runs", "1"],
+    "paper.tuning": ["--n", "25"],
+    "people": [],
+    "pictures": [],
+    "scale": ["lines"],
+    "selection.__main__": ["--again", "MTVr"],
+    "sets.__main__": ["--tables", "churn", "--repeats", "1"],
+    "sets.falling": [],
+    "significance": [],
+    "speed": ["--output", "benchmarks/results/speed.csv"],
+    "stability": [],
+    "tune_defaults": ["choose", "check", "--quick"],
+    "two_party": ["--picture"],
+}
+NEEDED = {"causal.compare": "pgmpy", "causal.private_pc": "pgmpy", "causal.report": "pgmpy"}
+WRITES = re.compile(r"savefig\(|to_csv\(|write_text\(|write_csv\(|open\([^)]*\"[wa]\"")
+# They write where a script tells them.
+PARTS = {"output", "store", "ends.report", "paper.plots", "paper.script", "selection.pictures", "selection.report"}
+PARTS |= {"sets.pictures", "sets.worth", "style"}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_result_that_is_kept_is_not_replaced_unless_that_is_asked(name, capsys, monkeypatch):
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name], reason="the networks are in its wheel")
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(SystemExit) as refusal:
+        import_module(f"benchmarks.{name}").main(SCRIPTS[name])
+    assert refusal.value.code == 2
+    assert "exists: name another place with --output, or replace it with --overwrite" in capsys.readouterr().err
+
+
+def test_all_scripts_that_write_are_here():
+    folder = ROOT / "benchmarks"
+    modules = {".".join(path.relative_to(folder).with_suffix("").parts): path for path in folder.rglob("*.py")}
+    writing = {
+        module
+        for module, path in modules.items()
+        if not module.startswith("tests.") and WRITES.search(path.read_text(encoding="utf-8"))
+    }
+    assert writing - PARTS <= SCRIPTS.keys()

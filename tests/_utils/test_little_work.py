@@ -1,0 +1,38 @@
+"""The first fit of a small table waits for no machine code, and much work is done by kernels."""
+
+from skdpmic._utils.little_work import Allowance, only_kernels
+from tests.processes import PACKAGE, run
+
+FITS = """
+import numpy as np
+import skdpmic._utils.jit
+from skdpmic import PrivateSelectKBest
+rng = np.random.default_rng(0)
+X = rng.random((1000, 20))
+X[::7, 1] = np.nan
+X[:, 2] = np.arange(1000) % 3
+bounds, categories = {j: (0, 1) for j in range(20) if j != 2}, {2: [0, 1, 2]}
+for y, target in ((X[:, 0] ** 2, {"target_bounds": (0, 1)}), (np.arange(1000) % 4, {"classes": range(4)})):
+    PrivateSelectKBest(k=2, bounds=bounds, categories=categories, **target).fit(X, y)
+print([kernel.__name__ for kernel in skdpmic._utils.jit.KERNELS if kernel.is_read or kernel.is_compiled])
+"""
+
+
+def test_the_first_fit_of_a_small_table_compiles_nothing(tmp_path):
+    assert run(FITS, PACKAGE.parent, "-W", "ignore", NUMBA_CACHE_DIR=str(tmp_path)).stdout == "[]\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numpy_works_until_its_time_is_used_up(monkeypatch):
+    monkeypatch.setattr(Allowance, "are_off", False)
+    allowance = Allowance(0.1)
+    assert not allowance.covers(10**8 + 1)  # which uses nothing up
+    assert [allowance.covers(4 * 10**7) for _ in range(3)] == [True, True, False]
+    assert allowance.covers(2 * 10**7)
+
+
+def test_numpy_does_nothing_where_kernels_are_asked_for(monkeypatch):
+    monkeypatch.setattr(Allowance, "are_off", False)
+    with only_kernels():
+        assert not Allowance(0.1).covers(0)
+    assert Allowance(0.1).covers(0)

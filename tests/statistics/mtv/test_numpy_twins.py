@@ -1,0 +1,80 @@
+"""What numpy does of little work is what the kernels do: it passes their tests, and gives their scores, bit for bit."""
+
+import numpy as np
+import pytest
+
+from skdpmic._utils.little_work import Allowance, only_kernels
+from skdpmic.statistics.grids.partitions import locate_each
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.nominal import Nominal
+from skdpmic.table.targets import ClassTarget, NumericTarget
+from tests.folding import each
+from tests.statistics.grids.test_partitions import (  # noqa: F401
+    test_locate_equals_searchsorted,
+    test_no_value_is_looked_up_outside_of_the_table_of_buckets,
+    test_parts_equal_the_definition_on_and_around_every_edge,
+)
+from tests.statistics.mtv.test_counts import (  # noqa: F401
+    test_counts_are_a_histogram_of_master_parts_in_each_column,
+    test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_for_bit,
+)
+from tests.statistics.mtv.test_mtv_r import (  # noqa: F401
+    test_a_walk_is_at_the_records_of_a_group_less_its_share_of_all,
+    test_lengths_are_exact_up_to_the_most_records,
+    test_longest_paths_are_those_of_the_plain_recursion,
+    test_paths_along_all_short_lines_are_the_longest_wherever_they_end,
+    test_paths_along_lines_that_stand_still_and_turn_are_the_longest,
+)
+
+
+@pytest.fixture(autouse=True)
+def all_is_little(monkeypatch):
+    monkeypatch.setattr(Allowance, "covers", lambda self, nanoseconds: not self.are_off)
+    monkeypatch.setattr(Allowance, "are_off", False)
+
+
+def table_of(n, rng):
+    """Numbers that are spread, tied, constant, missing in part or altogether, outside and infinite; and labels."""
+    some_missing = np.where(rng.random(n) < 0.3, np.nan, rng.random(n))
+    infinite = np.resize([np.inf, -np.inf, 0.2], n)
+    numbers = [rng.random(n), rng.integers(0, 3, n) / 2, np.full(n, 0.5), some_missing, np.full(n, np.nan)]
+    numbers += [rng.normal(size=n) * 10, infinite]
+    labels = [rng.integers(0, 4, n).astype(np.uint32)]
+    return numbers + labels, [(0.0, 1.0)] * 3 + [(0.0, 2.0)] + [(-3.0, 5.0)] * 3 + [Nominal(3)]
+
+
+@pytest.mark.parametrize("n_classes", [None, 2, 5])
+@each("n", [2, 50, 3000])
+@each("margin", ["learnt", "known"])
+@each("is_weighted", [False, True])
+def test_scores_are_those_of_the_kernels_bit_for_bit(n_classes, n, margin, is_weighted):
+    rng = np.random.default_rng(n)
+    measure = statistic_named("mtv_r", None).measure(32.0, 38.0, n, 1.0, n_classes)
+    if margin == "known":
+        measure = measure.knowing(np.full(n_classes or 2, 1 / (n_classes or 2)))
+    y = ClassTarget(np.arange(n) % n_classes, n_classes) if n_classes else NumericTarget(rng.random(n), (0.0, 1.0))
+    if is_weighted:
+        measure, y = measure.of_weights(), y._replace(weights=rng.integers(0, 257, n).astype(np.uint32))
+    columns, scales = table_of(n, rng)
+    in_numpy = measure.scorer(y, None).score_block(columns, scales)
+    with only_kernels():
+        assert measure.scorer(y, None).score_block(columns, scales) == in_numpy
+    assert n < 3000 or len(set(in_numpy)) > 2
+
+
+@each("n", [1, 7, 400])
+@each("n_edges", [1, 2, 607])
+def test_values_are_located_as_the_kernel_does_missing_and_infinite_ones_as_well(n, n_edges):
+    rng = np.random.default_rng(n)
+    edges = np.sort(rng.normal(size=(2, n_edges)), axis=1)
+    edges[:, n_edges // 2 :] = edges[:, n_edges // 2 : n_edges // 2 + 1]  # equal ones, too
+    values = np.array(
+        [rng.normal(size=n), np.resize([np.nan, np.inf, -np.inf, *edges[0], -0.0], n), np.full(n, np.nan)]
+    )
+    arguments = values, [0, 0, 1], np.c_[edges, [np.nan] * 2], np.array([[-3.0, 3.0]] * 2)
+    in_numpy = locate_each(*arguments)
+    with only_kernels():
+        by_kernel = locate_each(*arguments)
+    for one, other in zip(in_numpy, by_kernel, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)

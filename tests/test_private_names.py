@@ -1,0 +1,141 @@
+"""The package uses no private name of another one, which may be gone in its next version, but for those listed here."""
+
+import ast
+import importlib
+import inspect
+
+import numba
+import pytest
+
+from tests.test_layout import MODULES
+
+# Each with the reason why it cannot change unseen.
+ATTRIBUTES = {
+    "_asdict": "documented by collections.namedtuple",
+    "_fields": "documented by collections.namedtuple",
+    "_replace": "documented by collections.namedtuple",
+    "_cache": "of numba before 0.68, whose versions are all released: skdpmic/_utils/jit.py",
+    "_cache_file": "of numba before 0.68",
+    "_source_stamp": "of numba before 0.68",
+}
+OVERRIDDEN = {
+    "_get_support_mask": "SelectorMixin of scikit-learn documents it as what a selector has to define",
+    "_repr_html_": "documented by IPython",
+    "_repr_mimebundle_": "documented by IPython",
+}
+BY_NAME = {"getattr", "hasattr", "setattr", "delattr"}  # and operator.attrgetter, which takes a name alone
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def names_of_ours(nodes):
+    """Private names that are given to something anywhere in the package: functions, classes, variables, attributes."""
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.attr if isinstance(node, ast.Attribute) else node.id
+
+
+def imported(node):
+    """What an import names, part by part, if it is of another package."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    else:
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+    return [part for name in names if not name.startswith("skdpmic.") for part in name.split(".")]
+
+
+def used(node):
+    """Names of attributes that are read."""
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in BY_NAME | {"attrgetter"}:
+        return [part for text in node.args if isinstance(text, ast.Constant) for part in str(text.value).split(".")]
+    return []
+
+
+def private_names(sources):
+    """Private names of others in a dict of syntax trees, as (module, line, name)."""
+    nodes = [(module, node) for module, tree in sources.items() for node in ast.walk(tree)]
+    ours = set(names_of_ours(node for _, node in nodes)) - ATTRIBUTES.keys()
+    for module, node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((module, node.lineno, name) for name in imported(node) if is_private(name))
+        else:
+            yield from ((module, node.lineno, name) for name in used(node) if is_private(name) and name not in ours)
+
+
+TREES = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
+NAMES_OF_OURS = set(names_of_ours(node for tree in TREES.values() for node in ast.walk(tree)))
+
+
+def test_no_private_name_of_another_package_is_used():
+    found = [place for place in private_names(TREES) if place[2] not in ATTRIBUTES]
+    assert not found, (
+        f"{found}: use what the package documents; if there is nothing, put the name into one module of "
+        "skdpmic/_utils, behind a test of the version that has it, and add it to ATTRIBUTES with the reason."
+    )
+
+
+@pytest.mark.parametrize(
+    "source, name",
+    [
+        ("from sklearn.utils._param_validation import InvalidParameterError", "_param_validation"),
+        ("from numba import _helperlib", "_helperlib"),
+        ("import numpy._core.umath", "_core"),
+        ("def f(kernel):\n    return kernel.dispatcher._can_compile", "_can_compile"),
+        ("class C:\n    def f(self):\n        return self._get_tags()", "_get_tags"),
+        ("x = getattr(array, '_mask')", "_mask"),
+        ("x = operator.attrgetter('a._b')", "_b"),
+    ],
+)
+def test_a_private_name_is_found(source, name):
+    assert [place[2] for place in private_names({"module": ast.parse(source)})] == [name]
+
+
+def test_private_names_of_ours_are_no_matter():
+    source = "from skdpmic.a import _b\nclass C:\n    def _f(self):\n        self._x: int = 1\n        return self._x"
+    assert list(private_names({"module": ast.parse(source)})) == []
+
+
+def classes():
+    """All classes of the package."""
+    for name in MODULES.keys() - {"skdpmic.__main__"}:
+        for value in vars(importlib.import_module(name)).values():
+            if inspect.isclass(value) and value.__module__ == name:
+                yield value
+
+
+def overridden(cls):
+    """Private names that a class, or one of ours that it is derived from, defines as one of another package does."""
+    of_ours = [base for base in cls.__mro__ if base.__module__.startswith("skdpmic.")]
+    ours = {name for base in of_ours for name in vars(base) if is_private(name)} & NAMES_OF_OURS
+    return {name for base in cls.__mro__ if base not in of_ours for name in vars(base).keys() & ours}
+
+
+def test_no_private_name_of_another_package_is_overridden():
+    found = {f"{cls.__name__}.{name}" for cls in classes() for name in overridden(cls) - OVERRIDDEN.keys()}
+    assert not found, (
+        f"{sorted(found)}: give what is ours another name; if the other package calls it and documents that, add it to "
+        "OVERRIDDEN with the reason."
+    )
+
+
+def test_each_exception_is_needed():
+    assert ATTRIBUTES.keys() == {name for _, _, name in private_names(TREES)}, (
+        "take what is no longer used off ATTRIBUTES"
+    )
+    assert OVERRIDDEN.keys() == set().union(*map(overridden, classes())), "take what is not defined off OVERRIDDEN"
+
+
+def test_numba_that_compares_times_of_files_is_still_supported():
+    oldest = (MODULES["skdpmic"].parents[1] / ".ci" / "oldest.txt").read_text(encoding="utf-8")
+    (version,) = (line.removeprefix("numba==") for line in oldest.splitlines() if line.startswith("numba=="))
+    assert tuple(map(int, version.split(".")[:2])) < (0, 68), (
+        "numba 0.68 and later compare contents of files: remove _COMPARES_TIMES from skdpmic/_utils/jit.py, and the "
+        "three names of numba from ATTRIBUTES"
+    )
+    assert numba.version_info.short >= (0, 58)
