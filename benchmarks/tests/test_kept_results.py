@@ -113,8 +113,14 @@ LEAST, SHAPES, WIDE = "| score, and how it is published |", "|  | circle, ε = 0
 IN_PROSE = [
     ("docs/evidence/index.md", "ε = {} at 1,000 rows", CHOICES, LEAST, "MTVr, support", "1,000 rows"),
     ("docs/evidence/index.md", "and {} at 10,000", CHOICES, LEAST, "MTVr, support", "10,000 rows"),
-    ("docs/evidence/selection.md", "binned MI finds {} more", CHOICES, "| true features | rows |")
-    + ("no functions | 1,000 | 100 | 10 | binned MI", "finds more than MTVr by"),
+    (
+        "docs/evidence/selection.md",
+        "binned MI finds {} more",
+        CHOICES,
+        "| true features | rows |",
+        "no functions | 1,000 | 100 | 10 | binned MI",
+        "finds more than MTVr by",
+    ),
     ("docs/evidence/selection.md", "{} of the parallel lines", CHOICES, SHAPES, "MTVr", "parallel lines, ε = 0.1"),
     ("docs/evidence/selection.md", "{} of the forks", CHOICES, SHAPES, "MTVr", "fork, ε = 0.1"),
     ("docs/evidence/selection.md", "costs with circles ({} ", CHOICES, SHAPES, "MTVr", "circle, ε = 0.1"),
@@ -146,8 +152,14 @@ IN_PROSE = [
     ("docs/evidence/sets.md", "single scores {:.3f}", SETS, "| email: AUC", "single scores", "no noise"),
     ("docs/evidence/causal.md", "0 to {:.1f} edges from five", CAUSAL, "| network | edges |", "sachs", "SHD at 1"),
     ("docs/evidence/causal.md", "and {:.1f} from one of 25", CAUSAL, "| network | edges |", "child", "SHD at 1"),
-    ("docs/evidence/causal.md", "0 to {:.1f} edges from the", CAUSAL, "| network (edges) | PrivatePC")
-    + ("survey (6) | 1.00, 2.3", "distance"),
+    (
+        "docs/evidence/causal.md",
+        "0 to {:.1f} edges from the",
+        CAUSAL,
+        "| network (edges) | PrivatePC",
+        "survey (6) | 1.00, 2.3",
+        "distance",
+    ),
     ("docs/evidence/paper.md", "to {} on the", PAPER, "| collection | mechanism", "Baseball | MICr-Lap", "shipped"),
     ("docs/evidence/index.md", "{:.0f} times and MICr", SPEED, "| rows |", "mutual_info_regression / MTVr", "10,000"),
     ("docs/evidence/index.md", "MICr {:.0f} times", SPEED, "| rows |", "mutual_info_regression / MICr", "10,000"),

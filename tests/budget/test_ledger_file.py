@@ -354,7 +354,7 @@ def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
     path.rename(other)
     torn._storage = storage_at(other)
     before = other.read_bytes()
-    message = f"last written as '{path}', and '{path}-journal' .* Move the ledger back, or move that file to '{other}-journal'"
+    message = f"last written as '{path}', and '{path}-journal' .* Move the ledger back, or move that file to '{other}-j"
     for use in uses(torn).values():
         with pytest.raises(OSError, match=message):
             use()

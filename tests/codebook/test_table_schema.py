@@ -103,8 +103,8 @@ def test_a_column_of_which_the_schema_does_not_say_enough_is_left_out_and_listed
     columns, told = read([{"name": "x", **field}, ENOUGH, {"name": "z", **field}])
     assert list(columns) == ["y"]
     assert told == [
-        "columns that the schema does not describe sufficiently are left out: ['x', 'z']. Numbers and dates need a minimum "
-        "and a maximum, text needs an enum."
+        "columns that the schema does not describe sufficiently are left out: ['x', 'z']. Numbers and dates need a "
+        "minimum and a maximum, text needs an enum."
     ]
 
 

@@ -321,7 +321,7 @@ def test_whole_numbers_of_any_size_are_read():
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1 and more, PAR1", b"ARROW1", b"ARROW1 ..", b"\x80\x04K\x01."])
 def test_files_of_other_kinds_are_refused(content, tmp_path):
     (tmp_path / "reports").write_bytes(content)
-    with pytest.raises(ValueError, match="must be a (readable )?Parquet or Arrow file"):
+    with pytest.raises(ValueError, match=r"must be a (readable )?Parquet or Arrow file"):
         TwoPartyScorer().fit(tmp_path / "reports", [1, 2, 3, 4])
 
 

@@ -57,7 +57,7 @@ class ContinuousGrids:
         return AgainstLabels(y, self._target_bounds, **self._sizes, chance=self._chance)
 
     def count(self, x, scale, target):
-        """Counts of the feature `x` with a prepared target: a flat uint32 array, whose length depends on the scale only."""
+        """Counts of the feature `x` with a prepared target: a flat uint32 array, as long as the scale needs."""
         grids, y, against_labels = target
         if isinstance(scale, Nominal):
             grids, y = against_labels.placed(scale)
@@ -152,7 +152,7 @@ class GridScorer:
 
 
 def _counts(free, fixed, groups, only_first=False):
-    """Number of records in the cells of the table of each master partition, one row per common cell of the fixed column: flat.
+    """Counts of the cells of each master partition's table, one row per common cell of the fixed column: flat.
 
     For all groups and their grids, or for the first group and its grids.
     """

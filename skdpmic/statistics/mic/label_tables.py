@@ -21,7 +21,7 @@ _MOST_PARTS = 48  # equal parts of a numeric target
 
 
 def n_columns_of(B):
-    """Equal parts of a numeric target, for a maximum grid size B: fewer than allowed, because of the bias of the best."""
+    """Equal parts of a numeric target, for a maximum grid size B: fewer than allowed: the best is biased."""
     return int(min(max(B // 5, 2), _MOST_PARTS))
 
 

@@ -184,7 +184,7 @@ class TableScorer:
         return mic_of_class_table(table, self._B) if self._is_discrete else mic_of_table(table, self._B)
 
     def _after_another_round(self, table):
-        """Mean of the largest entry if `table` were the truth, with records, noise and expected counts drawn from it."""
+        """Mean of the largest entry if `table` were true, with records, noise and expected counts drawn from it."""
         random = _simulation()
         largest = []
         for _ in range(_ROUND_DRAWS):

@@ -37,7 +37,7 @@ def running_counts(tables):
     counts = np.empty((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
     n_used = np.zeros(n_features, dtype=np.int64)
     if _RUN.covers(8 * tables.size):
-        numpy_twins.run(tables, counts, n_used)
+        numpy_twins.count_on_paths(tables, counts, n_used)
     else:
         _run(tables, np.empty(n_master, dtype=np.int64), np.empty(n_master, dtype=np.uint64), counts, n_used)
     return counts, n_used

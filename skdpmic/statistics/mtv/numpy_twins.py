@@ -12,7 +12,7 @@ def add_records(counts, columns, weights, parts, n_parts):
         counts[f] += np.bincount(columns * np.uint32(n_parts) + part, weights, counts.shape[1]).astype(np.uint32)
 
 
-def run(tables, counts, n_used):
+def count_on_paths(tables, counts, n_used):
     """The running counts of each feature over the parts that hold any record, and how many these are."""
     for f, table in enumerate(tables):
         used = table[:, table.any(axis=0)]
