@@ -435,7 +435,7 @@ def test_the_roles_of_the_page_may_do_what_it_says(server, database, url, tmp_pa
     ann.charge("ann's", 0.5)
     for only_reads in (ben, eve):
         assert only_reads.spent() == (0.5, 0.0)
-        with pytest.raises(PermissionError, match="this user may not do that"):
+        with pytest.raises(PermissionError, match="this user lacks a privilege"):
             only_reads.charge("theirs", 0.1)
 
     def refused(user, sql):

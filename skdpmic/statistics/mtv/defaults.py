@@ -1,25 +1,25 @@
-"""B and c of MTVr when the user leaves them to us, by public numbers only (``docs/evidence/defaults.md``)."""
+"""Default B and c of MTVr, from public numbers only (``docs/evidence/defaults.md``)."""
 
 from skdpmic._utils.arguments import is_auto
 from skdpmic.statistics.grids.limits import check_c, grid_size
 
-DEFAULT_B = 32.0  # near the best for 100 to 100,000 records, whatever epsilon and the number of classes
+DEFAULT_B = 32.0  # near-optimal for 100 to 100,000 records, any epsilon and any number of classes
 DEFAULT_C = 38.0  # the counts of a feature take 19 kB
 
 
 def default_mtv_c(n_classes=None):
-    """How much finer than the merged partition a master partition is.
+    """Default c: how many times finer the master partition is than the merged partition.
 
     Parameters
     ----------
     n_classes : int, default=None
-        Of a discrete target; None for a numeric one.
+        Number of classes of a discrete target; None for a numeric target.
 
     Returns
     -------
     float
-        38, as for a numeric target, for up to seven classes. From there on less, so that the counts of a feature take
-        no more than 20 kB, but at least 8, from 38 classes on.
+        38 for a numeric target and up to seven classes. It is smaller for more classes, so that the counts of a feature
+        take at most 20 kB, and reaches its minimum of 8 at 38 classes.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def default_mtv_c(n_classes=None):
 
 
 def resolve_mtv(B, c, n, epsilon, n_classes=None):
-    """The (B, c) of MTVr as numbers, from what the user gave.
+    """Resolve the (B, c) that the user gave for MTVr to numbers.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def resolve_mtv(B, c, n, epsilon, n_classes=None):
     n : int
         Number of records.
     epsilon : float
-        What each score gets of the budget. No other B and c are better for a smaller or a larger one.
+        Privacy budget per score. Unused: the same B and c suit any epsilon.
     n_classes : int, default=None
-        Of a discrete target; None for a numeric one.
+        Number of classes of a discrete target; None for a numeric target.
 
     Returns
     -------
@@ -50,8 +50,8 @@ def resolve_mtv(B, c, n, epsilon, n_classes=None):
     Raises
     ------
     ValueError
-        If `B` is neither "auto", a number >= 4 that n records can use, nor an exponent in (0, 1); or `c` neither "auto"
-        nor a number > 0.
+        If `B` is not "auto", a number >= 4 that n records can use, or an exponent in (0, 1); or if `c` is not "auto" or
+        a number > 0.
 
     Examples
     --------

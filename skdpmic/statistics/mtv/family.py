@@ -1,4 +1,4 @@
-"""Which grids MTVr looks at, by public numbers only: any choice of them is as private (``docs/theory/mtv_r.md``)."""
+"""The grids of MTVr, chosen by public numbers only; privacy holds for any choice (``docs/theory/mtv_r.md``)."""
 
 import math
 from dataclasses import dataclass, replace
@@ -10,28 +10,28 @@ import numpy as np
 
 from skdpmic.statistics.grids.divisions import cuts, distinct, each_alone, parities
 
-MOST_PARTS = 10_000  # of a master partition: finer ones find nothing more, whatever the range
-_N_EIGHTHS = 8  # of the range of a numeric target: fine enough for a skewed one
-_OF_AN_INTERVAL = 0.25  # what each interval beyond two adds to the size of a division in two
-_OF_A_CLASS = 0.1  # and each class beyond two, where all are kept apart
-UNITS = 2**29  # that known shares are rounded to: so few that no path along a walk is too long for 64 bits
+MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range
+_N_EIGHTHS = 8  # parts of a numeric target's range; fine enough for skewed targets
+_OF_AN_INTERVAL = 0.25  # added to the size of a division for each interval beyond two
+_OF_A_CLASS = 0.1  # added for each class beyond two, if no classes are joined
+UNITS = 2**29  # known shares are multiples of 1 / UNITS; few enough for path lengths to fit in 64 bits
 
 
 class Side(NamedTuple):
-    """One way to join the columns, and how the feature is merged against it.
+    """One grouping of the columns, and how the feature is merged against it.
 
     Parameters
     ----------
     groups : tuple of int
-        Group 0 ... l - 1 of each column, l >= 2. Those of a group need not be neighbours.
+        Group of each column, from 0 to l - 1, l >= 2. The columns of a group need not be neighbours.
     k_max : int, at least 2
-        Most parts that the feature is merged into.
+        Maximum number of parts that the feature is merged into.
     size : float, above 1, default=2
-        As how many groups these count in the penalty.
+        Effective number of groups in the penalty.
     margins : tuple of int, default=None
-        What is known of the share of each group, all above 0, in units that add up to 2**29; None if nothing is.
+        Known share of each group, above 0, in units that sum to 2**29; None if unknown.
     n_noisy : int, default=0
-        How many noisy counts the smaller one of two known shares is a sum of.
+        Number of noisy counts whose sum is the share of one of two groups: the one with fewer pieces.
     """
 
     groups: tuple
@@ -42,7 +42,7 @@ class Side(NamedTuple):
 
     @property
     def n_groups(self):
-        """How many groups there are: l."""
+        """Number of groups, l."""
         return max(self.groups) + 1
 
 
@@ -53,15 +53,15 @@ class Family:
     Parameters
     ----------
     n_columns : int
-        Equal parts, or classes, of the target, before they are joined in groups.
+        Number of equal parts, or classes, of the target before they are joined in groups.
     n_master : int
-        Equal parts of a feature before neighbours are merged.
+        Number of equal parts of a feature before neighbours are merged.
     sides : tuple of Side
     penalty : float, default=0.75
-        Of a grid of k parts and a side, ``penalty * sqrt((k - 1) * (size - 1) / n)`` is taken off the total variation,
-        less what this is for the coarsest grid: that one keeps all, so that scores end at 0 and 1.
+        For a grid of k parts and a side, ``penalty * sqrt((k - 1) * (size - 1) / n)`` minus its value for the coarsest
+        grid is subtracted from the total variation. The coarsest grid has no penalty, so scores range from 0 to 1.
     share_error : float, default=0.0
-        Scale of the noise of each noisy count, as a share of all records.
+        Scale of the noise in each noisy count, as a share of all records.
     """
 
     n_columns: int
@@ -71,9 +71,9 @@ class Family:
     share_error: float = 0.0
 
     def for_groups(self, n_per_group):
-        """The same grids for records of which `n_per_group` (a float) are as good as one, such as rows of a person.
+        """The same grids if `n_per_group` records (a float) carry as much information as one, such as rows of a person.
 
-        Chance then does as much as with so many times fewer records, and so the penalty is higher.
+        Chance scores are then as large as with `n_per_group` times fewer records, so the penalty is higher.
         """
         return replace(self, penalty=self.penalty * math.sqrt(n_per_group))
 
@@ -83,17 +83,16 @@ class Family:
         return any(side.margins is not None for side in self.sides)
 
     def knowing(self, ends, margins, error=0.0):
-        """The same grids, where something is known of the target's margin.
+        """The same grids with known shares of the target's margin.
 
         Parameters
         ----------
         ends : sequence of int
-            The columns are in pieces of neighbours; the column after each piece, the last of which is `n_columns`.
+            The index after the last column of each piece of neighbouring columns; the last one is `n_columns`.
         margins : sequence of int
-            What is known of the share of each piece, in units of 2**-29. With noise, they may be below 0, and need not
-            add up to 1.
+            Known share of each piece, in units of 2**-29. Noisy shares may be negative and need not sum to 1.
         error : float, default=0.0
-            Scale of the noise in each of them, as a share of all records.
+            Scale of the noise in each share, as a share of all records.
         """
         piece_of = np.searchsorted(ends, np.arange(self.n_columns), side="right").tolist()
         sides = (side._replace(**_known(side.groups, piece_of, margins, error)) for side in self.sides)
@@ -104,13 +103,13 @@ class Family:
         return replace(self, sides=tuple(sides), penalty=penalty)
 
     def error_of(self, side):
-        """The scale of the noise in what is known of a side, as a share of all records."""
+        """Scale of the noise in the known share of a side, as a share of all records."""
         return error_of_sum(self.share_error, side.n_noisy)
 
     def normaliser(self, side, k):
-        """What a total variation of k parts against a side is divided by (``docs/theory/mtv_r.md``).
+        """The nu that divides the total variation of k parts against a side (``docs/theory/mtv_r.md``).
 
-        If the share of some side is known, the others count half: so no grid moves further than one whose share is.
+        If the share of any side is known, the others count half, so that they have no higher sensitivity.
         """
         if side.margins is not None:
             return np.full(np.shape(k), 1 - min(side.margins) / UNITS)
@@ -120,20 +119,20 @@ class Family:
 
 
 def largest_variation(n_groups, k):
-    """nu of grids of k by `n_groups` parts."""
+    """Nu of grids with k by `n_groups` parts."""
     return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
 
 
 def error_of_sum(error, n_noisy):
-    """The scale of the noise in a sum of noisy shares."""
+    """Scale of the noise in a sum of noisy shares."""
     return error * math.sqrt(n_noisy)
 
 
 def _known(groups, piece_of, margins, error):
-    """What is known of the share of each group of a side, each of which has to be made of whole pieces.
+    """The known share of each group of a side, if every group consists of whole pieces.
 
-    A share below its error is not told from none; it counts as that much, so that no side is all but one group. Of
-    more than two groups noise tells too little.
+    A share below its error cannot be told from 0 and is raised to the error, so that neither group is empty. Noisy
+    shares of more than two groups are too inaccurate to use.
     """
     group_of = dict(zip(piece_of, groups, strict=True))
     is_whole = len(set(zip(piece_of, groups, strict=True))) == len(margins)
@@ -150,7 +149,7 @@ def _known(groups, piece_of, margins, error):
 
 
 def _adding_up(shares):
-    """The same shares, but all above 0 and with a sum of all units."""
+    """The same shares, made positive, with a sum of `UNITS`."""
     shares = [max(share, 1) for share in shares]
     shares[shares.index(max(shares))] += UNITS - sum(shares)
     return tuple(shares)
@@ -161,18 +160,18 @@ def _adding_up(shares):
 
 @lru_cache(maxsize=16)
 def numeric_family(B, c):
-    """The grids that B and c stand for, with a numeric target.
+    """The grids for B and c with a numeric target.
 
-    The target's range is divided in two at each eighth, and by the parity of any of the binary digits of the eighths'
-    numbers: the middle half against the rest, every other quarter, every other eighth, and three more. Against each of
-    these 13 divisions, the feature is merged into at most B / 2 parts.
+    The target's range is divided in two at each eighth, and by the parity of each subset of the binary digits of the
+    eighths' indices: the middle half against the rest, every other quarter, every other eighth, and three more. Against
+    each of these 13 divisions, the feature is merged into at most B / 2 parts.
 
     Parameters
     ----------
     B : float, at least 4
-        Maximum grid size, as a number.
+        Maximum grid size, as a number of cells.
     c : float, above 0
-        The feature has c times as many master parts as merged ones, but from 2 to 10,000.
+        Master parts of the feature per merged part; their number is limited to 2 to 10,000.
 
     Returns
     -------
@@ -184,19 +183,19 @@ def numeric_family(B, c):
 
 
 def class_family(B, c, n_classes):
-    """The grids that B and c stand for, with a target of classes.
+    """The grids for B and c with a discrete target.
 
-    The classes are divided in two: each one against the rest; in their order, between any two of them; and by the
-    parity of any of the binary digits of their numbers, in halves that have little in common. Against these divisions,
-    the feature is merged into at most B / 2 parts; against all classes at once, into two. Beyond 32 classes, only 31
-    divisions are in order, and 31 by parity.
+    The classes are divided in two: each one against the rest; at each cut of their order; and by the parity of each
+    subset of the binary digits of their numbers, into halves with little in common. Against these divisions, the
+    feature is merged into at most B / 2 parts; against all classes at once, into two. With more than 32 classes, only
+    31 cuts of the order and 31 parities are used.
 
     Parameters
     ----------
     B : float, at least 4
-        Maximum grid size, as a number.
+        Maximum grid size, as a number of cells.
     c : float, above 0
-        The feature has c times as many master parts as merged ones, but from 2 to 10,000.
+        Master parts of the feature per merged part; their number is limited to 2 to 10,000.
     n_classes : int, at least 2
 
     Returns
@@ -212,12 +211,12 @@ def class_family(B, c, n_classes):
 
 
 def evenness(share):
-    """The variance of belonging to a group with this share, to which chance adds the more; 1 for a half."""
+    """Variance of the indicator of a group with this share, scaled to 1 at one half; chance scores grow with it."""
     return 4 * share * (1 - share)
 
 
 def n_intervals(groups):
-    """How many intervals neighbouring columns of one group make."""
+    """Number of runs of neighbouring columns in the same group."""
     return 1 + sum(left != right for left, right in pairwise(groups))
 
 

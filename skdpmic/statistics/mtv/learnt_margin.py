@@ -1,6 +1,6 @@
-"""Learning a target's margin: noisy counts, and where to cut a numeric target (``docs/theory/known_margin.md``).
+"""Learning a target's margin: noisy counts, and the cut of a numeric target (``docs/theory/known_margin.md``).
 
-The counts that come in are as sensitive as the target; what comes out is epsilon-differentially private.
+The input counts are raw data; the results are epsilon-differentially private.
 """
 
 import math
@@ -18,57 +18,57 @@ from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mtv.margin import Margin
 from skdpmic.table.weights import USUAL_MEAN
 
-N_PLACES = 1024  # of the target's range at which it may be cut
-_LEAST_FOR_A_CUT = 50  # n * epsilon of the target from which on a cut is learnt; else it is the middle of the range
-_FOR_THE_CUT = Fraction(1, 2)  # of the target's epsilon; the rest is for the count
+N_PLACES = 1024  # candidate cuts of the target's range
+_LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is learnt; below it, the target is cut in the middle
+_FOR_THE_CUT = Fraction(1, 2)  # fraction of the target's epsilon; the count gets the rest
 
 
 def places_of(target):
-    """What is at each of the places where a numeric target may be cut, in records or units: int64 (N_PLACES,)."""
+    """Records, or units of weight, between the candidate cuts of a numeric target: int64 (N_PLACES,)."""
     return sums_of(equal_parts(target.values, target.bounds, N_PLACES), target.weights, N_PLACES)
 
 
 def sums_of(codes, weights, n_codes):
-    """How many records, or units of weight, there are of each code: int64 (n_codes,)."""
-    return np.bincount(codes, weights, n_codes).astype(np.int64)  # whole numbers below 2**53 in any case
+    """Records, or units of weight, with each code: int64 (n_codes,)."""
+    return np.bincount(codes, weights, n_codes).astype(np.int64)  # always whole numbers below 2**53
 
 
 class Told(NamedTuple):
-    """Public numbers of what is counted, and the noise that is to be drawn."""
+    """Public parameters of the counts, and the source of randomness for their noise."""
 
     n: int
-    """Records."""
+    """Number of records."""
     epsilon: Fraction | float
-    """Above 0; may be infinite."""
+    """Privacy budget, above 0; may be infinite."""
     rows_per_group: int
-    """Records of a person: so far can one of the counts move, and another one the other way."""
+    """Records per person: one count can rise by this much while another falls by as much."""
     units: int
-    """That a record may weigh at most; 1 where all count alike."""
+    """Largest weight of a record; 1 without weights."""
     random_bytes: Callable
 
     @property
     def are_weighted(self):
-        """Whether what all records weigh together is as private as anything else."""
+        """Whether records have weights; their total is then private."""
         return self.units > 1
 
     @property
     def of_a_person(self):
-        """By how much a person can move a count."""
+        """How much one person can change a count."""
         return self.rows_per_group * self.units
 
     def with_part(self, part):
-        """The same, with a part of epsilon."""
+        """The same parameters with a fraction of epsilon."""
         return self._replace(epsilon=self.epsilon * part)
 
 
 def learns_a_cut(told):
-    """Whether it is worth while to learn where to cut a numeric target: by public numbers."""
+    """Whether learning the cut of a numeric target is worth its budget; depends on public numbers only."""
     n = told.n * (USUAL_MEAN if told.are_weighted else 1)
     return n // told.rows_per_group * told.epsilon >= _LEAST_FOR_A_CUT
 
 
 def class_margin(counts, told):
-    """What epsilon tells of a target of classes: one noisy count of two classes; of more, or of weights, one each.
+    """Release the shares of the classes: one noisy count for two classes; one per class for more or with weights.
 
     Parameters
     ----------
@@ -79,26 +79,26 @@ def class_margin(counts, told):
 
 
 def cut_margin(counts, n_columns, bounds, told):
-    """What epsilon tells of a numeric target: where to cut it, if that is worth while, and the share below the cut.
+    """Release the cut of a numeric target, if that is worth its budget, and the share below the cut.
 
-    The cut is drawn by the exponential mechanism, the likelier the nearer what is below it is to half of everything.
-    Without, it is the middle of the range.
+    The exponential mechanism chooses the cut and favours those near the median. If no cut is learnt, it is the middle
+    of the range.
 
     Parameters
     ----------
     counts : int64 ndarray of shape (n_places,)
-        Of equal parts of the range: `N_PLACES` of them, of which those on either side of the cut become equally
-        many columns; or `n_columns`, which then stay as they are.
+        Counts of equal parts of the range: either `N_PLACES` parts, and each side of the cut is then divided into as
+        many columns; or `n_columns` parts, which remain the columns.
     n_columns : int
     bounds : pair of floats or None
-        The range; None where the columns stay as they are.
+        Range of the target; None if the columns are kept.
     told : Told
     """
     n_places, total = len(counts), int(counts.sum())
     place, below, knots = n_places // 2, np.cumsum(counts), None
     ends = (n_columns // 2, n_columns)
     if learns_a_cut(told):
-        from_half = np.abs(2 * below[:-1] - total)  # twice, to be whole
+        from_half = np.abs(2 * below[:-1] - total)  # doubled, so that it is an integer
         place = _near_the_median(from_half, told.with_part(_FOR_THE_CUT))
         told = told.with_part(1 - _FOR_THE_CUT)
         if n_places == n_columns:
@@ -110,10 +110,10 @@ def cut_margin(counts, n_columns, bounds, told):
 
 
 def _margin(ends, counts, told):
-    """The share of each count, with noise."""
+    """The noisy share of each count."""
     if told.are_weighted:
         return _margin_of_weights(ends, counts, told)
-    is_pair = len(counts) == 2  # of which one count tells the other
+    is_pair = len(counts) == 2  # one count determines the other
     scale = _scale(told.of_a_person if is_pair else 2 * told.of_a_person, told.epsilon)
     noisy = _with_noise(counts[:1] if is_pair else counts, scale, told.random_bytes)
     shares = [Fraction(count, told.n) for count in noisy]
@@ -122,7 +122,7 @@ def _margin(ends, counts, told):
 
 
 def _margin_of_weights(ends, sums, told):
-    """The same of weights, whose sums are none of them public: a sum is taken to be its noise, if it is below that."""
+    """The same with weights, whose total is private: sums below the noise scale are raised to it."""
     scale = _scale(2 * told.of_a_person, told.epsilon)
     noisy = _with_noise(sums, scale, told.random_bytes)
     kept = [max(each, math.ceil(scale), 1) for each in noisy]
@@ -131,10 +131,10 @@ def _margin_of_weights(ends, sums, told):
 
 
 def _near_the_median(from_half, told):
-    """One of the places, of which the middle is as likely beforehand as all others together.
+    """Choose a place; the prior weight of the middle equals the number of places.
 
-    A person moves twice what is below a place, less everything, by at most twice what their rows weigh, and each
-    probability by as much in the exponent; so does the sum of all.
+    A person changes twice the sum below a place minus the total by at most twice the largest weight of their rows. The
+    exponents of each probability and of the normalising sum change by at most that times the rate.
     """
     middle = len(from_half) // 2
     if told.epsilon == math.inf:
@@ -156,7 +156,7 @@ def _with_noise(counts, scale, random_bytes):
 
 
 def shares_interval(margin, confidence):
-    """Bounds that hold each share with at least this confidence, of a margin that was learnt."""
+    """Confidence bounds for each share of a learnt margin, with at least this confidence."""
     if margin.sums is not None:
         return _shares_interval_of_weights(margin, confidence)
     reach = 0.0 if margin.scale == 0 else laplace_quantile(float(margin.scale), confidence) / margin.n
@@ -165,7 +165,7 @@ def shares_interval(margin, confidence):
 
 
 def _shares_interval_of_weights(margin, confidence):
-    """Where all sums are within the same reach, which fails for each of them with an equal part of what may fail."""
+    """The same with weights: by a union bound, all sums are within `reach` with this confidence."""
     n_sums, sums = len(margin.sums), np.array(margin.sums, dtype=np.float64)
     of_each = 1 - (1 - confidence) / n_sums
     reach = 0.0 if margin.scale == 0 else laplace_quantile(float(margin.scale), of_each)

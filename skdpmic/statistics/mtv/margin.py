@@ -1,6 +1,6 @@
-"""What is known of the target's margin, from elsewhere or by noisy counts (``docs/theory/known_margin.md``).
+"""The target's margin, given by the user or learnt from noisy counts (``docs/theory/known_margin.md``).
 
-All of it is public or released: a share of the records in each of some pieces of the target's columns.
+It is public or released: the share of records in each piece of the target's columns.
 """
 
 from dataclasses import dataclass, replace
@@ -10,29 +10,30 @@ import numpy as np
 
 from skdpmic.statistics.mtv.family import UNITS
 
-_HARDLY_ANY = Fraction(1, 10**6)  # noise, with which the same divisions are known as with more
+_HARDLY_ANY = Fraction(1, 10**6)  # negligible noise, so that the same shares are known as with real noise
 
 
 @dataclass(frozen=True)
 class Margin:
-    """What is known of the target's margin.
+    """Public or released shares of the target's margin.
 
     Parameters
     ----------
     ends : tuple of int
-        The target's columns are in pieces of neighbours; the column after each piece.
+        The index after the last column of each piece; a piece is a run of neighbouring columns.
     shares : tuple of Fraction
-        Of the records in each piece. With noise, they may be below 0, and need not add up to 1.
+        Shares of the records in each piece. Noisy shares may be negative and need not sum to 1.
     scale : Fraction, default=0
-        Of the discrete Laplace noise in each of them, times `n`; 0 for what is exact, or was known before.
+        Scale of the discrete Laplace noise in each share, times `n`; 0 for exact or public shares.
     n : int, default=1
-        Records that were counted; with weights, in units that these may weigh together.
+        Number of records counted; with weights, their largest possible total weight, in units.
     sums : tuple of int, default=None
-        With weights, the noisy sums in each piece, in units, of which the shares are made.
+        With weights, the noisy sum of weights in each piece, in units, from which the shares are computed.
     knots : tuple of float, default=None
-        Of a numeric target: its range in two parts of equally many columns; None for equal columns.
+        Lower bound, cut and upper bound of a numeric target, with as many columns on either side of the cut; None for
+        columns of equal width.
     is_public : bool, default=False
-        Whether it was known before, so that nobody knows how wrong it may be.
+        Whether the user gave the shares; their error is then unknown.
     """
 
     ends: tuple
@@ -50,47 +51,47 @@ class Margin:
 
     @property
     def mean_weight(self):
-        """About the mean weight, as a share of the largest one; None if nothing is known of it."""
+        """Estimated mean weight, as a fraction of the largest weight; None if unknown."""
         return None if self.sums is None else min(max(sum(self.sums) / self.n, self.error), 1.0)
 
     def of(self, family):
-        """The grids of a family, where this is known."""
+        """The grids of a family with this margin."""
         return family.knowing(self.ends, [round(share * UNITS) for share in self.shares], self.error)
 
     def with_equal_shares(self):
-        """The same, but for what was released."""
+        """The same margin with equal shares in place of the released ones."""
         return replace(self, shares=(Fraction(1, len(self.shares)),) * len(self.shares), knots=None)
 
     def cut(self, bounds):
-        """Where a numeric target is divided in two, whose range is `bounds`."""
+        """Where a numeric target with range `bounds` is cut in two."""
         lower, upper = bounds
         return self.knots[1] if self.knots else lower + self.ends[0] * ((upper - lower) / self.ends[-1])
 
     def published(self):
-        """Each share, of shape (n_pieces,), in [0, 1]."""
+        """The shares clipped to [0, 1], of shape (n_pieces,)."""
         return np.clip(np.array(self.shares, dtype=np.float64), 0.0, 1.0)
 
 
 def chance_of_weights(mean_weight):
-    """How much chance does with weights of this mean, as a share of the largest one, next to records of that weight.
+    """Size of chance scores with weights of this mean (as a fraction of the largest), relative to equal weights.
 
-    That is the root of their mean square: between the mean and its root. The middle suits the weights of surveys.
+    It is the root mean square weight, which lies between the mean and its square root. The middle suits survey weights.
     """
     return mean_weight**0.75
 
 
 def equal_pieces(n_pieces, n_columns):
-    """The column after each of some pieces of equally many columns."""
+    """The index after the last column of each piece, for pieces of equal size."""
     return tuple(n_columns * (i + 1) // n_pieces for i in range(n_pieces))
 
 
 def public_margin(shares, n_columns):
-    """What is known of a target by shares of equal pieces, or of its classes, that are public.
+    """The margin of a target from public shares of its classes or of equal pieces of its range.
 
     Parameters
     ----------
     shares : sequence of float
-        Above 0, with a sum of about 1.
+        Positive shares with a sum of about 1.
     n_columns : int
     """
     shares = [Fraction(share) for share in shares]
@@ -99,7 +100,7 @@ def public_margin(shares, n_columns):
 
 
 def margin_of(counts, n_columns):
-    """What nearly no noise would tell of a target, from the records in equal pieces or classes; for simulations."""
+    """The margin of a target with almost no noise, from counts of equal pieces or classes; for simulations."""
     n = int(counts.sum())
     shares = tuple(Fraction(int(count), n) for count in counts)
     return Margin(equal_pieces(len(shares), n_columns), shares, _HARDLY_ANY, n)
