@@ -217,8 +217,8 @@ class PrivateForwardSelector(
             warnings.warn(
                 f"untied_fraction_ of {' and '.join(columns)} is below {FEW_TIES:g}: values repeat, so R squared "
                 "cannot be computed from Kendall's correlations. r2_path_ is NaN from the first such feature on, and "
-                "everywhere if the target is one; the order of the features is valid. PrivateSelectKBest handles such "
-                "columns, in a separate release; the present one has been charged and is kept.",
+                "everywhere if the target is one; the order of features is then a rule of thumb. PrivateSelectKBest "
+                "handles such columns, in a separate release; the present one has been charged and is kept.",
                 stacklevel=stacklevel + 1,
             )
 

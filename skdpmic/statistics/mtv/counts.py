@@ -1,8 +1,8 @@
-"""Counts on all grids of MTVr at once, which add up: those of a table are the sum of those of its pieces.
+"""Counts for all grids of MTVr at once; they are additive, so chunks of a table can be counted separately.
 
-For each column of the target, the records in each master part of the feature are counted, and then those whose value is
-missing; of a nominal feature, the records of each code. From these counts MTVr is computed, whether the records came
-together or in chunks. A record that has a weight counts for that, in whole units: n records for at most ``n * units``.
+For each column of the target, count the records in each master part of the feature, then those with a missing value;
+for a nominal feature, the records with each code. MTVr is computed from these counts. A weighted record counts as its
+weight, an integer number of units, so n records count as at most ``n * units``.
 """
 
 from functools import lru_cache
@@ -18,9 +18,9 @@ from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
 from skdpmic.table.nominal import Nominal
 
-_UNMERGED = 0.53  # of what merging the best parts shows by chance, a table shows in which nothing is merged
-_CLEARLY = 1 - 2.0**-10  # what is below is so by more than any rounding error
-_OF_AN_ERROR = 0.5  # of the noise in a known share, which all features show: it is to hide no other division
+_UNMERGED = 0.53  # chance variation of an unmerged table, relative to that of the best merge
+_CLEARLY = 1 - 2.0**-10  # a factor further from 1 than any rounding error
+_OF_AN_ERROR = 0.5  # of the noise in a known share: it affects all features and should not hide other divisions
 
 ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
 
@@ -28,10 +28,10 @@ ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact val
 
 
 class Placed(NamedTuple):
-    """Where the records of a target lie, and what each of them weighs. Raw data; not private."""
+    """Column and weight of each record of a target. Raw data; not private."""
 
     columns: np.ndarray  # uint32 (n_samples,)
-    weights: np.ndarray | None  # uint32 (n_samples,), None where all count alike
+    weights: np.ndarray | None  # uint32 (n_samples,); None without weights
 
 
 class _Counts:
@@ -40,8 +40,8 @@ class _Counts:
     Parameters
     ----------
     family : Family
-    units : int
-        That a record may weigh at most; 1 where all count alike.
+    units : int, default=1
+        Largest weight of a record, in units; 1 without weights.
     """
 
     def __init__(self, family, units=1):
@@ -52,7 +52,7 @@ class _Counts:
         return 1
 
     def count(self, x, scale, placed):
-        """Counts of the feature `x` with a target that was placed: a flat uint32 array, as long for equal scales."""
+        """Counts of the feature `x` with a placed target: a flat uint32 array; equal scales give equal lengths."""
         if isinstance(scale, Nominal):
             counts = np.zeros((1, self._family.n_columns * scale.n_parts), dtype=np.uint32)
             add_placed(counts, placed, x[np.newaxis], scale.n_parts)
@@ -61,7 +61,7 @@ class _Counts:
         return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
 
     def tables(self, X, bounds, placed):
-        """Counts of several features of numbers: uint32 (n_features, n_columns, n_master + 1), those missing last.
+        """Counts of numeric features: uint32 (n_features, n_columns, n_master + 1), with missing values last.
 
         Parameters
         ----------
@@ -77,11 +77,11 @@ class _Counts:
         return counts.reshape(-1, n_columns, n_parts)
 
     def scorer(self, n):
-        """What scores features from their counts of n records: the numbers that the records give, bit for bit."""
+        """Scorer of counts of n records; its scores equal those from the records, bit for bit."""
         return counts_scorer(n, self._family, self.units)
 
     def of_target(self, counts, scale):
-        """Records in each column of the target, from the counts of a feature."""
+        """Number of records in each column of the target, from the counts of a feature."""
         n_columns, n_cells = self._family.n_columns, self._family.n_columns * self._family.n_master
         if isinstance(scale, Nominal):
             return counts.reshape(n_columns, -1).sum(axis=1, dtype=np.int64)
@@ -113,12 +113,12 @@ class ClassCounts(_Counts):
     Parameters
     ----------
     family : Family
-        Of as many columns as there are classes.
+        Grids with one column per class.
     units : int, default=1
     """
 
     def place(self, codes, weights=None):
-        """The column of each record."""
+        """The column of each record, which is its class."""
         return Placed(codes.astype(np.uint32), weights)
 
 
@@ -146,7 +146,7 @@ def add_records(counts, columns, parts, n_parts):
 
 @jit
 def add_weights(counts, columns, weights, parts, n_parts):
-    """The same, where each record counts for its weight."""
+    """The same, with each record counted as its weight."""
     width = np.uint32(n_parts)
     for f in range(len(parts)):
         for i in range(len(columns)):
@@ -157,14 +157,14 @@ def add_weights(counts, columns, weights, parts, n_parts):
 
 
 class CountsScorer:
-    """What turns counts of n records on the grids of a family into a score; public numbers only.
+    """Scores from counts of n records on the grids of a family. Holds public numbers only.
 
     Parameters
     ----------
     n : int, at least 2
     family : Family
     units : int, default=1
-        That a record may weigh at most. Counts are of units then.
+        Largest weight of a record, in units; counts are then in units, too.
     """
 
     rounding_error = ROUNDING_ERROR
@@ -174,7 +174,7 @@ class CountsScorer:
         if n > most:
             with_weights = " with weights" if units > 1 else ""
             raise ValueError(f"scores can be computed for at most {most:,} records{with_weights}, got n_samples={n:,}.")
-        self._most = n * units  # that all records may weigh together
+        self._most = n * units  # largest possible total weight
         self._are_weighted = units > 1
         self._n, self._shape = n, (family.n_columns, family.n_master)
         self._n_cells = family.n_columns * family.n_master
@@ -200,13 +200,13 @@ class CountsScorer:
         return self._family.penalty * np.sqrt((k - 1) * (size - 1) / self._n)
 
     def _constants_of_bisections(self, total):
-        """What the length of a path of k pieces is multiplied by, and what is taken off, if all weigh `total` together.
+        """Factors for path lengths of k pieces, offsets and smallest useful gains, for records of weight `total`.
 
-        For two lengths more, too, which mean nothing. And how much longer two pieces more have to make a path, halved,
-        to be worth what is taken off for them; a third one is added to two, of which a path of one piece is as good as
-        any.
+        Both arrays have two more columns than needed, for the undefined lengths. A gain is half of the length that two
+        more pieces must add to a path to outweigh their offset. As a path of one piece has the offset of two pieces,
+        the step from two to three pieces counts, too.
         """
-        k, nu = np.arange(2, self._k_max + 3), self._normalisers[:, np.newaxis]  # which does not depend on k there
+        k, nu = np.arange(2, self._k_max + 3), self._normalisers[:, np.newaxis]  # independent of k for two groups
         units = np.array([total if side.margins is None else UNITS for side in self._bisections])
         limits = np.array([side.k_max for side in self._bisections])
         offsets = self._by_chance(k, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
@@ -216,7 +216,7 @@ class CountsScorer:
         return per_length, np.where(k <= limits[:, np.newaxis], offsets, np.inf), least.astype(np.int64)
 
     def _constants(self, total):
-        """Those of bisections, where all records weigh so much together: what is all they may, unless they differ."""
+        """The constants of bisections for this total weight, which is always the largest possible without weights."""
         return self._constants_of_bisections(total) if self._are_weighted else self._of_bisections
 
     def _per_length(self, side, k, total):
@@ -224,21 +224,21 @@ class CountsScorer:
         return 1 / (2 * self._most * units * self._family.normaliser(side, k))
 
     def offsets(self, side, k):
-        """What is taken off the normalised total variation of k parts: infinite beyond the limit of the side."""
+        """Offset subtracted from the normalised total variation of k parts; infinite beyond the side's limit."""
         offset = self._by_chance(k, side.size) - self._coarsest + _OF_AN_ERROR * self._family.error_of(side)
         return np.where(k <= side.k_max, offset / self._family.normaliser(side, k), np.inf)
 
     def score(self, counts, scale):
-        """MTVr from counts of a feature, uint32, flat: the largest (TV - o) / nu of all grids, cut to [0, 1]."""
+        """MTVr from the flat uint32 counts of a feature: the largest (TV - o) / nu of all grids, clipped to [0, 1]."""
         if isinstance(scale, Nominal):
             return self.of_cells(counts.astype(np.int64).reshape(self._shape[0], -1), scale.n_labels)
         table, missing = counts[: self._n_cells].reshape(self._shape), counts[self._n_cells :]
         return float(self.of_tables(np.c_[table, missing][np.newaxis])[0])
 
     def of_tables(self, tables):
-        """MTVr of several features of numbers from their tables of counts, uint32: those missing are in the last part.
+        """MTVr of numeric features from their uint32 tables of counts, whose last part holds missing values.
 
-        They are put after all others, and before them.
+        Missing values are tried both after and before all others.
         """
         scores, some_missing = self.of_rows(tables), tables[:, :, -1].any(axis=1)
         if some_missing.any():
@@ -247,11 +247,11 @@ class CountsScorer:
         return scores
 
     def _total(self, table):
-        """What all records weigh together, the same for all features."""
+        """Total weight of all records, the same for all features."""
         return int(table.sum(dtype=np.int64)) if self._are_weighted else self._most
 
     def of_rows(self, tables):
-        """MTVr of several features from counts of parts in a row, of which neighbours are merged.
+        """MTVr of several features from counts of ordered parts, with neighbouring parts merged.
 
         Parameters
         ----------
@@ -278,9 +278,9 @@ class CountsScorer:
         return np.minimum(largest, 1.0)
 
     def of_cells(self, table, n_labels):
-        """MTVr of all codes apart, of which so many are expected: int64 (n_columns, n_codes).
+        """MTVr with one part per code, from an int64 table (n_columns, n_codes).
 
-        No grouping of them exceeds that but one in two groups, as nu is smaller: of two labels.
+        Only a merge into two parts, whose nu is smaller, can score higher; with two labels, it is tried, too.
         """
         of_code, total, largest = table.sum(axis=0), self._total(table), 0.0
         if total == 0:
@@ -300,7 +300,7 @@ class CountsScorer:
         return min(largest, 1.0)
 
     def offset_of_labels(self, n_labels, side):
-        """What is taken off the total variation of all codes of a nominal feature apart."""
+        """Offset subtracted from the total variation of a nominal feature with one part per code."""
         size = side.size if side.n_groups == 2 else side.n_groups
         return self._offset_of_labels(n_labels, size) + _OF_AN_ERROR * self._family.error_of(side)
 
@@ -309,7 +309,7 @@ class CountsScorer:
 
 
 def _steps(in_groups, margins, units, of_code):
-    """What each code adds to the walk against each group, by the share that is known of it, or by that of the table."""
+    """Step of the walk for each code, against each group, with the group's known share or that of the table."""
     is_known = margins > 0
     margins = np.where(is_known, margins, in_groups.sum(axis=1))
     units = np.where(is_known, units, of_code.sum())
@@ -317,10 +317,10 @@ def _steps(in_groups, margins, units, of_code):
 
 
 def _smaller_group(side):
-    """Which columns are in the group of fewer of them, which takes the least to add up, and what is known of its share.
+    """The group with fewer columns, which is faster to sum, as an indicator per column, and its known share.
 
-    The walk against the other group is the same but for its sign. Of the share, the units that it is a part of are
-    told, too; two zeros stand for that of the table.
+    The walk against the other group differs only in its sign. The share is a numerator and a denominator, or two zeros
+    for the share of the table.
     """
     one = int(2 * sum(side.groups) <= len(side.groups))
     columns = [int(group == one) for group in side.groups]
@@ -328,8 +328,8 @@ def _smaller_group(side):
 
 
 def _of_groups(side):
-    """The share of each group; zeros for those of the table."""
+    """The known share of each group; zeros for the shares of the table."""
     return np.array(side.margins or [0] * side.n_groups, dtype=np.int64)
 
 
-counts_scorer = lru_cache(maxsize=32)(CountsScorer)  # for each feature of a table the same
+counts_scorer = lru_cache(maxsize=32)(CountsScorer)  # all features of a table share it

@@ -18,8 +18,8 @@ def default_mtv_c(n_classes=None):
     Returns
     -------
     float
-        38 for a numeric target and up to seven classes. It is smaller for more classes, so that the counts of a feature
-        take at most 20 kB, and reaches its minimum of 8 at 38 classes.
+        38 for a numeric target and up to seven classes. For more classes it decreases, to keep the counts of a feature
+        below 20 kB, until it reaches its minimum of 8 at 38 classes.
 
     Examples
     --------

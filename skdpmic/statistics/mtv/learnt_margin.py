@@ -43,7 +43,7 @@ class Told(NamedTuple):
     rows_per_group: int
     """Records per person: one count can rise by this much while another falls by as much."""
     units: int
-    """Largest weight of a record; 1 without weights."""
+    """Largest weight of a record, in units; 1 without weights."""
     random_bytes: Callable
 
     @property
@@ -133,8 +133,8 @@ def _margin_of_weights(ends, sums, told):
 def _near_the_median(from_half, told):
     """Choose a place; the prior weight of the middle equals the number of places.
 
-    A person changes twice the sum below a place minus the total by at most twice the largest weight of their rows. The
-    exponents of each probability and of the normalising sum change by at most that times the rate.
+    One person changes `from_half` by at most twice `told.of_a_person`. So each weight of the choice, and their sum,
+    changes by a factor of at most exp(epsilon / 2).
     """
     middle = len(from_half) // 2
     if told.epsilon == math.inf:

@@ -1,11 +1,11 @@
 """The longest paths along a walk, which are the best merges for MTVr (``docs/theory/mtv_r.md``).
 
-Each grid of MTVr fixes one side, its columns, and merges neighbouring master parts of the other one. Walk along the
-master parts: after some of them, with r records in all and a_j in group j of the columns, the walk is at
-D_j = u a_j - r m_j, where m_j / u is the share of the group: m_j of u = n records of the table, or what is known of the
-population. A merged part that takes the walk from D to D' adds sum_j |D'_j - D_j| to 2 u n times the total variation.
-So the best merge into k parts is the longest path of k straight pieces along the walk, in L1: OptimizeAxis of Reshef et
-al. 2011, in integers. With the shares of the table, the walk ends where it began, at 0.
+Each grid of MTVr fixes one side, its columns, and merges neighbouring master parts of the other side. Walk along the
+master parts. If the parts so far hold r records, a_j of them in group j of the columns, the walk is at
+D_j = u a_j - r m_j. Here m_j / u is the share of the group: either m_j of the u = n records of the table, or a known
+share. A merged part that takes the walk from D to D' adds sum_j |D'_j - D_j| to 2 u n times the total variation. So the
+best merge into k parts is the longest path of k straight pieces along the walk, in L1: OptimizeAxis of Reshef et al.
+2011, in integers. With the shares of the table, the walk ends where it began, at 0.
 """
 
 import numpy as np
@@ -14,14 +14,14 @@ from skdpmic._utils.jit import jit, leaf
 from skdpmic._utils.little_work import Allowance
 from skdpmic.statistics.mtv import numpy_twins
 
-# How long numpy may work in place of each kernel: enough for some dozens of features.
+# Time allowed in numpy before each kernel is used: enough for a few dozen features.
 _RUN, _WALK, _LONGEST, _LINES = Allowance(0.03), Allowance(0.03), Allowance(0.03), Allowance(0.1)
 
-MOST_RECORDS = 2**31 - 1  # a path is at most 2 u n long, u <= n, which has to stay below 2**63
+MOST_RECORDS = 2**31 - 1  # a path is at most 2 u n long with u <= n; this must stay below 2**63
 
 
 def running_counts(tables):
-    """Records of each column up to each master part that holds any, then of all columns, from 0.
+    """Cumulative counts over the non-empty master parts, for each column and then for all columns, starting at 0.
 
     Parameters
     ----------
@@ -30,8 +30,9 @@ def running_counts(tables):
     Returns
     -------
     counts : int64 ndarray of shape (n_features, (n_columns + 1) * (n_master + 1))
-        Of each feature its ``(n_columns + 1) * (n_used + 1)`` counts, and then nothing that means anything.
+        The first ``(n_columns + 1) * (n_used + 1)`` entries of each row are counts; the rest are undefined.
     n_used : int64 ndarray of shape (n_features,)
+        Number of non-empty master parts of each feature.
     """
     n_features, n_columns, n_master = tables.shape
     counts = np.empty((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
@@ -45,7 +46,7 @@ def running_counts(tables):
 
 @jit
 def _run(tables, in_part, parts, counts, n_used):
-    """Fill in the rows of `counts` of each feature, one after the other, and `n_used`; the other two are room."""
+    """Fill in `counts`, row by row, and `n_used`; the other two arrays are buffers."""
     n_features, n_columns, n_master = tables.shape
     for f in range(n_features):
         table, run = tables[f], counts[f]
@@ -57,7 +58,7 @@ def _run(tables, in_part, parts, counts, n_used):
         end = np.uint64(0)
         for t in range(np.uint64(n_master)):
             parts[end] = t
-            end += np.uint64(in_part[t] > 0)  # else its place is for the next one
+            end += np.uint64(in_part[t] > 0)  # else the next part overwrites it
         n_used[f] = end
         of_all = run[n_columns * (n_used[f] + 1) :]
         for t in range(end + np.uint64(1)):
@@ -78,11 +79,11 @@ def walk_against(counts, groups, margins):
     Parameters
     ----------
     counts : ndarray of shape (n_columns + 1, n_used + 1)
-        From :func:`running_counts`, of one feature.
+        Counts of one feature from :func:`running_counts`.
     groups : ndarray of shape (n_columns,)
         The group of each column.
     margins : ndarray of shape (n_groups,)
-        The share of each group, as whole parts of their sum; zeros for those of the table.
+        The share of each group, as integers relative to their sum; zeros for the shares of the table.
     """
     walk = np.zeros((len(margins), counts.shape[1]), dtype=np.int64)
     fill = numpy_twins.walk_against if _WALK.covers(4 * counts.size) else _walk
@@ -105,7 +106,7 @@ def _walk(counts, groups, margins, walk):
 
 
 def longest(walk, k_max):
-    """Lengths of the longest paths of 2 ... k_max pieces: int64 (k_max - 1,)."""
+    """Lengths of the longest paths of 2 to k_max pieces: int64 (k_max - 1,)."""
     if k_max == 2 and _LONGEST.covers(8 * walk.size):
         return (np.abs(walk) + np.abs(walk[:, -1:] - walk)).sum(axis=0).max(keepdims=True)
     best = np.zeros((k_max, walk.shape[1]), dtype=np.int64)
@@ -116,12 +117,12 @@ def longest(walk, k_max):
 
 @jit
 def _fill_longest(walk, best, piece, lengths):
-    """Fill in `lengths`, by dynamic programming over the last piece; `best`, of zeros, and `piece` are room.
+    """Fill in `lengths` by dynamic programming over the last piece; `best`, of zeros, and `piece` are buffers.
 
-    ``best[k, t]`` is for k pieces, the last of which ends at t:
+    ``best[k, t]`` is the longest path of k pieces that ends at t:
     ``best_k(t) = max over s < t of best_{k-1}(s) + |D(t) - D(s)|``. A path may have fewer pieces, as cutting one in two
-    never makes it shorter. Innermost loops run over contiguous memory, for three k at once, which reads each piece
-    once; their indices are unsigned, because numba has to look twice at one that may be negative.
+    never makes it shorter. The innermost loops run over contiguous memory, for three k at once, so that each piece is
+    read once. Their indices are unsigned, because numba adds a check to indices that may be negative.
     """
     zero, one, two, three = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
     n_columns, end, ks = np.uint64(len(walk)), np.uint64(walk.shape[1] - 1), np.uint64(len(best))
@@ -165,7 +166,7 @@ def _fill_longest(walk, best, piece, lengths):
 
 
 def longest_on_lines(counts, n_used, bisections, margins, k_max, least=None):
-    """The same of several features, against several sides of two groups each.
+    """The same for several features, against several sides of two groups each.
 
     Parameters
     ----------
@@ -174,16 +175,16 @@ def longest_on_lines(counts, n_used, bisections, margins, k_max, least=None):
     bisections : ndarray of shape (n_sides, n_columns)
         The group of each column, 0 or 1.
     margins : ndarray of shape (n_sides, 2)
-        The share of group 1, and what it is a part of; two zeros for those of the table.
+        The share of group 1 as numerator and denominator; two zeros for the share of the table.
     k_max : int
     least : int64 ndarray of shape (n_sides,), default=None
-        By how much two pieces more have to make a path longer, halved, for a longer path to be of use: others may be
-        missed. By default, none is.
+        Half of the gain in length that two more pieces must bring to be useful; longer paths that gain less may be
+        missed. By default, no path is missed.
 
     Returns
     -------
     int64 ndarray of shape (n_features, n_sides, k_max + 1)
-        Two of the lengths in each row may mean nothing.
+        The lengths for 2 to k_max pieces; the last two entries of each row are undefined.
     """
     lengths = np.zeros((len(counts), len(bisections), k_max + 1), dtype=np.int64)
     if _LINES.covers(8 * len(bisections) * k_max * counts.size // (bisections.shape[1] + 1)):
@@ -198,14 +199,14 @@ def longest_on_lines(counts, n_used, bisections, margins, k_max, least=None):
 
 @jit
 def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, least, line, best, lengths):
-    """Fill in `lengths`, of zeros; `line` and `best` are room.
+    """Fill in `lengths`, of zeros; `line` and `best` are buffers.
 
-    There D_1 = -D_0, so the walk is on a line, and only its turning points are needed, peaks and valleys in turn: a
-    path through another point is not shorter when it goes to the highest or the lowest one instead. For the same reason
-    a path goes from valleys to peaks and from peaks to valleys, but for its ends. So one pass is enough for each k,
-    which keeps the best start of a rise and of a fall: ``low``, the largest best_{k-1}(s) - D(s) of the valleys so far,
-    and ``high``, the largest best_{k-1}(s) + D(s) of the peaks. Three k share a pass, in which nothing but `best` is
-    read from memory and nothing branches.
+    With two groups, D_1 = -D_0, so the walk is on a line. Only its turning points matter, peaks and valleys in turn: a
+    path through another point is not shorter if it goes through a neighbouring peak or valley instead. For the same
+    reason, a path alternates between peaks and valleys, except at its ends. So each k needs one pass, which keeps the
+    best start of a rise and of a fall: ``low``, the largest best_{k-1}(s) - D(s) of the valleys so far, and ``high``,
+    the largest best_{k-1}(s) + D(s) of the peaks. Three k share a pass without branches, which keeps only `best` in
+    memory.
     """
     n_columns = bisections.shape[1]
     one, two = np.uint64(1), np.uint64(2)
@@ -226,11 +227,11 @@ def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, least, li
             for t in range(n_steps):
                 line[t] = 2 * (scale * line[t] - margin * of_all[t])
             end = _keep_turning_points(line, n_steps)
-            for _ in range(2 if least[i] > 0 else 0):  # each leaves a third of what is close
+            for _ in range(2 if least[i] > 0 else 0):  # each pass leaves a third of the close pairs
                 end = _drop_close_pairs(line, end, least[i])
             upside = np.int64(1) if line[1] >= line[0] else np.int64(-1)
             for t in range(end + one):
-                line[t] *= upside  # so that the first turning point is a peak
+                line[t] *= upside  # makes the first turning point a peak
                 best[t] = abs(line[t])
             last, longest = line[end], np.int64(0)
             for k in range(0, k_max - 1, 3):
@@ -244,7 +245,7 @@ def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, least, li
                     first, second, third = high - valley, high_2 - valley, high_3 - valley
                     low, low_2 = max(low, before - valley), max(low_2, first - valley)
                     low_3, best[t + one] = max(low_3, second - valley), third
-                # The last piece leads to the end of the walk; fewer pieces will do as well.
+                # The last piece leads to the end of the walk; a path may have fewer pieces.
                 first = max(longest, low + last, high - last)
                 second = max(first, low_2 + last, high_2 - last)
                 longest = max(second, low_3 + last, high_3 - last)
@@ -253,13 +254,13 @@ def _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, least, li
 
 @leaf
 def _keep_turning_points(line, n_steps):
-    """Move the ends and the points where the line turns to its front; where its end is then, as an unsigned number."""
+    """Move the ends and the turning points to the front of the line; return the new end, as an unsigned integer."""
     last, before = np.uint64(1), line[1]
     rose = before >= line[0]
     for t in range(np.uint64(2), np.uint64(n_steps)):
         here = line[t]
         rises = here >= before
-        last += np.uint64(rises != rose)  # else the point before was on the way
+        last += np.uint64(rises != rose)  # else the previous point is not a turning point
         line[last] = here
         before, rose = here, rises
     return last
@@ -267,13 +268,13 @@ def _keep_turning_points(line, n_steps):
 
 @leaf
 def _drop_close_pairs(line, end, least):
-    """Drop turning points in pairs, no further apart than `least`, or than either is from its other neighbour.
+    """Drop pairs of turning points whose distance exceeds neither `least` nor that of either to its other neighbour.
 
-    A path through both is at most twice their distance longer than without, and has two pieces more; one through one of
-    them is no longer than through a higher peak or a lower valley next to them.
+    A path through both has two more pieces and is longer by at most twice their distance. A path through one of them is
+    no longer than one through the higher peak or the lower valley next to them.
     """
     last, one, two = np.uint64(1), np.uint64(1), np.uint64(2)
-    line[end + one] = line[end]  # no step is below that one
+    line[end + one] = line[end]  # a step of 0 after the end, the smallest
     is_kept, before, step = True, abs(line[one] - line[0]), abs(line[two] - line[one])
     for t in range(one, end):
         here, after = line[t], abs(line[t + two] - line[t + one])

@@ -1,4 +1,4 @@
-"""MTVr where there is no dependence: the grids that it looks at, each with its number and its tail."""
+"""MTVr of independent variables: the grids of each kind, with their number and their tail bound."""
 
 import math
 from functools import lru_cache, partial
@@ -13,32 +13,32 @@ from skdpmic.table.nominal import Nominal
 
 @lru_cache(maxsize=64)
 def mtv_r_bound(n, n_labels, family):
-    """The law of MTVr where there is no dependence, bounded.
+    """Bound on the null distribution of MTVr.
 
     Parameters
     ----------
     n : int
         Number of records.
     n_labels : int or None
-        Of a nominal feature; None for numbers, of which some may be missing.
+        Number of labels of a nominal feature; None for a numeric feature, which may have missing values.
     family : Family
     """
     return ScoreBound(_merges(n, family) if n_labels is None else _of_labels(n, n_labels, family))
 
 
 def _grids(n, family, side, k, offset, log_tail):
-    """Where the score reaches s, the total variation reaches nu s + offset; `offset` is what is taken off it."""
+    """A score of s requires a total variation of nu s + offset; `offset` is what is subtracted from it."""
     if side.n_noisy == 0:
         return Grids(family.normaliser(side, k), offset, log_tail)
-    # Whatever the released share is, nu is no smaller than this.
+    # A lower bound on nu for any released share.
     return Grids(0.5, offset, partial(_with_noisy_share, log_tail, n=n, n_noisy=side.n_noisy, family=family))
 
 
 def _with_noisy_share(log_tail, tv, *, n, n_noisy, family):
-    """The tail of a total variation from a share with noise, which is off by no more than that from the table's own.
+    """Tail of the total variation from a noisy share; it differs from that of the table's share by at most the error.
 
-    The error is in one of 32 intervals: it exceeds the lower end of each with at most a known probability, and counts
-    as the upper end.
+    The range of the error is divided into 32 intervals. The probability of exceeding each lower end is bounded, and an
+    error in an interval counts as its upper end.
     """
     ends = np.multiply.outer(np.arange(_INTERVALS + 1) / _INTERVALS, np.maximum(tv, 0.0))
     exceeds = np.exp(_log_tail_of_error(ends, n, n_noisy, family))
@@ -49,9 +49,9 @@ def _with_noisy_share(log_tail, tv, *, n, n_noisy, family):
 
 
 def _log_tail_of_error(share, n, n_noisy, family):
-    """Bound on the probability that a released share is off by so much: Chernoff's for a sum of Laplace numbers.
+    """Chernoff bound on the probability that the error of a released share, a sum of Laplace noise, reaches `share`.
 
-    That of discrete ones is no larger (docs/theory/known_margin.md).
+    The bound also holds for discrete Laplace noise (docs/theory/known_margin.md).
     """
     errors = share / family.share_error
     if n_noisy == 1:
@@ -67,10 +67,10 @@ _INTERVALS = 32
 
 
 def _merges(n, family):
-    """Of master parts, with missing values after all others or before them, against groups of columns.
+    """Merges of master parts, with missing values after all others or before them, against groups of columns.
 
-    Against two groups, the total variation of a merge is that of the best set of its parts. Every other part of a merge
-    is in it, or a merge into fewer parts, of which less is taken off, has as much.
+    Against two groups, the total variation of a merge is that of its best set of parts. This set is every other part;
+    otherwise a merge into fewer parts, with a smaller offset, has the same total variation.
     """
     scorer = counts_scorer(n, family)
     for side in family.sides:
@@ -87,7 +87,7 @@ def _merges(n, family):
 
 
 def _of_labels(n, n_labels, family):
-    """Of all codes apart; of two labels, one against the rest, too, where the target is in more than two groups."""
+    """Grids with one part per code; for two labels and more than two groups, also one code against the rest."""
     scorer, n_codes = counts_scorer(n, family), Nominal(n_labels).n_parts
     for side in family.sides:
         for n_rows in {n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}:

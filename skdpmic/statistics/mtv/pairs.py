@@ -1,8 +1,9 @@
-"""What two features tell of a target together: MTVr on public grids of both (``docs/theory/joint.md``).
+"""Joint scores of two features and a target: MTVr on public grids of both features (``docs/theory/joint.md``).
 
-One feature is cut into strata, equal parts of its range or its labels, and the other is merged within each of them. To
-the longest path that is one long row of parts: stratum after stratum, each other one backwards, so that neighbours are
-alike where one stratum ends. Strata are of either feature. With labels, all cells apart are a grid, too.
+One feature is cut into strata, which are equal parts of its range or its labels, and the other is merged within each
+stratum. The longest path sees one long row of parts, stratum after stratum. Every other stratum is reversed, so that
+neighbouring parts are similar at the ends of strata. Each feature forms the strata in turn. If a feature has labels,
+the grid of all unmerged cells is also used.
 """
 
 from itertools import product
@@ -15,25 +16,25 @@ from skdpmic.statistics.mtv.counts import Placed, add_placed
 from skdpmic.statistics.mtv.family import UNITS, evenness
 from skdpmic.table.nominal import Nominal
 
-_PARTS = 48  # of the range of a feature, equal ones
-_STRATA = (2, 3, 4, 6, 8, 12)  # that one of the two is cut into; each divides the parts
-_COARSE = (2, 4)  # where all cells are apart
-_MOST_LABELS = 200  # that are kept apart, for which the counts of a pair are few enough; of more, neighbours are joined
-_MOST_STRATA = 30  # that labels make, to be merged within
+_PARTS = 48  # equal parts of a feature's range
+_STRATA = (2, 3, 4, 6, 8, 12)  # numbers of strata of one feature; each divides _PARTS
+_COARSE = (2, 4)  # numbers of strata for grids of unmerged cells
+_MOST_LABELS = 200  # labels kept apart, to limit the counts of a pair; neighbours are joined beyond
+_MOST_STRATA = 30  # labels of a feature used as strata
 _MOST_PIECES = 32
-_OF_PENALTY = 1 / 2  # of that of one feature
+_OF_PENALTY = 1 / 2  # fraction of the penalty of one feature
 
 
 def families_of_pairs(family, n_classes):
-    """The sides and penalties for grids of two features: those whose scores the joint score is the mean of.
+    """The families of grids for two features; the joint score is the mean of their scores.
 
-    Of three classes or more each one against the rest: where a feature tells one of them for sure, the largest of all
-    scores would be that of this class, whatever the other feature tells.
+    For three or more classes, there is one family for each class against the rest. A maximum over classes would ignore
+    the second feature if the first one determines a class.
 
     Parameters
     ----------
     family : Family
-        Of one feature.
+        Grids for one feature.
     n_classes : int or None
 
     Returns
@@ -42,7 +43,7 @@ def families_of_pairs(family, n_classes):
     """
     penalty = family.penalty * _OF_PENALTY
     sides = [side._replace(k_max=_MOST_PIECES) for side in family.sides if side.n_groups == 2]
-    if n_classes is not None:  # chance does less with a rare class, whose share is known by now
+    if n_classes is not None:  # chance scores are smaller for a rare class, and shares are known here
         sides = [s if s.margins is None else s._replace(size=1 + evenness(s.margins[0] / UNITS)) for s in sides]
     if n_classes is None or n_classes == 2:
         return [family.with_sides(sides, penalty)]
@@ -51,16 +52,16 @@ def families_of_pairs(family, n_classes):
 
 
 class PairCounts:
-    """Counts of features together with one that is given, and a target. Holds public numbers only.
+    """Joint counts of features with a given feature and a target. Holds public numbers only.
 
     Parameters
     ----------
     of_target : NumericCounts or ClassCounts
-        Of one feature.
+        Counts of one feature.
     n_columns : int
-        Of the target.
+        Number of columns of the target.
     scale : pair of floats or Nominal
-        Of the feature that is given.
+        Scale of the given feature.
     """
 
     def __init__(self, of_target, n_columns, scale):
@@ -72,19 +73,19 @@ class PairCounts:
         return 1
 
     def place(self, y, weights=None, given=None):
-        """Where records lie: the column of the target, and the part of the feature that is given."""
+        """Assign records to cells: the column of the target and the part of the given feature."""
         placed = self._of_target.place(y, weights)
-        if given is None:  # of no records
+        if given is None:  # there are no records
             return placed
         parts = placed.columns * np.uint32(_n_parts(self.scale)) + _part_of_each([given], [self.scale])[0]
         return Placed(parts, placed.weights)
 
     def count(self, x, scale, placed):
-        """Counts of the feature `x` with what was placed: a flat uint32 array, as long for equal scales."""
+        """Counts of the feature `x` with placed records: a flat uint32 array; equal scales give equal lengths."""
         return self.tables([x], [scale], placed).ravel()
 
     def tables(self, X, scales, placed):
-        """Counts of several features whose scales are alike: uint32 (n_features, n_columns, n_given, n_parts)."""
+        """Counts of several features of the same kind: uint32 (n_features, n_columns, n_given, n_parts)."""
         n_parts, n_given = _n_parts(scales[0]), _n_parts(self.scale)
         counts = np.zeros((len(X), self._n_columns * n_given * n_parts), dtype=np.uint32)
         add_placed(counts, placed, _part_of_each(X, scales), n_parts)
@@ -92,12 +93,12 @@ class PairCounts:
 
 
 class PairScorer:
-    """What scores features together with one that is given, by their counts; public numbers only.
+    """Joint scores of features and a given feature, from their counts. Holds public numbers only.
 
     Parameters
     ----------
     scorers : list of CountsScorer
-        Of the families of pairs.
+        Scorers of the families of :func:`families_of_pairs`.
     grids : PairCounts
     """
 
@@ -105,21 +106,22 @@ class PairScorer:
         self._scorers, self._grids = scorers, grids
 
     def score(self, counts, scale):
-        """The joint score from counts of a feature, uint32, flat."""
+        """The joint score from the flat uint32 counts of a feature."""
         return self.of_tables(counts.reshape(1, -1, _n_parts(self._grids.scale), _n_parts(scale)), scale)[0]
 
     def of_tables(self, tables, scale):
-        """Joint scores of features of one kind from their tables: the largest of all grids, or its mean, in [0, 1].
+        """Joint scores of features of one kind from their tables: each family's maximum over its grids, averaged.
 
         Parameters
         ----------
         tables : uint32 ndarray of shape (n_features, n_columns, n_given, n_parts)
         scale : pair of floats or Nominal
-            Of these features.
+            Scale of these features.
 
         Returns
         -------
         list of float
+            Scores in [0, 1].
         """
         largest = np.zeros((len(self._scorers), len(tables)))
         for here, there, of_both in ((scale, self._grids.scale, tables), (self._grids.scale, scale, _turned(tables))):
@@ -129,22 +131,22 @@ class PairScorer:
             for cells, n_labels in _in_cells(table, (self._grids.scale, scale)):
                 of_cells = [scorer.of_cells(cells.reshape(len(table), -1), n_labels) for scorer in self._scorers]
                 largest[:, f] = np.maximum(largest[:, f], of_cells)
-        return [fsum(of_each) / len(of_each) for of_each in largest.T]  # sums are rounded once: docs/theory/joint.md
+        return [fsum(of_each) / len(of_each) for of_each in largest.T]  # fsum rounds once: docs/theory/joint.md
 
 
 class PairTargetScorer:
-    """A target and a feature that is given, ready for the others. As sensitive as these.
+    """A target and a given feature, ready to be scored with other features. Raw data; not private.
 
     Parameters
     ----------
     grids : PairCounts
     scorers : list of CountsScorer
-        Of the families of pairs.
+        Scorers of the families of :func:`families_of_pairs`.
     target : ndarray of shape (n_samples,)
-        As the grids place it.
+        Values or class numbers of the target, as for `PairCounts.place`.
     weights : uint32 ndarray of shape (n_samples,), or None
     given : ndarray of shape (n_samples,)
-        The column of the feature.
+        Values of the given feature.
     """
 
     def __init__(self, grids, scorers, target, weights, given):
@@ -156,7 +158,7 @@ class PairTargetScorer:
         return self.score_block([x], [scale])[0]
 
     def score_block(self, X, scales):
-        """The same of several features, at once where they are numbers: a list."""
+        """The same for several features, as a list; numeric features are scored together."""
         scores, numbers = {}, [j for j, scale in enumerate(scales) if not isinstance(scale, Nominal)]
         for block in [numbers, *([j] for j in range(len(scales)) if j not in set(numbers))]:
             if block:
@@ -170,12 +172,12 @@ class PairTargetScorer:
 
 
 def _n_parts(scale):
-    """How many parts a feature has, with those for missing values and other labels."""
+    """Number of parts of a feature, including those for missing values and other labels."""
     return min(scale.n_parts, _MOST_LABELS) if isinstance(scale, Nominal) else _PARTS + 1
 
 
 def _part_of_each(X, scales):
-    """The part of each value, missing ones in the last: uint32 (n_features, n_samples)."""
+    """The part of each value, with missing values in the last part: uint32 (n_features, n_samples)."""
     if not isinstance(scales[0], Nominal):
         return parts_of_each(X, scales, _PARTS)[0].astype(np.uint32)
     n_parts = [scale.n_parts for scale in scales]
@@ -183,15 +185,15 @@ def _part_of_each(X, scales):
 
 
 def _turned(tables):
-    """With the two features in each other's place."""
+    """The tables with the two features exchanged."""
     return tables.transpose(0, 1, 3, 2)
 
 
 def _in_rows(tables, merged, strata):
-    """The tables as rows of parts of the last axis, for each way to cut the axis before it into strata.
+    """The tables as rows of parts of the last axis, for each division of the axis before it into strata.
 
-    Labels are not merged within strata; but where those of the other feature make strata, neighbours of them can be
-    joined. So they can be where they are alone, or else a number that tells nothing would seem to add something.
+    Labels are not merged within strata. But if labels form the strata, neighbouring labels can be joined. So they can
+    also be joined without the other feature, or else an uninformative numeric feature would seem to add information.
     """
     if isinstance(merged, Nominal) or isinstance(strata, Nominal):
         yield _row(tables.sum(axis=2, keepdims=True, dtype=np.uint32))
@@ -204,20 +206,20 @@ def _in_rows(tables, merged, strata):
 
 
 def _cut(tables, n_strata, axis=2):
-    """Equal parts joined in strata along an axis, at whose end those missing stay apart."""
+    """Join equal parts along an axis into strata; the last part, for missing values, stays apart."""
     starts = np.append(np.arange(n_strata) * (_PARTS // n_strata), _PARTS)
     return np.add.reduceat(tables, starts, axis=axis, dtype=np.uint32)
 
 
 def _row(tables):
-    """Strata one after the other, each other one backwards: uint32 (n_features, n_columns, n_strata * n_parts)."""
+    """Strata in a row, every other one reversed: uint32 (n_features, n_columns, n_strata * n_parts)."""
     rows = tables.copy()
     rows[:, :, 1::2] = tables[:, :, 1::2, ::-1]
     return rows.reshape(*tables.shape[:2], -1)
 
 
 def _in_cells(table, scales):
-    """Cells of a table (n_columns, n_given, n_parts), if one of its axes has labels, and how many are possible."""
+    """Unmerged cells of a table (n_columns, n_given, n_parts) with labels on an axis, and their possible number."""
     axes = [axis for axis, scale in enumerate(scales, 1) if isinstance(scale, Nominal)]
     for axis in axes:
         yield table.sum(axis=3 - axis), _n_labels(scales[axis - 1])

@@ -22,7 +22,7 @@ _MOST_CLASSES = 4  # docs/theory/known_margin.md
 
 
 class MtvR(Statistic):
-    """The largest total variation from independence over grids that depend on public bounds only."""
+    """The largest total variation from independence over grids that depend on public numbers only."""
 
     name = "mtv_r"
     is_mergeable = True
@@ -30,15 +30,15 @@ class MtvR(Statistic):
 
     @staticmethod
     def learns_target(n_classes):
-        """Up to so many classes: with more, what is gained by knowing their shares is less than what these cost."""
+        """Whether to learn the target's shares; with more than four classes, they cost more than they gain."""
         return n_classes is None or n_classes <= _MOST_CLASSES
 
     def measure(self, B, c, n, epsilon, n_classes):
-        """The grids for n records and a budget of epsilon per score; B and c are the user's."""
+        """The grids for n records, a budget of epsilon per score, and the user's B and c."""
         return MtvRGrids(*resolve_mtv(B, c, n, epsilon, n_classes), n_classes)
 
     def measure_of_any_number(self, B, c, n_parts, n_classes):
-        """The grids where the number of records is open; B is a number, c may be None."""
+        """The grids for an unknown number of records; B is a number, c may be None."""
         if n_parts is not None:
             raise ValueError(f"n_parts must be None with statistic='mtv_r', got {n_parts!r}.")
         return self.measure(B, "auto" if c is None else c, math.inf, 1.0, n_classes)
@@ -46,26 +46,26 @@ class MtvR(Statistic):
 
 @dataclass(frozen=True)
 class MtvRGrids(Measure):
-    """MTVr over the grids that B and c allow."""
+    """MTVr over the grids for B and c."""
 
     B: float
     c: float
     n_classes: int | None
     rows_per_group: int = 1
-    units: int = 1  # that a record may weigh at most
-    learns: bool = False  # what is private about the target, before any feature is scored
-    margin: Margin | None = None  # what is known of it
+    units: int = 1  # largest weight of a record, in units
+    learns: bool = False  # whether the target's margin is learnt before any feature is scored
+    margin: Margin | None = None  # public or learnt margin of the target
 
     def learning(self):
-        """The same grids, where the target's margin will be learnt."""
+        """The same grids, set to learn the target's margin."""
         return replace(self, learns=True)
 
     def knowing(self, shares):
-        """The same grids, where the target's margin is public."""
+        """The same grids with a public margin of the target."""
         return replace(self, margin=public_margin(shares, self._family.n_columns))
 
     def knowing_all_of(self, target):
-        """The same grids, where the margin of this target is known as well as it can be learnt."""
+        """The same grids with this target's margin known almost without noise, if they use a margin."""
         if not self.learns and self.margin is None:
             return self
         n_pieces = self.n_classes or (len(self.margin.ends) if self.margin else 2)
@@ -73,38 +73,38 @@ class MtvRGrids(Measure):
         return replace(self, margin=margin_of(counts, self._family.n_columns))
 
     def before_learning(self):
-        """The same grids, before anything was learnt of a target, of records that all count alike."""
+        """The same grids without weights and without a learnt margin."""
         return replace(self, units=1, margin=None if self.learns else self.margin)
 
     @property
     def chance_factor(self):
-        """How much chance does next to records that all count alike; by what is known of weights, or what is usual."""
+        """Size of chance scores relative to equal weights, from the learnt mean weight or else a usual one."""
         if self.units == 1:
             return 1.0
         is_known = self.margin is not None and self.margin.mean_weight is not None
         return chance_of_weights(self.margin.mean_weight if is_known else USUAL_MEAN)
 
     def of_weights(self):
-        """The same grids, of records with weights."""
+        """The same grids for records with weights."""
         return replace(self, units=WEIGHT_UNITS)
 
     def target_counts(self, target):
-        """What is to be learnt of a target, without noise: records in each class, or at each place of the range."""
+        """Exact counts for learning the target's margin: records in each class, or between candidate cuts."""
         if self.n_classes is None:
             return places_of(target)
         return sums_of(target.values, target.weights, self.n_classes)
 
     def learnt(self, counts, n, bounds, epsilon, random_bytes):
-        """The same grids, with what epsilon tells of a target's margin.
+        """The same grids with a margin of the target that is learnt with epsilon.
 
         Parameters
         ----------
         counts : int64 ndarray
-            Of records, or units of their weights, by `target_counts` or by the columns of a sketch.
+            Counts of records, or of units of weight, from `target_counts` or from the columns of a sketch.
         n : int
             Number of records.
         bounds : pair of floats or None
-            Of a numeric target.
+            Range of a numeric target.
         epsilon : Fraction or infinity, above 0
         random_bytes : callable
         """
@@ -114,39 +114,39 @@ class MtvRGrids(Measure):
         return replace(self, margin=class_margin(counts, told))
 
     def of_groups(self, rows_per_group):
-        """The same grids, with a higher penalty for what they show by chance.
+        """The same grids with a penalty for the larger chance scores of several rows per person.
 
-        That is between what it would be if a person's rows had nothing to do with each other, and if they were equal.
+        The penalty lies between those for independent rows and for identical rows of a person.
         """
         return replace(self, rows_per_group=rows_per_group)
 
     @property
     def has_common_error(self):
-        """Scores are measured against the shares that were learnt, if there are any."""
+        """Whether scores share the error of a known margin."""
         return self.margin is not None
 
-    chance_rate = 0.5  # by which power of n the score of independent variables falls
+    chance_rate = 0.5  # scores of independent variables decrease as n to the power -0.5
 
     @property
     def _family(self):
         return _family_of(self)
 
     def sensitivity(self, shape):
-        """Of the score in [0, 1]."""
+        """Sensitivity of the score in [0, 1]."""
         known = {"knows_margins": self.learns or self.margin is not None}
         return mtv_r_sensitivity(shape.n_samples, shape.rows_per_group, **known, are_weighted=self.units > 1)
 
     def rounding_error(self, shape):
-        """Of the score in [0, 1]."""
-        # Kept for the scores; an error, if n is too large for it.
+        """Bound on the rounding error of the score in [0, 1]."""
+        # The scorer is cached for the scores; it raises an error if n is too large.
         return counts_scorer(shape.n_samples, self._family, self.units).rounding_error
 
     def null_law(self, n, n_labels):
-        """The known distribution of scores of n records if a feature is independent of the target."""
+        """Bound on the null distribution of scores of n records, for features independent of the target."""
         if self.units > 1:
             raise AttributeError(
-                "p_values requires records of equal weight, got weights: the variance of sums of weights depends on "
-                "all of them, and is private."
+                "p_values requires records of equal weight, got weights: the variance of a weighted sum depends on all "
+                "weights, which are private."
             )
         if self.margin is None:
             return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
@@ -155,7 +155,7 @@ class MtvRGrids(Measure):
                 "p_values requires the error of the shares of the target, which is unknown for target_shares: use "
                 "target_shares=None to learn the shares."
             )
-        any_shares = self.margin.with_equal_shares()  # as the law does not depend on what was released
+        any_shares = self.margin.with_equal_shares()  # the bound does not depend on the released shares
         return BoundedLaw(mtv_r_bound(n, n_labels, _family_of(replace(self, margin=any_shares))))
 
     def scorer(self, target, random_bytes):
@@ -166,34 +166,34 @@ class MtvRGrids(Measure):
         return NumericTargetScorer(values, bounds, self._family, target.weights, self.units)
 
     def scorer_beside(self, target, column, scale):
-        """What scores features together with one of them, whose column and scale are given, against a target."""
+        """Joint scorer of features and a given feature, with its column and scale, against a target."""
         values, bounds = (target.values, None) if self.n_classes else self._on_its_axis(target)
         grids = self.pair_counts(bounds, scale)
         return PairTargetScorer(grids, self._scorers_of_pairs(len(values)), values, target.weights, column)
 
     def _on_its_axis(self, target):
-        """Values of a numeric target and their range, which is as long on either side of a cut that was learnt."""
+        """Values and range of a numeric target, rescaled so that a learnt cut is in the middle."""
         if self.margin is None or self.margin.knots is None:
             return target.values, target.bounds
         axis = Knots(self.margin.knots)
         return axis.place(target.values), axis.scale
 
     def counts(self, target_bounds):
-        """What counts features, and scores them by their counts."""
+        """Counts of features with the target, and scores from them."""
         if self.n_classes is None:
             return NumericCounts(target_bounds, self._family, self.units)
         return ClassCounts(self._family, self.units)
 
     def scorer_of_counts(self, counts, n):
-        """What scores features by their counts of n records."""
+        """Scorer of counts of n records."""
         return counts_scorer(n, self._family, self.units)
 
     def pair_counts(self, target_bounds, scale):
-        """What counts features together with one of this scale."""
+        """Joint counts of features and a given feature of this scale."""
         return PairCounts(self.counts(target_bounds), self._family.n_columns, scale)
 
     def scorer_of_pair_counts(self, counts, n):
-        """What scores features by their counts, together with another one, of n records."""
+        """Joint scorer of counts of n records."""
         return PairScorer(self._scorers_of_pairs(n), counts)
 
     def _scorers_of_pairs(self, n):
@@ -202,7 +202,7 @@ class MtvRGrids(Measure):
 
 @lru_cache(maxsize=16)
 def _family_of(grids):
-    """Kept here, and not with the measure, which stays small: with many classes a family is large."""
+    """Cached here, so that a measure stays small: with many classes, a family is large."""
     has_numbers = grids.n_classes is None
     family = numeric_family(grids.B, grids.c) if has_numbers else class_family(grids.B, grids.c, grids.n_classes)
     family = family.for_groups(math.sqrt(grids.rows_per_group) * grids.chance_factor**2)
