@@ -1,7 +1,9 @@
-"""Tables of pages that arrange the numbers of a file of results anew show what is in the file."""
+"""Tables of pages that arrange kept results anew, and numbers in sentences, show what is kept."""
 
 import csv
 import re
+
+import pytest
 
 from benchmarks.tests import pages
 
@@ -152,15 +154,6 @@ IN_PROSE = [
     ("docs/evidence/sets.md", "single scores {:.3f}", SETS, "| email: AUC", "single scores", "no noise"),
     ("docs/evidence/causal.md", "0 to {:.1f} edges from five", CAUSAL, "| network | edges |", "sachs", "SHD at 1"),
     ("docs/evidence/causal.md", "and {:.1f} from one of 25", CAUSAL, "| network | edges |", "child", "SHD at 1"),
-    (
-        "docs/evidence/causal.md",
-        "0 to {:.1f} edges from the",
-        CAUSAL,
-        "| network (edges) | PrivatePC",
-        "survey (6) | 1.00, 2.3",
-        "distance",
-    ),
-    ("docs/evidence/paper.md", "to {} on the", PAPER, "| collection | mechanism", "Baseball | MICr-Lap", "shipped"),
     ("docs/evidence/index.md", "{:.0f} times and MICr", SPEED, "| rows |", "mutual_info_regression / MTVr", "10,000"),
     ("docs/evidence/index.md", "MICr {:.0f} times", SPEED, "| rows |", "mutual_info_regression / MICr", "10,000"),
     ("docs/evidence/speed.md", "takes {} ms per feature", SPEED, "| rows |", "MTVr, ms", "10,000"),
@@ -171,3 +164,18 @@ IN_PROSE = [
     ("docs/evidence/index.md", "{} at 0.1 and", PAPER, "| ε for one score", "0.1", "noise below 0.02"),
     ("docs/evidence/index.md", "and {} at 0.01", PAPER, "| ε for one score", "0.01", "noise below 0.02"),
 ]
+
+
+def cell(report, head, row, column):
+    """The text of a cell, without what is in brackets; the first such row counts."""
+    tables = pages.tables(pages.text_of(report).replace("**", ""))
+    titles, lines = next((title, lines) for title, lines in tables.items() if title.startswith(head))
+    names = [name.strip() for name in titles.strip("|").split("|")]
+    line = next(line for line in lines if line.startswith(f"| {row} |"))
+    return line.strip("|").split("|")[names.index(column)].partition("(")[0].strip().lstrip("+-")
+
+
+@pytest.mark.parametrize("page, phrase, report, head, row, column", IN_PROSE)
+def test_numbers_in_sentences(page, phrase, report, head, row, column):
+    text = cell(report, head, row, column)
+    assert phrase.format(float(text.split()[0]) if "{:" in phrase else text) in pages.text_of(page)

@@ -295,7 +295,8 @@ class RandomizedResponse(
         empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
         if empty:
             raise ValueError(
-                f"X must have no missing values with allow_missing=False, got some in columns {abbreviated(empty)}."
+                "X must have no NaN or other missing values with allow_missing=False, got some in columns "
+                f"{abbreviated(empty)}."
             )
         return parts
 

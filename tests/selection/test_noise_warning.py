@@ -114,10 +114,11 @@ def test_every_way_to_publish_warns_in_the_same_words():
 @pytest.mark.slow
 def test_the_examples_of_the_package_are_heard():
     readme = (Path(skdpmic.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    blocks, names = re.findall(r"```python\n(.*?)```", readme, re.DOTALL), {}
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        exec(code, {})
+        for code in blocks:
+            exec(code, names)
         for module in (scorer, selector, search, plan):
             assert doctest.testmod(module).failed == 0
 
