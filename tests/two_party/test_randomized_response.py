@@ -48,7 +48,9 @@ def test_labels_others_and_missing_are_parts_of_their_own():
     assert parts_of(frame, n_parts=4, **public).tolist() == [[1, 0], [0, 3], [2, 2], [3, 4]]
     fitted = RandomizedResponse(**EXACT, **public).fit(frame)
     assert fitted.n_parts_.tolist() == [4, 9]
-    with pytest.raises(ValueError, match=r"must have no NaN or other missing values with allow_missing=False, got some in"):
+    with pytest.raises(
+        ValueError, match=r"must have no NaN or other missing values with allow_missing=False, got some in"
+    ):
         RandomizedResponse(allow_missing=False, **public).fit(frame)
 
 
