@@ -146,14 +146,14 @@ def ends(session, page):
 @nox.session
 def lint(session):
     """Style, format, and what Scientific Python asks of a project."""
-    session.install("cffconvert", "check-jsonschema", "py-rattler-build", "ruff", "sp-repo-review[cli]", "zizmor")
+    session.install("check-jsonschema>=0.30", "py-rattler-build", "ruff", "sp-repo-review[cli]", "zizmor")
     session.run("sp-repo-review", ".")
     session.run("zizmor", "--offline", "--quiet", ".github")
     for path in sorted(Path(".github/workflows").iterdir()):
         session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(path))
     session.run("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
     session.run("check-jsonschema", "--builtin-schema", "vendor.readthedocs", ".readthedocs.yaml")
-    session.run("cffconvert", "--validate", "--infile", "CITATION.cff")
+    session.run("check-jsonschema", "--builtin-schema", "vendor.citation-file-format", "CITATION.cff")
     session.run("python", ".ci/check_recipe.py")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
