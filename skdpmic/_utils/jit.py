@@ -15,7 +15,7 @@ from pathlib import Path
 import numba
 from llvmlite import binding
 
-_ONE_THREAD = threading.Lock()  # at a time compiles
+_ONE_THREAD = threading.Lock()  # only one thread compiles at a time
 _COMPARES_TIMES = numba.version_info.short < (0, 68)  # of source files, which unpacking a container image changes
 
 

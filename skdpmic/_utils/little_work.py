@@ -1,14 +1,14 @@
-"""Little work is done in numpy, so that the first fit of a small table need not wait for machine code.
+"""Small jobs run in numpy, so that the first fit to a small table does not wait for machine code.
 
-Reading machine code takes a process 0.2 s, and compiling it more than 1 s. Where a kernel has a short twin in numpy,
-that one does the first work of a process, with the same results, bit for bit.
+Loading machine code takes 0.2 s per process, and compiling it more than 1 s. If a kernel has a numpy twin, the twin does
+the first work of a process, with the same results, bit for bit.
 """
 
 import contextlib
 
 
 class Allowance:
-    """The time that a process may spend in numpy instead of a kernel.
+    """Time that a process may spend in numpy instead of a kernel.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Allowance:
         self._nanoseconds = int(seconds * 1e9)
 
     def covers(self, nanoseconds):
-        """Whether numpy is to do what takes it about so long; to be told from shapes, which are public."""
+        """Whether numpy should do a job of about this length, estimated from shapes, which are public."""
         if self.are_off or nanoseconds > self._nanoseconds:
             return False
         self._nanoseconds -= nanoseconds
@@ -30,7 +30,7 @@ class Allowance:
 
 @contextlib.contextmanager
 def only_kernels():
-    """While this lasts, numpy does nothing in their place."""
+    """Use kernels only, never their numpy twins, within this context."""
     before, Allowance.are_off = Allowance.are_off, True
     try:
         yield

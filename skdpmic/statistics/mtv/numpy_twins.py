@@ -1,6 +1,6 @@
-"""What the kernels of MTVr fill in, by numpy: shorter, slower, and at once; the same numbers, bit for bit.
+"""Numpy twins of MTVr's kernels: slower, but ready at once, with the same results, bit for bit.
 
-They are for little work only (:mod:`skdpmic._utils.little_work`). Their arguments are those of the kernels.
+They are for small jobs only (:mod:`skdpmic._utils.little_work`). Their arguments are those of the kernels.
 """
 
 import numpy as np
