@@ -1,7 +1,7 @@
 """Small jobs run in numpy, so that the first fit to a small table does not wait for machine code.
 
-Loading machine code takes 0.2 s per process, and compiling it more than 1 s. If a kernel has a numpy twin, the twin does
-the first work of a process, with the same results, bit for bit.
+Loading machine code takes 0.2 s per process, and compiling it more than 1 s. If a kernel has a numpy twin, the twin
+does the first work of a process, with the same results, bit for bit.
 """
 
 import contextlib
