@@ -3,6 +3,7 @@
 A script calls `add_output` for its parser, and `refuse_to_overwrite` before it measures anything.
 """
 
+import argparse
 import csv
 from pathlib import Path
 
@@ -41,6 +42,18 @@ def refuse_to_overwrite(parser, options, paths=None):
     there = [path for path in ([options.output] if paths is None else paths) if path.exists()]
     if there and not options.overwrite:
         parser.error(f"{there[0]} exists: name another place with --output, or replace it with --overwrite")
+
+
+def print_or_write(description, markdown, argv=None):
+    """The command of a report: print what `markdown` returns, or write it to the file of --output."""
+    parser = argparse.ArgumentParser(description=description)
+    add_output(parser)
+    options = parser.parse_args(argv)
+    if options.output:
+        refuse_to_overwrite(parser, options)
+        options.output.write_text(markdown(), encoding="utf-8")
+    else:
+        print(markdown(), end="")
 
 
 def folder_of_results(parser, options, kept, names):

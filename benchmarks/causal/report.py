@@ -3,11 +3,10 @@
 From the files of results; what is not in them yet is measured first, as by each script.
 """
 
-import argparse
 import warnings
 
 from benchmarks.causal import compare, private_pc, random_networks
-from benchmarks.output import add_output, refuse_to_overwrite
+from benchmarks.output import print_or_write
 
 SECTIONS = {
     "Random networks": (
@@ -43,17 +42,8 @@ def markdown():
 
 def main(argv=None):
     """Print the report, or write it to a file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add_output(parser)
-    options = parser.parse_args(argv)
-    if options.output:
-        refuse_to_overwrite(parser, options)
     warnings.simplefilter("ignore")  # of seeds
-    text = markdown()
-    if options.output:
-        options.output.write_text(text, encoding="utf-8")
-    else:
-        print(text, end="")
+    print_or_write(__doc__.splitlines()[0], markdown, argv)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@
 They are made of the CSV files beside it.
 """
 
-import argparse
 from bisect import bisect_left
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.output import add_output, refuse_to_overwrite
+from benchmarks.output import print_or_write
 from benchmarks.paper.mechanisms import EPSILONS, MECHANISMS, TUNED_N, laplace_scale, settings
 from benchmarks.paper.samples import distributions, sample
 from benchmarks.paper.script import RESULTS
@@ -148,14 +147,7 @@ def _least_n(noise, epsilon, error):
 
 def main(argv=None):
     """Print the report, or write it to a file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add_output(parser)
-    options = parser.parse_args(argv)
-    if options.output:
-        refuse_to_overwrite(parser, options)
-        options.output.write_text(markdown(), encoding="utf-8")
-    else:
-        print(markdown(), end="")
+    print_or_write(__doc__.splitlines()[0], markdown, argv)
 
 
 if __name__ == "__main__":
