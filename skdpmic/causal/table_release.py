@@ -106,7 +106,7 @@ def with_noise(tables, variance, random_bytes):
     if variance == 0 or not tables:
         return tables
     ends = np.cumsum([table.size for table in tables])
-    flat = np.concatenate([table.ravel() for table in tables]).astype(object)
+    flat = np.concatenate([table.ravel() for table in tables])
     noisy = np.clip(flat + discrete_gaussian(variance, len(flat), random_bytes), -_MOST, _MOST).astype(np.int64)
     return [part.reshape(table.shape) for part, table in zip(np.split(noisy, ends[:-1]), tables, strict=True)]
 

@@ -40,7 +40,7 @@ class ChoicesInTurn(NoiseOnGrid):
         ----------
         candidates : ndarray of shape (n_candidates,)
             Numbers of the features to choose from, ascending.
-        worths : ndarray of shape (n_candidates,) of Python integers, or None
+        worths : ndarray of shape (n_candidates,) of integers, or None
             Scores by themselves, in grid steps, before any feature is chosen; None if features are kept.
         worths_beside : callable
             ``worths_beside(feature, taken)`` returns the joint scores of all candidates not taken with a feature that

@@ -23,8 +23,8 @@ _STEPS = 2**30  # grid steps in a score of 1
 
 
 def to_grid(scores):
-    """Scores in [0, 1], rounded down to integer grid steps, as Python integers."""
-    return np.floor(np.asarray(scores, dtype=np.float64) * _STEPS).astype(np.int64).astype(object)
+    """Scores in [0, 1], rounded down to integer grid steps, as int64."""
+    return np.floor(np.asarray(scores, dtype=np.float64) * _STEPS).astype(np.int64)
 
 
 def from_grid(steps):
@@ -92,7 +92,7 @@ class _NoisyScores(NoiseOnGrid):
             return scores, np.argsort(offsets - scores, kind="stable")
         noisy = to_grid(scores) + self._noise(len(scores), random_bytes)
         adjusted = noisy - to_grid(np.broadcast_to(offsets, scores.shape))
-        return from_grid(noisy), np.array(sorted(range(len(adjusted)), key=lambda i: -adjusted[i]), dtype=np.int64)
+        return from_grid(noisy), np.argsort(-adjusted, kind="stable")
 
     def interval(self, scores, confidence, simultaneous=False):
         """Intervals of at least this confidence for each noise-free score, or for all of them simultaneously."""

@@ -71,7 +71,7 @@ def _radius(n_cells, scale, random_bytes):
     largest = math.prod(math.comb(2 * d, d) for d in degrees)
     factorials = math.prod(map(math.factorial, degrees))
     while True:
-        radius = int(geometric(scale, sum(degrees) + 1, random_bytes).sum())
+        radius = sum(geometric(scale, sum(degrees) + 1, random_bytes).tolist())
         n_vectors = math.prod(n_within(m, radius) ** count for m, count in _counted(n_cells))
         bound = largest * math.perm(radius + sum(degrees), sum(degrees))
         if uniform_below(bound, 1, random_bytes)[0] < n_vectors * factorials:

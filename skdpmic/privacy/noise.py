@@ -1,7 +1,8 @@
 """Exact samplers of discrete noise (Canonne, Kamath and Steinke 2020, Algorithms 1 to 3; ``docs/theory/k_norm.md``).
 
 Only integers and comparisons of integers are used, never a floating-point logarithm or exponential, so samples follow
-their distribution exactly, given uniform random bits. All samplers make many draws at a time.
+their distribution exactly, given uniform random bits. All samplers make many draws at a time, as int64 where sums of
+them cannot overflow, otherwise as Python integers, which take ten times the memory.
 """
 
 import math
@@ -10,6 +11,9 @@ import os
 from fractions import Fraction
 
 import numpy as np
+
+_LIMIT = 2**60  # of integers kept as int64: sums of several of them cannot overflow
+_BLOCK = 2**14  # draws at a time
 
 
 def entropy_source(random_state=None):
@@ -59,7 +63,7 @@ def discrete_laplace(scale, size, random_bytes):
     Returns
     -------
     ndarray of shape (size,)
-        Python integers, which cannot overflow.
+        int64, or Python integers if one of them is 2**60 or more.
     """
 
     def with_sign(size):
@@ -68,7 +72,7 @@ def discrete_laplace(scale, size, random_bytes):
         # Minus zero is rejected; otherwise zero would be drawn twice as often as it should.
         return np.where(negative, -magnitude, magnitude), ~(negative & (magnitude == 0))
 
-    return _until_kept(with_sign, size)
+    return _in_blocks(lambda size: _until_kept(with_sign, size), size)
 
 
 def geometric(scale, size, random_bytes):
@@ -87,7 +91,7 @@ def geometric(scale, size, random_bytes):
     Returns
     -------
     ndarray of shape (size,)
-        Python integers, which cannot overflow.
+        int64, or Python integers if one of them is 2**60 or more.
     """
     t, s = Fraction(scale).as_integer_ratio()
     if t <= 0:
@@ -97,16 +101,18 @@ def geometric(scale, size, random_bytes):
         candidates = uniform_below(t, size, random_bytes)
         return candidates, _bernoulli_exp(candidates, t, random_bytes)
 
-    u = _until_kept(remainders, size)
-    v = np.zeros(size, dtype=object)
-    running = np.arange(size)
-    while len(running):
-        running = running[_bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, random_bytes)]
-        v[running] += 1
-    v *= t  # in place, as Python integers take much memory: v becomes (u + t v) // s
-    v += u
-    v //= s
-    return v
+    def block(size):
+        u = _until_kept(remainders, size)
+        v = np.zeros(size, dtype=np.int64)
+        running = np.arange(size)
+        while len(running):
+            running = running[_bernoulli_exp(np.ones(len(running), dtype=np.int64), 1, random_bytes)]
+            v[running] += 1
+        if max(t * (int(v.max(initial=0)) + 1), s) > _LIMIT:
+            v = v.astype(object)
+        return (u + t * v) // s
+
+    return _in_blocks(block, size)
 
 
 def discrete_gaussian(sigma2, size, random_bytes):
@@ -126,7 +132,7 @@ def discrete_gaussian(sigma2, size, random_bytes):
     Returns
     -------
     ndarray of shape (size,)
-        Python integers, which cannot overflow.
+        int64, or Python integers if one of them is 2**60 or more.
     """
     p, q = Fraction(sigma2).as_integer_ratio()
     if p <= 0:
@@ -135,9 +141,10 @@ def discrete_gaussian(sigma2, size, random_bytes):
 
     def nearly_gaussian(size):
         candidates = discrete_laplace(t, size, random_bytes)
-        return candidates, _bernoulli_exp_any((np.abs(candidates) * (t * q) - p) ** 2, 2 * p * q * t**2, random_bytes)
+        squares = (np.abs(candidates.astype(object)) * (t * q) - p) ** 2
+        return candidates, _bernoulli_exp_any(squares, 2 * p * q * t**2, random_bytes)
 
-    return _until_kept(nearly_gaussian, size)
+    return _in_blocks(lambda size: _until_kept(nearly_gaussian, size), size)
 
 
 def discrete_k_norm(scale, size, random_bytes):
@@ -157,10 +164,11 @@ def discrete_k_norm(scale, size, random_bytes):
     Returns
     -------
     ndarray of shape (size,)
-        Python integers, which cannot overflow.
+        int64, or Python integers if one of them is 2**60 or more.
     """
     half_width = _half_width(scale, size, random_bytes)
-    return uniform_below(2 * half_width + 1, size, random_bytes).astype(object) - half_width
+    draws = uniform_below(2 * half_width + 1, size, random_bytes)
+    return draws.astype(np.int64 if half_width < _LIMIT else object) - half_width
 
 
 def _half_width(scale, size, random_bytes):
@@ -174,7 +182,7 @@ def _half_width(scale, size, random_bytes):
     fineness = -(-size // (2 * scale))
     unit = 2 * fineness * scale
     while True:
-        total = int(geometric(unit, size + 1, random_bytes).sum())
+        total = sum(geometric(unit, size + 1, random_bytes).tolist())
         half_width = (total - fineness) // (2 * fineness)
         if half_width < 0:
             continue
@@ -193,7 +201,7 @@ def exponential_choice(scores, scale, random_bytes):
 
     Parameters
     ----------
-    scores : ndarray of shape (n_scores,) of Python integers
+    scores : ndarray of shape (n_scores,) of integers
     scale : int, above 0
     random_bytes : callable
         From :func:`entropy_source`.
@@ -225,15 +233,17 @@ def bernoulli_exp(gamma, size, random_bytes):
     bool ndarray of shape (size,)
     """
     numerator, denominator = Fraction(gamma).as_integer_ratio()
-    fits = max(numerator, denominator) < 2**62
-    return _bernoulli_exp_any(np.full(size, numerator, np.int64 if fits else object), denominator, random_bytes)
+    numerators = np.full(size, numerator, dtype=np.int64 if numerator < _LIMIT else object)
+    return _bernoulli_exp_any(numerators, denominator, random_bytes)
 
 
 def _bernoulli_exp_any(numerators, denominator, random_bytes):
-    """True with probability ``exp(-numerator / denominator)`` each, for numerators >= 0, as Python integers.
+    """True with probability ``exp(-numerator / denominator)`` each, for numerators >= 0.
 
     That is one success of probability 1/e for each unit of the quotient, and one of exp(-remainder).
     """
+    if denominator > _LIMIT:
+        numerators = numerators.astype(object)
     whole, rest = numerators // denominator, numerators % denominator
     success = np.ones(len(numerators), dtype=bool)
     running = np.flatnonzero(whole)
@@ -267,13 +277,20 @@ def _bernoulli_exp(numerators, denominator, random_bytes):
 
 def _until_kept(propose, size):
     """Candidates, each drawn again until kept: ``propose(size)`` returns this many, and a mask of those to keep."""
-    draws = np.zeros(size, dtype=object)
+    draws = np.zeros(size, dtype=np.int64)
     pending = np.arange(size)
     while len(pending):
         candidates, is_kept = propose(len(pending))
+        if candidates.dtype == object:
+            draws = draws.astype(object, copy=False)
         draws[pending[is_kept]] = candidates[is_kept]
         pending = pending[~is_kept]
     return draws
+
+
+def _in_blocks(draw, size):
+    """``draw(size)``, a block at a time, which bounds memory."""
+    return np.concatenate([draw(min(_BLOCK, size - start)) for start in range(0, max(size, 1), _BLOCK)])
 
 
 def uniform_below(bound, size, random_bytes):

@@ -39,7 +39,7 @@ class _TopK(NoiseOnGrid):
     scale: int
 
     def choose(self, adjusted, random_bytes):
-        """The index of one feature, from scores as an ndarray of Python integers, in grid steps."""
+        """The index of one feature, from scores in integer grid steps."""
         return int(np.argmax(adjusted)) if self.scale == 0 else int(self._choose(adjusted, random_bytes)[0])
 
     def release(self, scores, random_bytes, offsets=0.0):

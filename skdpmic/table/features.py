@@ -11,6 +11,8 @@ from skdpmic.table.bounds import axes_of, axis_of
 from skdpmic.table.nominal import Nominal
 from skdpmic.table.public import asks_for_data, refuse_missing
 
+_NO_ENTRY = object()  # in place of the axis of a feature that bounds do not describe
+
 
 def feature_axes(bounds, categories, n_features, names, declared=None, needs_ranges=True, unread=()):
     """The axis of each feature.
@@ -42,19 +44,20 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
         )
     nominal = by_number(categories or {}, "categories", n_features, names)
     nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
-    numeric = _numeric_axes(bounds, n_features, names) if needs_ranges else dict.fromkeys(range(n_features), Order())
-    if isinstance(bounds, dict) and needs_ranges and (both := nominal.keys() & numeric.keys()):
-        raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(sorted(both), names)}.")
-    declared = _of_declared(declared or {}, numeric, bounds)
-    axes = numeric  # and not a copy, which is large for many features
-    axes |= declared | nominal | dict.fromkeys(unread, Unread())
-    missing = [j for j in range(n_features) if j not in axes]
+    axes = _numeric_axes(bounds, n_features, names) if needs_ranges else [Order()] * n_features
+    both = sorted(j for j in nominal if axes[j] is not _NO_ENTRY)
+    if isinstance(bounds, dict) and needs_ranges and both:
+        raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(both, names)}.")
+    others = _of_declared(declared or {}, axes, bounds) | nominal | dict.fromkeys(unread, Unread())
+    for j, axis in others.items():
+        axes[j] = axis
+    missing = [j for j, axis in enumerate(axes) if axis is _NO_ENTRY]
     if missing:
         raise ValueError(
             "bounds must have an entry for every feature that is not in categories, got none for "
             f"{listed(missing, names)}."
         )
-    return [axes[j] for j in range(n_features)]
+    return axes
 
 
 def axes_without_ranges(categories, n_features, names, declared):
@@ -76,23 +79,23 @@ def axes_without_ranges(categories, n_features, names, declared):
 
 
 def _numeric_axes(bounds, n_features, names):
-    """Axes of numbers, by the number of the feature."""
-    if bounds is None:
-        return {}
+    """The axis of each feature that `bounds` describe, as numbers."""
     if asks_for_data(bounds):
-        return dict.fromkeys(range(n_features))
-    if isinstance(bounds, dict):
-        entries = by_number(bounds, "bounds", n_features, names)
-        return {j: axis_of(entry, _label("bounds", j, names)) for j, entry in entries.items()}
-    return dict(enumerate(axes_of(bounds, n_features)))
+        return [None] * n_features
+    if bounds is not None and not isinstance(bounds, dict):
+        return list(axes_of(bounds, n_features))
+    axes = [_NO_ENTRY] * n_features
+    for j, entry in by_number(bounds or {}, "bounds", n_features, names).items():
+        axes[j] = axis_of(entry, _label("bounds", j, names))
+    return axes
 
 
-def _of_declared(declared, numeric, bounds):
+def _of_declared(declared, axes, bounds):
     """Axes of columns whose type declares labels, unless these are numbers with a separate entry."""
     return {
         j: Labels(labels)
         for j, labels in declared.items()
-        if j not in numeric or (_are_text(labels) and not isinstance(bounds, dict))
+        if axes[j] is _NO_ENTRY or (_are_text(labels) and not isinstance(bounds, dict))
     }
 
 

@@ -134,7 +134,7 @@ class Pool:
     def __call__(self, unit, n, source):
         left = self._left.get(unit, [])
         if len(left) < n:
-            left = [*left, *geometric(unit, 20_000 + n, source)]
+            left = [*left, *geometric(unit, 20_000 + n, source).tolist()]
         self._left[unit] = left[n:]
         return np.array(left[:n], dtype=object)
 

@@ -12,6 +12,7 @@ from skdpmic.privacy.noise import (
     _bernoulli_exp,
     _bernoulli_exp_any,
     discrete_gaussian,
+    discrete_k_norm,
     discrete_laplace,
     entropy_source,
     exponential_choice,
@@ -161,6 +162,38 @@ def test_uniform_below_reaches_all_of_a_large_range(bound):
     draws = uniform_below(bound, 2000, entropy_source(0))
     assert 0 <= min(draws) < bound / 100
     assert bound * 99 / 100 < max(draws) < bound
+
+
+@pytest.mark.parametrize("draw", [geometric, discrete_laplace, discrete_gaussian])
+@pytest.mark.parametrize("scale", [7, 10**6, Fraction(10**20, 10**19 + 7), 2**58])
+def test_numbers_kept_as_int64_are_those_of_python_integers(draw, scale, monkeypatch):
+    # 2**58: some of the draws are above the limit.
+    drawn = []
+    for limit in (noise._LIMIT, -1):
+        monkeypatch.setattr(noise, "_LIMIT", limit)
+        drawn.append(draw(scale, 400, entropy_source(0)))
+    assert drawn[0].dtype == (np.int64 if scale in (7, 10**6) or draw is discrete_gaussian else object)
+    assert drawn[0].tolist() == drawn[1].tolist()
+
+
+@pytest.mark.parametrize("draw", [geometric, discrete_laplace, discrete_gaussian, discrete_k_norm])
+def test_draws_near_the_limit_of_int64_do_not_overflow(draw):
+    for exponent in range(54, 70):
+        scale = (2**exponent) ** (2 if draw is discrete_gaussian else 1)
+        draws = draw(scale, 300, entropy_source(exponent))
+        largest = max(map(abs, draws.tolist()))
+        assert 2**exponent < largest < 2**exponent * (600 if draw is discrete_k_norm else 30)
+        assert draws.dtype == object or largest < 2**61
+
+
+@pytest.mark.parametrize("draw", [geometric, discrete_laplace, discrete_gaussian])
+def test_draws_do_not_depend_on_the_blocks_in_law_and_none_is_left_out(draw, monkeypatch):
+    monkeypatch.setattr(noise, "_BLOCK", 1000)
+    p_value = {geometric: geometric_p_value, discrete_laplace: laplace_p_value, discrete_gaussian: gaussian_p_value}
+    draws = draw(50, N_DRAWS + 1, entropy_source(0))
+    assert len(draws) == N_DRAWS + 1
+    assert p_value[draw](draws, 50) > ALPHA
+    assert len(draw(50, 0, entropy_source(0))) == 0
 
 
 @pytest.mark.unseeded

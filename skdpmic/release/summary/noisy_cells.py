@@ -95,7 +95,7 @@ class GaussianCells:
 
     def release(self, counts, random_bytes):
         """Noisy counts as arrays of floats, not clamped, which sum to the number of records in each column."""
-        noise = iter(discrete_gaussian(self.variance, sum(self.n_cells) - len(self.n_cells), random_bytes))
+        noise = iter(discrete_gaussian(self.variance, sum(self.n_cells) - len(self.n_cells), random_bytes).tolist())
         noisy = [[int(count) + next(noise) for count in of_column[:-1]] for of_column in counts]
         return [
             np.array([*cells, int(of_column.sum()) - sum(cells)], dtype=np.float64)

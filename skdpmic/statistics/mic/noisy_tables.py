@@ -129,7 +129,7 @@ class GeometricMechanism:
         if self.scale == 0:
             return np.array(counts, dtype=np.int64)
         noise = discrete_laplace(self.scale, counts.size, random_bytes).reshape(counts.shape)
-        return np.clip(np.asarray(counts).astype(object) + noise, 0, n).astype(np.int64)
+        return np.clip(np.asarray(counts, dtype=np.int64) + noise, 0, n).astype(np.int64)
 
 
 # --- Scores: from the noisy table and public numbers ----------------------------------------------------------
