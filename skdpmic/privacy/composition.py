@@ -16,6 +16,7 @@ from skdpmic.privacy.parameters import exact
 _ROUNDING = 2.0**-48
 _TINY = 4 * 2.0**-1074  # covers underflow
 _LARGE = 2.0**200  # larger numbers are replaced by this, so that nothing overflows
+_BITS = 40  # of budgets: the last digits of exp and log differ between processors and C libraries
 
 
 def scale_for_rho(rho, n_releases, steps):
@@ -52,7 +53,7 @@ def rho_for(epsilon, delta):
     Returns
     -------
     float
-        Infinite for infinite epsilon.
+        Of 40 bits, so that nearly every machine draws the same noise for a seed. Infinite for infinite epsilon.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def rho_for(epsilon, delta):
     rho, _ = _turning_point(lambda rho: delta_of(rho, epsilon) <= delta)
     if rho == 0:
         raise ValueError(f"epsilon and delta must be larger, got {epsilon!r} and {delta!r}.")
-    return rho
+    return _rounded_down(rho)
 
 
 def epsilon_of(rho, delta):
@@ -88,7 +89,7 @@ def epsilon_of(rho, delta):
 
 
 def epsilon_within(rho, delta):
-    """The largest epsilon with ``rho_for(epsilon, delta) <= rho``, to within a few units of the last digit.
+    """The largest epsilon with ``rho_for(epsilon, delta) <= rho``, to within a few units of its 40 bits.
 
     Parameters
     ----------
@@ -97,9 +98,9 @@ def epsilon_within(rho, delta):
     """
     if rho <= 0:
         return 0.0
-    epsilon = epsilon_of(float(rho), delta)
+    epsilon = _rounded_down(epsilon_of(float(rho), delta))
     while epsilon > 0 and rho_for(epsilon, delta) > rho:
-        epsilon *= 1 - 2.0**-50
+        epsilon = _rounded_down(epsilon * (1 - 2.0**-_BITS))
     return epsilon
 
 
@@ -175,6 +176,11 @@ def _root(increasing, low, high):
     while low < (middle := (low + high) / 2) < high:
         low, high = (low, middle) if increasing(middle) > 0 else (middle, high)
     return low
+
+
+def _rounded_down(number):
+    mantissa, exponent = math.frexp(number)
+    return math.ldexp(math.floor(math.ldexp(mantissa, _BITS)), exponent - _BITS)
 
 
 def _turning_point(holds):

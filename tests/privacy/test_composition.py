@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for, scale_for_rho
+from skdpmic.privacy import composition
+from skdpmic.privacy.composition import delta_of, divided, epsilon_of, rho_for, scale_for_rho
 from tests.folding import each
 from tests.privacy.laws import rho_of_scale
 
@@ -47,6 +48,38 @@ def test_rho_is_the_largest_that_fits_rounded_down(epsilon, delta):
     rho = rho_for(epsilon, delta)
     with mpmath.workdps(40):
         assert exact_delta(rho, epsilon) <= delta < exact_delta(rho * (1 + 1e-9), epsilon)
+
+
+class OtherLibrary:
+    """The functions of `math`, with exp and log1p off by a unit of the last digit, as in another C library."""
+
+    def __init__(self):
+        self._towards = np.random.RandomState(0)
+
+    def __getattr__(self, name):
+        return getattr(math, name)
+
+    def exp(self, x):
+        return self._neighbour(math.exp(x))
+
+    def log1p(self, x):
+        return self._neighbour(math.log1p(x))
+
+    def _neighbour(self, x):
+        return math.nextafter(x, self._towards.choice([-math.inf, x, math.inf]))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
+def test_budgets_are_the_same_with_another_c_library(epsilon, monkeypatch):
+    others = [(epsilon, delta) for delta in (1e-9, 1e-6, 1e-3)]
+    here = [(rho_for(*budget), divided(*budget, Fraction(3, 20))) for budget in others]
+    assert all((Fraction(rho).numerator).bit_length() <= 40 for rho, _ in here)
+    monkeypatch.setattr(composition, "math", OtherLibrary())
+    rho_for.cache_clear()
+    divided.cache_clear()
+    assert here == [(rho_for(*budget), divided(*budget, Fraction(3, 20))) for budget in others]
+    largest, _ = composition._turning_point(lambda rho: delta_of(rho, epsilon) <= 1e-6)
+    assert largest * (1 - 2.0**-39) < rho_for(epsilon, 1e-6) < largest * (1 + 2.0**-48)
 
 
 @pytest.mark.parametrize("epsilon, delta", BUDGETS)
