@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import warnings
+from codeop import compile_command
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 from types import SimpleNamespace
@@ -138,6 +139,16 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
     assert all(name.endswith((".db", *LEFT.get(page, ()))) for name in os.listdir())  # ledgers
     if page == "choose/planning.md":
         assert names["display"].frequencies.shape == (7, 30)
+
+
+@each("page", ENVIRONMENTS)
+def test_the_code_of_a_page_that_starts_python_can_be_pasted(page):
+    """A statement of several lines needs an empty line after it."""
+    for _, code, *_ in blocks(page):
+        lines = []
+        for line in [*code.splitlines(), ""]:
+            lines = [] if compile_command("\n".join([*lines, line])) else [*lines, line]
+        assert lines == []
 
 
 @each("page", PAGES)

@@ -86,6 +86,48 @@ def test_the_table_of_private_tables():
         assert_rounded(cells, [row[measure] for row in of for measure in ("auc", "se")])
 
 
+MODEL_PAGE, TABLE_PAGE = "docs/publish/private_model.md", "docs/publish/private_table.md"
+PLAIN, REGULARISED = "logistic regression", "logistic regression, C=0.1"
+# A page, what it says with blanks for the numbers, and of which kept results they are.
+SENTENCES = [
+    (MODEL_PAGE, "a ROC AUC of {}, and on all 129 columns {}.", [(PLAIN, "chosen", "0.1"), (PLAIN, "all", "0.1")]),
+    (MODEL_PAGE, "Without privacy, logistic regression reaches {} on all columns", [(PLAIN, "all", "inf")]),
+    (
+        MODEL_PAGE,
+        "all columns reach {} at ε = 0.1, {} at 0.25, {} at 0.5, {} at 1 and {} at 5; five columns reach {}, {}, {}, "
+        "{} and {}.",
+        [(REGULARISED, of, epsilon) for of in ("all", "chosen") for epsilon in ("0.1", "0.25", "0.5", "1.0", "5.0")],
+    ),
+    (MODEL_PAGE, "reaches {} instead of {}.", [(PLAIN, "chosen jointly", "0.5"), (PLAIN, "chosen", "0.5")]),
+    (TABLE_PAGE, "an AUC of {} to {} on real people", [("chosen, MST", "0.5"), ("chosen, Fixed", "0.5")]),
+    (
+        TABLE_PAGE,
+        "the AUC is then {} ± {} at ε = 0.5 and {} ± {} at 2",
+        [("chosen, MST rounded", epsilon) for epsilon in ("0.5", "2.0")],
+    ),
+    (
+        TABLE_PAGE,
+        "is {} ± {} at ε = 0.1, {} ± {} at 0.5 and {} ± {} at 2",
+        [("all, pairs", epsilon) for epsilon in ("0.1", "0.5", "2.0")],
+    ),
+    (
+        TABLE_PAGE,
+        "five chosen columns reaches {} ± {}, {} ± {} and {} ± {}.",
+        [("chosen, pairs", epsilon) for epsilon in ("0.1", "0.5", "2.0")],
+    ),
+]
+
+
+@pytest.mark.parametrize("page, sentence, keys", SENTENCES)
+def test_sentences_about_private_models_and_tables(page, sentence, keys):
+    kept = by(["model", "columns", "epsilon"], results("benchmarks/ends/results/model.csv"))
+    kept |= by(["way", "epsilon"], results("benchmarks/ends/results/table.csv"))
+    (numbers,) = re.findall(re.escape(sentence).replace(r"\{\}", r"(\d+\.\d+)"), pages.text_of(page))
+    measures = ("auc", "se") if "±" in sentence else ("auc",)
+    numbers = [numbers] if isinstance(numbers, str) else numbers
+    assert_rounded(numbers, [kept[key][measure] for key in keys for measure in measures])
+
+
 def test_the_table_of_significance():
     kept = by(["target", "effect", "statistic"], results("benchmarks/results/significance_classes.csv"))
     targets = [

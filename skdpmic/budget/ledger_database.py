@@ -5,6 +5,7 @@ the answer to its COMMIT is lost.
 """
 
 import functools
+import os
 import random
 import re
 import secrets
@@ -14,7 +15,7 @@ from skdpmic.budget.ledger_tables import DatabaseBook, ledger_tables, write_new
 
 _WAIT = 60  # seconds for others to finish writing, and for a server to return after a lost answer
 _N_TRIES = 30  # of a transaction refused because of concurrent ones
-_URL = re.compile(r"[A-Za-z][\w+.-]+://")
+_URL = re.compile(r"\s*[A-Za-z][\w+.-]+:/")
 _SECRET = re.compile(r"passw|pwd|secret|token|odbc_connect", re.IGNORECASE)  # in names of URL query parameters
 _PATIENCE = {  # of libpq, to notice a lost server within a minute
     "connect_timeout": 20,
@@ -30,8 +31,8 @@ _jitter = random.SystemRandom()  # not the generator that users can seed
 
 
 def is_url(place):
-    """Whether `place` is the URL of a database."""
-    return isinstance(place, str) and _URL.match(place) is not None
+    """Whether `place` is the URL of a database, perhaps mistyped: messages show paths, but never passwords."""
+    return _URL.match(os.fsdecode(place)) is not None
 
 
 class DatabaseStorage:
@@ -277,6 +278,7 @@ def _parsed(url):
     except ModuleNotFoundError:
         return None, ModuleNotFoundError("a ledger in a database requires SQLAlchemy: pip install 'skdpmic[team]'.")
     try:
+        str(url).encode()  # psycopg would fail here, with an error that quotes the password
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         return None, ValueError("the URL of a ledger cannot be read: write it as 'postgresql+psycopg://user@host/db'.")

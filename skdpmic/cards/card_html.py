@@ -13,7 +13,8 @@ def page(fields):
     """A complete page."""
     title = html.escape(f"Privacy card of {fields['by']}")
     return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n</head>\n'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n</head>\n'
         f"<body>\n{fragment(fields)}\n</body>\n</html>\n"
     )
 

@@ -5,6 +5,7 @@ import sys
 
 from skdpmic._utils.texts import budget
 from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_exports import standing
 
 
@@ -13,11 +14,13 @@ class DeclinedError(Exception):
 
 
 def open_ledger(path):
-    """The ledger in an existing file, because a mistyped name must not create a new budget; None without a path."""
+    """The ledger in an existing file or database; None without a path. A mistyped name must not create a new budget."""
     if path is None:
         return None
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"there is no ledger {path!r}: 'python -m skdpmic ledger {path} --create' creates it.")
+    if not is_url(path) and not os.path.exists(path):
+        raise FileNotFoundError(
+            f"there is no ledger {path!r}: 'python -m skdpmic ledger {path} --create --epsilon E' creates it."
+        )
     return BudgetLedger.open(path)
 
 

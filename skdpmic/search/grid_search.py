@@ -333,6 +333,8 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         best_estimator.fit(X, y, **params)
         with rollback_on_error(self):  # an interrupt must not leave an estimator with the cost of the choice alone
             self.best_estimator_ = best_estimator
+            for private in private_estimators(best_estimator):
+                self._broken_by += private._broken_by()
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(best_estimator, name):
                     setattr(self, name, getattr(best_estimator, name))
@@ -366,8 +368,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         return self.best_estimator_.classes_
 
     def _shown(self):
-        inside = private_estimators(self.best_estimator_) if hasattr(self, "best_estimator_") else []
-        return shown_search(self, [*self._broken_by, *(name for private in inside for name in private._broken_by())])
+        return shown_search(self, self._broken_by)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "best_index_")

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 import traceback
 from datetime import datetime
+from pathlib import PurePosixPath
 
 import numpy as np
 import pytest
@@ -90,6 +91,11 @@ def lines_of(error):
         f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db?my_password={SECRET}",
         f"nonsense://ann:{SECRET}@127.0.0.1:1/db",
         f"sqlite:///{SECRET}?password={SECRET}",
+        f" postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db",
+        f"postgresql+psycopg:/ann:{SECRET}@127.0.0.1:1/db",
+        f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db".encode(),
+        PurePosixPath(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db"),
+        "postgresql+psycopg://ann:s3cr\udce9@127.0.0.1:1/db",  # not UTF-8, as the operating system hands it on
     ],
 )
 def test_no_message_and_no_traceback_shows_the_password_of_a_server_that_is_not_there(url, make):

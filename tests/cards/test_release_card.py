@@ -169,9 +169,27 @@ def test_what_breaks_the_guarantee_is_said_for_good(kind, parameters, names, why
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@each("name", ESTIMATORS)
+def test_a_seed_of_any_estimator_is_said_for_good(name):
+    fitted = make_pipeline(ESTIMATORS[name](random_state=0)).fit(X, Y)[0].set_params(random_state=None)
+    assert release_card(fitted).fields["broken_by"] == ["random_state"]
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@each("kind", [partial(DPMICScorer, bounds=(0, 1)), partial(PrivateForwardSelector, 1)])
+def test_labels_that_were_read_from_the_data_are_said_for_good(kind):
+    fitted = kind(classes="data").fit(X, Y > 0.3).set_params(classes=[0, 1])
+    assert release_card(fitted).fields["broken_by"] == ["classes"]
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 def test_what_breaks_a_look_a_search_and_reports_is_said():
     assert release_card(summary(random_state=0)).fields["broken_by"] == ["random_state"]
     assert release_card(search(random_state=0).fit(X, Y)).fields["broken_by"] == ["random_state"]
+    seeded = search().set_params(estimator__privateselectkbest__random_state=0).fit(X, Y)
+    for later in (0, None):
+        seeded.best_estimator_[0].set_params(random_state=later)
+        assert release_card(seeded).fields["broken_by"] == ["random_state"]
     reports = RandomizedResponse(epsilon=math.inf, bounds=(0, 1), random_state=0).fit(X)
     fields = release_card(reports).fields
     assert fields["broken_by"] == ["random_state", "epsilon"]
@@ -289,6 +307,26 @@ def test_a_damaged_card_is_refused_or_has_a_page(cards, tmp_path):
         with pytest.raises(ValueError, match="card"):
             PrivacyCard.from_json(json.dumps(wrong))
     assert n_refused > 80
+
+
+def paths(value, path=()):
+    """Of a card: where each of its keys is."""
+    if isinstance(value, dict):
+        for name in value:
+            yield (*path, name)
+            yield from paths(value[name], (*path, name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths(inner, path)
+
+
+def test_a_card_of_version_1_is_read_for_good_and_no_key_of_it_is_gone(tmp_path):
+    """``version_1.json`` is never written again."""
+    kept = PrivacyCard.from_json(Path(__file__).with_name("version_1.json").read_text("utf-8"))
+    assert kept.to_html().count("PrivateSelectKBest") == 4  # title, statement, what was published, entry
+    ledger = BudgetLedger(tmp_path / "ledger.db", 5.0)
+    now = release_card(ESTIMATORS["names"](ledger=ledger).fit(X, Y)).fields
+    assert set(paths(kept.fields)) <= set(paths(now))
 
 
 def test_keys_that_a_later_version_adds_are_let_be(cards):

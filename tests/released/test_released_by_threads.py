@@ -1,0 +1,23 @@
+"""Fits in several threads at once release what each of them releases alone."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.released.cases import CASES
+from tests.released.test_released_before import BEFORE, differences
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+SOME = [
+    *["scores, mtv_r, laplace, numbers"] * 8,
+    *sorted(CASES)[::3],
+]  # the same, which share what is cached; and others
+
+
+def test_threads_release_at_once_what_each_releases_alone():
+    def differs(case):
+        return differences(BEFORE[case], json.loads(json.dumps(CASES[case]())))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert not [found for found in threads.map(differs, SOME) if found]
