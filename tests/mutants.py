@@ -721,6 +721,10 @@ MUTANTS = [
     Mutant("scale_for_rho", "2 * Fraction(rho)", "4 * Fraction(rho)", f"{GAUSSIAN}[1.0-1e-06-4-6]"),
     Mutant("rho_for", "delta_of(rho, epsilon) <= delta", "delta_of(rho, delta) <= epsilon",
            f"{GAUSSIAN}[1.0-1e-06-4-6]"),
+    Mutant("rho_for", "_rounded_down(rho)", "rho",
+           "privacy/test_composition.py::test_budgets_are_the_same_with_another_c_library"),
+    Mutant("_rounded_down", "math.floor(math.ldexp(mantissa, _BITS))", "math.ceil(math.ldexp(mantissa, _BITS))",
+           "privacy/test_composition.py::test_rho_is_the_largest_that_fits_rounded_down"),
     Mutant("_ROUNDING", "2.0**-48", "0.0",
            "privacy/test_composition.py::test_delta_is_the_infimum_over_alpha_rounded_up"),
     # --- Intervals
@@ -836,6 +840,8 @@ MUTANTS = [
     Mutant("PrivateGridSearch._check_private_estimators",
            "self.ledger is None and any(estimator.ledger is not None for estimator in private)", "False",
            "search/test_grid_search.py::test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn"),
+    Mutant("PrivateGridSearch._refit", "self._broken_by += private._broken_by()", "pass",
+           "cards/test_release_card.py::test_what_breaks_a_look_a_search_and_reports_is_said"),
     # --- What is planned
     Mutant("answers.least", "values[first]", "values[max(first - 1, 0)]", f"{PLANNED}[request_0]"),
     Mutant("planned", "mechanism.margin(CONFIDENCE)", "mechanism.margin(CONFIDENCE) / 1.01",
@@ -1082,6 +1088,8 @@ MUTANTS = [
     Mutant("CellsRelease._pure", "share * exact(self.epsilon)", "exact(self.epsilon)", TWO_PARTS),
     Mutant("CellsRelease._gaussian", "share * rho", "rho", TWO_PARTS),
     Mutant("CellsRelease.cost", "share**2", "share**3", TWO_PARTS),
+    Mutant("suspicions._of_both_ends", "share - reach <= FEWEST", "True",
+           f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon"),
     Mutant("private_summary.private_summary", "run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)",
            "run(expense, draw, ledger=None, random_state=random_state, stacklevel=3)",
            f"{SUMMARY}::test_the_ledger_is_charged_before_anything_is_counted"),

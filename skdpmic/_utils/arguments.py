@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import holds_dates, is_date, refuse_dates, refuse_masked
+from skdpmic._utils.readable import dtype_name, holds_dates, is_date, refuse_dates, refuse_masked
 
 _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
 
@@ -20,7 +20,7 @@ def check_column(values, name):
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-dimensional, got an array of shape {array.shape}.")
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}.")
+        raise ValueError(f"{name} must hold real numbers, got dtype {dtype_name(array)}.")
     array = array.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity.")

@@ -188,6 +188,8 @@ class Codebook:
         ------
         ValueError
             If it is not a valid schema, or describes no column sufficiently.
+        TypeError
+            If it is neither a path nor a dict.
         OSError
             If the file cannot be read.
         ImportError
@@ -309,7 +311,7 @@ class Codebook:
         Raises
         ------
         ValueError
-            If the frame lacks a column that is described.
+            If the frame lacks a column that is described, or has no feature that is used.
 
         Warns
         -----
@@ -325,6 +327,8 @@ class Codebook:
             told = f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}."
             warnings.warn(told, stacklevel=2)
         names = self._names(frame.to_native() if features is None else features, target)
+        if not names:
+            raise ValueError("frame must have a feature that the codebook describes, of a type that is used, got none.")
         records = {"X": columns_at(frame, [place_of[name] for name in names]).to_native()}
         if target is not None:
             self._used(target)

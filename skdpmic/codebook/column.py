@@ -143,8 +143,11 @@ def _labels(given, where):
 
 def _of_fields(fields, where):
     _check_names(fields, where)
+    blank = [name for name, value in fields.items() if _is_blank(value)]
+    fields = {name: value for name, value in fields.items() if name not in blank}
+    _check_type_and_scale(fields, where)
     texts = {name: _text(fields.get(name), f"{name} of {where}") for name in ("unit", "description")}
-    entry = _of_values(fields, where)
+    entry = _of_values(fields, blank, where)
     kind = fields.get("type", entry.kind)
     if kind != entry.kind:
         raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {kind!r}.")
@@ -160,6 +163,9 @@ def _check_names(fields, where):
         are_names = any(isinstance(fields[name], dict) for name in unknown)
         advice = ". A name with a dot must be in quotes" if are_names else ""
         raise ValueError(f"the fields of {where} must be among {list(_FIELDS)}, got {unknown}{advice}.")
+
+
+def _check_type_and_scale(fields, where):
     kind = fields.get("type", NUMBER)
     if kind not in KINDS:
         raise ValueError(f"the type of {where} must be one of {list(KINDS)}, got {kind!r}.")
@@ -167,15 +173,15 @@ def _check_names(fields, where):
         raise ValueError(f"the scale of {where} must be 'linear' or 'log', and needs a range, got {fields['scale']!r}.")
 
 
-def _of_values(fields, where):
+def _of_values(fields, blank, where):
     kind = fields.get("type")
-    values = {name: fields[name] for name in _VALUES if name in fields and not _is_blank(fields[name])}
+    values = {name: fields[name] for name in _VALUES if name in fields}
     if kind in (BOOLEAN, IDENTIFIER, TEXT) and not values:
         return ColumnEntry(kind)
     if len(values) != 1:
         wanted = {LABELS: "labels", None: "a type, range, knots or labels"}.get(kind, "range or knots")
-        blank = [f"{name} left blank" for name in _VALUES if name in fields]
-        got = " and ".join(list(values) or blank) or "none"
+        left = [f"{name} left blank" for name in ("type", *_VALUES) if name in blank]
+        got = " and ".join(list(values) or left) or "none"
         raise ValueError(f"{where} must have {wanted}, got {got}.")
     ((name, value),) = values.items()
     if not isinstance(value, list | tuple):
@@ -200,7 +206,7 @@ def _is_blank(value):
 def _text(value, name):
     if value is not None and not isinstance(value, str):
         raise ValueError(f"the {name} must be a str, got {value!r}.")
-    return value or None
+    return value
 
 
 # --- Durations, which a file gives as a number of units ---------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The columns of a Frictionless Table Schema, read by the frictionless library."""
 
 import os
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
@@ -30,8 +31,10 @@ def read_table_schema(source):
         where = source = os.fspath(source)
         with Path(source).open("rb"):  # raises if it is not a file; frictionless would accept a URL
             pass
-    else:
+    elif isinstance(source, Mapping):
         where, source = "source", dict(source)
+    else:
+        raise TypeError(f"source must be a path or a dict, got {type(source).__name__}.")
     try:
         schema = frictionless.Schema.from_descriptor(source)
     except frictionless.FrictionlessException as error:

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 
 import pyarrow
 import pyarrow.csv
@@ -11,6 +12,8 @@ from skdpmic._utils.readable import refuse_repeated
 from skdpmic.command_line.spelled_values import spelled, type_of
 
 _DELIMITERS = ";\t|"  # other than the comma
+# Read from pyarrow's message, because its `invalid_row_handler` prints a traceback about bytes that are not UTF-8.
+_NUMBER_OF_VALUES = re.compile(r"^CSV parse error: (?:Row #\d+: )?Expected \d+ columns, got (\d+)")
 
 
 class CsvFile:
@@ -102,15 +105,8 @@ class CsvFile:
 
     def _batches(self, names):
         """Batches of records, as text; errors quote none of them."""
-        wrong = []
-
-        def refuse(row):
-            wrong.append(row.actual_columns)
-            return "error"
-
         texts = dict.fromkeys(self.names, pyarrow.string())
         stream = self._by_library(
-            wrong,
             pyarrow.csv.open_csv,
             self._path,
             pyarrow.csv.ReadOptions(column_names=self.names, skip_rows=1),
@@ -118,20 +114,28 @@ class CsvFile:
                 delimiter=self._delimiter,
                 newlines_in_values=True,  # so that blocks do not end inside quotes
                 ignore_empty_lines=len(self.names) > 1,
-                invalid_row_handler=refuse,
             ),
             pyarrow.csv.ConvertOptions(column_types=texts, include_columns=names, strings_can_be_null=False),
         )
-        while (batch := self._by_library(wrong, next, stream, None)) is not None:
+        while (batch := self._by_library(next, stream, None)) is not None:
             yield batch
 
-    def _by_library(self, wrong, read, *arguments):
+    def _by_library(self, read, *arguments):
+        found = []
+
+        def noted(*arguments):
+            try:
+                return read(*arguments)
+            except pyarrow.ArrowInvalid as error:
+                found.extend(_NUMBER_OF_VALUES.findall(str(error)))
+                raise
+
         try:
-            return read_by_engine(self._name, read, *arguments)
+            return read_by_engine(self._name, noted, *arguments)
         except ValueError:
-            if not wrong:
+            if not found:
                 raise
         n_names = len(self.names)
         raise ValueError(
-            f"{self._name} must have {n_names} values in every line, as in the first, got {wrong[0]} in one line."
+            f"{self._name} must have {n_names} values in every line, as in the first, got {found[0]} in one line."
         )

@@ -143,6 +143,11 @@ def is_frame(X):
 
 def as_frame(X, name="X"):
     """A narwhals dataframe in memory."""
+    if not is_frame(X):
+        refuse_remote(X, name)
+        if is_dask_collection(X):
+            raise TypeError(f"{name} must be in memory, got a dask collection: call .compute() first.")
+        raise TypeError(f"{name} must be a dataframe, got {type(X).__name__}.")
     X = read_by_engine(name, X.collect) if is_lazy(X) else X
     if not nw.dependencies.is_into_dataframe(X):
         X = _by_library(name, pyarrow=lambda pyarrow: pyarrow.table(X), polars=lambda polars: polars.DataFrame(X))

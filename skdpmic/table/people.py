@@ -141,5 +141,5 @@ def _numbered(labels):
 def _is_missing(label):
     try:
         return label is None or bool(label != label)  # NaN and NaT differ from themselves
-    except TypeError:  # pandas.NA has no truth value
+    except Exception:  # pandas.NA has no truth value; errors of a custom label class may quote the label
         return True

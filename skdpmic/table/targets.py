@@ -10,7 +10,7 @@ from sklearn.utils import check_X_y
 
 from skdpmic._utils.arguments import check_shares
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import abbreviated, as_objects, refuse_masked
+from skdpmic._utils.readable import abbreviated, as_objects, dtype_name, refuse_masked
 from skdpmic.table.axes import Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
 from skdpmic.table.dates import NUMBERS
@@ -119,7 +119,7 @@ def make_target(y, n_samples, axis, classes, reader):
 def _as_numbers(y, axis):
     kind, allowed = kind_of(y), ANY_ORDER if axis is None or axis.of == Order.of else (axis.of, OBJECTS)
     if kind not in allowed or y.dtype.kind in "UST":
-        raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got dtype {y.dtype}.")
+        raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got dtype {dtype_name(y)}.")
     values = as_numbers(y, allowed, "y").astype(np.float64, copy=False)
     if np.isnan(values).any():
         raise ValueError("Input y contains NaN.")
@@ -166,7 +166,9 @@ def _labels_of_data(y):
 def _codes_of_array(y, labels):
     """The number of each label, or -1."""
     if kind_of(labels) != kind_of(y):
-        raise ValueError(f"classes and y must hold labels of one type, got dtypes {labels.dtype} and {y.dtype}.")
+        raise ValueError(
+            f"classes and y must hold labels of one type, got dtypes {dtype_name(labels)} and {dtype_name(y)}."
+        )
     codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
     return np.where(labels[codes] == y, codes, -1)
 

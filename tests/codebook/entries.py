@@ -61,6 +61,7 @@ ENTRIES = [
     ({"type": "identifier", "range": [], "unit": ""}, ColumnEntry("identifier")),
     ({"type": "identifier", "range": "", "labels": ()}, ColumnEntry("identifier")),
     ({"type": "text", "labels": []}, ColumnEntry("text")),
+    ({"type": "", "range": [0, 110], "scale": "", "knots": []}, ColumnEntry("number", (0, 110))),
     (ColumnEntry("number", (0, 1)), ColumnEntry("number", (0, 1))),
 ]
 
@@ -113,6 +114,8 @@ WRONG = [
     ({"type": "number"}, "column 'x' must have range or knots, got none"),
     ({"type": "number", "range": []}, "column 'x' must have range or knots, got range left blank"),
     ({"type": "labels", "labels": []}, "column 'x' must have labels, got labels left blank"),
+    ({"type": ""}, "column 'x' must have a type, range, knots or labels, got type left blank"),
+    ({"rang": [], "labels": ["a", "b"]}, r"column 'x' must be among .*, got \['rang'\]\."),
     ({"type": "duration", "range": [0, 1]}, "the unit of column 'x', a duration, must be one of .*, got None"),
     ({"type": "duration", "range": [0, 1], "unit": "years"}, "the unit of column 'x', a duration, .*, got 'years'"),
     ({"range": [0 * DAYS, DAYS], "unit": "fortnights"}, "the unit of column 'x', a duration, .*, got 'fortnights'"),

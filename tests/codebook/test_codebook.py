@@ -277,6 +277,18 @@ def test_a_column_that_is_not_described_cannot_be_asked_for():
             ask("age")
 
 
+@each("codebook, target", [(Codebook({"note": "text"}), None), (Codebook({"note": "text", "age": (0, 110)}), "age")])
+def test_a_frame_without_a_feature_is_refused(codebook, target):
+    with pytest.raises(ValueError, match="frame must have a feature that the codebook describes, of a type that is"):
+        quietly(codebook.records, FRAME, target)
+
+
+def test_a_table_that_is_not_in_memory_is_refused():
+    remote = pytest.importorskip("dask.dataframe").from_pandas(FRAME, npartitions=2)
+    with pytest.raises(TypeError, match="frame must be in memory, got a dask collection"):
+        CODEBOOK.records(remote)
+
+
 @each("names", [("ward", "age"), np.array(["ward", "age"]), pandas.Index(["ward", "age"]), {"ward": 1, "age": 2}])
 def test_names_may_be_in_anything_that_holds_names(names):
     assert quietly(CODEBOOK.records, FRAME, features=names)["X"].columns.tolist() == ["ward", "age"]

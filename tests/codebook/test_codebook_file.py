@@ -202,7 +202,7 @@ def test_the_line_of_a_column_of_any_name_is_told(name):
         for i, line in enumerate(text.split("\n"), 1)
         if line.startswith("[") and name in tomllib.loads(line)["columns"]
     )
-    assert f"\nline {line}: the type of column {name!r} must be" in refusal(text)
+    assert f"\nline {line}: column {name!r} must have a type, range, knots or labels, got type" in refusal(text)
 
 
 @each(

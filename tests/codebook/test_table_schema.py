@@ -184,6 +184,12 @@ def test_what_is_no_schema_is_refused(descriptor):
         Codebook.from_table_schema(descriptor)
 
 
+@each("source", [5, [1], None])
+def test_what_is_neither_a_path_nor_a_dict_is_refused(source):
+    with pytest.raises(TypeError, match=f"source must be a path or a dict, got {type(source).__name__}"):
+        Codebook.from_table_schema(source)
+
+
 def test_a_file_that_is_no_schema_is_named(tmp_path):
     path = tmp_path / "schema.json"
     path.write_text("{nonsense", encoding="utf-8")

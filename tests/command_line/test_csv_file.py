@@ -127,6 +127,7 @@ BROKEN = {
     b"number,labels\n1,a\n2,b,8675309\n": "t.csv must have 2 values in every line, as in the first, got 3",
     b"number,labels\n1,a\n8675309\n": "t.csv must have 2 values in every line, as in the first, got 1",
     b"number,labels\n1,8675309\xff\n": "t.csv could not be read",
+    b"number,labels\n1,a\n2,b,8675309\xff\n": "t.csv must have 2 values in every line, as in the first, got 3",
     b"number,number\n1,2\n": "distinct column names",
     b"number;labels\n1;a\n": "pass --delimiter ';'",
     b"number\tlabels\n1\ta\n": "pass --delimiter tab",
@@ -137,8 +138,9 @@ BROKEN = {
 
 
 @each("text", BROKEN)
-def test_a_broken_file_is_an_error_without_its_values(text, tmp_path):
+def test_a_broken_file_is_an_error_without_its_values(text, tmp_path, capfd):
     raises(tmp_path, text, BROKEN[text])
+    assert capfd.readouterr() == ("", "")
 
 
 def test_line_breaks_in_quotes_are_read_if_they_are_allowed(tmp_path):

@@ -130,7 +130,7 @@ def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
         ([*SELECT, "--keep", "name"], "keep"),
         ([*SELECT, "--codebook", "none.toml"], "none.toml"),
         ([*SELECT, "--codebook", "people.csv"], "TOML"),
-        ([*SELECT, "--ledger", "none.db"], "there is no ledger 'none.db'"),
+        ([*SELECT, "--ledger", "none.db"], "none.db --create --epsilon E' creates it"),
         ([*SELECT, "--ledger", "codebook.toml"], "codebook.toml"),
         ([*SELECT, "-o", "none/names.txt"], "there is no folder 'none'"),
         ([*SELECT, "--picture", "none/gaps.png"], "there is no folder 'none'"),
@@ -157,6 +157,15 @@ def test_what_is_invalid_is_said_in_words_and_costs_nothing(options, message, fo
     assert spent() == 0
     assert (folder / "codebook.toml").read_text() == CODEBOOK
     assert not (folder / "none.db").exists()
+
+
+@each("options", [["ledger"], [*SELECT, "--yes", "--ledger"]])
+def test_the_password_of_a_database_is_not_shown(options, folder, capsys):
+    pytest.importorskip("psycopg", reason="the URL names it")
+    assert main([*options, "postgresql+psycopg://ann:s3cret@127.0.0.1:1/db"]) == 1
+    out, err = capsys.readouterr()
+    assert "the ledger 'postgresql+psycopg://ann@127.0.0.1:1/db' cannot be used" in err
+    assert "s3cret" not in out + err
 
 
 @each("name", ["age", "admitted", "wait", "grade", "smoker", "stay"])

@@ -171,6 +171,15 @@ def test_each_of_four_mistakes_is_noticed_at_a_tenth_of_an_epsilon():
         assert sum(any(f"of {name} {mistake}" in text for text in run) for run in runs) >= 52
 
 
+def test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon():
+    # As above: in 60 summaries, at least 52 times; by either end alone it would be 40.
+    frame, columns = people()
+    codebook = Codebook({**columns, "clipped": (5, 95)})
+    runs = [private_summary(frame, codebook, epsilon=0.1, random_state=seed).suspicious for seed in range(60)]
+    assert sum(any("of clipped lies " in text for text in run) for run in runs) >= 52
+    assert any("of clipped lies outside its range, 5 to 95: widen the range." in text for run in runs for text in run)
+
+
 def test_a_codebook_that_suits_the_data_is_hardly_ever_suspected():
     # In 60 summaries, at most 8 times: of what happens 5 % of the time, more has a probability below 0.1 %.
     frame, columns = people()
@@ -193,6 +202,13 @@ def test_all_intervals_hold_at_once(delta):
         noisy = private_summary(frame, codebook, epsilon=0.1, delta=delta, random_state=seed).to_frame()
         n_held += bool(((noisy["lower"] <= exact + 1e-12) & (exact <= noisy["upper"] + 1e-12)).all())
     assert n_held >= 86
+
+
+def test_ten_columns_are_known_as_closely_as_the_docstring_says():
+    release = CellsRelease(0.1, 0.0, ((4, 12),) * 10)
+    off, off_of_parts = (math.ceil(100 * release.margin(*which) / N) for which in ((0, 4), (1, 12)))
+    told = f"known to within {off} percentage points, those of the histograms to within {off_of_parts}."
+    assert told in " ".join(private_summary.__doc__.split())
 
 
 def test_skew_and_labels_that_hardly_tell_records_apart_are_told_of():
@@ -270,6 +286,7 @@ def test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken(d
         ({"ledger": "a.db"}, ValueError, "ledger must be a BudgetLedger"),
         ({"random_state": "x"}, ValueError, "random_state must be"),
         ({"verbose": -1}, ValueError, "verbose must be"),
+        ({"frame": np.zeros((5, 2))}, TypeError, "frame must be a dataframe, got ndarray"),
         ({"frame": FRAME[:3]}, ValueError, "a minimum of 4 is required"),
         ({"frame": FRAME.drop(columns="y")}, ValueError, r"none named \['y'\]"),
         ({"frame": FRAME.assign(x=list("qrstu"))}, ValueError, "'x'"),

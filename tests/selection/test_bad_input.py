@@ -282,6 +282,16 @@ def test_labels_of_another_type_than_the_classes_are_refused():
             dp_mic_classif(X, y, epsilon=1, bounds=(0, 1), classes=classes)
 
 
+@pytest.mark.parametrize("target", [{"classes": [0, 1]}, {"target_bounds": (0, 1)}])
+def test_an_error_about_a_target_of_text_does_not_tell_the_length_of_the_longest(target):
+    told = []
+    for longest in ("b", "a rare disease"):
+        with pytest.raises(ValueError, match=r"got dtypes? .*str_") as caught:
+            DPMICScorer(epsilon=1, bounds=(0, 1), **target).fit(X, np.array(["a", longest] * (N // 2)))
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+
+
 def test_labels_of_bytes_are_not_decoded_to_compare_them():
     y = np.array([b"a", b"b"] * (N // 2), dtype="S9")
     y[3] = b"patient\xff"

@@ -89,9 +89,9 @@ def private_summary(
     histograms. A histogram of numbers or dates has eleven parts: the lowest fiftieth of the range, the rest of its
     lowest tenth, and the other tenths (on the scale of logarithms with "log", or of knots). A histogram of labels has
     one part per label; with more than eleven labels, neighbours share a part. The noise of each of the two sets is
-    drawn jointly for all columns, and is exact (``docs/theory/summary.md``). With 10 columns and ``n_samples *
-    epsilon`` of 1,000, shares of missing, clipped and unknown values are known to within 6 percentage points, those of
-    the histograms to within 23.
+    drawn jointly for all columns, and is exact (``docs/theory/summary.md``). With 10 columns of numbers and ``n_samples
+    * epsilon`` of 1,000, shares of missing, clipped and unknown values are known to within 7 percentage points, those
+    of the histograms to within 30.
 
     Examples
     --------

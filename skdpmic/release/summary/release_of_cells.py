@@ -75,8 +75,9 @@ class CellsRelease:
         return mechanism.reach((1 - CONFIDENCE) / (4 * self._n_counts(which)), n_cells)
 
     def reach(self, which, n_cells, n_together=1):
-        """Simultaneous bound, in records, on the excess of a count or a sum of counts, for all of one set."""
-        return self.mechanisms[which].reach((1 - CONFIDENCE) / self._n_counts(which), n_cells, n_together)
+        """Simultaneous bound, in records, on the excess of a count or of a sum of two, for all of one set."""
+        n_bounded = 2 * self._n_counts(which)  # neighbours are added, so there are fewer sums than counts
+        return self.mechanisms[which].reach((1 - CONFIDENCE) / n_bounded, n_cells, n_together)
 
     def _n_counts(self, which):
         """Number of counts used; those of the last cells are remainders."""

@@ -1,9 +1,11 @@
 """Suspicious findings about a column, in plain language, from noisy shares and public facts only."""
 
+from functools import partial
+
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated
-from skdpmic.release.summary.cells import BELOW, MISSING, OTHER
+from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER
 from skdpmic.table.axes import Knots, LogRange
 from skdpmic.table.dates import NUMBERS
 
@@ -31,18 +33,20 @@ def suspicions(name, cells, flags, parts, n_samples, release):
     list of str
     """
     n_flags, n_parts = cells.sizes
-    reach, margin = (of(0, n_flags) / n_samples for of in (release.reach, release.margin))
+
+    def reach(which, n_cells, n_together=1):
+        return release.reach(which, n_cells, n_together) / n_samples
+
     shares = dict(zip(cells.flags, (flags[:-1] / n_samples).tolist(), strict=True))
+    margin = release.margin(0, n_flags) / n_samples
     found = [
         _of_flag(name, cells, flag, _about(share, margin))
         for flag, share in shares.items()
-        if share - reach > (_MOST if flag == MISSING else FEWEST)
+        if share - reach(0, n_flags) > (_MOST if flag == MISSING else FEWEST)
     ]
-
-    def reach_of_parts(n_together):
-        return release.reach(1, n_parts, n_together) / n_samples
-
-    return found + _of_parts(name, cells, parts[:-1] / n_samples, flags[-1] / n_samples, reach_of_parts)
+    if not cells.is_nominal and not found:
+        found = _of_both_ends(name, cells, shares[BELOW] + shares[ABOVE], reach(0, n_flags, 2))
+    return found + _of_parts(name, cells, parts[:-1] / n_samples, flags[-1] / n_samples, partial(reach, 1, n_parts))
 
 
 def _of_flag(name, cells, flag, about):
@@ -55,15 +59,23 @@ def _of_flag(name, cells, flag, about):
     return f"{about} of {name} lies {flag} its range, which ends at {end}: check the unit, or widen the range."
 
 
-def _of_parts(name, cells, parts, share_inside, reach_of_parts):
+def _of_both_ends(name, cells, share, reach):
+    """A finding if values are outside, although too few of them are on either side to be found."""
+    if share - reach <= FEWEST:
+        return []
+    lower, upper = (written(cells.part_ends()[end]) for end in (0, -1))
+    return [f"{_about(share, reach)} of {name} lies outside its range, {lower} to {upper}: widen the range."]
+
+
+def _of_parts(name, cells, parts, share_inside, reach):
     """A finding if nearly all values in range are in one part of it, or in two adjacent parts."""
     least = max((_ONE_LABEL if cells.is_nominal else _NEARLY_ALL) * share_inside, _SURE)
     for n_together in (1,) if cells.is_nominal else (1, 2):
         together = np.convolve(parts, np.ones(n_together), mode="valid")
         first = int(np.argmax(together))
         share = float(together[first])
-        if share > least and share - reach_of_parts(n_together) > _SURE * share_inside:
-            return [_in_few_parts(name, cells, first, n_together, _about(share, reach_of_parts(n_together)))]
+        if share > least and share - reach(n_together) > _SURE * share_inside:
+            return [_in_few_parts(name, cells, first, n_together, _about(share, reach(n_together)))]
     return []
 
 
