@@ -21,6 +21,7 @@ TARGETS = {"earthquake": 1.0, "cancer": 2.0, "asia": 5.0, "survey": 2.5, "sachs"
 RESULTS = Path(private_pc.RESULTS) / "causal_networks.csv"
 
 
+@pytest.mark.slow
 def test_the_networks_are_those_that_are_known():
     assert set(NETWORKS) == set(EDGES)
     assert {name: network(name).dag.sum() for name in ("cancer", "survey", "asia")} == {

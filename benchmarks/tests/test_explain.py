@@ -77,6 +77,7 @@ def test_the_attacker_knows_how_likely_each_name_is():
     assert ((lower <= counts) & (counts <= upper)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:noise will exceed the signal")
 def test_the_attack_succeeds_on_select_k_best_and_not_on_noise_of_epsilon_1():
     """60 tables: right 44 times at most on average; above 59 with probability below alpha."""

@@ -101,6 +101,7 @@ def test_ways_that_see_copies_take_one_of_the_two_and_another_signal(way, split)
     assert chosen & {2, 5}
 
 
+@pytest.mark.slow
 def test_noise_chooses_like_no_noise_if_it_is_small_and_otherwise_if_it_is_large(split):
     of = split(2)
     for way in PRIVATE.values():
@@ -153,6 +154,7 @@ def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
     assert len(pages.shown_in(page, text)) == len(pages.tables(page)) == 2
 
 
+@pytest.mark.slow
 def test_what_is_promised_stands_beside_what_is_found(tmp_path):
     rows = promises.promised(tmp_path, ["small"], 4, (0.01, 1e4), lambda name: small(2))
     assert rows["is joint"].tolist() == [0, 1]

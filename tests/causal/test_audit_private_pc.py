@@ -215,7 +215,7 @@ def test_noise_on_tables_that_is_drawn_once_is_found_out(plan, monkeypatch):
 
 
 SPENT_TWICE = [
-    ("two stages", lambda of_counts, of_all, of_asked: (1, 1, 0), 300),
+    pytest.param("two stages", lambda of_counts, of_all, of_asked: (1, 1, 0), 300, marks=pytest.mark.slow),
     pytest.param("two stages", lambda of_counts, of_all, of_asked: (of_counts, 1, 0), 1200, marks=pytest.mark.slow),
     pytest.param(
         "three stages", lambda of_counts, of_all, of_asked: (of_counts, of_all + of_asked, of_all + of_asked), 900,

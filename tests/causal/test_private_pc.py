@@ -127,6 +127,7 @@ def seventeen(n=20_000, seed=0):
     return table
 
 
+@pytest.mark.slow
 def test_of_many_columns_tables_of_three_are_released_as_the_algorithm_asks_for_them():
     private = PrivatePC(epsilon=5, alpha=1e-4).fit(seventeen().astype(bool))
     pairs = [columns for columns in private.noisy_tables_ if len(columns) == 2]

@@ -193,6 +193,7 @@ def test_of_a_law_of_too_many_cells_there_is_no_test(monkeypatch):
     assert tests.p_value(0, 2, ()) < 1e-9
 
 
+@pytest.mark.slow
 def test_of_columns_of_so_many_parts_that_memory_might_not_do_there_is_no_test(monkeypatch):
     tests = built_on({(0, 1): np.ones((40, 50))}, 3.0, 2000)
     assert 0 <= tests.p_value(0, 1, ()) <= 1

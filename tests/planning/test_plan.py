@@ -51,7 +51,10 @@ def rebuilt(row, n_classes, rows_per_group=1):
     return way, way.mechanism(measure, shape)
 
 
-@pytest.mark.parametrize("request_", REQUESTS)
+@pytest.mark.parametrize(
+    "request_",
+    [pytest.param(request, marks=pytest.mark.slow if request["n_features"] == 100 else []) for request in REQUESTS],
+)
 def test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first(request_):
     plan = plan_release(**request_)
     assert len(plan) > 0

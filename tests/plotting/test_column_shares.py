@@ -158,6 +158,7 @@ def test_each_kind_of_column_has_its_ends_or_its_labels_below(pyplot, kind, show
     display.figure_.canvas.draw()
 
 
+@pytest.mark.slow
 def test_of_many_columns_some_are_shown_and_the_title_says_so(pyplot):
     frame = pd.DataFrame(np.random.default_rng(0).random((500, 30)), columns=[f"item {j}" for j in range(30)])
     frame["item 29"] += 5

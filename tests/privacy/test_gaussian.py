@@ -108,6 +108,7 @@ def test_the_epsilon_per_score_is_that_of_laplace_noise_of_the_same_standard_dev
     assert math.sqrt(2) * alike == pytest.approx(sigma, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_thousand_features_get_a_ninth_of_the_noise_of_the_even_split():
     rng = np.random.default_rng(0)
     X, y = rng.random((10_000, 1000)), rng.random(10_000)

@@ -113,7 +113,10 @@ def law_of_noise(n_cells, scale, largest):
     return {together: weight / total for together, weight in weights.items()}
 
 
-@pytest.mark.parametrize("n_cells, scale, largest", [([3], Fraction(3, 2), 18), ([3, 2], Fraction(5, 4), 16)])
+@pytest.mark.parametrize(
+    "n_cells, scale, largest",
+    [([3], Fraction(3, 2), 18), pytest.param([3, 2], Fraction(5, 4), 16, marks=pytest.mark.slow)],
+)
 def test_noise_has_its_law(n_cells, scale, largest):
     n, source = 3000, entropy_source(1)
     observed = Counter(tuple(tuple(z) for z in discrete_moves(n_cells, scale, source)) for _ in range(n))
@@ -212,6 +215,7 @@ def test_reach_is_beyond_the_exact_quantile_by_little_more_than_the_grid(n_cells
         assert tail[max(1, math.floor(0.93 * reach * mechanism.n_steps) - 2)] > level
 
 
+@pytest.mark.slow
 def test_reach_of_two_cells_bounds_their_sum_and_is_no_larger_than_twice_that_of_one():
     n_cells, source, n = [5, 4], entropy_source(3), 2500
     mechanism = MovesMechanism.for_budget(1.0, n_cells, 1)

@@ -130,6 +130,7 @@ def test_the_warning_does_not_depend_on_the_data():
     assert len(messages) == 1
 
 
+@pytest.mark.slow
 @each("epsilon", [0.02, 0.1])
 @each("criterion", ["single", "joint"])
 def test_as_much_of_the_budget_as_it_asks_for_is_enough(epsilon, criterion):

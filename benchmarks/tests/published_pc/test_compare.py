@@ -52,6 +52,7 @@ def test_a_published_algorithm_is_beside_private_pc_at_no_more_than_its_claim():
                 assert ours["epsilon"] > 0.9 * rival["claimed"][0]
 
 
+@pytest.mark.slow
 def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
     text = report.markdown()
     assert pages.text_of("benchmarks/results/causal.md") == text

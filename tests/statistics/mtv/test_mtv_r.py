@@ -195,6 +195,7 @@ def test_paths_along_all_short_lines_are_the_longest_wherever_they_end():
             assert found[0, :5].tolist() == longest(walk, 6).tolist() == plain_lengths(walk, 6)
 
 
+@pytest.mark.slow
 @each("offsets", [[0, 6, 10, 12, 14], [0, 2, 3, 4, 5], [5, 6, 7, 8, 9], [0, 9, 12, 14, 15]])
 def test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference(offsets):
     least = np.array([4 * min(offsets[1] - offsets[0], offsets[4] - offsets[2])])  # they rise ever less
