@@ -20,6 +20,7 @@ _NOT_COVERED = (
     "error messages, running time and memory of the computation",
     "conclusions about the population: these are what is published",
 )
+_REPORTS = "reports that the other party drew with a seed, or with bounds read from its data: this party cannot know"
 
 
 def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> PrivacyCard:
@@ -97,7 +98,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         "published": _published(shown),
         "guarantees": [_guarantee(terms) for terms in shown.terms],
         "public": _public(shown.terms),
-        "not_covered": list(_NOT_COVERED),
+        "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.terms) == 2 else [])],
         "ledger": None if ledger is None else _of_ledger(ledger, by),
     }
     return PrivacyCard(fields | {"statement": statement(fields)})
@@ -129,7 +130,7 @@ def _table(shown):
 
 def _guarantee(terms):
     is_person = terms.rows_per_person is not None
-    changed = "one record is replaced" if terms.of is None else f"{terms.of} of one record changes"
+    changed = "one record is replaced" if terms.of is None else f"{terms.of} of one record may change"
     return {
         "of": terms.of,
         "model": terms.model,

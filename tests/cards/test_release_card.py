@@ -128,7 +128,9 @@ def test_both_parties_have_their_guarantee(cards):
     target, features = cards["two parties"].fields["guarantees"]
     assert (target["of"], target["model"], target["epsilon"]) == ("the target", "central", 2.0)
     assert (features["of"], features["model"], features["epsilon"]) == ("the features", "local", 4.0)
-    assert target["neighbours"] == "the target of one record changes"
+    assert target["neighbours"] == "the target of one record may change"
+    assert any("the other party drew with a seed" in text for text in cards["two parties"].fields["not_covered"])
+    assert not any("the other party" in text for text in cards["names"].fields["not_covered"])
 
 
 def test_people_are_told_from_records():
