@@ -19,6 +19,7 @@ _EIGHTHS = 8  # parts of the range of a numeric target; more parts would let cha
 _FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, by the smallest number of records times epsilon
 _B = 16.0  # largest grid of MICr
 _DRAWS = 30  # of independent columns
+_MOST = 2**62  # fits in an int64; the noise of a tiny budget may not
 
 # --- Counts, and their noise ------------------------------------------------------------------------------------------
 
@@ -62,10 +63,11 @@ def noise_scale(epsilon, columns_per_record):
 
 
 def with_noise(counts, scale, random_bytes):
-    """Counts with independent discrete Laplace noise: an int64 array."""
+    """Counts with independent discrete Laplace noise, clamped to what fits: an int64 array."""
     if scale == 0:
         return counts
-    return counts + discrete_laplace(scale, counts.size, random_bytes).reshape(counts.shape).astype(np.int64)
+    noisy = counts + discrete_laplace(scale, counts.size, random_bytes).reshape(counts.shape)
+    return np.clip(noisy, -_MOST, _MOST).astype(np.int64)
 
 
 def noise_variance(scale):
