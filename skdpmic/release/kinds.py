@@ -288,7 +288,7 @@ class JointFeatures(BestFeatures):
     def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
         def scores_beside(feature, taken):
             others = [other for other in taken if other != feature]
-            scores = to_grid(records.scores_beside(feature, measure, others, n_jobs)).astype(object)  # noise may be large
+            scores = to_grid(records.scores_beside(feature, measure, others, n_jobs)).astype(object)  # as noise may be
             place = feature - sum(other < feature for other in others)  # of itself, among those not left out
             return np.delete(scores, place), scores[place]
 
