@@ -278,9 +278,9 @@ def _parsed(url):
     except ModuleNotFoundError:
         return None, ModuleNotFoundError("a ledger in a database requires SQLAlchemy: pip install 'skdpmic[team]'.")
     try:
-        str(url).encode()  # psycopg would fail here, with an error that quotes the password
+        url.encode()  # psycopg would fail here, with an error that quotes the password
         parsed = make_url(url)
-    except (ArgumentError, ValueError):
+    except (ArgumentError, AttributeError, ValueError):  # AttributeError of what is not a str
         return None, ValueError("the URL of a ledger cannot be read: write it as 'postgresql+psycopg://user@host/db'.")
     if parsed.get_backend_name() == "sqlite":
         return None, ValueError("path must be a plain path, without 'sqlite://', for a ledger in an SQLite file.")
