@@ -98,7 +98,7 @@ def epsilon_within(rho, delta):
     """
     if rho <= 0:
         return 0.0
-    epsilon = _rounded_down(epsilon_of(float(rho), delta))
+    epsilon = _rounded_down(min(epsilon_of(float(rho), delta), _LARGE))
     while epsilon > 0 and rho_for(epsilon, delta) > rho:
         epsilon = _rounded_down(epsilon * (1 - 2.0**-_BITS))
     return epsilon

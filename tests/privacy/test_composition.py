@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy import composition
-from skdpmic.privacy.composition import delta_of, divided, epsilon_of, rho_for, scale_for_rho
+from skdpmic.privacy.composition import delta_of, divided, epsilon_of, epsilon_within, rho_for, scale_for_rho
 from tests.folding import each
 from tests.privacy.laws import rho_of_scale
 
@@ -112,6 +112,7 @@ def test_the_extremes_give_safe_numbers():
     assert delta_of(1e300, 1e6) == 1
     assert epsilon_of(1e300, 1e-6) == math.inf
     assert 0 < delta_of(1e-300, 1e300)  # rounded up
+    assert 0.99 * 2.0**200 < epsilon_within(Fraction(rho_for(1e300, 1e-6)), 1e-6) <= 2.0**200
     assert 0.1 / 2 < delta_of(rho_for(1e-40, 0.1), 0.0) <= 0.1  # delta alone pays
     with pytest.raises(ValueError, match="must be larger"):
         rho_for(1e-300, 1e-320)
