@@ -12,11 +12,9 @@ from skdpmic.causal.label_parts import N_CELLS, parts_of_columns
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
 from skdpmic.causal.table_plan import MOST_CELLS, TablePlan
 from skdpmic.causal.table_tests import TableTests
-from skdpmic.privacy.noise import discrete_gaussian
+from skdpmic.privacy.noise import clamped, discrete_gaussian
 from skdpmic.statistics.grids.partitions import parts_and_missing
 from skdpmic.table.nominal import Nominal
-
-_MOST = 2**62  # fits in an int64; the noise of a tiny budget may not
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ def with_noise(tables, variance, random_bytes):
         return tables
     ends = np.cumsum([table.size for table in tables])
     flat = np.concatenate([table.ravel() for table in tables])
-    noisy = np.clip(flat + discrete_gaussian(variance, len(flat), random_bytes), -_MOST, _MOST).astype(np.int64)
+    noisy = clamped(flat + discrete_gaussian(variance, len(flat), random_bytes))
     return [part.reshape(table.shape) for part, table in zip(np.split(noisy, ends[:-1]), tables, strict=True)]
 
 

@@ -53,7 +53,8 @@ def rho_for(epsilon, delta):
     Returns
     -------
     float
-        Of 40 bits, so that nearly every machine draws the same noise for a seed. Infinite for infinite epsilon.
+        Rounded down to 40 bits, so that nearly every machine draws the same noise from a seed. Infinite
+        for infinite epsilon.
 
     Examples
     --------

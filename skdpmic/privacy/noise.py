@@ -147,6 +147,11 @@ def discrete_gaussian(sigma2, size, random_bytes):
     return _in_blocks(lambda size: _until_kept(nearly_gaussian, size), size)
 
 
+def clamped(noisy):
+    """Noisy counts as int64: the noise of a tiny budget may not fit, and a count beyond 2**62 tells nothing."""
+    return np.clip(noisy, -(2**62), 2**62).astype(np.int64)
+
+
 def discrete_k_norm(scale, size, random_bytes):
     """One vector of integers with ``P(z)`` proportional to ``exp(-max(abs(z)) / scale)``.
 

@@ -83,7 +83,7 @@ def _numeric_axes(bounds, n_features, names):
     if asks_for_data(bounds):
         return [None] * n_features
     if bounds is not None and not isinstance(bounds, dict):
-        return list(axes_of(bounds, n_features))
+        return axes_of(bounds, n_features)
     axes = [_NO_ENTRY] * n_features
     for j, entry in by_number(bounds or {}, "bounds", n_features, names).items():
         axes[j] = axis_of(entry, _label("bounds", j, names))

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from skdpmic._utils.shares import nearest_shares
-from skdpmic.privacy.noise import discrete_laplace
+from skdpmic.privacy.noise import clamped, discrete_laplace
 from skdpmic.privacy.parameters import exact
 from skdpmic.statistics.grids.divisions import cuts, distinct, each_alone, parities
 from skdpmic.statistics.grids.partitions import equal_parts
@@ -19,7 +19,6 @@ _EIGHTHS = 8  # parts of the range of a numeric target; more parts would let cha
 _FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, by the smallest number of records times epsilon
 _B = 16.0  # largest grid of MICr
 _DRAWS = 30  # of independent columns
-_MOST = 2**62  # fits in an int64; the noise of a tiny budget may not
 
 # --- Counts, and their noise ------------------------------------------------------------------------------------------
 
@@ -66,8 +65,7 @@ def with_noise(counts, scale, random_bytes):
     """Counts with independent discrete Laplace noise, clamped to what fits: an int64 array."""
     if scale == 0:
         return counts
-    noisy = counts + discrete_laplace(scale, counts.size, random_bytes).reshape(counts.shape)
-    return np.clip(noisy, -_MOST, _MOST).astype(np.int64)
+    return clamped(counts + discrete_laplace(scale, counts.size, random_bytes).reshape(counts.shape))
 
 
 def noise_variance(scale):

@@ -9,10 +9,8 @@ from tests.released.cases import CASES
 from tests.released.test_released_before import BEFORE, differences
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-SOME = [
-    *["scores, mtv_r, laplace, numbers"] * 8,
-    *sorted(CASES)[::3],
-]  # the same, which share what is cached; and others
+ALIKE = ["scores, mtv_r, laplace, numbers"] * 8  # which share what is cached
+SOME = ALIKE + sorted(CASES)[::3]
 
 
 def test_threads_release_at_once_what_each_releases_alone():
