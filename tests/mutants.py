@@ -649,7 +649,7 @@ MUTANTS = [
     Mutant("_with_noisy_share", "ends[-1] - ends[1:]", "ends[-1] - ends[:-1]",
            f"{SHARES}::test_the_tail_with_a_noisy_share_is_that_of_a_fine_sum"),
     Mutant("mtv.null_law._grids", "side.n_noisy == 0", "True",
-           f"{SHARES}::test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail[3-numbers]"),
+           f"{SHARES}::test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail[3-0.1-numbers]"),
     Mutant("mtv.null_law._grids", "0.5", "family.normaliser(side, k)",
            f"{SHARES}::test_whatever_share_was_released_the_divisor_is_the_least"),
     Mutant("DPMICSelector._discoveries", "self._noise.is_independent and not has_common_error", "self._noise.is_independent",

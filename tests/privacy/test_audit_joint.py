@@ -69,7 +69,7 @@ def test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it()
     assert of_lists < of_all <= EPSILON
 
 
-@pytest.mark.parametrize(("part", "share"), [("scale", 3), ("_own_scale", 15)])
+@pytest.mark.parametrize(("part", "share"), [pytest.param("scale", 3, marks=pytest.mark.slow), ("_own_scale", 15)])
 def test_less_noise_is_found_out(part, share, monkeypatch):
     monkeypatch.setattr(MECHANISM, part, getattr(MECHANISM, part) // share)
     assert losses()[1] > EPSILON

@@ -349,6 +349,7 @@ def test_neighbours_are_told_apart_by_no_more_than_the_flags_part_of_epsilon():
     assert 0.5 < loss_at_least(3.0) <= 2.0
 
 
+@pytest.mark.slow
 def test_less_noise_is_found_out(monkeypatch):
     original = MovesMechanism.for_budget.__func__
 

@@ -184,7 +184,7 @@ class _Placer:
 @pytest.mark.parametrize(
     "family",
     [
-        pytest.param(family, id=name, marks=[] if name in ("numbers", "classes") else pytest.mark.slow)
+        pytest.param(family, id=name, marks=[] if name == "numbers" else pytest.mark.slow)
         for name, family in FAMILIES.items()
     ],
 )

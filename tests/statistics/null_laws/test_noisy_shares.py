@@ -32,7 +32,7 @@ def law_of_noise(scale, reach):
 
 
 @pytest.mark.parametrize("kind", ["numbers", pytest.param("labels", marks=pytest.mark.slow)])
-@each("q", [0.5, 0.1])
+@pytest.mark.parametrize("q", [pytest.param(0.5, marks=pytest.mark.slow), 0.1])
 @pytest.mark.parametrize("scale", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail(kind, q, scale):
     """All tables of 6 records with two places in x and two classes, and all noise that is likelier than 1e-9."""
