@@ -1107,4 +1107,10 @@ MUTANTS = [
     Mutant("release_card._guarantee", "terms.rows_per_person is not None", "False",
            f"{CARDS}::test_people_are_told_from_records"),
     Mutant("card_html._cell", "html.escape(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
+    # --- What the notes on theory say
+    Mutant("MovesMechanism.reach", "_STEPS_BEYOND", "n_together",
+           "privacy/test_moves_law.py::test_intervals_leave_room_for_two_grid_steps"),
+    Mutant("learnt_margin._near_the_median", "weights[middle] = len(from_half)", "weights[middle] = len(from_half) - 1",
+           f"{LEARNT}::"
+           "test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_together"),
 ]  # fmt: skip

@@ -45,7 +45,7 @@ def test_vectors_are_counted_by_size_and_by_signs(n_cells, size):
 
 
 @each("n_cells", range(2, MOST_CELLS + 1))
-def test_both_counts_agree_at_more_places_than_polynomials_of_their_degree_can_without_being_equal(n_cells):
+def test_vectors_of_a_size_are_those_within_it_less_those_within_the_next_smaller_one(n_cells):
     for size in range(1, n_cells + 5):
         assert sum(n_of_signs(n_cells, size)) == n_within(n_cells, size) - n_within(n_cells, size - 1)
 

@@ -8,10 +8,11 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.mechanisms import GRID
+from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source, geometric
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, confidence_among_best
 from skdpmic.release.kinds import BestFeatures
+from tests.folding import each
 
 # --- One-shot noise ---------------------------------------------------------------------------------------------
 
@@ -204,6 +205,14 @@ def test_one_dominant_score_among_many_is_found_and_the_rest_chosen_alike():
     assert len(set(chosen.tolist())) == 3
     everything = ExponentialTopK(500, 1000).release(scores, entropy_source(0))
     assert sorted(everything) == list(range(500))
+
+
+@each("d", [3, 10, 100, 1000])
+def test_all_scores_take_less_noise_than_names_from_the_numbers_in_the_note_on(d):
+    names = [OneShotTopK.epsilon_per_score(1, k) * math.sqrt(2) for k in range(1, d + 1)]  # as that of Laplace noise
+    for mechanism, first in ((LaplaceMechanism, d / math.sqrt(2)), (KNormMechanism, math.sqrt((d + 1) * (d + 2) / 12))):
+        of_all = mechanism.epsilon_per_score(1, 0.0, d)
+        assert [of_all >= of_names for of_names in names] == [k >= first for k in range(1, d + 1)]
 
 
 # --- How sure a choice is ---------------------------------------------------------------------------------------------

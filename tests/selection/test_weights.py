@@ -6,8 +6,11 @@ How far one weight moves a score is tested in ``tests/statistics/mtv/test_weight
 import math
 import pickle
 import re
+from collections import Counter
+from fractions import Fraction
 from functools import partial
-from itertools import permutations, product
+from itertools import combinations_with_replacement, permutations, product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -315,27 +318,88 @@ def test_a_plan_finds_less_the_less_records_weigh():
 
 # --- The way round for other statistics ----------------------------------------------------------------------------
 
-
-def sample_by_weight(weights, n_fitted, chances, order):
-    """Rows kept by chances of their own, of which the first ones in a random order are fitted; docs/choose."""
-    return [row for row in order if chances[row] < weights[row]][:n_fitted]
+UNITS = 2  # largest weight, so that a row is kept with a probability of 0, 1/2 or 1
+KINDS_OF_ROWS = tuple(product((0, 1), range(UNITS + 1)))  # a value and a weight
 
 
-def test_a_sample_by_weight_differs_in_one_row():
-    """For the same random numbers and all neighbours of 4 rows; all rows kept differ in number."""
-    sizes = set()
-    for order, chances in product(permutations(range(4)), product((0.2, 0.7), repeat=4)):
-        for weights in product((0.1, 0.5, 1.0), repeat=4):
-            for other in (0.1, 0.5, 1.0):
-                here = [(row, weights) for row in sample_by_weight(weights, 2, chances, order)]
-                there = sample_by_weight((other, *weights[1:]), 2, chances, order)
-                kept = [sample_by_weight(of, 4, chances, order) for of in (weights, (other, *weights[1:]))]
-                if min(map(len, kept)) < 2:
-                    continue
-                rows = {row for row, _ in here}
-                assert len(rows - {0} - set(there)) + (0 in rows) <= 1
-                sizes.add(len(kept[0]) - len(kept[1]))
-    assert sizes == {-1, 0, 1}
+def laws_of_samples(rows, n_fitted, n_public):
+    """Over all orders and coins, the samples of rows with weights: their number of ones and of rows, to its weight."""
+    law = Counter()
+    for order, chances in product(permutations(rows), product(range(UNITS), repeat=len(rows))):
+        kept = [value for (value, weight), chance in zip(order, chances, strict=True) if chance < weight]
+        sample = (kept + [0] * n_public)[:n_fitted]
+        law[sum(sample), len(sample)] += 1
+    return law
+
+
+def law_of_release(rows, n_fitted, n_public):
+    """The number of ones of a sample, with noise that costs ln 2, cut to 0 ... n_fitted, and the number of rows."""
+    law = Counter()
+    for (ones, size), weight in laws_of_samples(rows, n_fitted, n_public).items():
+        for z in range(-20, 21):  # beyond n_fitted + 1 the cut makes all z equal
+            law[min(max(ones + z, 0), n_fitted), size] += weight * NOISE[z]
+    return law
+
+
+def _noise(largest=20):
+    """Discrete Laplace noise of scale 1 / ln 2, with the rest of both tails at the ends."""
+    law = {z: Fraction(1, 3 * 2 ** abs(z)) for z in range(-largest, largest + 1)}
+    rest = (1 - sum(law.values())) / 2
+    return {z: p + rest * (abs(z) == largest) for z, p in law.items()}
+
+
+NOISE = _noise()
+
+
+def largest_ratio(n, n_fitted, n_public):
+    """Of the probabilities of an outcome for neighbours; infinite if only one of them can have it."""
+    others, largest = combinations_with_replacement(KINDS_OF_ROWS, n - 1), Fraction(0)
+    for rest in others:
+        laws = [law_of_release((kind, *rest), n_fitted, n_public) for kind in KINDS_OF_ROWS]
+        for here, there in permutations(laws, 2):
+            if any(here[outcome] and not there[outcome] for outcome in here):
+                return math.inf
+            largest = max(largest, *(p / there[outcome] for outcome, p in here.items() if p))
+    return largest
+
+
+@each("n_fitted", [1, 2, 3])
+def test_a_sample_by_weight_with_public_rows_costs_what_the_fit_costs(n_fitted):
+    """All tables of 3 rows of two values and three weights, all orders and coins; noise of the fit costs ln 2."""
+    assert largest_ratio(3, n_fitted, n_fitted) == 2
+
+
+def test_without_public_rows_no_epsilon_and_no_delta_below_1_would_do():
+    assert largest_ratio(2, 1, 0) == math.inf
+    heavy, light = ((law_of_release(((0, weight), (0, 0)), 1, 0)) for weight in (UNITS, 0))
+    assert sum(p for (_, size), p in heavy.items() if size == 1) == sum(heavy.values())
+    assert all(size == 0 for _, size in light)  # too few rows are kept with probability 1, and for a neighbour with 0
+
+
+def test_without_a_public_number_the_number_of_rows_kept_tells_of_weights():
+    assert largest_ratio(2, 2, 0) == math.inf
+
+
+def test_the_guide_fits_as_many_rows_whatever_the_weights_are_and_changes_one_with_one_weight():
+    page = Path(__file__).parents[2] / "docs" / "choose" / "survey_weights.md"
+    (recipe,) = (part for part in page.read_text(encoding="utf-8").split("```") if "n_fitted = " in part)
+    recipe = recipe.removeprefix("python\n").split("sampled = ")[0].replace("n_fitted = 1500", "n_fitted = 20")
+    X, y = np.random.default_rng(5).random((60, 12)), np.arange(60) / 60
+
+    def fitted(weight):
+        names = {"np": np, "rng": np.random.default_rng(6), "n": 60, "X": X, "y": y, "weight": weight}
+        exec(recipe, names)
+        assert names["X_fitted"].shape == (20, 12)
+        return Counter(zip(names["y_fitted"].tolist(), names["X_fitted"][:, 0].tolist(), strict=True))
+
+    assert fitted(np.zeros(60)) == Counter({(0.5, 0.5): 20})
+    weights = np.random.default_rng(7).choice([0.0, 6.0, 36.0], 60)
+    changes = set()
+    for row, other in product(range(60), (0.0, 36.0, 99.0)):
+        one = weights.copy()
+        one[row] = other
+        changes.add((fitted(weights) - fitted(one)).total())
+    assert changes == {0, 1}
 
 
 # --- Refused -------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from skdpmic.privacy.noise import discrete_gaussian
 from skdpmic.privacy.parameters import exact
 
 _FLOAT_ERROR = 2.0**-30  # upper bound on the relative error of the computed reach
+_STEPS_BEYOND = 2  # discrete noise reaches no further than continuous noise and two grid steps
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class MovesMechanism:
             return 0.0
         n_moves = sum(self.n_cells) - len(self.n_cells)
         reach = reach_of_cells(tail, n_cells, n_moves, n_together) * float(self.scale) * (1 + _FLOAT_ERROR)
-        return (reach + n_together) / self.n_steps
+        return (reach + _STEPS_BEYOND) / self.n_steps
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,17 @@ def test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together(m, no_noise,
     assert 0.6 * epsilon < largest <= epsilon * (1 + 1e-9)
 
 
+@each("n_places", [4, 8, learnt_margin.N_PLACES])
+def test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_together(n_places, monkeypatch):
+    asked = []
+    monkeypatch.setattr(learnt_margin, "weighted_choice", lambda weights, *_: (asked.append(weights), 0)[1])
+    counts = np.full(n_places, 1000)
+    cut_margin(counts, n_places, (0.0, 1.0), told(counts, Fraction(3)))
+    expected = np.ones(n_places - 1)
+    expected[n_places // 2 - 1] = n_places - 1
+    np.testing.assert_array_equal(asked[0], expected)
+
+
 def test_twice_the_rate_would_lose_more_than_epsilon(no_noise, monkeypatch):
     monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)
     monkeypatch.setattr(learnt_margin, "_FOR_THE_CUT", Fraction(99, 100))

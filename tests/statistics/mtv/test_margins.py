@@ -86,6 +86,18 @@ def test_other_divisions_at_their_full_weight_would_move_too_far():
     assert largest_change(6, 2, (1, 1), half=Fraction(1)) > Fraction(2, 6)
 
 
+@each("n_parts", [5, 16])
+def test_half_of_a_grid_that_is_not_known_is_below_two_thirds(n_parts):
+    """On the diagonal TV is 1 - 1 / n_parts, which is above nu = 3/4 from five parts on: the half is above 1/2."""
+    sides = (Side((0,) + (1,) * (n_parts - 1), 2), Side(tuple(range(n_parts)), n_parts))
+    family = Family(n_parts, n_parts, sides, penalty=0.0).knowing((1, n_parts), (UNITS // n_parts, UNITS))
+    assert [side.margins is None for side in family.sides] == [False, True]
+    score = CountsScorer(7 * n_parts, family).of_cells(7 * np.eye(n_parts, dtype=np.int64), n_parts)
+    half = (1 - Fraction(1, n_parts)) / Fraction(3, 2)
+    assert score == pytest.approx(float(half), abs=ROUNDING_ERROR)
+    assert Fraction(1, 2) < half < Fraction(2, 3)
+
+
 @each("m", [2, 3])
 def test_m_records_move_the_score_by_at_most_m_times_as_much(m):
     for n in (4, 6):

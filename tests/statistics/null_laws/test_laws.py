@@ -131,6 +131,15 @@ def test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_t
     assert 1 / 500 <= p_value <= 2 / 500
 
 
+def test_the_level_is_exact_over_fresh_simulations_and_not_over_one_that_is_used_again():
+    """Of 800 scores one in 20 exceeds 19 draws, up to 4 standard errors; with one of 20 seeds twice as many do."""
+    law, noise, n = SimulatedLaw("kendall", 200), stats.laplace(scale=0.1), 800
+    released = np.clip(law.scores(n, 10**6) + noise.rvs(n, random_state=20), GRID, 1)
+    fresh = [law.p_values(released[[i]], noise, 19, i)[0] for i in range(n)]
+    assert abs(np.mean(np.array(fresh) <= 0.05) - 0.05) < 4 * math.sqrt(0.05 * 0.95 / n)
+    assert max((law.p_values(released, noise, 19, seed) <= 0.05).mean() for seed in range(20)) > 0.1
+
+
 def test_of_a_simulated_law_scores_of_0_and_1_are_reached_by_all_that_are_clamped_to_them():
     noise = stats.laplace(scale=10.0)  # nearly half of all simulations are clamped to 1
     p_values = SimulatedLaw("chatterjee", 20).p_values(np.array([0.0, 1.0]), noise, 9_999, 0)

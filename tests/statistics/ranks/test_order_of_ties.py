@@ -1,10 +1,14 @@
 """Each feature has an order of its own for its ties, by keys that do not depend on the data."""
 
+from collections import Counter
+from itertools import permutations, product
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from skdpmic.statistics.ranks import kernels
+from skdpmic.statistics.ranks.sensitivity import group_sensitivity
 from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
@@ -78,6 +82,55 @@ def test_the_order_depends_on_no_value_of_the_data(statistic):
     values[11] = 5.0
     ascending = np.argsort(kernels.strict_ranks(values, of_feature)).tolist()
     assert ascending == [record for record in order if record != 11] + [11]
+
+
+# --- People: docs/theory/people.md ------------------------------------------------------------------------------------
+
+
+def score_of(statistic, x, y, keys, keys_of_target):
+    return statistic.score(kernels.strict_ranks(x, keys), kernels.strict_ranks(y, keys_of_target))
+
+
+@STATISTICS
+def test_over_all_keys_scores_have_the_same_law_wherever_rows_are(statistic):
+    """All pairs of orders of 4 records with ties, in three places: so keys may belong to people instead of places."""
+    x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([2.0, 1.0, 2.0, 2.0])
+    orders = [np.array(order) for order in permutations(range(4))]
+    laws = {
+        frozenset(Counter(score_of(statistic, x[rows], y[rows], *keys) for keys in product(orders, repeat=2)).items())
+        for rows in orders[::10]
+    }
+    assert len(laws) == 1
+
+
+def replaced_person(rng, n, m):
+    """Two tables of n rows with ties and their keys by person: of one person, the m rows, and their places, differ."""
+    others, keys = rng.integers(4, size=(2, n - m)).astype(float), rng.permutation(2 * n).reshape(2, n)
+    for _ in range(2):
+        x, y = (np.r_[column, rng.integers(4, size=m)] for column in others)
+        places = np.insert(np.arange(n - m), np.sort(rng.integers(n - m + 1, size=m)), np.arange(n - m, n))
+        yield x[places], y[places], *keys[:, places]
+
+
+@STATISTICS
+def test_with_keys_by_person_a_person_moves_a_score_no_further_than_m_records(statistic):
+    rng, n, m, largest = np.random.default_rng(2), 40, 2, 0.0
+    allowed = group_sensitivity(statistic.sensitivity_of(n), m)
+    for _ in range(200):
+        here, there = (score_of(statistic, *table) for table in replaced_person(rng, n, m))
+        largest = max(largest, abs(here - there))
+    assert 0.2 * allowed < largest <= allowed
+
+
+@STATISTICS
+def test_with_keys_by_place_a_person_would_move_a_score_by_nearly_all_of_its_range(statistic):
+    """Of equal values, ordered by keys as the target is, until two rows leave the first places for the last ones."""
+    n, m = 400, 2
+    keys = np.random.default_rng(3).permutation(n)
+    y = keys.astype(float)
+    moved = np.r_[y[m:], y[:m]]
+    scores = [score_of(statistic, np.zeros(n), column, keys, np.arange(n)) for column in (y, moved)]
+    assert scores[0] - scores[1] > 0.8 > 10 * group_sensitivity(statistic.sensitivity_of(n), m)
 
 
 @STATISTICS

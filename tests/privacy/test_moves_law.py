@@ -1,0 +1,159 @@
+"""How far noise in cells reaches beyond its continuous limit: Theorem 3 of docs/theory/summary.md, in fractions.
+
+Polynomials in two variables are dictionaries from exponents to coefficients.
+"""
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from skdpmic.privacy.moves import n_within
+from skdpmic.privacy.moves_law import reach_of_cells, tail_of_cells
+from skdpmic.release.summary.cells import _ENDS
+from skdpmic.release.summary.noisy_cells import MovesMechanism
+from tests.folding import each
+from tests.privacy.test_moves import exact_tail, vectors
+
+MOST_CELLS = len(_ENDS)  # of the parts of a column, and one for the rest
+HALF = Fraction(1, 2)
+
+
+def plus(*polynomials):
+    total = defaultdict(Fraction)
+    for polynomial in polynomials:
+        for powers, coefficient in polynomial.items():
+            total[powers] += coefficient
+    return total
+
+
+def times(*polynomials):
+    result = {(0, 0): Fraction(1)}
+    for polynomial in polynomials:
+        terms = defaultdict(Fraction)
+        for ((a, b), x), ((c, d), y) in product(result.items(), polynomial.items()):
+            terms[a + c, b + d] += x * y
+        result = terms
+    return result
+
+
+def constant(number):
+    return {(0, 0): Fraction(number)}
+
+
+def choose(x, i):
+    """C(x, i)."""
+    return times(constant(Fraction(1, math.factorial(i))), *(plus(x, constant(-j)) for j in range(i)))
+
+
+def in_limit(x, i):
+    """x**i / i!, to which C(x, i) tends."""
+    return times(constant(Fraction(1, math.factorial(i))), *[x] * i)
+
+
+BEFORE, BEYOND = {(1, 0): Fraction(1)}, {(0, 1): Fraction(1)}  # k - 1 and r - k, both at least 0
+RADIUS = plus(BEFORE, BEYOND, constant(1 + HALF))  # R = r + 1/2
+
+
+def vectors_of(d, choose, r, beyond, before, n_together):
+    """Vectors with sizes up to r whose noise on so many cells, summed over positive ones, is above `before`.
+
+    One of the other cells is left out; i of the d that remain are positive, and their values are a subset of 1 ... r.
+    """
+    terms = []
+    for i, among in product(range(1, d + 1), range(1, n_together + 1)):
+        if i - among <= d - n_together and among <= i:  # so many of these cells are among the positive ones
+            ways = math.comb(n_together, among) * math.comb(d - n_together, i - among)
+            above = [times(choose(before, few), choose(beyond, i - few)) for few in range(among)]
+            terms.append(times(constant(ways), plus(*above), choose(plus(r, constant(d - i)), d - i)))
+    return plus(*terms)
+
+
+def limit_of(d, n_together):
+    """The same in the continuous limit, of size R, where no constant is added to it."""
+    terms = []
+    for i, among in product(range(1, d + 1), range(1, n_together + 1)):
+        if i - among <= d - n_together and among <= i:
+            ways = math.comb(n_together, among) * math.comb(d - n_together, i - among)
+            rest = plus(BEYOND, constant(1 + HALF))
+            above = [times(in_limit(BEFORE, few), in_limit(rest, i - few)) for few in range(among)]
+            terms.append(times(constant(ways), plus(*above), in_limit(RADIUS, d - i)))
+    return plus(*terms)
+
+
+def n_vectors(d, r):
+    """V(r) by the sum in Theorem 2 that is over the number of positive cells."""
+    return plus(
+        *(times(constant(math.comb(d, i)), choose(r, i), choose(plus(r, constant(d - i)), d - i)) for i in range(d + 1))
+    )
+
+
+def at(polynomial, *values):
+    return sum(c * values[0] ** a * values[1] ** b for (a, b), c in polynomial.items())
+
+
+@each("n_cells", range(2, 5))
+def test_the_polynomials_count_vectors(n_cells):
+    d, r = n_cells - 1, plus(BEFORE, BEYOND, constant(1))
+    for before, beyond in product(range(3), repeat=2):
+        size = before + beyond + 1
+        found = vectors(n_cells, size)
+        assert at(n_vectors(d, r), before, beyond) == len(found)
+        for n_together in range(1, min(d, 2) + 1):
+            beyond_k = plus(BEYOND, constant(1))
+            above = sum(sum(max(z, 0) for z in vector[:n_together]) > before for vector in found)
+            counted = vectors_of(d, choose, r, beyond_k, BEFORE, n_together)
+            assert at(counted, before, beyond) == above
+
+
+@each("n_cells", range(2, MOST_CELLS + 1))
+def test_numbers_of_vectors_grow_no_faster_than_volumes(n_cells):
+    """In R = r + 1/2, V has terms of every second power from R**d down, none negative."""
+    d = n_cells - 1
+    polynomial = n_vectors(d, plus(BEFORE, constant(-HALF)))
+    assert all(coefficient >= 0 for coefficient in polynomial.values())
+    assert all(coefficient == 0 or (d - power) % 2 == 0 for (power, _), coefficient in polynomial.items())
+    assert all(at(polynomial, r + HALF, 0) == n_within(n_cells, r) for r in range(2 * d + 2))
+
+
+def check_given_the_radius(n_cells, n_together, *, beyond=1):
+    d, r = n_cells - 1, plus(BEFORE, BEYOND, constant(1))
+    counted = vectors_of(d, choose, r, plus(BEYOND, constant(beyond)), BEFORE, n_together)
+    allowed = times(limit_of(d, n_together), n_vectors(d, r))
+    of_limit = math.comb(2 * d, d) * Fraction(1, math.factorial(d))  # times R**d, the volume that goes with V
+    taken = times(counted, constant(-of_limit), *[RADIUS] * d)
+    return all(coefficient >= 0 for coefficient in plus(allowed, taken).values())
+
+
+@each("n_cells", range(2, 8))
+@each("n_together", [1, 2])
+def test_given_the_radius_noise_reaches_no_further_than_one_step_beyond_the_limit(n_cells, n_together):
+    if n_together < n_cells:
+        assert check_given_the_radius(n_cells, n_together)
+        assert not check_given_the_radius(n_cells, n_together, beyond=2)  # with a step less
+
+
+@pytest.mark.slow
+@each("n_cells", range(8, MOST_CELLS + 1))
+@each("n_together", [1, 2])
+def test_given_the_radius_the_same_holds_for_all_numbers_of_cells(n_cells, n_together):
+    assert check_given_the_radius(n_cells, n_together)
+
+
+@each("n_cells, scale", [([2], 3), ([3, 3], 2), ([4], 2), ([5, 2], 1)])
+def test_the_exact_tail_is_at_most_that_of_the_limit_two_steps_before(n_cells, scale):
+    tail, n_moves = exact_tail(n_cells, scale, 25 * scale), sum(n_cells) - len(n_cells)
+    for k in range(3, 7 * scale):
+        assert tail[k] <= tail_of_cells((k - 2) / scale, n_cells[0], n_moves)
+    assert any(tail[k] > tail_of_cells(k / scale, n_cells[0], n_moves) for k in range(1, 7 * scale))
+
+
+@each("n_cells, epsilon", [([2], 0.01), ([12, 4], 1.0), ([4] * 30, 0.3)])
+@each("n_together", [1, 2])
+def test_intervals_leave_room_for_two_grid_steps(n_cells, epsilon, n_together):
+    mechanism = MovesMechanism.for_budget(epsilon, n_cells, 1)
+    for level in (0.2, 1e-4):
+        in_limit = reach_of_cells(level, n_cells[0], sum(n_cells) - len(n_cells), n_together) * float(mechanism.scale)
+        assert mechanism.reach(level, n_cells[0], n_together) * mechanism.n_steps >= in_limit + 2
