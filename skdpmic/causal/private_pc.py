@@ -284,9 +284,9 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     def _declared_to_repeat(self, X):
         return declared_to_repeat(X) if self.kind_ == "numeric" else []
 
-    def _release_for(self, n_features, n_groups=None):
+    def _release_for(self, n_features, n_groups, n_classes):
         if self.kind_ == "numeric":
-            return super()._release_for(n_features, n_groups)
+            return super()._release_for(n_features, n_groups, n_classes)
         return TablesRelease(self.epsilon, self.delta, self.alpha, self.max_order)
 
     @property

@@ -314,7 +314,8 @@ class IncrementalFitMixin:
         self.n_features_in_ = sketch.n_features_in_
         if hasattr(sketch, "feature_names_in_"):
             self.feature_names_in_ = sketch.feature_names_in_
-        return records, self._told(self._release_for(sketch.n_features_in_, None).told(sketch.measure))
+        release = self._release_for(sketch.n_features_in_, None, sketch.n_classes)
+        return records, self._told(release.told(sketch.measure))
 
     def _check_agreement(self, sketch):
         """Raise unless the sketch matches the parameters."""
@@ -325,6 +326,7 @@ class IncrementalFitMixin:
         B, c, _ = self._grids()
         correction = getattr(self, "correction", sketch.correction)
         check_grids(sketch, B, c, correction, getattr(self, "mechanism", None))
+        self._told(sketch.measure)  # raises unless target_shares are as many as the sketch needs
 
     def _grids_depend_on_n(self):
         B, c, _ = self._grids()

@@ -253,9 +253,9 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
                 "dask collection as often as needed."
             )
 
-    def _release_for(self, n_features, n_groups=None):
+    def _release_for(self, n_features, n_groups, n_classes):
         n_kept = len(self.keep)
-        k, learns = n_to_keep(self.k, n_features - n_kept), self._learns_target()
+        k, learns = n_to_keep(self.k, n_features - n_kept), self._learns_target(n_classes)
         single = BestFeatures(self.epsilon, self.delta, k, learns=learns)
         is_joint = k + n_kept > 1 and self._chooses_jointly(single, n_groups)
         return jointly(single, n_kept) if is_joint else single

@@ -64,13 +64,15 @@ def target_axis(target_bounds, needs_ranges=True):
     return None if asks_for_data(target_bounds) else axis_of(target_bounds, "target_bounds")
 
 
-def check_target_shares(target_shares, classes):
+def check_target_shares(target_shares, target_bounds, classes):
     """Public shares of the records in each class, in ascending order, or in equal parts of a numeric target.
 
     Parameters
     ----------
     target_shares : array-like of shape (n_classes,), in the order of `classes`, or of shape (2,), (4,) or (8,)
+    target_bounds : tuple, array-like, "data" or None
     classes : array-like, "data" or None
+        If both are None, a sketch describes the target. Its measure checks the number of shares.
 
     Returns
     -------
@@ -79,15 +81,22 @@ def check_target_shares(target_shares, classes):
     """
     if asks_for_data(classes):
         raise ValueError("target_shares must be None with classes='data', because it needs the order of the classes.")
-    labels = None if classes is None else check_classes(classes)
-    n_shares = (2, 4, 8) if labels is None else (len(labels),)
-    shares = check_shares(target_shares, "target_shares", n_shares)
-    if labels is None:
-        return shares
+    if classes is None:
+        return check_n_shares(target_shares, None) if target_bounds is not None else check_shares(target_shares, _SHARES)
+    labels = check_classes(classes)
+    shares = check_n_shares(target_shares, len(labels))
     given = _of_own_type(without_data(np.asarray, as_objects(classes)))
     if len(given) != len(labels):
         raise ValueError("classes must be distinct labels with target_shares, got duplicates.")
     return [shares[i] for i in np.argsort(given, kind="stable")]
+
+
+_SHARES = "target_shares"
+
+
+def check_n_shares(target_shares, n_classes):
+    """Public shares of this many classes, or, for None, of equal parts of a numeric target: a list of float."""
+    return check_shares(target_shares, _SHARES, (2, 4, 8) if n_classes is None else (n_classes,))
 
 
 def make_target(y, n_samples, axis, classes, reader):

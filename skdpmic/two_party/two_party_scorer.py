@@ -274,7 +274,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         entropy_source(self.random_state)
 
     def _shares(self):
-        shares = np.array(check_target_shares(self.target_shares, self.classes))
+        shares = np.array(check_target_shares(self.target_shares, self.target_bounds, self.classes))
         return shares / shares.sum()
 
     def _needs_ranges(self):

@@ -20,6 +20,7 @@ from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
 from skdpmic.table.nominal import Nominal
+from skdpmic.table.targets import check_n_shares
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,8 @@ class _OfMidRanks(_RankStatistic):
         return replace(self, rows_per_group=rows_per_group)
 
     def knowing(self, shares):
-        """The same with public shares of two classes."""
-        return replace(self, margin=public_margin(shares, len(shares)))
+        """The same with public shares of two classes; a ValueError if they are of another number."""
+        return replace(self, margin=public_margin(check_n_shares(shares, self.most_classes), self.most_classes))
 
     def learning(self):
         """The same, for shares that will be learnt; the sensitivity is the same."""
