@@ -220,7 +220,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             After the charge: if the released `untied_fraction_` shows other columns with many ties, or if a column has
             only one part left, so that it has no edges.
         """
-        with rollback_on_error(self):
+        with rollback_on_error(self) as keep:
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             X = in_memory(X)
@@ -229,11 +229,11 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             warn_about_declared_ties(declared, names, stacklevel=2)
             self._publish(records, measure)
             self._names = row_of_zeros(as_frame(X)) if is_frame(X) else None
-        # If warnings are errors, the paid result is kept.
-        if self.kind_ == "numeric":
-            warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, stacklevel=2, but=declared)
-        else:
-            self._warn_about_one_part(names, stacklevel=2)
+            keep()  # if warnings are errors
+            if self.kind_ == "numeric":
+                warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, stacklevel=2, but=declared)
+            else:
+                self._warn_about_one_part(names, stacklevel=2)
         return self
 
     def noise_scale_for(

@@ -62,7 +62,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     # --- Cost -------------------------------------------------------------------------------------------------
 
     def _cost_for(self, n_features):
-        """The cost of a fit to a table of this many features; the largest one, if the classes are to be read from it."""
+        """The cost of a fit to a table of this many features; the largest one, if classes are read from it."""
         releases = [self._release_for(n_features, None, n_classes) for n_classes in self._facts().numbers_of_classes]
         return max((release.cost for release in releases), key=lambda cost: cost.in_zcdp)
 

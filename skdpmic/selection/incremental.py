@@ -23,6 +23,7 @@ from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches
+from skdpmic.counting.threads import being_read
 from skdpmic.statistics.registry import check_mergeable
 from skdpmic.table.frames import as_column, in_memory, is_lazy, note_columns, open_table
 from skdpmic.table.reading import check_enough, refuse_dask
@@ -113,7 +114,8 @@ class IncrementalFitMixin:
             self._check_parameters()
             if not isinstance(sketch, RangeGridSketch):
                 raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
-            self._publish(*self._from_sketch(sketch))
+            with being_read(sketch):
+                self._publish(*self._from_sketch(sketch))
         return self
 
     @_available_if(_check_mergeable, _check_one_pass, _check_public)

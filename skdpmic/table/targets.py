@@ -82,7 +82,9 @@ def check_target_shares(target_shares, target_bounds, classes):
     if asks_for_data(classes):
         raise ValueError("target_shares must be None with classes='data', because it needs the order of the classes.")
     if classes is None:
-        return check_n_shares(target_shares, None) if target_bounds is not None else check_shares(target_shares, _SHARES)
+        return (
+            check_n_shares(target_shares, None) if target_bounds is not None else check_shares(target_shares, _SHARES)
+        )
     labels = check_classes(classes)
     shares = check_n_shares(target_shares, len(labels))
     given = _of_own_type(without_data(np.asarray, as_objects(classes)))
