@@ -1,23 +1,34 @@
-"""The noise of MTVr covers what one record changes in the very scores that are released, however they were asked for.
+"""The noise covers what one record changes in the very scores that are released, however they were asked for.
 
-Arguments and ways in are drawn at random. What a record changes is found by exhaustion: every table of as many records
-in two parts of a feature is scored by each scorer that scored, and compared with those that differ in one record. The
-code's own sensitivity is not asked.
+For MTVr, whose sensitivity depends on what is known about the target, arguments and ways in are drawn at random. What a
+record changes is found by exhaustion: every table of as many records in two parts of a feature is scored by each scorer
+that scored, and compared with those that differ in one record. The code's own sensitivity is not asked.
 """
 
 import math
 from functools import lru_cache, partial
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
-from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+    dp_mic_classif,
+    search_cost,
+)
 from skdpmic.counting import RangeGridSketch, count_stream, merge_all
 from skdpmic.privacy.composition import rho_for
 from skdpmic.selection import base
 from skdpmic.statistics.mtv.counts import CountsScorer
+from skdpmic.table.targets import ClassTarget, NumericTarget
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.combinations]
 
@@ -41,9 +52,14 @@ def _largest_change(n, units, scorer):
     kinds = [(cell, weight) for cell in range(n_cells) for weight in weights]
     kinds += [(0, 0)] if units > 1 else []
     scores = _scores_of_all(n, kinds, n_cells, scorer)
+    return largest_difference(scores, n, len(kinds))
+
+
+def largest_difference(scores, n, n_kinds):
+    """The largest difference of two scores, each by the kinds of n records, of tables that differ in one record."""
     largest = 0.0
-    for others in combinations_with_replacement(range(len(kinds)), n - 1):
-        of_one_more = [scores[tuple(sorted((*others, one)))] for one in range(len(kinds))]
+    for others in combinations_with_replacement(range(n_kinds), n - 1):
+        of_one_more = [scores[tuple(sorted((*others, one)))] for one in range(n_kinds)]
         largest = max(largest, max(of_one_more) - min(of_one_more))
     return largest
 
@@ -257,9 +273,103 @@ def test_it_does_for_joint_scores(seed, spies):
     check(10_000 + seed, ways, JOINT, spies)
 
 
+# --- The examples, and other statistics -------------------------------------------------------------------------------
+
+OF_CLASSES = {
+    "own": lambda make, empty, X, y: make().fit_sketch(empty.empty().update(X, y)),
+    "merged": lambda make, empty, X, y: make().fit_sketch(empty.empty().update(X, y).merge(empty.empty().update(X, y))),
+    "saved": lambda make, empty, X, y: make().fit_sketch(
+        RangeGridSketch.from_bytes(empty.empty().update(X, y).to_bytes())
+    ),
+    "empty": lambda make, empty, X, y: make().fit_sketch(empty),
+    "chunks": lambda make, empty, X, y: (
+        make(classes=empty.classes, bounds=(0, 1), target_shares=None)
+        .partial_fit(X, y)
+        .set_params(classes=None, target_shares=make().target_shares)
+        .publish()
+    ),
+}
+
+
+def made(kind, shared, **more):
+    return kind(**shared | more)
+
+
+@pytest.mark.parametrize("n_classes", range(2, 8))
+def test_shares_of_another_number_of_classes_are_refused_before_the_charge_in_every_way(n_classes, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget", epsilon=10.0)
+    X, y = np.random.default_rng(0).random((70, 1)), np.arange(70) % n_classes
+    empty = RangeGridSketch(bounds=(0, 1), n_features=1, classes=range(n_classes), statistic="mtv_r", B=32, c=38)
+    for entries in {2, 4, 8} - {n_classes}:
+        message = f"must be {n_classes} numbers .*got {entries} numbers"
+        shared = {"statistic": "mtv_r", "target_shares": [1 / entries] * entries, "ledger": ledger}
+        for kind in (DPMICScorer, partial(DPMICSelector, 1), partial(PrivateSelectKBest, 1)):
+            for fit in OF_CLASSES.values():
+                with pytest.raises(ValueError, match=message):
+                    fit(partial(made, kind, shared), empty, X, y)
+        told = DPMICScorer(bounds=(0, 1), classes=range(n_classes), **shared)
+        search = PrivateGridSearch(make_pipeline(told, Ridge()), {"ridge__alpha": [1.0]}, ledger=ledger)
+        for use in (
+            lambda told=told: dp_mic_classif(X, y, **told.get_params()),
+            lambda told=told: told.plan(100, 1),
+            lambda told=told: search_cost(told, n_features=1),
+            lambda search=search: search.fit(X, y),
+        ):
+            with pytest.raises(ValueError, match=message):
+                use()
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("n_classes", [4, 5])
+@pytest.mark.parametrize("classes", [True, False])
+def test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted(n_classes, classes):
+    X, y = np.random.default_rng(0).random((60, 2)), np.arange(60) % n_classes
+    given = {"statistic": "mtv_r", "bounds": (0, 1), "random_state": 0}
+    fitted = DPMICScorer(classes=range(n_classes), **given).fit(X, y)
+    sketch = DPMICScorer(classes=range(n_classes), **given).empty_sketch(60, n_features=2).update(X, y)
+    published = DPMICScorer(classes=range(n_classes) if classes else None, **given).fit_sketch(sketch)
+    from_data = DPMICScorer(classes="data", **given).fit(X, y)
+    for one in (fitted, published, from_data):
+        assert one.scores_.tolist() == fitted.scores_.tolist()
+        assert hasattr(one, "target_shares_") == (n_classes == 4)
+    costs = [DPMICScorer(classes=classes, **given)._cost_for(9).in_zcdp for classes in (range(4), range(5), "data")]
+    assert costs[2] == max(costs[:2])  # which of them it will be is not known before the data is
+
+
+OTHERS = [("mic_r", None), ("mic_r", 2), ("mic_r", 3), ("kendall", None), ("kendall", 2), ("spearman", None)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, n_classes", OTHERS)
+def test_it_does_for_statistics_whose_sensitivity_depends_on_the_number_of_records_only(name, n_classes, monkeypatch):
+    n, measures, publish = 5, [], base.PrivateEstimator._publish
+
+    def spied(estimator, records, measure):
+        measures.append(measure)
+        publish(estimator, records, measure)
+
+    monkeypatch.setattr(base.PrivateEstimator, "_publish", spied)
+    of_target = {"target_bounds": (0, 2)} if n_classes is None else {"classes": range(n_classes)}
+    y = np.arange(n) % (n_classes or n)
+    public = {"bounds": (0, 2), "epsilon": EPSILON, **of_target}
+    fitted = DPMICScorer(statistic=name, correction=None, **public).fit(np.arange(n)[:, None], y)
+    kinds = list(product((0.0, 1.0, 2.0), range(n_classes or 3)))
+    scores = {}
+    for records in combinations_with_replacement(range(len(kinds)), n):
+        x, y = np.array([kinds[record] for record in records]).T
+        target = NumericTarget(y, (0, 2)) if n_classes is None else ClassTarget(y.astype(np.int64), n_classes)
+        scores[records] = measures[0].scorer(target, None).score(x, (0.0, 2.0))
+    change = largest_difference(scores, n, len(kinds))
+    assert change <= covered(fitted, 1) * (1 + 1e-7)
+    assert change >= 0.7 * covered(fitted, 1)
+
+
+# --- Many draws -------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.slow
 def test_it_does_for_thousands_of_them(spies):
-    for seed in range(1500):
+    for seed in range(1200):
         check(20_000 + seed, WAYS, SCORES + NAMED, spies)
     for seed in range(150):
         check(30_000 + seed, ASK_THE_ESTIMATOR, JOINT, spies)
