@@ -94,6 +94,11 @@ COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_form
 
 MOVES, SUMMARY = "privacy/test_moves.py", "release/test_private_summary.py"
 OF_MOVES = f"{MOVES}::test_a_record_or_a_person_changes_no_probability_by_more_than_epsilon"
+COVERS, COUNTED_ONCE = "selection/test_noise_covers_what_scores.py", "counting/test_counted_once.py"
+OF_ANOTHER_NUMBER = f"{COVERS}::test_shares_of_another_number_of_classes_are_refused_before_the_charge_in_every_way"
+LEARNT_OF_THOSE_FITTED = f"{COVERS}::test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted"
+ONE_CALL = "_utils/test_one_call_at_a_time.py"
+READ_BY_OTHERS = "test_a_sketch_that_is_published_is_read_by_others_but_not_counted_into"
 TWO_PARTS = f"{SUMMARY}::test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken"
 
 MUTANTS = [
@@ -890,8 +895,8 @@ MUTANTS = [
            "search/test_grid_search.py::test_a_record_moves_the_scores_of_one_subset_only"),
     Mutant("PrivateEstimator._publish", 'vars(self).pop("_sketch", None)', "pass",
            "counting/test_sketch.py::test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them"),
-    Mutant("chunks._add", "sketch.n_samples += n_samples\nsketch._is_torn = False",
-           "sketch._is_torn = False\nsketch.n_samples += n_samples",
+    Mutant("chunks._add", "sketch._has_counted(n_samples)\nsketch._is_torn = False",
+           "sketch._is_torn = False\nsketch._has_counted(n_samples)",
            "_utils/test_rollback.py::test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_refused"),
     Mutant("RangeGridSketch.merge", "self.n_samples + other.n_samples", "self.n_samples",
            "counting/test_sketch.py::test_any_chunking_order_and_merge_tree_gives_the_same_counts[kind0-thirds]"),
@@ -904,7 +909,7 @@ MUTANTS = [
            "_utils/test_tracebacks.py::test_no_traceback_of_bad_data_holds_a_value[fit-one row]"),
     Mutant("_or_foreign", "pass", "raise ValueError(_FOREIGN)",
            "_utils/test_tracebacks.py::test_no_traceback_of_a_damaged_sketch_holds_what_is_in_the_file"),
-    Mutant("unpack", "_line(sketch, n_samples) != line", "False",
+    Mutant("unpack", "_line(sketch, n_samples, identities) != line", "False",
            "counting/test_sketch_bytes.py::test_foreign_damaged_or_made_up_bytes_are_refused[something more]"),
     Mutant("_contents", "hashlib.sha256(content).digest() != digest", "False",
            "counting/test_sketch_bytes.py::test_every_truncation_and_every_changed_byte_is_noticed"),
@@ -1107,4 +1112,30 @@ MUTANTS = [
     Mutant("release_card._guarantee", "terms.rows_per_person is not None", "False",
            f"{CARDS}::test_people_are_told_from_records"),
     Mutant("card_html._cell", "html.escape(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
+    # --- What is fitted decides on the noise; counts are counted once; one call at a time
+    Mutant("MtvRGrids.knowing", "check_n_shares(shares, self.n_classes)", "shares", f"{OF_ANOTHER_NUMBER}[3]"),
+    Mutant("MtvRGrids.sensitivity", "_families_of(self)", "_families_of(self)[:1]",
+           "statistics/mtv/test_sensitivity.py::test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furthest"),
+    Mutant("PrivateScoring._learns_target", "self._statistic().learns_target(n_classes)",
+           "self._statistic().learns_target(self._facts().n_classes)", f"{LEARNT_OF_THOSE_FITTED}[False-5]"),
+    Mutant("PublicFacts.numbers_of_classes", "(2, math.inf)", "(2,)", f"{LEARNT_OF_THOSE_FITTED}[True-4]"),
+    Mutant("IncrementalFitMixin._check_agreement", "self._told(sketch.measure)", "pass",
+           f"{COVERS}::test_shares_that_do_not_fit_what_was_counted_are_refused_with_the_next_chunk"),
+    Mutant("parts.united", "not here.isdisjoint(there)", "False",
+           f"{COUNTED_ONCE}::test_a_sketch_is_not_merged_with_what_contains_the_same_counts[a copy]"),
+    Mutant("RangeGridSketch._has_counted", "self.n_samples > 0 and not self._parts", "not self._parts",
+           f"{COUNTED_ONCE}::test_copies_of_an_empty_sketch_are_filled_elsewhere_and_merged"),
+    Mutant("unpack", "sketch.n_samples, sketch._parts = n_samples, identities", "sketch.n_samples = n_samples",
+           f"{COUNTED_ONCE}::test_a_file_that_is_loaded_twice_counts_once"),
+    Mutant("parts.united", "heapq.nsmallest(MOST, here | there)", "here | there",
+           f"{COUNTED_ONCE}::test_of_many_merged_sketches_the_bytes_stay_small_and_two_equal_merges_are_still_known"),
+    Mutant("in_use", "any(not (other.only_reads and only_reads) for other in before)", "False",
+           f"{ONE_CALL}::test_a_publication_in_progress_is_not_disturbed"),
+    Mutant("in_use", "other.only_reads and only_reads", "other.only_reads", f"{ONE_CALL}::{READ_BY_OTHERS}"),
+    Mutant("IncrementalFitMixin.fit_sketch",
+           "with being_read(sketch):\n    self._publish(*self._from_sketch(sketch))",
+           "self._publish(*self._from_sketch(sketch))", f"{ONE_CALL}::{READ_BY_OTHERS}"),
+    Mutant("count_into", "with being_filled(sketch):\n    _add(sketch, columns, target, n_jobs)",
+           "_add(sketch, columns, target, n_jobs)",
+           f"{ONE_CALL}::test_nobody_uses_a_sketch_while_a_chunk_is_counted[update]"),
 ]  # fmt: skip

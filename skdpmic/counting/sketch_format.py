@@ -145,8 +145,9 @@ def unpack(data, described):
     """
     line, counts = _contents(data)
     sketch, n_samples, identities = _or_foreign(_without_records, line, described)
-    is_complete = len(counts) == sketch._counts.nbytes and (n_samples == 0) == (len(identities) == 0)
-    if not is_complete or _line(sketch, n_samples, identities) != line:
+    if len(counts) != sketch._counts.nbytes or _line(sketch, n_samples, identities) != line:
+        raise ValueError(_FOREIGN)
+    if (n_samples > 0) != (len(identities) > 0):
         raise ValueError(_FOREIGN)
     sketch._counts[:] = np.frombuffer(counts, dtype=_COUNTS)
     sketch.n_samples, sketch._parts = n_samples, identities

@@ -336,6 +336,16 @@ def test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted(n_clas
     assert costs[2] == max(costs[:2])  # which of them it will be is not known before the data is
 
 
+def test_shares_that_do_not_fit_what_was_counted_are_refused_with_the_next_chunk():
+    X, y = np.random.default_rng(0).random((20, 1)), np.arange(20) % 2
+    scorer = DPMICScorer(statistic="mtv_r", bounds=(0, 1), classes=[0, 1]).partial_fit(X, y)
+    scorer.set_params(classes=None, target_shares=[0.25] * 4)
+    with pytest.raises(ValueError, match=r"must be 2 numbers .*got 4 numbers"):
+        scorer.partial_fit(X, y)
+    assert scorer.set_params(target_shares=[0.5, 0.5]).publish().target_shares_.tolist() == [0.5, 0.5]
+    assert scorer._null_model.n_samples == 20
+
+
 OTHERS = [("mic_r", None), ("mic_r", 2), ("mic_r", 3), ("kendall", None), ("kendall", 2), ("spearman", None)]
 
 
