@@ -209,6 +209,8 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

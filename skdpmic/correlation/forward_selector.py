@@ -167,6 +167,8 @@ class PrivateForwardSelector(
             If a parameter or the data is invalid. The selector is left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The selector is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the selector is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

@@ -203,6 +203,8 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             subset. All but the last are raised before the charge.
         BudgetError
             If a cost does not fit in its ledger.
+        RuntimeError
+            If another call that changes the search is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

@@ -99,11 +99,14 @@ class IncrementalFitMixin:
         ------
         ValueError, TypeError
             If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator is given and differs from
-            that of the sketch, if `max_weight` differs, or if `mechanism` needs other counts. The estimator is left
-            unchanged. Those of the first six that are None or "auto", and a B that is an exponent, are taken from the
-            sketch.
+            that of the sketch, if `max_weight` differs, if `target_shares` are not as many as its target needs, or if
+            `mechanism` needs other counts. The estimator is left unchanged. Those of the first six that are None or
+            "auto", and a B that is an exponent, are taken from the sketch.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator or the sketch is not finished, in another thread. Nothing is
+            charged.
 
         Warns
         -----
@@ -153,6 +156,8 @@ class IncrementalFitMixin:
         ------
         ValueError, TypeError
             If a parameter or the chunk is invalid. The estimator is left unchanged.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread.
         """
         refuse_dask(X)
         with rollback_on_error(self):
@@ -185,6 +190,8 @@ class IncrementalFitMixin:
             If there are fewer than 4 records, or the parameters have changed since the first `partial_fit`.
         BudgetError
             If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

@@ -148,6 +148,8 @@ class RandomizedResponse(
         ------
         ValueError, TypeError
             If a parameter or a column is invalid. The transformer is left unchanged.
+        RuntimeError
+            If another call that changes the transformer is not finished, in another thread.
         """
         with rollback_on_error(self):
             self._check_parameters()

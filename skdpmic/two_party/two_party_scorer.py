@@ -172,6 +172,8 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             If a parameter, the reports or the target are invalid. The scorer is left unchanged.
         BudgetError
             If epsilon does not fit in `ledger`. The scorer is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the scorer is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
