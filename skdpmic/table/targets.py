@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.utils import check_X_y
 
-from skdpmic._utils.arguments import check_shares
+from skdpmic._utils.arguments import check_n_shares, check_shares
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import abbreviated, as_objects, dtype_name, refuse_masked
 from skdpmic.table.axes import Order
@@ -81,24 +81,16 @@ def check_target_shares(target_shares, target_bounds, classes):
     """
     if asks_for_data(classes):
         raise ValueError("target_shares must be None with classes='data', because it needs the order of the classes.")
+    if classes is None and target_bounds is None:
+        return check_shares(target_shares)
     if classes is None:
-        return (
-            check_n_shares(target_shares, None) if target_bounds is not None else check_shares(target_shares, _SHARES)
-        )
+        return check_n_shares(target_shares, None)
     labels = check_classes(classes)
     shares = check_n_shares(target_shares, len(labels))
     given = _of_own_type(without_data(np.asarray, as_objects(classes)))
     if len(given) != len(labels):
         raise ValueError("classes must be distinct labels with target_shares, got duplicates.")
     return [shares[i] for i in np.argsort(given, kind="stable")]
-
-
-_SHARES = "target_shares"
-
-
-def check_n_shares(target_shares, n_classes):
-    """Public shares of this many classes, or, for None, of equal parts of a numeric target: a list of float."""
-    return check_shares(target_shares, _SHARES, (2, 4, 8) if n_classes is None else (n_classes,))
 
 
 def make_target(y, n_samples, axis, classes, reader):

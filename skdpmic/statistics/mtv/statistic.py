@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from skdpmic._utils.arguments import check_n_shares
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
@@ -17,7 +18,6 @@ from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs
 from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.axes import Knots
-from skdpmic.table.targets import check_n_shares
 from skdpmic.table.weights import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/known_margin.md

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from skdpmic._utils.arguments import check_n_shares
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.learnt_margin import Told, class_margin
@@ -20,7 +21,6 @@ from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
 from skdpmic.table.nominal import Nominal
-from skdpmic.table.targets import check_n_shares
 
 
 @dataclass(frozen=True)
