@@ -114,6 +114,24 @@ def test_of_twelve_threads_those_that_are_charged_have_a_result(tmp_path):
     assert scorer.scores_.shape == (2,)
 
 
+def test_reports_are_drawn_by_one_call_at_a_time_and_as_they_were_described(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget", epsilon=100.0)
+    reporter, errors = RandomizedResponse(epsilon=1.0, bounds=(0, 1), ledger=ledger).fit(X), []
+    draw = RandomizedResponse._draw
+
+    def draw_and_be_disturbed(self, parts, random_bytes):
+        monkeypatch.setattr(RandomizedResponse, "_draw", draw)
+        self.set_params(epsilon=50.0)
+        errors.extend(in_another_thread(call) for call in (lambda: self.fit(X), lambda: self.transform(X)))
+        return draw(self, parts, random_bytes)
+
+    monkeypatch.setattr(RandomizedResponse, "_draw", draw_and_be_disturbed)
+    assert reporter.transform(X).shape == X.shape
+    assert [type(error) for error in errors] == [RuntimeError] * 2
+    assert ledger.spent() == (1.0, 0.0)
+    assert reporter._description.epsilon == 1.0
+
+
 def test_a_publication_in_progress_is_not_disturbed(monkeypatch):
     scorer, errors = DPMICScorer(**PUBLIC).partial_fit(X, Y), []
     publish = DPMICScorer._publish
