@@ -94,6 +94,11 @@ COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_form
 
 MOVES, SUMMARY = "privacy/test_moves.py", "release/test_private_summary.py"
 OF_MOVES = f"{MOVES}::test_a_record_or_a_person_changes_no_probability_by_more_than_epsilon"
+COVERS, COUNTED_ONCE = "selection/test_noise_covers_what_scores.py", "counting/test_counted_once.py"
+OF_ANOTHER_NUMBER = f"{COVERS}::test_shares_of_another_number_of_classes_are_refused_before_the_charge_in_every_way"
+LEARNT_OF_THOSE_FITTED = f"{COVERS}::test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted"
+ONE_CALL = "_utils/test_one_call_at_a_time.py"
+READ_BY_OTHERS = "test_a_sketch_that_is_published_is_read_by_others_but_not_counted_into"
 TWO_PARTS = f"{SUMMARY}::test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken"
 
 MUTANTS = [
@@ -103,9 +108,9 @@ MUTANTS = [
            "largest_rounding_error(shape.n_samples, shape.scales, *grids, shape.is_complete)", "0",
            f"{PAIR_SCALE}[mic_r]"),
     Mutant("RankGrids.steps", "rounding_error(n, mass_plan(self.B, self.c))", "0", f"{PAIR_SCALE}[mic_e]"),
-    Mutant("MtvRGrids.sensitivity",
-           "mtv_r_sensitivity(shape.n_samples, shape.rows_per_group, **known, are_weighted=self.units > 1)",
-           "0.5 * mtv_r_sensitivity(shape.n_samples, shape.rows_per_group, **known, are_weighted=self.units > 1)",
+    Mutant("Family.sensitivity",
+           "mtv_r_sensitivity(n, n_replaced, knows_margins=self.knows_margins, are_weighted=units > 1)",
+           "0.5 * mtv_r_sensitivity(n, n_replaced, knows_margins=self.knows_margins, are_weighted=units > 1)",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
     Mutant("Kendall.sensitivity_of", "rank_sensitivity.kendall_sensitivity", "rank_sensitivity.chatterjee_sensitivity",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[kendall-one-shot]"),
@@ -275,7 +280,7 @@ MUTANTS = [
            "correlation/test_private_correlation.py::test_groups_and_max_rows_are_given_together"),
     Mutant("PrivateForwardSelector._store", "places(order)", "order + 1", "correlation/test_forward_selector.py::test_without_noise_it_takes_what_linear_models_take"),
     # --- Causal structure
-    Mutant("PrivatePC._release_for", "super()._release_for(n_features, n_groups)", "super()._release_for(n_features - 1, n_groups)",
+    Mutant("PrivatePC._release_for", "super()._release_for(n_features, n_groups, n_classes)", "super()._release_for(n_features - 1, n_groups, n_classes)",
            "causal/test_private_pc.py::test_the_noise_is_known_before_there_is_a_table"),
     Mutant("PrivateMatrixEstimator._open", "table.n_features < 2", "False",
            "causal/test_private_pc.py::test_wrong_tables_are_refused_without_a_charge_or_a_change"),
@@ -418,8 +423,8 @@ MUTANTS = [
     Mutant("MicRGrids.sensitivity", "mic_r_group_sensitivity(shape.n_groups, shape.rows_per_group)",
            "mic_r_group_sensitivity(shape.n_samples, 1)", f"{PERSON_SCALE}[mic_r-laplace]"),
     Mutant("MtvRGrids.sensitivity",
-           "mtv_r_sensitivity(shape.n_samples, shape.rows_per_group, **known, are_weighted=self.units > 1)",
-           "mtv_r_sensitivity(shape.n_samples, **known, are_weighted=self.units > 1)", f"{PERSON_SCALE}[mtv_r-laplace]"),
+           "family.sensitivity(n, each, self.units)", "family.sensitivity(n, 1, self.units)",
+           f"{PERSON_SCALE}[mtv_r-laplace]"),
     Mutant("_RankStatistic.sensitivity", "shape.rows_per_group", "1", f"{PERSON_SCALE}[spearman-laplace]"),
     Mutant("NoisyTables.mechanism", "shape.rows_per_group", "1",
            "selection/test_people.py::test_the_noise_of_a_table_covers_all_rows_that_leave_and_all_that_come[2]"),
@@ -890,8 +895,8 @@ MUTANTS = [
            "search/test_grid_search.py::test_a_record_moves_the_scores_of_one_subset_only"),
     Mutant("PrivateEstimator._publish", 'vars(self).pop("_sketch", None)', "pass",
            "counting/test_sketch.py::test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them"),
-    Mutant("chunks._add", "sketch.n_samples += n_samples\nsketch._is_torn = False",
-           "sketch._is_torn = False\nsketch.n_samples += n_samples",
+    Mutant("chunks._add", "sketch._has_counted(n_samples)\nsketch._is_torn = False",
+           "sketch._is_torn = False\nsketch._has_counted(n_samples)",
            "_utils/test_rollback.py::test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_refused"),
     Mutant("RangeGridSketch.merge", "self.n_samples + other.n_samples", "self.n_samples",
            "counting/test_sketch.py::test_any_chunking_order_and_merge_tree_gives_the_same_counts[kind0-thirds]"),
@@ -904,7 +909,7 @@ MUTANTS = [
            "_utils/test_tracebacks.py::test_no_traceback_of_bad_data_holds_a_value[fit-one row]"),
     Mutant("_or_foreign", "pass", "raise ValueError(_FOREIGN)",
            "_utils/test_tracebacks.py::test_no_traceback_of_a_damaged_sketch_holds_what_is_in_the_file"),
-    Mutant("unpack", "_line(sketch, n_samples) != line", "False",
+    Mutant("unpack", "_line(sketch, n_samples, identities) != line", "False",
            "counting/test_sketch_bytes.py::test_foreign_damaged_or_made_up_bytes_are_refused[something more]"),
     Mutant("_contents", "hashlib.sha256(content).digest() != digest", "False",
            "counting/test_sketch_bytes.py::test_every_truncation_and_every_changed_byte_is_noticed"),
@@ -1113,4 +1118,30 @@ MUTANTS = [
     Mutant("learnt_margin._near_the_median", "weights[middle] = len(from_half)", "weights[middle] = len(from_half) - 1",
            f"{LEARNT}::"
            "test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_together"),
+    # --- What is fitted decides on the noise; counts are counted once; one call at a time
+    Mutant("MtvRGrids.knowing", "check_n_shares(shares, self.n_classes)", "shares", f"{OF_ANOTHER_NUMBER}[3]"),
+    Mutant("MtvRGrids.sensitivity", "_families_of(self)", "_families_of(self)[:1]",
+           "statistics/mtv/test_sensitivity.py::test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furthest"),
+    Mutant("PrivateScoring._learns_target", "self._statistic().learns_target(n_classes)",
+           "self._statistic().learns_target(self._facts().n_classes)", f"{LEARNT_OF_THOSE_FITTED}[False-5]"),
+    Mutant("PublicFacts.numbers_of_classes", "(2, math.inf)", "(2,)", f"{LEARNT_OF_THOSE_FITTED}[True-4]"),
+    Mutant("IncrementalFitMixin._check_agreement", "self._told(sketch.measure)", "pass",
+           f"{COVERS}::test_shares_that_do_not_fit_what_was_counted_are_refused_with_the_next_chunk"),
+    Mutant("parts.united", "not here.isdisjoint(there)", "False",
+           f"{COUNTED_ONCE}::test_a_sketch_is_not_merged_with_what_contains_the_same_counts[a copy]"),
+    Mutant("RangeGridSketch._has_counted", "self.n_samples > 0 and not self._parts", "not self._parts",
+           f"{COUNTED_ONCE}::test_copies_of_an_empty_sketch_are_filled_elsewhere_and_merged"),
+    Mutant("unpack", "sketch.n_samples, sketch._parts = n_samples, identities", "sketch.n_samples = n_samples",
+           f"{COUNTED_ONCE}::test_a_file_that_is_loaded_twice_counts_once"),
+    Mutant("parts.united", "heapq.nsmallest(MOST, here | there)", "here | there",
+           f"{COUNTED_ONCE}::test_of_many_merged_sketches_the_bytes_stay_small_and_two_equal_merges_are_still_known"),
+    Mutant("in_use", "any(not (other.only_reads and only_reads) for other in before)", "False",
+           f"{ONE_CALL}::test_a_publication_in_progress_is_not_disturbed"),
+    Mutant("in_use", "other.only_reads and only_reads", "other.only_reads", f"{ONE_CALL}::{READ_BY_OTHERS}"),
+    Mutant("IncrementalFitMixin.fit_sketch",
+           "with being_read(sketch):\n    self._publish(*self._from_sketch(sketch))",
+           "self._publish(*self._from_sketch(sketch))", f"{ONE_CALL}::{READ_BY_OTHERS}"),
+    Mutant("count_into", "with being_filled(sketch):\n    _add(sketch, columns, target, n_jobs)",
+           "_add(sketch, columns, target, n_jobs)",
+           f"{ONE_CALL}::test_nobody_uses_a_sketch_while_a_chunk_is_counted[update]"),
 ]  # fmt: skip

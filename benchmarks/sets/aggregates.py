@@ -39,8 +39,8 @@ class PlainMinimum(PrivateSelectKBest):
 
     _is_mean = False
 
-    def _release_for(self, n_features, n_groups=None):
-        of = super()._release_for(n_features, n_groups)
+    def _release_for(self, n_features, n_groups, n_classes):
+        of = super()._release_for(n_features, n_groups, n_classes)
         if not isinstance(of, JointFeatures):
             return of
         return _Aggregated(of.epsilon, of.delta, of.k, learns=of.learns, is_mean=self._is_mean)

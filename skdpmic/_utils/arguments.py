@@ -66,16 +66,22 @@ def check_pair_bounds(bounds):
     return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
 
 
-def check_shares(shares, name, n_shares):
-    """`shares` as a list of floats, whose length is in `n_shares`, above 0 and with a sum of about 1."""
+def check_n_shares(target_shares, n_classes):
+    """Public shares of this many classes, or, for None, of equal parts of a numeric target: a list of float."""
+    return check_shares(target_shares, (2, 4, 8) if n_classes is None else (n_classes,))
+
+
+def check_shares(target_shares, n_shares=None):
+    """The shares as a list of floats above 0 with a sum of about 1, whose length is in `n_shares`, if that is known."""
     try:
-        numbers_ = np.asarray(shares, dtype=np.float64)
+        numbers_ = np.asarray(target_shares, dtype=np.float64)
     except (TypeError, ValueError):
         numbers_ = np.empty(0)
-    is_list = numbers_.ndim == 1 and len(numbers_) in n_shares and bool((numbers_ > 0).all())
-    if not is_list or not abs(numbers_.sum() - 1) <= _ROUNDING_OF_SHARES:
-        allowed = " or ".join(map(str, n_shares))
-        raise ValueError(f"{name} must be {allowed} numbers above 0 with a sum of 1, got {shares!r}.")
+    is_list = numbers_.ndim == 1 and bool((numbers_ > 0).all()) and abs(numbers_.sum() - 1) <= _ROUNDING_OF_SHARES
+    if not is_list or (n_shares is not None and len(numbers_) not in n_shares):
+        allowed = "" if n_shares is None else f"{' or '.join(map(str, n_shares))} "
+        found = f"{len(numbers_)} numbers" if is_list else repr(target_shares)
+        raise ValueError(f"target_shares must be {allowed}numbers above 0 with a sum of 1, got {found}.")
     return numbers_.tolist()
 
 

@@ -1,15 +1,68 @@
-"""Rollback of an object's attributes on errors."""
+"""One change of an object at a time, which is undone on errors.
+
+Calls in progress are listed here, in the order in which they began, and not on the objects: copies and pickles of these
+are free.
+"""
 
 import contextlib
+import os
+from dataclasses import dataclass
+
+_REMEDY = "give each thread an estimator of its own, by sklearn.base.clone"
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A call that changes an object, or reads one that must not change meanwhile."""
+
+    thing: object
+    only_reads: bool
+
+
+_calls: list[_Call] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_calls.clear)  # a forked process has copies of its own
+
+
+@contextlib.contextmanager
+def in_use(thing, *, only_reads=False, remedy=_REMEDY):
+    """Raise a RuntimeError if a call in progress changes `thing`, or if one reads it and this one changes it."""
+    call = _Call(thing, only_reads)
+    try:
+        _calls.append(call)  # of two calls at once, the first one in the list goes on
+        before = [other for other in _earlier(call) if other.thing is thing]
+        if any(not (other.only_reads and only_reads) for other in before):
+            raise RuntimeError(f"this {type(thing).__name__} is in use by another call: {remedy}.")
+        yield
+    finally:
+        if call in _calls:
+            _calls.remove(call)
+
+
+def _earlier(call):
+    calls = _calls.copy()
+    return calls[: calls.index(call)]
 
 
 @contextlib.contextmanager
 def rollback_on_error(thing):
-    """Restore the attributes of `thing` if the block raises."""
-    before = vars(thing).copy()
-    try:
-        yield
-    except BaseException:
-        vars(thing).clear()
-        vars(thing).update(before)
-        raise
+    """Refuse other calls that change `thing`, and restore its attributes if the block raises.
+
+    Yields
+    ------
+    keep : callable
+        ``keep()`` keeps the attributes as they then are, whatever follows in the block.
+    """
+    with in_use(thing):
+        before = vars(thing).copy()
+
+        def keep():
+            nonlocal before
+            before = vars(thing).copy()
+
+        try:
+            yield keep
+        except BaseException:
+            vars(thing).clear()
+            vars(thing).update(before)
+            raise

@@ -209,6 +209,8 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -220,7 +222,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             After the charge: if the released `untied_fraction_` shows other columns with many ties, or if a column has
             only one part left, so that it has no edges.
         """
-        with rollback_on_error(self):
+        with rollback_on_error(self) as keep:
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             X = in_memory(X)
@@ -229,11 +231,11 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             warn_about_declared_ties(declared, names, stacklevel=2)
             self._publish(records, measure)
             self._names = row_of_zeros(as_frame(X)) if is_frame(X) else None
-        # If warnings are errors, the paid result is kept.
-        if self.kind_ == "numeric":
-            warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, stacklevel=2, but=declared)
-        else:
-            self._warn_about_one_part(names, stacklevel=2)
+            keep()  # if warnings are errors
+            if self.kind_ == "numeric":
+                warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, stacklevel=2, but=declared)
+            else:
+                self._warn_about_one_part(names, stacklevel=2)
         return self
 
     def noise_scale_for(
@@ -284,9 +286,9 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     def _declared_to_repeat(self, X):
         return declared_to_repeat(X) if self.kind_ == "numeric" else []
 
-    def _release_for(self, n_features, n_groups=None):
+    def _release_for(self, n_features, n_groups, n_classes):
         if self.kind_ == "numeric":
-            return super()._release_for(n_features, n_groups)
+            return super()._release_for(n_features, n_groups, n_classes)
         return TablesRelease(self.epsilon, self.delta, self.alpha, self.max_order)
 
     @property

@@ -167,6 +167,8 @@ class PrivateForwardSelector(
             If a parameter or the data is invalid. The selector is left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The selector is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the selector is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -176,11 +178,12 @@ class PrivateForwardSelector(
             If the noise will exceed the signal, delta is above ``1 / n_samples``, or k is above the number of features.
             After the charge, if the released `untied_fraction_` shows columns with many ties.
         """
-        with rollback_on_error(self):
+        with rollback_on_error(self) as keep:
             self._check_parameters()
             check_given_together(groups, self.max_rows_per_group)
             self._publish(*self._read(X, y, groups))
-        self._warn_about_ties(stacklevel=2)  # if warnings are errors, the paid result is kept
+            keep()  # if warnings are errors
+            self._warn_about_ties(stacklevel=2)
         return self
 
     def _check_parameters(self):

@@ -186,7 +186,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
             )
         return table
 
-    def _release_for(self, n_features, n_groups=None):
+    def _release_for(self, n_features, n_groups, n_classes):
         return KendallRelease(self.epsilon, self.delta, n_features + self._n_targets)
 
     def _store(self, released, release, mechanism, measure, records):

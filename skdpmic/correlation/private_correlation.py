@@ -150,6 +150,8 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
             If a parameter or the data is invalid. The estimator is left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----

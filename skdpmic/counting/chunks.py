@@ -1,5 +1,6 @@
 """Counting records into a sketch, chunk by chunk."""
 
+from skdpmic.counting.threads import being_filled
 from skdpmic.table.columns import map_features
 from skdpmic.table.frames import note_columns
 from skdpmic.table.reading import open_chunk, read_columns
@@ -17,7 +18,8 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reset=False):
     target = make_target(y, columns.shape[1], description.target, description.classes, type(owner).__name__)
     if sample_weight is not None:
         target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, columns.shape[1]))
-    _add(sketch, columns, target, n_jobs)
+    with being_filled(sketch):
+        _add(sketch, columns, target, n_jobs)
 
 
 def _read(sketch, owner, X, reset):
@@ -37,7 +39,7 @@ def _add(sketch, columns, target, n_jobs):
         counts = map_features(counter, columns[block], sketch.scales[block], n_jobs)
         for j, counts_j in enumerate(counts, first):
             sketch._counts_of(j)[:] += counts_j
-    sketch.n_samples += n_samples
+    sketch._has_counted(n_samples)
     sketch._is_torn = False
 
 

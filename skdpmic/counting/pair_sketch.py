@@ -19,7 +19,7 @@ class PairSketch(RangeGridSketch):
         target = self.description.target
         self._grids = self.measure.pair_counts(None if target is None else target.scale, self.scales[given])
         self._given, self._starts = given, self._place_features()
-        self.n_samples, self._counts, self._is_torn = 0, self._zeros(), False
+        self.n_samples, self._parts, self._counts, self._is_torn = 0, frozenset(), self._zeros(), False
 
     def _place(self, target, columns):
         (column,) = columns[self._given : self._given + 1]

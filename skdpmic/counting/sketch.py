@@ -1,11 +1,8 @@
 """The data that MICr needs from a table, collected in pieces: exact, mergeable counts on public grids."""
 
-import copy
 import numbers
-import os
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +12,10 @@ from sklearn.utils import InputTags, Tags, TargetTags
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic.counting.agreement import differences
 from skdpmic.counting.chunks import count_into
-from skdpmic.counting.damage import DAMAGED, check_undamaged
-from skdpmic.counting.sketch_format import pack, unpack, write_whole
+from skdpmic.counting.damage import DAMAGED
+from skdpmic.counting.parts import new_part, united
+from skdpmic.counting.sketch_format import SketchBytes
+from skdpmic.counting.threads import being_read
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.nominal import Nominal
@@ -26,7 +25,7 @@ from skdpmic.table.weights import WEIGHT_UNITS
 _MAX_COUNT = 2**32 - 1  # counts are uint32
 
 
-class RangeGridSketch:
+class RangeGridSketch(SketchBytes):
     """Mergeable counts of records on public grids, from which scores of the whole table are computed exactly.
 
     You can count chunks of a table one after the other, or on many machines, and merge the counts in any order: the
@@ -168,7 +167,7 @@ class RangeGridSketch:
         self.classes, self.n_classes = description.classes, description.n_classes
         self.statistic, self.correction = statistic, correction
         self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts
-        self.n_samples = 0
+        self.n_samples, self._parts = 0, frozenset()  # identities of what was counted: skdpmic/counting/parts.py
         self._grids = self.measure.counts(None if description.target is None else description.target.scale)
         self._starts = self._place_features()
         self._counts = self._zeros()
@@ -226,6 +225,8 @@ class RangeGridSketch:
         ------
         ValueError, TypeError
             If the chunk is invalid. The error quotes no values, and the sketch is left unchanged.
+        RuntimeError
+            If another thread uses the sketch. Let each thread count into a sketch of its own, and merge them.
         """
         refuse_dask(X)
         count_into(self, self, X, y, n_jobs, sample_weight=sample_weight)
@@ -234,7 +235,8 @@ class RangeGridSketch:
     def merge(self, other: Self) -> Self:
         """Merge two sketches into a new one with the records of both.
 
-        Merging is associative and commutative. Records counted by both count twice.
+        Merging is associative and commutative. A sketch knows what it was merged from, also after it was copied or
+        saved, and counts nothing twice; but rows that were counted twice are not recognized.
 
         Parameters
         ----------
@@ -248,19 +250,20 @@ class RangeGridSketch:
         Raises
         ------
         ValueError
-            If the public parameters differ; the message names them.
+            If the public parameters differ; the message names them. If both contain the same counts: a sketch and
+            itself, a copy of it, the same file, or a sketch with which it was merged. Of merges of more than 4,096
+            sketches, some are forgotten.
         """
         if not isinstance(other, RangeGridSketch):
             raise TypeError(f"other must be a RangeGridSketch, got {type(other).__name__}.")
         different = differences(self, other)
         if different:
             raise ValueError(f"sketches must have the same public parameters to be merged, got different {different}.")
-        self._check_addition(other.n_samples)
-        other._check_addition(self.n_samples)
-        merged = copy.copy(self)
-        merged._counts = self._counts + other._counts
-        merged.n_samples = self.n_samples + other.n_samples
-        return merged
+        with being_read(self), being_read(other):
+            self._check_addition(other.n_samples)
+            other._check_addition(self.n_samples)
+            parts = united(self._parts, other._parts)
+            return self._with(self._counts + other._counts, self.n_samples + other.n_samples, parts)
 
     def empty(self) -> Self:
         """Return a sketch without records, with the same public parameters.
@@ -269,9 +272,17 @@ class RangeGridSketch:
         -------
         RangeGridSketch
         """
-        empty = copy.copy(self)
-        empty._counts, empty.n_samples, empty._is_torn = self._zeros(), 0, False
-        return empty
+        return self._with(self._zeros(), 0, frozenset())
+
+    def __copy__(self):
+        return self._with(self._counts.copy(), self.n_samples, self._parts, self._is_torn)
+
+    def _with(self, counts, n_samples, parts, is_torn=False):
+        """A sketch with the same public parameters and other counts."""
+        sketch = type(self).__new__(type(self))
+        vars(sketch).update(vars(self))
+        sketch._counts, sketch.n_samples, sketch._parts, sketch._is_torn = counts, n_samples, parts, is_torn
+        return sketch
 
     def __eq__(self, other):
         """Whether the public parameters and all counts are equal."""
@@ -286,6 +297,12 @@ class RangeGridSketch:
         """The positions of the records of a chunk in the target."""
         return self._grids.place(target.values, *([] if target.weights is None else [target.weights]))
 
+    def _has_counted(self, n_samples):
+        """Note that all features have counted this many records."""
+        self.n_samples += n_samples
+        if self.n_samples > 0 and not self._parts:
+            self._parts = new_part()
+
     def _check_addition(self, n_samples):
         """Raise unless this many records can be added."""
         if self._is_torn:
@@ -297,89 +314,6 @@ class RangeGridSketch:
         # Attributes required by scikit-learn's checks of a chunk.
         tables = InputTags(allow_nan=True, sparse=True)
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=tables)
-
-    # --- Bytes and files --------------------------------------------------------------------------------------------
-
-    def to_bytes(self) -> bytes:
-        """Serialize the sketch to bytes, which are as sensitive as the data: they contain exact counts without noise.
-
-        Equal sketches have equal bytes, on every machine and for any order of the records. The bytes are not a pickle
-        and contain no code. For the format, see `skdpmic/counting/sketch_format.py`.
-
-        Returns
-        -------
-        bytes
-            The public parameters, then four bytes per count. ``zlib.compress(data, 1)`` makes them three to ten times
-            smaller, because most counts are small.
-
-        Raises
-        ------
-        ValueError
-            If an update was interrupted, so that features may have counted different records.
-
-        Examples
-        --------
-        >>> from skdpmic.counting import RangeGridSketch
-        >>> sketch = RangeGridSketch(bounds={"age": (0, 100)}, classes=["ill", "well"], B=8)
-        >>> data = sketch.update([[50], [70]], ["ill", "well"]).to_bytes()
-        >>> RangeGridSketch.from_bytes(data) == sketch
-        True
-        """
-        check_undamaged(self)
-        return pack(self)
-
-    @classmethod
-    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
-        """Restore the sketch from the bytes of `to_bytes`.
-
-        Parameters
-        ----------
-        data : bytes, bytearray or memoryview
-
-        Returns
-        -------
-        RangeGridSketch
-
-        Raises
-        ------
-        ValueError
-            If the bytes are not from `to_bytes`, are damaged, incomplete or of another format version, or if a feature
-            has counted a different number of records. The checksum detects damage; it does not stop people who forge
-            counts and their checksum.
-        """
-        sketch = unpack(data, cls.described)
-        check_undamaged(sketch)
-        return sketch
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the bytes of the sketch to a file, which is as sensitive as the data.
-
-        Only the owner may read the file. It appears only when it is complete, and replaces an existing file.
-
-        Parameters
-        ----------
-        path : str or path-like
-        """
-        write_whole(path, self.to_bytes())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a sketch written by `save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        RangeGridSketch
-
-        Raises
-        ------
-        ValueError
-            As in :meth:`from_bytes`.
-        """
-        return cls.from_bytes(Path(os.fsdecode(path)).read_bytes())
 
     def __getstate__(self):
         state = vars(self).copy()

@@ -158,6 +158,8 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         ValueError
             If a parameter is invalid, X is not a dataframe with column names, a column has no entry, or two output
             columns would have the same name. The transformer is left unchanged.
+        RuntimeError
+            If another call that changes the transformer is not finished, in another thread.
         """
         with rollback_on_error(self):
             self._check_parameters()

@@ -203,6 +203,8 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             subset. All but the last are raised before the charge.
         BudgetError
             If a cost does not fit in its ledger.
+        RuntimeError
+            If another call that changes the search is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -212,7 +214,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             If `ledger` is None while a private estimator inside has one, so that the choice is not recorded; or if a
             candidate contains an estimator that belongs neither to scikit-learn nor to this package.
         """
-        with rollback_on_error(self):
+        with rollback_on_error(self) as keep:
             self._check_parameters()
             grid = self._check_grid()
             candidates = candidates_with(self.estimator, grid)
@@ -241,8 +243,9 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             )
             chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
             self._store(chosen, grid, mechanism)
-        if self.refit:  # the choice has been charged, and is kept if this fails
-            self._refit(X, y, params, costs[self.best_index_])
+            keep()  # the choice has been charged, and is kept if the refit fails
+            if self.refit:
+                self._refit(X, y, params, costs[self.best_index_])
         return self
 
     def _store(self, chosen, grid, mechanism):
@@ -331,14 +334,13 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
     def _refit(self, X, y, params, cost):
         best_estimator = candidate_with(self.estimator, self.best_params_)
         best_estimator.fit(X, y, **params)
-        with rollback_on_error(self):  # an interrupt must not leave an estimator with the cost of the choice alone
-            self.best_estimator_ = best_estimator
-            for private in private_estimators(best_estimator):
-                self._broken_by += private._broken_by()
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(best_estimator, name):
-                    setattr(self, name, getattr(best_estimator, name))
-            self.privacy_spent_ = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
+        self.best_estimator_ = best_estimator
+        for private in private_estimators(best_estimator):
+            self._broken_by += private._broken_by()
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(best_estimator, name):
+                setattr(self, name, getattr(best_estimator, name))
+        self.privacy_spent_ = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
 
     predict = delegated("predict")
     predict_proba = delegated("predict_proba")

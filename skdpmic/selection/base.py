@@ -62,8 +62,9 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     # --- Cost -------------------------------------------------------------------------------------------------
 
     def _cost_for(self, n_features):
-        """The cost of a fit to a table of this many features."""
-        return self._release_for(n_features, None).cost
+        """The cost of a fit to a table of this many features; the largest one, if classes are read from it."""
+        releases = [self._release_for(n_features, None, n_classes) for n_classes in self._facts().numbers_of_classes]
+        return max((release.cost for release in releases), key=lambda cost: cost.in_zcdp)
 
     # --- Charge, draw, keep: one way, whichever way the data came --------------------------------------------
 
@@ -74,7 +75,8 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         """
         shape = records.shape
         n_groups = shape.n_groups
-        release = self._release_for(records.n_features, n_groups if records.can_be_read_again else None)
+        n_to_read_again = n_groups if records.can_be_read_again else None
+        release = self._release_for(records.n_features, n_to_read_again, records.n_classes)
         self._warn(shape, stacklevel=3)
         mechanism = release.mechanism(measure, shape)
 

@@ -23,6 +23,7 @@ from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches
+from skdpmic.counting.threads import being_read
 from skdpmic.statistics.registry import check_mergeable
 from skdpmic.table.frames import as_column, in_memory, is_lazy, note_columns, open_table
 from skdpmic.table.reading import check_enough, refuse_dask
@@ -98,11 +99,14 @@ class IncrementalFitMixin:
         ------
         ValueError, TypeError
             If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator is given and differs from
-            that of the sketch, if `max_weight` differs, or if `mechanism` needs other counts. The estimator is left
-            unchanged. Those of the first six that are None or "auto", and a B that is an exponent, are taken from the
-            sketch.
+            that of the sketch, if `max_weight` differs, if `target_shares` are not as many as its target needs, or if
+            `mechanism` needs other counts. The estimator is left unchanged. Those of the first six that are None or
+            "auto", and a B that is an exponent, are taken from the sketch.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator or the sketch is not finished, in another thread. Nothing is
+            charged.
 
         Warns
         -----
@@ -113,7 +117,8 @@ class IncrementalFitMixin:
             self._check_parameters()
             if not isinstance(sketch, RangeGridSketch):
                 raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
-            self._publish(*self._from_sketch(sketch))
+            with being_read(sketch):
+                self._publish(*self._from_sketch(sketch))
         return self
 
     @_available_if(_check_mergeable, _check_one_pass, _check_public)
@@ -151,6 +156,8 @@ class IncrementalFitMixin:
         ------
         ValueError, TypeError
             If a parameter or the chunk is invalid. The estimator is left unchanged.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread.
         """
         refuse_dask(X)
         with rollback_on_error(self):
@@ -183,6 +190,8 @@ class IncrementalFitMixin:
             If there are fewer than 4 records, or the parameters have changed since the first `partial_fit`.
         BudgetError
             If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -314,7 +323,8 @@ class IncrementalFitMixin:
         self.n_features_in_ = sketch.n_features_in_
         if hasattr(sketch, "feature_names_in_"):
             self.feature_names_in_ = sketch.feature_names_in_
-        return records, self._told(self._release_for(sketch.n_features_in_, None).told(sketch.measure))
+        release = self._release_for(sketch.n_features_in_, None, sketch.n_classes)
+        return records, self._told(release.told(sketch.measure))
 
     def _check_agreement(self, sketch):
         """Raise unless the sketch matches the parameters."""
@@ -325,6 +335,7 @@ class IncrementalFitMixin:
         B, c, _ = self._grids()
         correction = getattr(self, "correction", sketch.correction)
         check_grids(sketch, B, c, correction, getattr(self, "mechanism", None))
+        self._told(sketch.measure)  # raises unless target_shares are as many as the sketch needs
 
     def _grids_depend_on_n(self):
         B, c, _ = self._grids()

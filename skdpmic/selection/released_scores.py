@@ -28,8 +28,8 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
     def _grids(self):
         return Grids(self.B, self.c, self.correction)
 
-    def _release_for(self, n_features, n_groups=None):
-        learns = self._learns_target()
+    def _release_for(self, n_features, n_groups, n_classes):
+        learns = self._learns_target(n_classes)
         return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features, learns=learns)
 
     def _reset(self):
@@ -52,9 +52,9 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
     def _tests_by_classes(self):
         return self._statistic().tests_by_ties and self.classes is not None
 
-    def _learns_target(self):
+    def _learns_target(self, n_classes):
         if not self._tests_by_classes():
-            return super()._learns_target()
+            return super()._learns_target(n_classes)
         return self._is_told_to_learn() or (self.target_shares is None and self._has_no_noise())
 
     def _is_told_to_learn(self):

@@ -76,6 +76,8 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             If a parameter or the data is invalid. The estimator is left unchanged.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -118,7 +120,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         return records._replace(kept=self._kept(records.n_features, getattr(self, "feature_names_in_", None)))
 
     def _measure(self, n_persons, n_features, n_classes):
-        release, (B, c, _) = self._release_for(n_features, n_persons), self._grids()
+        release, (B, c, _) = self._release_for(n_features, n_persons, n_classes), self._grids()
         measure = self._told(release.measure(self._statistic(), B, c, n_persons, n_classes))
         measure = measure if self.max_weight is None else measure.of_weights()
         return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
@@ -133,11 +135,11 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         self._shares()
 
     def _shares(self):
-        return check_target_shares(self.target_shares, self.classes)
+        return check_target_shares(self.target_shares, self.target_bounds, self.classes)
 
-    def _learns_target(self):
-        """Whether a part of the budget is spent on the target itself."""
-        return self.target_shares is None and self._statistic().learns_target(self._facts().n_classes)
+    def _learns_target(self, n_classes):
+        """Whether a part of the budget is spent on a target with this many classes, or of numbers."""
+        return self.target_shares is None and self._statistic().learns_target(n_classes)
 
     def _learnt(self, release, records, measure, random_bytes):
         return release.learnt(records, measure, random_bytes)
@@ -285,5 +287,6 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         n_samples, n_features = request.n_samples, request.n_features
         request = request._replace(k=self._n_wanted(n_features))
         measure = self._measure(n_samples, n_features, facts.n_classes)
+        release = self._release_for(n_features, n_samples, facts.n_classes)
         scales, assumed = facts.public_scales(n_features), (self._n_kept(), self._grids() == Grids())
-        return plan_of_fit(self._release_for(n_features, n_samples), measure, self.statistic, request, scales, *assumed)
+        return plan_of_fit(release, measure, self.statistic, request, scales, *assumed)

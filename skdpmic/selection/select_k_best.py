@@ -95,7 +95,8 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         All labels a discrete target can have, in any order, or "data".
     target_shares : array-like, default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
-        order of `classes`, or in each half, quarter or eighth of `target_bounds`; all above 0, with a sum of 1. If
+        order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
+        `target_bounds`; all above 0, with a sum of 1. If
         None, 15% of the budget is spent on learning it (`target_shares_`), unless there are more than four classes.
         Wrong shares cost power, not privacy (``docs/theory/known_margin.md``).
     criterion : {"single", "joint", "auto"}, default="auto"
@@ -253,9 +254,9 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
                 "dask collection as often as needed."
             )
 
-    def _release_for(self, n_features, n_groups=None):
+    def _release_for(self, n_features, n_groups, n_classes):
         n_kept = len(self.keep)
-        k, learns = n_to_keep(self.k, n_features - n_kept), self._learns_target()
+        k, learns = n_to_keep(self.k, n_features - n_kept), self._learns_target(n_classes)
         single = BestFeatures(self.epsilon, self.delta, k, learns=learns)
         is_joint = k + n_kept > 1 and self._chooses_jointly(single, n_groups)
         return jointly(single, n_kept) if is_joint else single

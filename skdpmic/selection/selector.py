@@ -90,7 +90,8 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
         All labels a discrete target can have, in any order, or "data".
     target_shares : array-like or "learn", default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
-        order of `classes`, or in each half, quarter or eighth of `target_bounds`; all above 0, with a sum of 1. If
+        order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
+        `target_bounds`; all above 0, with a sum of 1. If
         None, 15% of the budget is spent on learning it (`target_shares_`), unless there are more than four classes.
         Wrong shares cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and "spearman" and two
         classes: the shares of the classes in the records, or in the population they were sampled from. Scores do not

@@ -1,4 +1,8 @@
-"""The interface of every statistic, and of its measures of dependence, from public numbers only."""
+"""The interface of every statistic, and of its measures of dependence, from public numbers only.
+
+What scores states how far one record can move it: noise is for `Measure.sensitivity`, which a measure derives from the
+very objects that score, and from nothing that they do not use.
+"""
 
 from abc import ABC, abstractmethod
 
@@ -69,7 +73,7 @@ class Measure(ABC):
 
     @abstractmethod
     def sensitivity(self, shape):
-        """Sensitivity of the exact score to the records of one person, rounded up."""
+        """Sensitivity of the exact score to the records of one person, rounded up; the largest of any that score."""
 
     @abstractmethod
     def rounding_error(self, shape):

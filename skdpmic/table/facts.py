@@ -1,5 +1,6 @@
 """The public arguments of a table in one object, used by readers, sketches, plans and other parties."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,11 @@ class PublicFacts:
         """Number of classes of a discrete target; None if not given."""
         is_said = self.classes is not None and not asks_for_data(self.classes)
         return len(check_classes(self.classes)) if is_said else None
+
+    @property
+    def numbers_of_classes(self):
+        """The number of classes, which is None for numbers; if it is read from the data, the least and the largest."""
+        return (2, math.inf) if asks_for_data(self.classes) else (self.n_classes,)
 
     @property
     def n_features(self):

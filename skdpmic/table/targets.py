@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.utils import check_X_y
 
-from skdpmic._utils.arguments import check_shares
+from skdpmic._utils.arguments import check_n_shares, check_shares
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import abbreviated, as_objects, dtype_name, refuse_masked
 from skdpmic.table.axes import Order
@@ -64,13 +64,15 @@ def target_axis(target_bounds, needs_ranges=True):
     return None if asks_for_data(target_bounds) else axis_of(target_bounds, "target_bounds")
 
 
-def check_target_shares(target_shares, classes):
+def check_target_shares(target_shares, target_bounds, classes):
     """Public shares of the records in each class, in ascending order, or in equal parts of a numeric target.
 
     Parameters
     ----------
     target_shares : array-like of shape (n_classes,), in the order of `classes`, or of shape (2,), (4,) or (8,)
+    target_bounds : tuple, array-like, "data" or None
     classes : array-like, "data" or None
+        If both are None, a sketch describes the target. Its measure checks the number of shares.
 
     Returns
     -------
@@ -79,11 +81,12 @@ def check_target_shares(target_shares, classes):
     """
     if asks_for_data(classes):
         raise ValueError("target_shares must be None with classes='data', because it needs the order of the classes.")
-    labels = None if classes is None else check_classes(classes)
-    n_shares = (2, 4, 8) if labels is None else (len(labels),)
-    shares = check_shares(target_shares, "target_shares", n_shares)
-    if labels is None:
-        return shares
+    if classes is None and target_bounds is None:
+        return check_shares(target_shares)
+    if classes is None:
+        return check_n_shares(target_shares, None)
+    labels = check_classes(classes)
+    shares = check_n_shares(target_shares, len(labels))
     given = _of_own_type(without_data(np.asarray, as_objects(classes)))
     if len(given) != len(labels):
         raise ValueError("classes must be distinct labels with target_shares, got duplicates.")

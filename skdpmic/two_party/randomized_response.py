@@ -15,7 +15,7 @@ from skdpmic._utils.constructors import parameters
 from skdpmic._utils.exceptions import PrivacyLeakWarning
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.readable import abbreviated
-from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.rollback import in_use, rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
@@ -148,6 +148,8 @@ class RandomizedResponse(
         ------
         ValueError, TypeError
             If a parameter or a column is invalid. The transformer is left unchanged.
+        RuntimeError
+            If another call that changes the transformer is not finished, in another thread.
         """
         with rollback_on_error(self):
             self._check_parameters()
@@ -180,6 +182,8 @@ class RandomizedResponse(
             If the data is invalid. Nothing is charged.
         BudgetError
             If epsilon does not fit in `ledger`. Nothing is drawn.
+        RuntimeError
+            If another call of `fit` or `transform` is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -187,18 +191,19 @@ class RandomizedResponse(
             If this is not the first call since `fit`, or `random_state` is set.
         """
         check_is_fitted(self)
-        parts = self._true_parts(X)
-        self._warn(stacklevel=3)  # one more for scikit-learn's wrapper of this method
-        expense = Expense(
-            type(self).__name__,
-            Cost.of_parts(self._description.epsilon, Fraction(1, self._description.columns_per_record)),
-            n=len(parts[0]),
-            d=len(parts),
-            release="reports",
-            mechanism="randomized-response",
-        )
-        draw = partial(self._draw, parts)
-        return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+        with in_use(self):  # another fit would change what is drawn, another release what is warned about
+            parts = self._true_parts(X)
+            self._warn(stacklevel=3)  # one more for scikit-learn's wrapper of this method
+            expense = Expense(
+                type(self).__name__,
+                Cost.of_parts(self._description.epsilon, Fraction(1, self._description.columns_per_record)),
+                n=len(parts[0]),
+                d=len(parts),
+                release="reports",
+                mechanism="randomized-response",
+            )
+            draw = partial(self._draw, parts)
+            return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
 
     def _draw(self, parts, random_bytes):
         self._n_releases.value += 1

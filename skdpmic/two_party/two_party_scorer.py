@@ -172,6 +172,8 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             If a parameter, the reports or the target are invalid. The scorer is left unchanged.
         BudgetError
             If epsilon does not fit in `ledger`. The scorer is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the scorer is not finished, in another thread. Nothing is charged.
 
         Warns
         -----
@@ -274,7 +276,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         entropy_source(self.random_state)
 
     def _shares(self):
-        shares = np.array(check_target_shares(self.target_shares, self.classes))
+        shares = np.array(check_target_shares(self.target_shares, self.target_bounds, self.classes))
         return shares / shares.sum()
 
     def _needs_ranges(self):

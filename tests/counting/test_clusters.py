@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from skdpmic.counting import RangeGridSketch, count_stream, merge_all
-from tests.counting.tables import N, counted, empty_sketch, mixed_table, of_target, write_files
+from tests.counting.tables import N, bytes_of, counted, empty_sketch, mixed_table, of_target, write_files
 from tests.test_guides import run
 
 pytestmark = [
@@ -70,7 +70,7 @@ def test_spark_gives_the_same_bytes_as_the_others(spark, folder):
     table = spark.read.parquet(str(folder)).repartition(3)
     rows = table.mapInArrow(count_batches(empty_sketch()), "sketch binary").collect()
     assert len(rows) == 3
-    assert merged(row.sketch for row in rows).to_bytes() == counted(mixed_table())
+    assert bytes_of(merged(row.sketch for row in rows)) == counted(mixed_table())
     assert max(RangeGridSketch.from_bytes(row.sketch).n_samples for row in rows) < N
 
 
@@ -93,7 +93,7 @@ def test_an_error_on_a_worker_of_spark_names_the_column_and_quotes_no_value(spar
 def test_a_small_dataframe_of_spark_is_a_stream_itself(spark, folder):
     """Of Spark 4.3, if not of 4.0."""
     sketch = count_stream(empty_sketch(), spark.read.parquet(str(folder)), target="cost")
-    assert sketch.to_bytes() == counted(mixed_table())
+    assert bytes_of(sketch) == counted(mixed_table())
 
 
 def test_the_guide_to_spark(spark, tmp_path, capsys, monkeypatch):
@@ -122,7 +122,7 @@ def test_ray_gives_the_same_bytes_as_the_others(ray, folder):
     table = ray.data.read_parquet(str(folder))
     rows = table.map_batches(count, batch_format="pyarrow", batch_size=100).take_all()
     assert len(rows) > 5
-    assert merged(row["sketch"] for row in rows).to_bytes() == counted(mixed_table())
+    assert bytes_of(merged(row["sketch"] for row in rows)) == counted(mixed_table())
     batches = table.iter_batches(batch_format="pyarrow", batch_size=None)
     assert count_stream(empty, batches, target="cost").n_samples == N
 

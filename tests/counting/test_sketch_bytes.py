@@ -15,6 +15,7 @@ import pytest
 
 from skdpmic import DPMICScorer
 from skdpmic.counting import RangeGridSketch
+from tests.counting.tables import bytes_of
 from tests.folding import each
 
 N, D = 300, 4
@@ -84,7 +85,7 @@ def test_a_sketch_comes_back_as_it_was(kind, as_type):
         assert again == sketch
         assert again.n_samples == sketch.n_samples
         assert again.to_bytes() == data
-        assert again.merge(sketch) == sketch.merge(again) == sketch.merge(sketch)
+        assert again.merge(again.empty()) == sketch.merge(sketch.empty()) == sketch
         assert vars(again).keys() == vars(sketch).keys()
 
 
@@ -100,7 +101,8 @@ def test_bytes_do_not_depend_on_the_order_of_records_or_merges():
     here, there = (RangeGridSketch(**NUMBERS).update(X[part], y[part]) for part in (slice(0, 70), slice(70, N)))
     order = np.random.default_rng(1).permutation(N)
     shuffled = RangeGridSketch(**NUMBERS).update(X[order], y[order])
-    assert here.merge(there).to_bytes() == there.merge(here).to_bytes() == shuffled.to_bytes()
+    assert here.merge(there).to_bytes() == there.merge(here).to_bytes()
+    assert bytes_of(here.merge(there)) == bytes_of(shuffled)
     assert here.to_bytes() != there.to_bytes()
 
 
@@ -144,15 +146,17 @@ def test_the_format_is_the_documented_one(good):
     """Written by hand, so that a change of the format is seen, and other programs can read it."""
     first, line, rest = good.split(b"\n", 2)
     counts, digest = rest[:-32], rest[-32:]
-    assert first == b"skdpmic RangeGridSketch 4"
+    assert first == b"skdpmic RangeGridSketch 5"
     axis = ["Range", 0.0, 1.0, "numbers"]
-    assert json.loads(line) == {
+    assert re.fullmatch("[0-9a-f]{32}", *json.loads(line)["parts"])
+    assert json.loads(line) | {"parts": []} == {
         "axes": [axis] * D,
         "names": None,
         "target": axis,
         "classes": None,
         "parameters": {"statistic": "mic_r", "correction": "miller-madow", "B": 12.0, "c": 2.0, "n_parts": None},
         "n_samples": N,
+        "parts": [],
     }
     assert np.frombuffer(counts, dtype="<u4").tolist() == counted(NUMBERS)._counts.tolist()
     assert digest == hashlib.sha256(good[:-32]).digest()
@@ -161,19 +165,19 @@ def test_the_format_is_the_documented_one(good):
 def test_bytes_of_a_fixed_sketch_are_the_same_on_every_machine():
     """A change here is a change of the format or of the grids, which a new version has to tell."""
     X, y = np.arange(20).reshape(10, 2) / 20, np.arange(10) / 10
-    data = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, c=2, n_features=2).update(X, y).to_bytes()
-    assert hashlib.sha256(data).hexdigest() == "682fced20f3d4b0e82cda7d5fad79aa6f8dbb5304bd6725f7c5fa528fa85d708"
+    data = bytes_of(RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, c=2, n_features=2).update(X, y))
+    assert hashlib.sha256(data).hexdigest() == "10c776ff3f5a60e89e34ed2dc653dea859255ece74e8e2a9fcfbe9276e2aeb68"
 
 
 @pytest.mark.slow
 def test_another_process_with_another_hash_seed_makes_the_same_bytes(good):
     code = (
         "import sys; from tests.counting.test_sketch_bytes import *\n"
-        "sys.stdout.buffer.write(counted(NUMBERS).to_bytes())"
+        "sys.stdout.buffer.write(bytes_of(counted(NUMBERS)))"
     )
     environment = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
-    assert done.stdout == good
+    assert done.stdout == bytes_of(RangeGridSketch.from_bytes(good))
 
 
 # --- What is refused --------------------------------------------------------------------------------------------------
@@ -195,6 +199,10 @@ def made_up(good, line=None, counts=None, **public):
     return sealed(b"\n".join([first, line, rest if counts is None else counts]))
 
 
+def identities(good):
+    return json.loads(good.split(b"\n", 2)[1])["parts"]
+
+
 def test_what_is_made_up_in_these_tests_is_read_where_nothing_is_wrong_with_it(good):
     assert made_up(good) == good
 
@@ -206,7 +214,7 @@ FOREIGN = {
     "a pickle": lambda good: pickle.dumps(counted(NUMBERS)),
     "the name": lambda good: b"skdpmic RangeGridSketch ",
     "the name with its checksum": lambda good: sealed(b"skdpmic RangeGridSketch "),
-    "the first line": lambda good: sealed(b"skdpmic RangeGridSketch 4"),
+    "the first line": lambda good: sealed(b"skdpmic RangeGridSketch 5"),
     "another name": lambda good: sealed(good[:-32].replace(b"RangeGrid", b"OtherGrid")),
     "first half": lambda good: good[: len(good) // 2],
     "all but a byte": lambda good: good[:-1],
@@ -257,6 +265,15 @@ FOREIGN = {
     "records of a truth": lambda good: made_up(good, n_samples=True),
     "records without end": lambda good: made_up(good, n_samples=10**40),
     "records of nobody": lambda good: made_up(good, n_samples=None),
+    "no identity": lambda good: made_up(good, parts=[]),
+    "an identity of two": lambda good: made_up(good, parts=identities(good) * 2),
+    "identities in another order": lambda good: made_up(good, parts=["1" * 32, "0" * 32]),
+    "identities in capitals": lambda good: made_up(good, parts=["A" * 32]),
+    "identities of other lengths": lambda good: made_up(good, parts=["0" * 30]),
+    "identities in a word": lambda good: made_up(good, parts="0" * 32),
+    "identities of numbers": lambda good: made_up(good, parts=[7]),
+    "more identities than are kept": lambda good: made_up(good, parts=[f"{i:032x}" for i in range(4097)]),
+    "an identity of nobody": lambda good: made_up(RangeGridSketch(**NUMBERS).to_bytes(), parts=identities(good)),
     "no counts": lambda good: made_up(good, counts=b""),
     "some counts": lambda good: made_up(good, counts=good.split(b"\n", 2)[2][:-36]),
     "counts and a half": lambda good: made_up(good, counts=good.split(b"\n", 2)[2][:-34]),
@@ -280,8 +297,11 @@ def test_other_types_and_versions_are_refused(good):
     for data in ("text", None, np.zeros(3), [1]):
         with pytest.raises(TypeError, match=f"data must be bytes, got {type(data).__name__}"):
             RangeGridSketch.from_bytes(data)
-    with pytest.raises(ValueError, match="the sketch has format version 3, but this version of skdpmic reads 4"):
-        RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 4", b"Sketch 3")))
+    with pytest.raises(
+        ValueError,
+        match="the sketch has format version 4, but this version of skdpmic reads 5: count the records again",
+    ):
+        RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 5", b"Sketch 4")))
 
 
 def test_a_sum_that_is_right_by_another_feature_is_refused(good):
@@ -340,7 +360,7 @@ def test_counts_that_an_interrupted_update_left_are_not_written():
 
 
 def test_a_file_holds_the_bytes_and_is_for_its_owner_only(good, tmp_path):
-    sketch = counted(NUMBERS)
+    sketch = RangeGridSketch.from_bytes(good)
     RangeGridSketch(**NUMBERS).save(tmp_path / "a.sketch")
     sketch.save(str(tmp_path / "a.sketch"))  # in the place of the older one
     assert (tmp_path / "a.sketch").read_bytes() == good

@@ -11,7 +11,17 @@ import pytest
 
 from skdpmic import BudgetLedger, DPMICScorer
 from skdpmic.counting import RangeGridSketch, count_stream, streams
-from tests.counting.tables import TARGETS, N, counted, empty_sketch, mixed_table, of_target, relation, write_files
+from tests.counting.tables import (
+    TARGETS,
+    N,
+    bytes_of,
+    counted,
+    empty_sketch,
+    mixed_table,
+    of_target,
+    relation,
+    write_files,
+)
 from tests.folding import each
 from tests.select_names import SelectNames
 
@@ -68,7 +78,7 @@ def test_every_engine_gives_the_same_bytes(engine, rows, folder, monkeypatch):
     monkeypatch.setattr(streams, "_ROWS", rows)
     empty = empty_sketch()
     sketch = count_stream(empty, ENGINES[engine](folder), target="cost")
-    assert sketch.to_bytes() == counted(mixed_table())
+    assert bytes_of(sketch) == counted(mixed_table())
     assert sketch.n_samples == N
     assert empty == empty_sketch()
     assert empty.n_samples == 0
@@ -90,7 +100,7 @@ BY = {
 def test_targets_of_every_kind_are_counted(target, by):
     frame = mixed_table()
     sketch = count_stream(empty_sketch(target), BY[by](of_target(frame, target)), target=target)
-    assert sketch.to_bytes() == counted(frame, target)
+    assert bytes_of(sketch) == counted(frame, target)
 
 
 TEXT = {

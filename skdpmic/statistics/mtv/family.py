@@ -1,4 +1,8 @@
-"""The grids of MTVr, chosen by public numbers only; privacy holds for any choice (``docs/theory/mtv_r.md``)."""
+"""The grids of MTVr, chosen by public numbers only; privacy holds for any choice (``docs/theory/mtv_r.md``).
+
+A family decides what the total variation of each of its grids is divided by, and so how far one record can move a
+score. It states that itself, in `Family.sensitivity`; noise is for what the families that score state.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -9,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.statistics.grids.divisions import cuts, distinct, each_alone, parities
+from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 
 MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range
 _N_EIGHTHS = 8  # parts of a numeric target's range; fine enough for skewed targets
@@ -81,6 +86,18 @@ class Family:
     def knows_margins(self):
         """Whether the share of any side is known."""
         return any(side.margins is not None for side in self.sides)
+
+    def sensitivity(self, n, n_replaced=1, units=1):
+        """How much a score of these grids changes at most if `n_replaced` of n records are replaced; rounded up.
+
+        Parameters
+        ----------
+        n : int, at least 2
+        n_replaced : int, at least 1, default=1
+        units : int, default=1
+            Largest weight of a record, in units; 1 without weights.
+        """
+        return mtv_r_sensitivity(n, n_replaced, knows_margins=self.knows_margins, are_weighted=units > 1)
 
     def knowing(self, ends, margins, error=0.0):
         """The same grids with known shares of the target's margin.

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_pair, check_pair_bounds, check_shares
+from skdpmic._utils.arguments import check_n_shares, check_pair, check_pair_bounds
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
@@ -149,7 +149,7 @@ def mtv_r(
     check_c(c)
     family = numeric_family(B, c)
     if target_shares is not None:
-        family = public_margin(check_shares(target_shares, "target_shares", (2, 4, 8)), family.n_columns).of(family)
+        family = public_margin(check_n_shares(target_shares, None), family.n_columns).of(family)
     target = NumericTargetScorer(y_axis.place(y), y_axis.scale, family)
     return target.score(x, x_bounds)
 

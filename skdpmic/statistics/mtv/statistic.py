@@ -4,6 +4,9 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import numpy as np
+
+from skdpmic._utils.arguments import check_n_shares
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
@@ -13,7 +16,6 @@ from skdpmic.statistics.mtv.margin import Margin, chance_of_weights, margin_of, 
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.axes import Knots
 from skdpmic.table.weights import USUAL_MEAN, WEIGHT_UNITS
@@ -61,7 +63,8 @@ class MtvRGrids(Measure):
         return replace(self, learns=True)
 
     def knowing(self, shares):
-        """The same grids with a public margin of the target."""
+        """The same grids with a public margin of the target; a ValueError if it is one of another kind of target."""
+        shares = check_n_shares(shares, self.n_classes)
         return replace(self, margin=public_margin(shares, self._family.n_columns))
 
     def knowing_all_of(self, target):
@@ -129,12 +132,18 @@ class MtvRGrids(Measure):
 
     @property
     def _family(self):
-        return _family_of(self)
+        """The family that scores single features."""
+        return _families_of(self)[0]
+
+    @property
+    def _families_of_pairs(self):
+        """The families that score pairs of features."""
+        return _families_of(self)[1:]
 
     def sensitivity(self, shape):
-        """Sensitivity of the score in [0, 1]."""
-        known = {"knows_margins": self.learns or self.margin is not None}
-        return mtv_r_sensitivity(shape.n_samples, shape.rows_per_group, **known, are_weighted=self.units > 1)
+        """Sensitivity of the score in [0, 1], single or joint: the largest that a family which scores states."""
+        n, each = shape.n_samples, shape.rows_per_group
+        return max(family.sensitivity(n, each, self.units) for family in _families_of(self))
 
     def rounding_error(self, shape):
         """Bound on the rounding error of the score in [0, 1]."""
@@ -156,7 +165,7 @@ class MtvRGrids(Measure):
                 "target_shares=None to learn the shares."
             )
         any_shares = self.margin.with_equal_shares()  # the bound does not depend on the released shares
-        return BoundedLaw(mtv_r_bound(n, n_labels, _family_of(replace(self, margin=any_shares))))
+        return BoundedLaw(mtv_r_bound(n, n_labels, replace(self, margin=any_shares)._family))
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
@@ -197,13 +206,22 @@ class MtvRGrids(Measure):
         return PairScorer(self._scorers_of_pairs(n), counts)
 
     def _scorers_of_pairs(self, n):
-        return [counts_scorer(n, each, self.units) for each in families_of_pairs(self._family, self.n_classes)]
+        return [counts_scorer(n, family, self.units) for family in self._families_of_pairs]
 
 
 @lru_cache(maxsize=16)
-def _family_of(grids):
-    """Cached here, so that a measure stays small: with many classes, a family is large."""
+def _families_of(grids):
+    """The family that scores single features, then those that score pairs. All scores come from these.
+
+    While a margin is still to be learnt, equal shares are in its place: the same number of them will be known.
+
+    Cached here, so that a measure stays small: with many classes, a family is large.
+    """
     has_numbers = grids.n_classes is None
     family = numeric_family(grids.B, grids.c) if has_numbers else class_family(grids.B, grids.c, grids.n_classes)
     family = family.for_groups(math.sqrt(grids.rows_per_group) * grids.chance_factor**2)
-    return family if grids.margin is None else grids.margin.of(family)
+    margin = grids.margin
+    if margin is None and grids.learns:
+        margin = margin_of(np.ones(grids.n_classes or 2), family.n_columns)
+    family = family if margin is None else margin.of(family)
+    return (family, *families_of_pairs(family, grids.n_classes))

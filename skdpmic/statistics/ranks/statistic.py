@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from skdpmic._utils.arguments import check_n_shares
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.learnt_margin import Told, class_margin
@@ -64,8 +65,8 @@ class _OfMidRanks(_RankStatistic):
         return replace(self, rows_per_group=rows_per_group)
 
     def knowing(self, shares):
-        """The same with public shares of two classes."""
-        return replace(self, margin=public_margin(shares, len(shares)))
+        """The same with public shares of two classes; a ValueError if they are of another number."""
+        return replace(self, margin=public_margin(check_n_shares(shares, self.most_classes), self.most_classes))
 
     def learning(self):
         """The same, for shares that will be learnt; the sensitivity is the same."""

@@ -1,5 +1,6 @@
 """MTVr changes by at most 4(n-1)/n**2, and by no less: the steps of docs/theory/mtv_r.md, in exact numbers."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -10,8 +11,11 @@ import pytest
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.nominal import Nominal
+from skdpmic.table.shape import Shape
 from tests.privacy.searches import _climb
 
 UNIT = (0, 1)
@@ -30,6 +34,17 @@ def test_sensitivity_is_the_exact_value_rounded_up(n):
 def test_sensitivity_to_m_records_is_m_times_that_to_one_rounded_up_and_at_most_1(n, m):
     exact = min(m * Fraction(4 * (n - 1), n**2), 1)
     assert exact <= Fraction(mtv_r_sensitivity(n, n_replaced=m)) <= exact * (1 + Fraction(1, 10**12))
+
+
+def test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furthest():
+    n, shape = 10, Shape(10, [(0.0, 1.0)])
+    plain = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, 4)
+    halves = replace(plain, margin=public_margin([0.5, 0.5], 4))  # known of two classes together, of none by itself
+    assert halves._family.knows_margins
+    assert not any(family.knows_margins for family in halves._families_of_pairs)
+    assert halves.sensitivity(shape) == plain.sensitivity(shape) == mtv_r_sensitivity(n)
+    known = mtv_r_sensitivity(n, knows_margins=True)
+    assert plain.learning().sensitivity(shape) == plain.knowing([0.25] * 4).sensitivity(shape) == known
 
 
 def test_sensitivity_is_far_below_that_of_mic_r():

@@ -13,7 +13,7 @@ from skdpmic.statistics.mtv import null_law
 from skdpmic.statistics.mtv.family import UNITS, Family, Side
 from skdpmic.statistics.mtv.margin import Margin
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
-from skdpmic.statistics.mtv.statistic import _family_of
+from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.null_laws.tails import log_division_tail
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.nominal import Nominal
@@ -103,7 +103,7 @@ def test_whatever_share_was_released_the_divisor_is_the_least():
     """That of a half, which no divisor of two groups is below."""
     measure = statistic_named("mtv_r", None).measure("auto", "auto", 500, 1.0, 3).learning()
     margin = Margin((1, 2, 3), (Fraction(1, 3),) * 3, Fraction(20), 500)
-    grids = list(null_law._merges(500, _family_of(replace(measure, margin=margin))))
+    grids = list(null_law._merges(500, _families_of(replace(measure, margin=margin))[0]))
     assert [of_side.slope for of_side in grids] == [0.5] * len(grids)
 
 

@@ -1,0 +1,242 @@
+"""A call that changes an estimator or a sketch refuses all others until it is over, before anything is charged."""
+
+import copy
+import os
+import pickle
+import threading
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest, PublicEncoder
+from skdpmic._utils import rollback
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import RangeGridSketch, chunks
+from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+X, Y = np.random.default_rng(0).random((40, 2)), np.linspace(0, 1, 40)
+FRAME = pandas.DataFrame(X, columns=["a", "b"])
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+IN_USE = "is in use by another call: give each thread an estimator of its own, by sklearn.base.clone"
+SKETCH_IN_USE = "is in use by another call: count into a sketch of its own in each thread"
+
+
+def empty():
+    return RangeGridSketch(n_features=2, B=4, c=1, **PUBLIC)
+
+
+def in_another_thread(call):
+    """The result of a call, or its error."""
+    results = []
+
+    def run():
+        try:
+            results.append(call())
+        except Exception as error:
+            results.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+REPORTS = RandomizedResponse(epsilon=4.0, bounds=(0, 1)).fit(X)
+SENT = REPORTS.to_arrow(REPORTS.transform(X))
+SCORES = {
+    "fit": lambda estimator: estimator.fit(X, Y),
+    "partial_fit": lambda estimator: estimator.partial_fit(X, Y),
+    "fit_sketch": lambda estimator: estimator.fit_sketch(empty().update(X, Y)),
+}
+CALLS = [  # an estimator, what is going on, and what another thread asks for
+    *[(partial(DPMICScorer, **PUBLIC), first, second) for first in SCORES.values() for second in SCORES.values()],
+    *[(partial(kind, k=1, statistic="mic_r", **PUBLIC), SCORES["fit"], SCORES["fit"]) for kind in
+      (DPMICSelector, PrivateSelectKBest)],
+    *[(kind, lambda estimator: estimator.fit(FRAME), lambda estimator: estimator.fit(FRAME)) for kind in
+      (partial(PrivateCorrelation, epsilon=9), partial(PrivatePC, epsilon=9), partial(PublicEncoder, bounds=(0, 1)),
+       partial(RandomizedResponse, bounds=(0, 1)))],
+    (partial(PrivateForwardSelector, 1, epsilon=9), SCORES["fit"], SCORES["fit"]),
+    (TwoPartyScorer, lambda estimator: estimator.fit(SENT, Y), lambda estimator: estimator.fit(SENT, Y)),
+    (partial(PrivateGridSearch, Ridge(), {"alpha": [1.0]}), SCORES["fit"], SCORES["fit"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make, first, second", CALLS)
+@pytest.mark.combinations
+def test_while_one_thread_fits_another_one_is_refused_and_the_first_result_is_kept(make, first, second, monkeypatch):
+    estimator, errors = make(), []
+    kind = type(estimator)
+    check = kind._check_parameters
+
+    def check_and_be_disturbed(self):
+        check(self)
+        monkeypatch.setattr(kind, "_check_parameters", check)
+        errors.append(in_another_thread(lambda: second(self)))
+        assert pickle.loads(pickle.dumps(self)).get_params().keys() == clone(self).get_params().keys()
+
+    monkeypatch.setattr(kind, "_check_parameters", check_and_be_disturbed)
+    first(estimator)
+    assert [type(error) for error in errors] == [RuntimeError]
+    assert f"this {kind.__name__} {IN_USE}" in str(errors[0])
+    assert vars(estimator).keys() == vars(first(make())).keys()  # nothing else is left on it
+    assert not rollback._calls
+
+
+def test_of_twelve_threads_those_that_are_charged_have_a_result(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget", epsilon=5.0)
+    scorer, barrier = DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC), threading.Barrier(12)
+    outcomes = []
+
+    def fit():
+        barrier.wait()
+        try:
+            outcomes.append(type(scorer.fit(X, Y)))
+        except RuntimeError as error:
+            outcomes.append(type(error))
+
+    threads = [threading.Thread(target=fit) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    n_fitted = Counter(outcomes)[DPMICScorer]
+    assert len(outcomes) == 12
+    assert n_fitted >= 1
+    assert ledger.spent()[0] == n_fitted
+    assert scorer.scores_.shape == (2,)
+
+
+def test_reports_are_drawn_by_one_call_at_a_time_and_as_they_were_described(tmp_path, monkeypatch):
+    ledger = BudgetLedger(tmp_path / "budget", epsilon=100.0)
+    reporter, errors = RandomizedResponse(epsilon=1.0, bounds=(0, 1), ledger=ledger).fit(X), []
+    draw = RandomizedResponse._draw
+
+    def draw_and_be_disturbed(self, parts, random_bytes):
+        monkeypatch.setattr(RandomizedResponse, "_draw", draw)
+        self.set_params(epsilon=50.0)
+        errors.extend(in_another_thread(call) for call in (lambda: self.fit(X), lambda: self.transform(X)))
+        return draw(self, parts, random_bytes)
+
+    monkeypatch.setattr(RandomizedResponse, "_draw", draw_and_be_disturbed)
+    assert reporter.transform(X).shape == X.shape
+    assert [type(error) for error in errors] == [RuntimeError] * 2
+    assert ledger.spent() == (1.0, 0.0)
+    assert reporter._description.epsilon == 1.0
+
+
+def test_a_publication_in_progress_is_not_disturbed(monkeypatch):
+    scorer, errors = DPMICScorer(**PUBLIC).partial_fit(X, Y), []
+    publish = DPMICScorer._publish
+
+    def publish_and_be_disturbed(self, records, measure):
+        monkeypatch.setattr(DPMICScorer, "_publish", publish)
+        calls = (self.publish, lambda: self.partial_fit(X, Y), lambda: self.fit(X, Y))
+        errors.extend(in_another_thread(call) for call in calls)
+        publish(self, records, measure)
+
+    monkeypatch.setattr(DPMICScorer, "_publish", publish_and_be_disturbed)
+    assert scorer.publish().scores_.shape == (2,)
+    assert [type(error) for error in errors] == [RuntimeError] * 3
+
+
+def test_a_search_is_not_disturbed_while_it_refits():
+    errors = []
+
+    class Disturbing(Ridge):
+        def fit(self, X, y):
+            if len(X) == len(Y):
+                errors.append(in_another_thread(lambda: search.fit(X, y)))
+            return super().fit(X, y)
+
+    search = PrivateGridSearch(Disturbing(), {"alpha": [1.0, 2.0]}, n_subsets=4)
+    assert search.fit(X, Y).best_estimator_.coef_.shape == (2,)
+    assert [type(error) for error in errors] == [RuntimeError]
+
+
+def test_after_an_error_and_in_copies_everything_goes_on():
+    scorer = DPMICScorer(**PUBLIC)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            scorer.fit(X, Y[:-1])
+    with rollback.rollback_on_error(scorer):
+        for other in (clone(scorer), copy.copy(scorer), pickle.loads(pickle.dumps(scorer))):
+            assert other.fit(X, Y).scores_.shape == (2,)
+        with pytest.raises(RuntimeError, match=IN_USE):
+            scorer.fit(X, Y)
+    assert scorer.fit(X, Y).scores_.shape == (2,)
+    assert not rollback._calls
+
+
+def test_what_is_kept_stays_if_what_follows_fails():
+    scorer = DPMICScorer()
+
+    def change():
+        with rollback.rollback_on_error(scorer) as keep:
+            scorer.first_ = 1
+            keep()
+            scorer.second_ = 2
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        change()
+    assert (hasattr(scorer, "first_"), hasattr(scorer, "second_")) == (True, False)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_forked_process_has_objects_of_its_own():
+    scorer = DPMICScorer(**PUBLIC)
+    with rollback.rollback_on_error(scorer):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if not rollback._calls else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert rollback._calls
+
+
+# --- Sketches ---------------------------------------------------------------------------------------------------------
+
+USES = {
+    "update": lambda sketch: sketch.update(X, Y),
+    "merge": lambda sketch: sketch.merge(empty().update(X, Y)),
+    "merged": lambda sketch: empty().update(X, Y).merge(sketch),
+    "to_bytes": lambda sketch: sketch.to_bytes(),
+    "fit_sketch": lambda sketch: DPMICScorer().fit_sketch(sketch),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_nobody_uses_a_sketch_while_a_chunk_is_counted(use, monkeypatch):
+    sketch, count, errors = empty().update(X[:20], Y[:20]), chunks.map_features, []
+
+    def count_and_be_disturbed(*arguments):
+        monkeypatch.setattr(chunks, "map_features", count)
+        errors.append(in_another_thread(lambda: use(sketch)))
+        return count(*arguments)
+
+    monkeypatch.setattr(chunks, "map_features", count_and_be_disturbed)
+    assert sketch.update(X[20:], Y[20:]) == empty().update(X, Y)
+    assert [type(error) for error in errors] == [RuntimeError]
+    assert f"this RangeGridSketch {SKETCH_IN_USE}" in str(errors[0])
+
+
+def test_a_sketch_that_is_published_is_read_by_others_but_not_counted_into(monkeypatch):
+    sketch, publish, results = empty().update(X, Y), DPMICScorer._publish, []
+
+    def publish_and_be_disturbed(self, records, measure):
+        monkeypatch.setattr(DPMICScorer, "_publish", publish)
+        results.extend(in_another_thread(lambda use=use: use(sketch)) for use in USES.values())
+        publish(self, records, measure)
+
+    monkeypatch.setattr(DPMICScorer, "_publish", publish_and_be_disturbed)
+    assert DPMICScorer().fit_sketch(sketch).scores_.shape == (2,)
+    assert isinstance(results[0], RuntimeError)
+    assert [type(result) for result in results[1:]] == [RangeGridSketch, RangeGridSketch, bytes, DPMICScorer]
+    assert sketch == empty().update(X, Y)

@@ -1,0 +1,151 @@
+"""No count gets into a merged sketch twice, whichever way it comes back; what was counted apart is merged."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from skdpmic import DPMICScorer
+from skdpmic.counting import RangeGridSketch, merge_all, parts
+from skdpmic.counting.pair_sketch import PairSketch
+
+D = 2
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "n_features": D}
+TWICE = "sketches must have no counts in common to be merged.*merge each sketch once"
+
+
+def empty():
+    return RangeGridSketch(**PUBLIC)
+
+
+def chunk(n=5, seed=0):
+    random = np.random.default_rng(seed)
+    return random.random((n, D)), random.random(n)
+
+
+def counted(n=5):
+    return empty().update(*chunk(n))
+
+
+def saved(sketch):
+    return RangeGridSketch.from_bytes(sketch.to_bytes())
+
+
+COPIES = {
+    "itself": lambda sketch: sketch,
+    "a copy": copy.copy,
+    "a deep copy": copy.deepcopy,
+    "a pickle": lambda sketch: pickle.loads(pickle.dumps(sketch)),
+    "its bytes": saved,
+    "merged": lambda sketch: sketch.merge(counted()),
+    "merged into another": lambda sketch: counted().merge(counted()).merge(sketch),
+    "merged with none": lambda sketch: empty().merge(sketch),
+    "merged and saved": lambda sketch: saved(counted().merge(sketch)),
+    "with more records": lambda sketch: copy.deepcopy(sketch).update(*chunk()),
+}
+
+
+@pytest.mark.parametrize("made", COPIES.values(), ids=COPIES)
+def test_a_sketch_is_not_merged_with_what_contains_the_same_counts(made):
+    sketch = counted()
+    other = made(sketch)
+    before = copy.deepcopy(sketch), copy.deepcopy(other)
+    for merge in (sketch.merge, other.merge):
+        with pytest.raises(ValueError, match=TWICE):
+            merge(other if merge == sketch.merge else sketch)
+    assert (sketch, other) == before
+    with pytest.raises(ValueError, match=TWICE):
+        merge_all([counted(), sketch, counted(), other])
+    with pytest.raises(ValueError, match=TWICE):
+        merge_all(each for each in (sketch, empty(), other))
+    assert sketch.update(*chunk()).n_samples == 5 + before[0].n_samples  # which can still be counted into
+
+
+def test_a_file_that_is_loaded_twice_counts_once(tmp_path):
+    counted().save(tmp_path / "a")
+    with pytest.raises(ValueError, match=TWICE):
+        merge_all(RangeGridSketch.load(tmp_path / "a") for _ in range(2))
+
+
+def test_counts_of_pairs_are_counted_once_too():
+    sketch = RangeGridSketch(statistic="mtv_r", **PUBLIC).update(*chunk())
+    pair = PairSketch(sketch, 0)
+    assert pair.merge(pair).n_samples == 0
+    pair = pair.update(*chunk())
+    with pytest.raises(ValueError, match=TWICE):
+        pair.merge(copy.copy(pair))
+    assert pair.merge(PairSketch(sketch, 0).update(*chunk())).n_samples == 10
+
+
+def test_copies_of_an_empty_sketch_are_filled_elsewhere_and_merged():
+    first = empty()
+    sent = [pickle.loads(pickle.dumps(first)) for _ in range(3)]
+    sent += [copy.copy(first), first.empty(), saved(first), first]
+    sent += [first.update(np.empty((0, D)), []).empty(), pickle.loads(pickle.dumps(first))]  # no rows are no counts
+    filled = [sketch.update(*chunk(seed=i)) for i, sketch in enumerate(sent)]
+    assert merge_all([empty(), *map(saved, filled), empty()]).n_samples == 5 * len(sent)
+
+
+def test_the_same_rows_that_are_counted_again_are_other_counts():
+    assert counted().merge(counted()).n_samples == 10  # as is said in the docstring: a sketch does not know its rows
+
+
+def test_a_copy_has_counts_of_its_own():
+    sketch = counted()
+    other = copy.copy(sketch).update(*chunk())
+    assert (sketch.n_samples, other.n_samples) == (5, 10)
+    assert sketch == saved(sketch) == counted()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_happened_before_a_merge_is_refused_if_and_only_if_something_would_count_twice(seed):
+    """Every sketch is followed by the set of the times at which something was counted into it."""
+    random = np.random.default_rng(seed)
+    all_known, outcomes = [(empty(), frozenset())], []
+    for time in range(60):
+        sketch, counts = all_known[random.integers(max(len(all_known) - 9, 0), len(all_known))]
+        what = random.integers(9)
+        if what == 0:
+            all_known.append((empty(), frozenset()))
+        elif what < 5:
+            again = (copy.copy, copy.deepcopy, saved)[random.integers(3)](sketch)
+            n = int(random.integers(3))
+            all_known.append((again.update(*chunk(n)), counts | ({(time, n)} if n else set())))
+        else:
+            other, counts_of_other = all_known[random.integers(max(len(all_known) - 9, 0), len(all_known))]
+            outcomes.append(counts.isdisjoint(counts_of_other))
+            if outcomes[-1]:
+                all_known.append((sketch.merge(other), counts | counts_of_other))
+            else:
+                with pytest.raises(ValueError, match=TWICE):
+                    sketch.merge(other)
+    assert 3 < sum(outcomes) < len(outcomes) - 3
+    assert all(sketch.n_samples == sum(n for _, n in counts) for sketch, counts in all_known)
+
+
+def test_of_many_merged_sketches_the_bytes_stay_small_and_two_equal_merges_are_still_known(monkeypatch):
+    monkeypatch.setattr(parts, "MOST", 8)
+    some, others = ([counted() for _ in range(20)] for _ in range(2))
+    whole, again = merge_all(some), merge_all(reversed(some))
+    assert len(whole._parts) == 8
+    assert len(json.loads(whole.to_bytes().split(b"\n", 2)[1])["parts"]) == 8
+    assert whole._parts == again._parts  # the smallest, in whatever order they came
+    with pytest.raises(ValueError, match=TWICE):
+        whole.merge(saved(again))
+    assert whole.merge(merge_all(others)).n_samples == 200
+
+
+def test_identities_have_nothing_to_do_with_the_records():
+    a, b = counted(), counted()
+    assert a == b
+    assert a._parts.isdisjoint(b._parts)
+    assert all(len(part) == 16 for part in a._parts | b._parts)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_published_does_not_depend_on_identities():
+    fits = [DPMICScorer(random_state=0).fit_sketch(sketch).scores_.tolist() for sketch in (counted(), counted())]
+    assert fits[0] == fits[1]
+    assert not any("part" in name for name in vars(DPMICScorer().fit_sketch(counted())))
