@@ -1,8 +1,13 @@
 """Formatting of numbers, costs and names for figures, notebooks and tables."""
 
+import html
+import json
 import math
+import unicodedata
 
 import numpy as np
+
+_ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, marks of format, lone surrogates, line separators
 
 
 def names_of(estimator):
@@ -26,6 +31,31 @@ def budget(epsilon, delta=0.0):
 def counted(number, what):
     """A number of things, as text."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def escaped(text, but=""):
+    """Text from others in one line, in which nothing acts on a screen.
+
+    A name, a purpose or a card may hold control characters, which rename a window or begin a line of their own, and
+    marks that reverse the order of what follows. Each is written as its number, as in JSON.
+
+    Parameters
+    ----------
+    text : str
+    but : str, default=""
+        Characters to leave, such as the line breaks of a text of our own.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter in but or unicodedata.category(letter) not in _ACTING else json.dumps(letter)[1:-1]
+        for letter in text
+    )
+
+
+def in_html(text):
+    """Text from others for a page: escaped for the screen, and for HTML."""
+    return html.escape(escaped(text))
 
 
 def shortened(text, most_letters):
