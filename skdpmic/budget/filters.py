@@ -60,7 +60,7 @@ class Cost(NamedTuple):
 
         Pure epsilon-DP is epsilon**2 / 2 zCDP (Bun and Steinke 2016, Proposition 1.4).
         """
-        if self.epsilon == math.inf:
+        if math.inf in (self.epsilon, self.rho):
             return math.inf
         rho = exact(self.epsilon) ** 2 / 2 if self.rho is None else Fraction(self.rho)
         return rho * self.rows**2 * self.count

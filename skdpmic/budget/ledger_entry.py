@@ -98,18 +98,18 @@ def checked_entry(fields: Mapping[str, Any]) -> LedgerEntry:
     check_delta(entry.delta)
     of_target = entry.epsilon_of_target
     if of_target is not None and not 0 < of_target <= entry.epsilon:
-        raise ValueError(f"epsilon_of_target must be None or a number in (0, epsilon], {_got(of_target)}.")
+        raise ValueError(f"epsilon_of_target must be None or a number in (0, epsilon], {got(of_target)}.")
     if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
-        raise ValueError(f"rho must be None or a number > 0, {_got(entry.rho)}.")
+        raise ValueError(f"rho must be None or a number > 0, {got(entry.rho)}.")
     return entry
 
 
 def text_of(value: Any, name: str) -> str:
     """`value` as a str that is not blank and that every storage can hold."""
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{name} must be a non-blank str, {_got(value)}.")
+        raise ValueError(f"{name} must be a non-blank str, {got(value)}.")
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise ValueError(f"{name} must be text without NUL characters and lone surrogates, {_got(value)}.")
+        raise ValueError(f"{name} must be text without NUL characters and lone surrogates, {got(value)}.")
     return str(value)
 
 
@@ -122,7 +122,7 @@ def number_of(value: Any, name: str) -> float:
             number = math.nan
         if number == value:
             return number + 0.0  # 0 for -0, which not all databases store
-    raise ValueError(f"{name} must be a number that is exactly a float, {_got(value)}.")
+    raise ValueError(f"{name} must be a number that is exactly a float, {got(value)}.")
 
 
 def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
@@ -130,7 +130,7 @@ def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not least <= int(value) <= _LARGEST_INT:
-        raise ValueError(f"{name} must be None or an int from {least} to 2**63 - 1, {_got(value)}.")
+        raise ValueError(f"{name} must be None or an int from {least} to 2**63 - 1, {got(value)}.")
     return int(value)
 
 
@@ -144,11 +144,11 @@ def _number_or_none(value, name):
 
 def _unit(value, name):
     if not isinstance(value, str) or value not in UNITS:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, UNITS))}, {_got(value)}.")
+        raise ValueError(f"{name} must be {' or '.join(map(repr, UNITS))}, {got(value)}.")
     return str(value)
 
 
-def _got(value):
+def got(value):
     """What was passed, for a message, even if it has no text."""
     try:
         return f"got {shortened(repr(value), _MOST_LETTERS)}"

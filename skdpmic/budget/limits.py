@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from skdpmic._utils.exceptions import BudgetError
 from skdpmic.budget.filters import Cost, make_filter
-from skdpmic.budget.ledger_entry import LedgerEntry, count_or_none, number_of
+from skdpmic.budget.ledger_entry import LedgerEntry, count_or_none, got, number_of
 from skdpmic.budget.units import PERSON, PLURAL, RECORD
 from skdpmic.privacy.parameters import check_delta, check_epsilon
 
@@ -58,7 +58,7 @@ class Limits(NamedTuple):
         """Raise a :class:`BudgetError` unless this entry can be added to these entries of the ledger at `path`."""
         self._check_unit(entry, entries, path)
         costs, (cost,) = self._costs(entries), self._costs([entry])
-        if cost.epsilon == math.inf or not self.filter.accepts([*costs, cost]):
+        if math.inf in cost or not self.filter.accepts([*costs, cost]):
             counted = "" if cost.rows == 1 else f" for one record, which counts {cost.rows:,} times for a person,"
             raise BudgetError(
                 f"a cost of (epsilon, delta) = {cost[:2]}{counted} does not fit in the ledger {path!r}: "
@@ -93,7 +93,7 @@ def checked_limits(epsilon: Any, delta: Any, composition: Any, max_rows_per_pers
         raise ValueError(f"epsilon must be finite, got {epsilon!r}.")
     check_delta(delta)
     if not isinstance(composition, str) or composition not in COMPOSITIONS:
-        raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {composition!r}.")
+        raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', {got(composition)}.")
     if composition == "auto":
         composition = "zcdp" if delta > 0 else "basic"
     if composition == "zcdp" and delta == 0:

@@ -2,13 +2,16 @@
 
 import contextlib
 import os
+import pickle
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +107,131 @@ def test_a_ledger_in_a_folder_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=f"there is no folder '{tmp_path}/missing'"):
         BudgetLedger(tmp_path / "missing" / "budget.db", 1.0)
     assert os.listdir(tmp_path) == []
+
+
+# --- Another file in its place ------------------------------------------------------------------------------------
+
+
+def replaced_by_a_link_to_a_fresh_one(path):
+    fresh = path.with_name("fresh.db")
+    BudgetLedger(fresh, 1.0)
+    path.rename(path.with_name("kept.db"))
+    path.symlink_to(fresh)
+
+
+def replaced_by_a_fresh_one(path):
+    path.unlink()
+    BudgetLedger(path, 1.0)
+
+
+def replaced_by_one_with_equal_charges(path):
+    whats = [entry.what for entry in BudgetLedger.open(path).entries()]
+    replaced_by_a_fresh_one(path)
+    for what in whats:
+        BudgetLedger.open(path).charge(what, 0.25)
+
+
+def restored_from_an_older_copy(path):
+    path.write_bytes(path.with_name("backup.db").read_bytes())
+
+
+def restored_and_charged_anew(path):
+    restored_from_an_older_copy(path)
+    BudgetLedger.open(path).charge("another", 0.25)
+
+
+REPLACEMENTS = (
+    replaced_by_a_link_to_a_fresh_one,
+    replaced_by_a_fresh_one,
+    replaced_by_one_with_equal_charges,
+    restored_from_an_older_copy,
+    restored_and_charged_anew,
+)
+
+
+@pytest.mark.parametrize("replace", REPLACEMENTS)
+@pytest.mark.parametrize("known_by", ["object", "pickle", "purpose"])
+def test_another_file_of_equal_limits_in_its_place_is_noticed(path, replace, known_by):
+    ledger = BudgetLedger(path, 1.0)
+    ledger.charge("x", 0.25)
+    path.with_name("backup.db").write_bytes(path.read_bytes())
+    ledger.charge("y", 0.25)
+    known = {"object": ledger, "pickle": pickle.loads(pickle.dumps(ledger)), "purpose": ledger.for_purpose("z")}[
+        known_by
+    ]
+    replace(path)
+    before = path.read_bytes()
+    for use in (known.spent, known.entries, known.unit, lambda: known.charge("z", 0.125)):
+        with pytest.raises(ValueError, match=r"is not the one that was opened.* Put it back, or use BudgetLedger.open"):
+            use()
+    assert "unknown" in repr(known)
+    assert path.read_bytes() == before
+    BudgetLedger.open(path).charge("what it lacks", 0.25)
+
+
+def test_a_ledger_that_was_moved_and_linked_is_still_the_same(path):
+    ledger = BudgetLedger(path, 1.0)
+    path.rename(path.with_name("moved.db"))
+    path.symlink_to(path.with_name("moved.db"))
+    ledger.charge("x", 0.25)
+    assert ledger.spent() == BudgetLedger.open(path.with_name("moved.db")).spent() == (0.25, 0.0)
+
+
+def test_no_two_ledgers_begin_with_the_same_digest(tmp_path):
+    ledgers = [BudgetLedger(tmp_path / f"{i}.db", 1.0) for i in range(5)]
+    assert len({ledger._seen for ledger in ledgers}) == 5
+
+
+# --- A folder that cannot be written ------------------------------------------------------------------------------
+
+
+def as_nobody(function):
+    """What a process without the rights of root says."""
+    pytest.importorskip("pwd")
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork here")
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        said = b"done"
+        try:
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+            function()
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}".encode()
+        os.write(write, said)
+        os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    with os.fdopen(read, "rb") as file:
+        return file.read().decode()
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that other users can reach."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+def test_a_folder_that_cannot_be_written_is_named(open_folder):
+    path = open_folder / "budget.db"
+    ledger = BudgetLedger(path, 1.0)
+    path.chmod(0o666)
+    open_folder.chmod(0o555)
+    made = as_nobody(lambda: BudgetLedger(open_folder / "new.db", 1.0))
+    assert made.startswith(f"PermissionError: the ledger '{open_folder}/new.db' cannot be created in the folder")
+    assert f"'{open_folder}'" in made
+    charged = as_nobody(lambda: ledger.charge("x", 0.5))
+    assert f"both the file and its folder '{open_folder}' must be writable" in charged
+    open_folder.chmod(0o755)
+    path.chmod(0o444)
+    assert "must be writable" in as_nobody(lambda: ledger.charge("x", 0.5))
+    assert as_nobody(ledger.spent) == "done"
+    assert ledger.spent() == (0.0, 0.0)
 
 
 # --- Rot ----------------------------------------------------------------------------------------------------------

@@ -206,6 +206,24 @@ def test_a_ledger_that_vanished_is_an_error_not_a_new_budget(file_of):
     assert "unknown" in repr(ledger)
 
 
+def test_another_database_of_equal_limits_in_its_place_is_noticed(file_of):
+    ledger = BudgetLedger(URL, 1.0)
+    ledger.charge("x", 0.25)
+    older = file_of(URL).read_bytes()
+    ledger.charge("y", 0.25)
+    again = pickle.loads(pickle.dumps(ledger))
+    file_of(URL).write_bytes(older)
+    for known in (ledger, again):
+        with pytest.raises(ValueError, match="is not the one that was opened"):
+            known.charge("z", 0.125)
+    file_of(URL).unlink()
+    BudgetLedger(URL, 1.0)
+    for known in (ledger, again):
+        with pytest.raises(ValueError, match="is not the one that was opened"):
+            known.spent()
+    assert BudgetLedger.open(URL).entries() == []
+
+
 def test_limits_may_be_raised_and_never_lowered(file_of):
     ledger = filled(n_entries=2)
     storage = ledger._storage
