@@ -68,7 +68,8 @@ class PrivacyCard:
         -------
         str
         """
-        return escaped(json.dumps(self.fields, indent=2, ensure_ascii=False, allow_nan=False), but="\n") + "\n"
+        text = json.dumps(self.fields, indent=2, ensure_ascii=False, allow_nan=False)
+        return escaped(text, but="\n", written=lambda letter: json.dumps(letter)[1:-1]) + "\n"
 
     def to_html(self) -> str:
         """Return the card as a self-contained HTML page, which can be printed.

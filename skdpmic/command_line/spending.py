@@ -20,7 +20,7 @@ def open_ledger(path):
         return None
     if not is_url(path) and not os.path.exists(path):
         raise FileNotFoundError(
-            f"there is no ledger {path!r}: 'python -m skdpmic ledger {path} --create --epsilon E' creates it."
+            f"there is no ledger {path!r}: 'python -m skdpmic ledger {escaped(path)} --create --epsilon E' creates it."
         )
     return BudgetLedger.open(path)
 
