@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 from skdpmic.budget.foreign_mechanisms import ForeignMechanismsMixin
 from skdpmic.budget.ledger_entry import LedgerEntry, checked_entry, text_of
 from skdpmic.budget.ledger_exports import LedgerExportsMixin
+from skdpmic.budget.ledger_limits import Limits, checked_limits
 from skdpmic.budget.ledger_storage import storage_at
-from skdpmic.budget.limits import Limits, checked_limits
 
 
 class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):

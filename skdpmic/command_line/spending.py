@@ -7,7 +7,7 @@ from skdpmic._utils.texts import budget, escaped
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_exports import standing
-from skdpmic.budget.units import per
+from skdpmic.budget.units import PERSON, per
 
 
 class DeclinedError(Exception):
@@ -64,8 +64,9 @@ def _remains(ledger):
     if ledger is None:
         return "No ledger was given, so spending on these records is not tracked."
     limits, entries = ledger.limits, ledger.entries()
-    limit, remaining = budget(*limits[:2]), budget(*limits.remaining(entries)) + per(limits.unit_of(entries))
-    return f"Of {limit} in {escaped(os.path.basename(ledger.path))}, {remaining} remains."
+    limit, remaining, unit = budget(*limits[:2]), budget(*limits.remaining(entries)), limits.unit_of(entries)
+    of_people = per(unit) if unit == PERSON else ""
+    return f"Of {limit} in {escaped(os.path.basename(ledger.path))}, {remaining}{of_people} remains."
 
 
 def of_ledger(ledger, entries=None):

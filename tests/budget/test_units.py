@@ -19,7 +19,7 @@ from skdpmic import (
 )
 from skdpmic.budget.filters import BasicFilter, Cost
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.budget.limits import Limits, checked_limits
+from skdpmic.budget.ledger_limits import Limits, checked_limits
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.privacy.composition import epsilon_of, rho_for
 from tests.budget.test_ledger import broken_noise
