@@ -15,6 +15,8 @@ class Mutant(NamedTuple):
     test: str  # in tests, a node id that pytest knows
 
 
+UNITS, ODD = "budget/test_units.py", "budget/test_odd_arguments.py"
+FROM_OTHERS = "_utils/test_text_from_others.py"
 SPEND, EXPORTS = "budget/test_foreign_mechanisms.py", "budget/test_ledger_exports.py"
 PRICED, CARDS = "search/test_priced_steps.py", "cards/test_release_card.py"
 FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step"
@@ -773,9 +775,9 @@ MUTANTS = [
     Mutant("BestFeatures._uses_delta", "not needs_no_delta(self.epsilon, self.delta, self.k)", "False",
            "budget/test_ledger.py::test_a_support_release_that_needs_no_delta_is_charged_none"),
     Mutant("path.run", "ledger is not None", "False", "budget/test_ledger.py::test_every_private_function_is_charged"),
-    Mutant("BudgetLedger.charge", "[*costs, cost]", "costs", FULL_LEDGER),
-    Mutant("_costs", "entry.delta", "0.0", SAME_EPSILON),
-    Mutant("_costs", "entry.rho", "None", SAME_EPSILON),
+    Mutant("Limits.check", "[*costs, cost]", "costs", FULL_LEDGER),
+    Mutant("Limits.cost", "entry.delta", "0.0", SAME_EPSILON),
+    Mutant("Limits.cost", "entry.rho", "None", SAME_EPSILON),
     Mutant("_connect", '"PRAGMA synchronous = EXTRA"', '"PRAGMA synchronous = OFF"',
            "budget/test_ledger_file.py::test_every_charge_and_the_end_of_its_journal_are_on_disk_before_it_returns"),
     Mutant("ledger_file", "_inside_sqlite.acquire", "lambda: None",
@@ -795,9 +797,9 @@ MUTANTS = [
            "budget/test_ledger_url.py::test_a_charge_of_which_nobody_can_be_asked_counts_as_spent_and_says_so"),
     Mutant("BasicFilter.accepts", "epsilon <= self.epsilon and delta <= self.delta", "epsilon <= self.epsilon",
            "budget/test_filters.py::test_deltas_add_up_too"),
-    Mutant("_sum", "exact(cost.epsilon) * cost.count", "exact(cost.epsilon)",
+    Mutant("Cost.in_basic", "exact(self.epsilon) * self.rows * self.count", "exact(self.epsilon) * self.rows",
            "budget/test_filters.py::test_costs_add_up_as_the_decimals_that_they_are_written_as"),
-    Mutant("Cost.in_zcdp", "rho * self.count", "rho",
+    Mutant("Cost.in_zcdp", "rho * self.rows**2 * self.count", "rho * self.rows**2",
            "budget/test_filters.py::test_zcdp_accepts_gaussian_noise_up_to_rho_and_pure_costs_up_to_epsilon"),
     Mutant("Cost.in_zcdp", "exact(self.epsilon) ** 2 / 2", "exact(self.epsilon) ** 2 / 8",
            "budget/test_filters.py::test_zcdp_accepts_gaussian_noise_up_to_rho_and_pure_costs_up_to_epsilon"),
@@ -836,11 +838,11 @@ MUTANTS = [
     Mutant("private_score.private_score", "release.mechanism(measure, Shape(n, records.scales, is_complete=True))",
            "release.mechanism(measure, Shape(2 * n, records.scales, is_complete=True))",
            f"{PAIR}::test_noise_has_the_scale_of_the_sensitivity[kendall]"),
-    Mutant("BudgetLedger._transact", "book.limits != self._limits()", "False",
+    Mutant("BudgetLedger._check_book", "book.limits != self.limits", "False",
            "budget/test_ledger.py::test_limits_of_an_existing_ledger_must_agree[file]"),
-    Mutant("BudgetLedger.history", "entry.rho", "None",
+    Mutant("Limits.spent_after_each", "self.cost(entry)", "self.cost(entry)._replace(rho=None)",
            "plotting/test_ledgers.py::test_history_is_what_was_spent_at_each_entry[1e-05]"),
-    Mutant("BudgetLedger.charge", "rho is not None and not rho >= 0", "False",
+    Mutant("checked_entry", "entry.rho is not None and not entry.rho > 0", "False",
            "budget/test_ledger.py::test_bad_charges_are_refused"),
     Mutant("PrivateGridSearch._check_private_estimators",
            "self.ledger is None and any(estimator.ledger is not None for estimator in private)", "False",
@@ -858,7 +860,7 @@ MUTANTS = [
     # --- What remains, and what is said
     Mutant("PrivateEstimator._broken_by", "self.random_state is not None", "False",
            "_utils/test_summaries.py::test_a_fit_without_privacy_says_so_for_good[DPMICScorer-random_state]"),
-    Mutant("summaries._table", "f'<td class=\"{column.kind}\">{html.escape(column.cells[i])}</td>'",
+    Mutant("summaries._table", "f'<td class=\"{column.kind}\">{in_html(column.cells[i])}</td>'",
            "f'<td class=\"{column.kind}\">{column.cells[i]}</td>'", "_utils/test_summaries.py::test_names_are_escaped[scorer]"),
     Mutant("NoisyCountsDisplay._hatch", "np.asarray(self.noisy_counts) <= reach",
            "np.asarray(self.noisy_counts) <= reach / 2",
@@ -1099,7 +1101,7 @@ MUTANTS = [
            "run(expense, draw, ledger=None, random_state=random_state, stacklevel=3)",
            f"{SUMMARY}::test_the_ledger_is_charged_before_anything_is_counted"),
     # --- Mechanisms of other libraries, and what is handed on
-    Mutant("ForeignMechanismsMixin.spend", "_charge(self, purpose, epsilon, delta, by, rho)", "None",
+    Mutant("ForeignMechanismsMixin.spend", "_charge(self, purpose, epsilon, delta, by=by, rho=rho, unit=unit)", "None",
            f"{SPEND}::test_the_charge_is_on_disk_before_the_block_runs"),
     Mutant("_Paid.__enter__", "self._is_used = True", "pass", f"{SPEND}::test_a_charge_pays_for_one_block"),
     Mutant("noise_parameter", "math.exp(-epsilon)", "math.exp(-0.999 * epsilon)",
@@ -1109,7 +1111,7 @@ MUTANTS = [
     Mutant("priced_steps._is_private_elsewhere", "not _PRIVATE.isdisjoint(given)", "False",
            f"{PRICED}::test_a_step_of_another_library_is_named_and_warned_about_and_the_others_priced"),
     Mutant("release_card.release_card", "not shown.broken", "True", f"{CARDS}::test_what_breaks_the_guarantee_is_said_for_good"),
-    Mutant("release_card._guarantee", "terms.rows_per_person is not None", "False",
+    Mutant("units.unit_of", "max_rows_per_group is None", "True",
            f"{CARDS}::test_people_are_told_from_records"),
     Mutant("card_html._cell", "html.escape(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
     # --- What the notes on theory say
@@ -1144,4 +1146,31 @@ MUTANTS = [
     Mutant("count_into", "with being_filled(sketch):\n    _add(sketch, columns, target, n_jobs)",
            "_add(sketch, columns, target, n_jobs)",
            f"{ONE_CALL}::test_nobody_uses_a_sketch_while_a_chunk_is_counted[update]"),
+    Mutant("card_html._cell", "in_html(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
+    # --- Whom a total protects
+    Mutant("PrivateEstimator._publish", "unit_of(self.max_rows_per_group)", "'record'", f"{RELEASED}[people]"),
+    Mutant("Limits._check_unit", "unit in (None, entry.unit) or self.max_rows_per_person is not None", "True",
+           f"{UNITS}::test_a_fit_of_another_unit_is_refused_before_anything_is_charged_or_drawn"),
+    Mutant("Limits.cost", "rows or 1", "1", f"{UNITS}::test_with_a_limit_of_rows_a_fit_of_rows_costs_a_person_all_of_them"),
+    Mutant("Cost.in_zcdp", "self.rows**2", "self.rows", f"{UNITS}::test_totals_of_any_charges_are_those_of_one_person"),
+    Mutant("Cost.in_basic", "delta * _growth(self.epsilon, self.rows)", "delta * self.rows",
+           f"{UNITS}::test_the_delta_of_a_person_is_the_least_that_holds_for_any_release"),
+    Mutant("filters._growth", "context.next_minus(context.exp(epsilon))", "context.next_plus(context.exp(epsilon))",
+           f"{UNITS}::test_the_delta_of_a_person_is_rounded_up_and_hardly"),
+    Mutant("release_card._of_ledger", "(entry.what, entry.unit) != (by, unit)", "entry.what != by",
+           f"{UNITS}::test_a_card_wants_an_entry_of_its_own_unit"),
+    # --- What is written to a ledger, and which ledger it is
+    Mutant("BudgetLedger._check_book", "seen is not None and book.digests[seen[0] - 1:seen[0]] != [seen[1]]", "False",
+           "budget/test_ledger_file.py::test_another_file_of_equal_limits_in_its_place_is_noticed"),
+    Mutant("ledger_file.new_identity", "secrets.token_bytes(32)", "bytes(32)",
+           "budget/test_ledger_file.py::test_no_two_ledgers_begin_with_the_same_digest"),
+    Mutant("checked_entry", "entry.rho > 0", "entry.rho >= 0", f"{ODD}::test_a_release_of_epsilon_5_is_never_free"),
+    Mutant("number_of", "number == value", "True", f"{ODD}::test_an_odd_argument_is_refused_or_read_back_and_counted"),
+    # --- Text from others
+    Mutant("PrivacyCard.__str__", "escaped(self.fields['statement'])", "self.fields['statement']",
+           f"{FROM_OTHERS}::test_a_card_of_a_stranger_cannot_act_in_any_of_its_forms"),
+    Mutant("texts.escaped", "unicodedata.category(letter) in _ACTING", "unicodedata.category(letter) == 'Cc'",
+           f"{FROM_OTHERS}::test_a_ledger_prints_purposes_and_names_in_lines_of_its_own"),
+    Mutant("printed.aligned", "[escaped(cell) for cell in row]", "[*row]",
+           f"{FROM_OTHERS}::test_the_command_line_prints_names_in_lines_of_its_own"),
 ]  # fmt: skip

@@ -3,7 +3,6 @@
 Everything shown was released or is public. Colours follow the surrounding page, light or dark.
 """
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.texts import budget, counted, in_short, names_of, shortened
+from skdpmic._utils.texts import budget, counted, in_html, in_short, names_of, shortened
 
 MOST_ROWS = 20
 _MOST_SHARES = 10
@@ -334,9 +333,9 @@ def _protected(terms):
 
 def as_html(shown, title="What was released, and what it cost"):
     """The HTML of a summary."""
-    broken = "".join(f'<p class="broken">No privacy: {html.escape(reason)}.</p>' for reason in shown.broken)
+    broken = "".join(f'<p class="broken">No privacy: {in_html(reason)}.</p>' for reason in shown.broken)
     facts = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>' for name, text in shown.facts
+        f'<tr><th scope="row">{in_html(name)}</th><td>{in_html(text)}</td></tr>' for name, text in shown.facts
     )
     return (
         f'<div class="skdpmic-release"><style>\n{_STYLE}</style><details open><summary>{title}</summary>'
@@ -348,10 +347,10 @@ def _table(shown):
     if not shown.columns:
         return ""
     columns = shown.all_columns()
-    head = "".join(f'<th scope="col" class="{column.kind}">{html.escape(column.title)}</th>' for column in columns)
+    head = "".join(f'<th scope="col" class="{column.kind}">{in_html(column.title)}</th>' for column in columns)
     body = "".join(
         ('<tr class="chosen">' if shown.is_marked is not None and shown.is_marked[i] else "<tr>")
-        + "".join(f'<td class="{column.kind}">{html.escape(column.cells[i])}</td>' for column in columns)
+        + "".join(f'<td class="{column.kind}">{in_html(column.cells[i])}</td>' for column in columns)
         + "</tr>"
         for i in shown.order[:MOST_ROWS]
     )

@@ -1,8 +1,13 @@
 """Formatting of numbers, costs and names for figures, notebooks and tables."""
 
+import html
 import math
+import unicodedata
 
 import numpy as np
+
+_ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, marks of format, lone surrogates, line separators
+_SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def names_of(estimator):
@@ -26,6 +31,37 @@ def budget(epsilon, delta=0.0):
 def counted(number, what):
     """A number of things, as text."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def escaped(text, but="", written=None):
+    """Text from others in one line, in which nothing acts on a screen.
+
+    A name, a purpose or a card may hold control characters, which rename a window or begin a line of their own, and
+    marks that reverse the order of what follows. Each is written as its number, as in TOML and Python.
+
+    Parameters
+    ----------
+    text : str
+    but : str, default=""
+        Characters to leave, such as the line breaks of a text of our own.
+    written : callable, default=None
+        How a character is written, in another format.
+    """
+    if text.isprintable():
+        return text
+    written = written or _as_number
+    acts = (letter not in but and unicodedata.category(letter) in _ACTING for letter in text)
+    return "".join(written(letter) if act else letter for letter, act in zip(text, acts, strict=True))
+
+
+def _as_number(letter):
+    number = ord(letter)
+    return _SHORT.get(letter) or (f"\\u{number:04x}" if number < 2**16 else f"\\U{number:08x}")
+
+
+def in_html(text):
+    """Text from others for a page: escaped for the screen, and for HTML."""
+    return html.escape(escaped(text))
 
 
 def shortened(text, most_letters):

@@ -5,22 +5,31 @@ exact.
 """
 
 import math
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from skdpmic.privacy.composition import epsilon_of, epsilon_within, rho_for
 from skdpmic.privacy.parameters import exact
 
 _LARGE = 1e150  # an epsilon whose square does not overflow
+_DIGITS = 60  # of a factor of deltas
+_HOPELESS = 2000  # an exponent at which any delta grows past 1
 
 
 class Cost(NamedTuple):
-    """The cost of a release that is (epsilon, delta)-DP, and rho-zCDP if rho is known; made `count` times."""
+    """The cost of a release that is (epsilon, delta)-DP, and rho-zCDP if rho is known; made `count` times.
+
+    If the cost is for one record, and a person has up to `rows` of them, the totals are those for a person
+    (``docs/theory/ledger.md``, Lemma 2).
+    """
 
     epsilon: float
     delta: float = 0.0
     rho: float | None = None
     count: int = 1  # type: ignore[assignment]  # tuples have a method of that name
+    rows: int = 1
 
     @classmethod
     def concentrated(cls, epsilon, delta):
@@ -51,10 +60,18 @@ class Cost(NamedTuple):
 
         Pure epsilon-DP is epsilon**2 / 2 zCDP (Bun and Steinke 2016, Proposition 1.4).
         """
-        if self.epsilon == math.inf:
+        if math.inf in (self.epsilon, self.rho):
             return math.inf
         rho = exact(self.epsilon) ** 2 / 2 if self.rho is None else Fraction(self.rho)
-        return rho * self.count
+        return rho * self.rows**2 * self.count
+
+    @property
+    def in_basic(self):
+        """Total epsilon and delta as Fractions: the charge of a ledger with composition="basic"."""
+        delta = exact(self.delta)
+        if delta and self.rows > 1:
+            delta = min(Fraction(1), delta * _growth(self.epsilon, self.rows))
+        return exact(self.epsilon) * self.rows * self.count, delta * self.count
 
 
 class BasicFilter:
@@ -146,14 +163,24 @@ def make_filter(composition, epsilon, delta):
 
 
 def _sum(costs):
-    return (
-        sum((exact(cost.epsilon) * cost.count for cost in costs), Fraction(0)),
-        sum((exact(cost.delta) * cost.count for cost in costs), Fraction(0)),
-    )
+    pairs = [cost.in_basic for cost in costs]
+    return tuple(sum(side, Fraction(0)) for side in zip(*pairs, strict=True)) if pairs else (Fraction(0), Fraction(0))
 
 
 def _sum_of_rho(costs):
     return sum((cost.in_zcdp for cost in costs), Fraction(0))
+
+
+@lru_cache(maxsize=1024)
+def _growth(epsilon, rows):
+    """The sum of ``exp(i * epsilon)`` over i below `rows`, as a Fraction, hardly rounded, and never down."""
+    if rows * epsilon > _HOPELESS:
+        return Fraction(10) ** 400
+    epsilon = Decimal(repr(epsilon))
+    context = Context(prec=_DIGITS + max(0, -epsilon.adjusted()), Emin=MIN_EMIN, Emax=MAX_EMAX)
+    most = context.next_plus(context.exp(context.multiply(epsilon, rows)))  # exp is rounded to nearest
+    least = context.next_minus(context.exp(epsilon))
+    return (Fraction(most) - 1) / (Fraction(least) - 1)
 
 
 def round_up(number, value=exact):

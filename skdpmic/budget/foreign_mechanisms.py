@@ -1,21 +1,31 @@
 """Charges for mechanisms of other libraries, made before these run."""
 
 from contextlib import AbstractContextManager
+from typing import Literal
+
+from skdpmic.budget.ledger_entry import text_of
 
 
 class ForeignMechanismsMixin:
     """A ledger that can be charged for mechanisms of other libraries."""
 
     def spend(
-        self, purpose: str, epsilon: float, delta: float = 0.0, *, by: str = "another library", rho: float | None = None
+        self,
+        purpose: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        by: str = "another library",
+        rho: float | None = None,
+        unit: Literal["record", "person"] = "record",
     ) -> AbstractContextManager[tuple[float, float]]:
         """Charge a mechanism of another library, then run it inside a ``with`` block.
 
         The cost is on disk before the block runs. If the block fails, the charge stays, because its result may have
         been seen. If the cost does not fit, :class:`BudgetError` is raised and the block does not run.
 
-        The ledger cannot check the cost: pass the epsilon and delta that the library guarantees for the same neighbours
-        (one record, or one person, replaced), and publish nothing from the block that they do not cover.
+        The ledger cannot check the cost: pass the epsilon and delta that the library guarantees if one `unit` is
+        replaced, and publish nothing from the block that they do not cover.
 
         Parameters
         ----------
@@ -30,6 +40,8 @@ class ForeignMechanismsMixin:
             Name of the mechanism, such as "OpenDP AIM".
         rho : float, default=None
             Rho of the mechanism, if it is also rho-zCDP; required for delta > 0 in a ledger with composition="zcdp".
+        unit : {"record", "person"}, default="record"
+            What the library's guarantee covers: one record, as most do, or all records of a person.
 
         Returns
         -------
@@ -39,7 +51,7 @@ class ForeignMechanismsMixin:
         Raises
         ------
         BudgetError
-            If the total would exceed the limit. Nothing is written.
+            If the total would exceed the limit, or if `unit` is not that of the ledger. Nothing is written.
         ValueError
             If an argument is invalid, or the file is damaged or no longer this ledger.
         OSError
@@ -62,7 +74,7 @@ class ForeignMechanismsMixin:
         ...     print(ledger.entries()[0], ledger.remaining())
         number of smokers: numpy, for show (0.6, 0.0)
         """
-        _charge(self, purpose, epsilon, delta, by, rho)
+        _charge(self, purpose, epsilon, delta, by=by, rho=rho, unit=unit)
         return _Paid(float(epsilon), float(delta))
 
 
@@ -82,10 +94,7 @@ class _Paid(AbstractContextManager):
         """Keep the charge, whatever happened, and propagate errors."""
 
 
-def _charge(ledger, purpose, epsilon, delta, by, rho):
-    if not isinstance(by, str) or not by.strip():
-        raise ValueError(f"by must be a non-blank str, got {by!r}.")
-    of_block = ledger.for_purpose(purpose)  # raises if it is not a str
-    if ledger.purpose is not None:
-        of_block = ledger.for_purpose(f"{ledger.purpose}, {purpose}")
-    of_block.charge(by, epsilon, delta, rho=rho)
+def _charge(ledger, purpose, epsilon, delta, *, by, rho, unit):
+    purpose, by = text_of(purpose, "purpose"), text_of(by, "by")
+    of_block = ledger.for_purpose(purpose if ledger.purpose is None else f"{ledger.purpose}, {purpose}")
+    of_block.charge(by, epsilon, delta, rho=rho, unit=unit)

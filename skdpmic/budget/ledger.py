@@ -1,19 +1,15 @@
 """A persistent privacy budget: costs are on disk before noise is drawn (``docs/theory/ledger.md``)."""
 
 import copy
-import math
 import os
-from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
-from skdpmic._utils.exceptions import BudgetError
-from skdpmic.budget.filters import Cost, make_filter
 from skdpmic.budget.foreign_mechanisms import ForeignMechanismsMixin
+from skdpmic.budget.ledger_entry import LedgerEntry, checked_entry, text_of
 from skdpmic.budget.ledger_exports import LedgerExportsMixin
-from skdpmic.budget.ledger_file import LedgerEntry
+from skdpmic.budget.ledger_limits import Limits, checked_limits
 from skdpmic.budget.ledger_storage import storage_at
-from skdpmic.privacy.parameters import check_delta, check_epsilon
 
 
 class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
@@ -37,6 +33,10 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         have delta 0 and their epsilons fit, or if their zCDP costs fit. The zCDP cost of a charge with delta 0 is at
         most ``epsilon**2 / 2``, and ``epsilon**2 / (2 d)`` for d scores with Laplace noise. This allows many more fits.
         "auto" is "zcdp" if delta > 0, else "basic".
+    max_rows_per_person : int, default=None
+        Largest number of records of any one person in the table, known in advance and not read from it. The ledger then
+        adds up costs per person, and a cost per record counts for that many records: ``m * epsilon``, or
+        ``m**2 * rho``. None allows charges of one unit only: per record, or per person (fits with `groups`).
 
     Attributes
     ----------
@@ -63,10 +63,16 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
     the theorem and what it does not cover, see ``docs/theory/ledger.md``. Numbers are read as decimals and added
     exactly: ten charges of 0.1 fit in a limit of 1.0.
 
-    Clones of an estimator share its ledger. A pickled ledger consists of its path, limits and purpose, so worker
-    processes charge the same file. No connection stays open between calls; a ``with`` statement is supported but not
-    needed. A password in a URL is neither pickled nor shown: in the process that unpickles a ledger, libpq takes it
-    from ``PGPASSWORD`` or ``~/.pgpass``, which are also better places for it than a URL.
+    **A total has one unit**, that of its first charge: :meth:`unit`. A fit without `groups` protects one record, and
+    nothing limits how many records a person has; so its cost cannot be added to that of a fit with `groups`, unless
+    `max_rows_per_person` is given. Whom `groups` identify cannot be checked: use one ledger for people, another for
+    households.
+
+    Clones of an estimator share its ledger. A pickled ledger consists of its path, limits, purpose and the digest of
+    what it has read, so worker processes charge the same file, and notice if another one is in its place. No connection
+    stays open between calls; a ``with`` statement is supported but not needed. A password in a URL is neither pickled
+    nor shown: in the process that unpickles a ledger, libpq takes it from ``PGPASSWORD`` or ``~/.pgpass``, which are
+    also better places for it than a URL.
 
     **The file is the budget.** If you delete it, copy it, or restore an older copy, you create a new or second budget,
     and the limit no longer holds: keep the file with the table, with the same care. Move it only while no process uses
@@ -100,6 +106,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
     """
 
     purpose: str | None = None
+    _seen: tuple[int, bytes] | None = None  # number and digest of what was last read: see `_check_book`
 
     def __init__(
         self,
@@ -108,24 +115,14 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         delta: float = 0.0,
         *,
         composition: Literal["auto", "basic", "zcdp"] = "auto",
+        max_rows_per_person: int | None = None,
     ) -> None:
-        check_epsilon(epsilon)
-        if epsilon == math.inf:
-            raise ValueError(f"epsilon must be finite, got {epsilon!r}.")
-        check_delta(delta)
-        if composition == "auto":
-            composition = "zcdp" if delta > 0 else "basic"
-        if composition not in ("basic", "zcdp"):
-            raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {composition!r}.")
-        if composition == "zcdp" and delta == 0:
-            raise ValueError(f"composition='zcdp' needs delta > 0, got {delta!r}.")
+        limits = checked_limits(epsilon, delta, composition, max_rows_per_person)
         self._storage = storage_at(path)
         del path  # it may contain a password, which no traceback may show
-        self.epsilon = float(epsilon)
-        self.delta = float(delta)
-        self.composition = composition
+        self.epsilon, self.delta, self.composition, self.max_rows_per_person = limits
         if not self._storage.exists():
-            self._storage.create(self._limits())
+            self._storage.create(limits)
         self.entries()  # raises if they cannot be read
 
     @classmethod
@@ -153,13 +150,19 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         limits = storage.transact(lambda book: book.limits, writes=False)
         ledger = cls.__new__(cls)
         ledger._storage = storage
-        ledger.epsilon, ledger.delta, ledger.composition = limits
+        ledger.epsilon, ledger.delta, ledger.composition, ledger.max_rows_per_person = limits
+        ledger.entries()
         return ledger
 
     @property
     def path(self) -> str:
         """The real path of the file, or the URL without its password."""
         return self._storage.path
+
+    @property
+    def limits(self) -> Limits:
+        """Epsilon, delta, composition and `max_rows_per_person`, as stored with the ledger."""
+        return Limits(self.epsilon, self.delta, self.composition, self.max_rows_per_person)
 
     def for_purpose(self, purpose: str) -> Self:
         """Return the same ledger, which records its charges under this purpose.
@@ -179,7 +182,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         Raises
         ------
         ValueError
-            If `purpose` is not a str, or is blank.
+            If `purpose` is not a str, is blank, or contains NUL characters or lone surrogates.
 
         Examples
         --------
@@ -194,10 +197,8 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         annual report: mean age
         median age
         """
-        if not isinstance(purpose, str) or not purpose.strip():  # type: ignore[redundant-expr]
-            raise ValueError(f"purpose must be a non-blank str, got {purpose!r}.")
         ledger = copy.copy(self)
-        ledger.purpose = str(purpose)
+        ledger.purpose = text_of(purpose, "purpose")
         return ledger
 
     def charge(
@@ -214,6 +215,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         release: str | None = None,
         mechanism: str | None = None,
         epsilon_of_target: float | None = None,
+        unit: Literal["record", "person"] = "record",
     ) -> None:
         """Charge a cost, before the release it pays for.
 
@@ -223,16 +225,16 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         Parameters
         ----------
         what : str
-            Name of the estimator or function that spends it, or any text.
+            Name of the estimator or function that spends it, or any text that is not blank.
         epsilon : float
             Above 0.
         delta : float, default=0.0
             In [0, 1).
         rho : float, default=None
-            Rho of the release, if it is also rho-zCDP; required for delta > 0 in a ledger with composition="zcdp". With
-            delta 0, the default is ``epsilon**2 / 2``.
+            Rho of the release, above 0, if it is also rho-zCDP; required for delta > 0 in a ledger with
+            composition="zcdp". With delta 0, the default is ``epsilon**2 / 2``.
         n, d : int, default=None
-            Number of records and of features.
+            Number of records (or people) and of features.
         k : int, default=None
             Number of features chosen, if only their names are published.
         statistic : str, default=None
@@ -244,52 +246,67 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
             Mechanism that draws the noise, such as "laplace".
         epsilon_of_target : float, default=None
             Part of epsilon spent on the target itself, before any feature is scored.
+        unit : {"record", "person"}, default="record"
+            What the cost protects: one record, or all records of a person.
 
         Raises
         ------
         BudgetError
-            If the total would exceed the limit. Nothing is written then.
+            If the total would exceed the limit, or if `unit` is not that of the ledger. Nothing is written then.
         ValueError
             If an argument is not as described, or the file is no longer this ledger, or is damaged.
         OSError
             If the charge cannot be written, or if it is unknown whether a database has written it. In the second case,
             as the message says, count it as spent; in both cases, publish nothing.
         """
-        check_epsilon(epsilon)
-        check_delta(delta)
-        if rho is not None and not rho >= 0:
-            raise ValueError(f"rho must be None or a number >= 0, got {rho!r}.")
-        cost = Cost(float(epsilon), float(delta), None if rho is None else float(rho))
-        limit = self._filter()
-        limit.check(cost)
+        entry = checked_entry(
+            {
+                "what": what,
+                "epsilon": epsilon,
+                "delta": delta,
+                "n": n,
+                "d": d,
+                "rho": rho,
+                "statistic": statistic,
+                "release": release,
+                "mechanism": mechanism,
+                "k": k,
+                "purpose": self.purpose,
+                "epsilon_of_target": epsilon_of_target,
+                "unit": unit,
+            }
+        )
+        limits = self.limits
+        limits.filter.check(entry)
 
         def pay(book):
-            costs = _costs(book.entries)
-            if math.inf in cost or not limit.accepts([*costs, cost]):
-                raise BudgetError(
-                    f"a cost of (epsilon, delta) = {cost[:2]} does not fit in the ledger {self.path!r}: "
-                    f"{limit.spent(costs)} of {(self.epsilon, self.delta)} is spent."
-                )
-            now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            paid = (str(what), now, cost.epsilon, cost.delta, _whole(n), _whole(d), cost.rho)
-            released = (_text(statistic), _text(release), _text(mechanism), _whole(k))
-            of_target = None if epsilon_of_target is None else float(epsilon_of_target)
-            book.append(LedgerEntry(*paid, *released, self.purpose, of_target))
+            limits.check(entry, book.entries, self.path)
+            book.append(entry._replace(when=datetime.now(UTC).isoformat(timespec="milliseconds")))
 
         self._transact(pay, writes=True)
 
+    def unit(self) -> str | None:
+        """Return whom the total protects.
+
+        Returns
+        -------
+        {"record", "person"} or None
+            "person" if `max_rows_per_person` is given; else the unit of the first charge, or None before it.
+        """
+        return self.limits.unit_of(self.entries())
+
     def spent(self) -> tuple[float, float]:
-        """Return the total cost of all charges.
+        """Return the total cost of all charges, for one :meth:`unit`.
 
         Returns
         -------
         epsilon, delta : float
             With composition="zcdp", the smaller of the two totals.
         """
-        return self._filter().spent(_costs(self.entries()))
+        return self.limits.spent(self.entries())
 
     def remaining(self) -> tuple[float, float]:
-        """Return the largest cost that would still be accepted.
+        """Return the largest cost that would still be accepted, for one :meth:`unit`.
 
         Returns
         -------
@@ -298,7 +315,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
             Gaussian noise at this delta, or, if delta is 0, one with a single part; an even split over several scores
             costs less.
         """
-        return self._filter().remaining(_costs(self.entries()))
+        return self.limits.remaining(self.entries())
 
     def entries(self) -> list[LedgerEntry]:
         """Return all charges, oldest first.
@@ -306,8 +323,8 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         Returns
         -------
         list of LedgerEntry
-            Named tuples (what, when, epsilon, delta, n, d, rho, statistic, release, mechanism, k, purpose). Their str
-            states what spent the charge, on what, and for which purpose.
+            Named tuples (what, when, epsilon, delta, n, d, rho, statistic, release, mechanism, k, purpose,
+            epsilon_of_target, unit). Their str states what spent the charge, on what, and for which purpose.
         """
         return self._transact(lambda book: book.entries, writes=False)
 
@@ -320,12 +337,8 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         spent : list of (float, float)
             Value of `spent` when this entry was the last.
         """
-        entries, limit, spent = self.entries(), self._filter(), []
-        counts: Counter[tuple[float, float, float | None]] = Counter()
-        for entry in entries:
-            counts[entry.epsilon, entry.delta, entry.rho] += 1
-            spent.append(limit.spent(_with_counts(counts)))
-        return entries, spent
+        entries = self.entries()
+        return entries, self.limits.spent_after_each(entries)
 
     def __enter__(self) -> Self:
         return self
@@ -344,47 +357,39 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
 
     def __repr__(self):
         try:
-            spent = self.spent()
+            entries = self.entries()
+            spent, unit = self.limits.spent(entries), self.limits.unit_of(entries)
         except (OSError, ValueError):
-            spent = "unknown, because it cannot be read"
-        purpose = "" if self.purpose is None else f", purpose={self.purpose!r}"
-        return f"BudgetLedger({self.path!r}, epsilon={self.epsilon}, delta={self.delta}, spent={spent}{purpose})"
-
-    def _filter(self):
-        return make_filter(self.composition, self.epsilon, self.delta)
-
-    def _limits(self):
-        return self.epsilon, self.delta, self.composition
+            spent, unit = "unknown, because it cannot be read", None
+        facts = {"unit": unit, "max_rows_per_person": self.max_rows_per_person, "purpose": self.purpose}
+        more = "".join(f", {name}={fact!r}" for name, fact in facts.items() if fact is not None)
+        return f"BudgetLedger({self.path!r}, epsilon={self.epsilon}, delta={self.delta}, spent={spent}{more})"
 
     def _transact(self, work, *, writes):
-        """The result of `work` on the :class:`Book`, in a transaction, if the limits are still the same."""
+        """The result of `work` on the :class:`Book`, in a transaction, if it is still the same ledger."""
+        seen = self._seen  # before the transaction begins, because entries may be added at any time
 
         def checked(book):
-            if book.limits != self._limits():
-                raise ValueError(
-                    f"the limits of the ledger {self.path!r} are (epsilon, delta, composition) = {book.limits}, got "
-                    f"{self._limits()}. Use BudgetLedger.open(path) to open it with the stored limits."
-                )
-            return work(book)
+            self._check_book(book, seen)
+            result = work(book)
+            return result, (len(book.digests), book.digests[-1])
 
-        return self._storage.transact(checked, writes=writes)
+        done = self._storage.transact(checked, writes=writes)
+        result, self._seen = done or (None, seen)  # a database may only say that it has written
+        return result
 
-
-def _costs(entries):
-    """Costs of the entries; equal costs are combined."""
-    return _with_counts(Counter((entry.epsilon, entry.delta, entry.rho) for entry in entries))
-
-
-def _with_counts(counts):
-    return [Cost(*cost, count) for cost, count in counts.items()]
-
-
-def _whole(number):
-    return None if number is None else int(number)
-
-
-def _text(text):
-    return None if text is None else str(text)
+    def _check_book(self, book, seen):
+        if book.limits != self.limits:
+            raise ValueError(
+                f"the limits of the ledger {self.path!r} are (epsilon, delta, composition, max_rows_per_person) = "
+                f"{book.limits}, got {tuple(self.limits)}. Use BudgetLedger.open(path) to open it with the "
+                "stored limits."
+            )
+        if seen is not None and book.digests[seen[0] - 1 : seen[0]] != [seen[1]]:
+            raise ValueError(
+                f"the ledger {self.path!r} is not the one that was opened: another one, or an older copy, is in its "
+                "place. Put it back, or use BudgetLedger.open(path) and record there, with spend, what it lacks."
+            )
 
 
 def check_ledger(ledger):

@@ -1,13 +1,15 @@
 """Exports of a ledger: a table for people, events for another accountant (``docs/theory/ledger.md``)."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from skdpmic._utils.results import dataframe
+from skdpmic.budget.filters import round_up
 
 _COLUMNS = (  # fields of an entry, in reading order
     *("when", "what", "purpose", "statistic", "release", "mechanism", "n", "d", "k"),
-    *("epsilon", "delta", "rho", "epsilon_of_target"),
+    *("epsilon", "delta", "rho", "epsilon_of_target", "unit"),
 )
 
 
@@ -21,7 +23,7 @@ class LedgerExportsMixin:
         -------
         pandas.DataFrame
             One row per entry: `when` (UTC, as str), `what`, `purpose`, `statistic`, `release`, `mechanism`, `n`, `d`,
-            `k`, `epsilon`, `delta`, `rho` and `epsilon_of_target` of a LedgerEntry; and `spent_epsilon` and
+            `k`, `epsilon`, `delta`, `rho`, `epsilon_of_target` and `unit` of a LedgerEntry; and `spent_epsilon` and
             `spent_delta`, the result of `spent` when this entry was the last.
 
         Raises
@@ -56,7 +58,7 @@ class LedgerExportsMixin:
         Returns
         -------
         dp_accounting.ComposedDpEvent
-            One event per entry, oldest first:
+            One event per entry, oldest first, for one :meth:`unit` of the ledger:
 
             - RandomizedResponseDpEvent with two buckets, the worst case of epsilon-DP, if delta is 0;
             - ZCDpEvent, if rho was recorded, and the ledger has composition="zcdp" or delta is above 0;
@@ -89,12 +91,16 @@ class LedgerExportsMixin:
         return _events(self)
 
 
-def standing(ledger):
-    """The state of a ledger in plain values: composition, limit, spent and remaining budget."""
-    costs = {"limit": (ledger.epsilon, ledger.delta), "spent": ledger.spent(), "remaining": ledger.remaining()}
-    return {"composition": ledger.composition} | {
-        name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()
-    }
+def standing(ledger, entries):
+    """The state of a ledger with these entries in plain values: its limits, unit, and what is spent and remains."""
+    limits = ledger.limits
+    costs = {"limit": limits[:2], "spent": limits.spent(entries), "remaining": limits.remaining(entries)}
+    unit = {"unit": limits.unit_of(entries), "max_rows_per_person": limits.max_rows_per_person}
+    return (
+        {"composition": limits.composition}
+        | unit
+        | {name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()}
+    )
 
 
 def _table(ledger):
@@ -108,15 +114,16 @@ def _events(ledger):
         import dp_accounting
     except ImportError as error:
         raise ImportError("to_dp_accounting requires dp_accounting: pip install dp-accounting") from error
-    return dp_accounting.ComposedDpEvent([_event(dp_accounting, entry, ledger) for entry in ledger.entries()])
+    return dp_accounting.ComposedDpEvent([_event(dp_accounting, entry, ledger.limits) for entry in ledger.entries()])
 
 
-def _event(dp_accounting, entry, ledger):
-    if entry.rho is not None and (entry.delta > 0 or ledger.composition == "zcdp"):
-        return dp_accounting.ZCDpEvent(rho=entry.rho)
+def _event(dp_accounting, entry, limits):
+    cost = limits.cost(entry)
+    if entry.rho is not None and (entry.delta > 0 or limits.composition == "zcdp"):
+        return dp_accounting.ZCDpEvent(rho=round_up(cost.in_zcdp, Fraction))
     if entry.delta > 0:
         return dp_accounting.UnsupportedDpEvent()
-    return dp_accounting.RandomizedResponseDpEvent(noise_parameter(entry.epsilon), 2)
+    return dp_accounting.RandomizedResponseDpEvent(noise_parameter(round_up(cost.in_basic[0], Fraction)), 2)
 
 
 def noise_parameter(epsilon):

@@ -12,25 +12,25 @@ import secrets
 import sqlite3
 import threading
 from pathlib import Path
-from typing import NamedTuple
+
+from skdpmic.budget.ledger_entry import LedgerEntry
 
 _APPLICATION_ID = 0x736B6470  # "skdp", in SQLite's field for the file type
 _WAIT = 60  # seconds for other processes to finish writing
-_LIMITS = (
-    "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, digest BLOB NOT NULL)"
-)
-_ENTRIES = (
+_TABLES = (
+    "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, "
+    "max_rows_per_person INTEGER, digest BLOB NOT NULL)",
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, what TEXT NOT NULL, time TEXT NOT NULL, epsilon REAL NOT NULL, "
     "delta REAL NOT NULL, n INTEGER, d INTEGER, rho REAL, statistic TEXT, release TEXT, mechanism TEXT, k INTEGER, "
-    "purpose TEXT, {}digest BLOB NOT NULL)"
+    "purpose TEXT, epsilon_of_target REAL, unit TEXT NOT NULL, digest BLOB NOT NULL)",
+    # The random bytes from which the digests begin, the path at which the file was last written, and the last digest
+    # again, so that no last entries can be lost.
+    "CREATE TABLE head (identity BLOB NOT NULL, path BLOB NOT NULL, digest BLOB NOT NULL)",
 )
-# The last digest again, so that no last entries can be lost, and the path at which the file was last written.
-_HEAD = "CREATE TABLE head (path BLOB NOT NULL, digest BLOB NOT NULL)"
-_LATEST = "epsilon_of_target REAL, "  # column added in the latest version
-_TABLES = {3: (_LIMITS, _ENTRIES.format(""), _HEAD), 4: (_LIMITS, _ENTRIES.format(_LATEST), _HEAD)}  # by version
-_VERSION = 4  # of new files
+_VERSION = 5
 _DRAFT = ".ledger-"  # prefix of the name of a draft
 _NOT_A_LEDGER = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}  # no table, damaged, foreign
+_NO_ACCESS = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH}
 
 # A fork while another thread is inside SQLite would leave the child with locks that are never released.
 _inside_sqlite = threading.Lock()
@@ -40,81 +40,16 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-class LedgerEntry(NamedTuple):
-    """One charge of a :class:`BudgetLedger`; its str states what spent it, on what, and for which purpose.
-
-    Attributes
-    ----------
-    what : str
-        Estimator or function that spent it, or the user's text.
-    when : str
-        Time in UTC, in ISO 8601.
-    epsilon, delta : float
-    n, d : int or None
-        Number of records (or people), and number of features.
-    rho : float or None
-        Rho of a zCDP guarantee; None with delta 0 means ``epsilon**2 / 2``.
-    statistic : str or None
-        Statistic computed for each feature, or for each pair.
-    release : {"scores", "names", "tables", "matrix", "bounds", "choice", "reports"}, other str or None
-        What was published: scores; the names of the best k features; tables of counts; a correlation matrix; ranges;
-        the parameters chosen by a search; reports of single records.
-    mechanism : str or None
-        Mechanism that drew the noise.
-    k : int or None
-        Number of features chosen, if only their names were published.
-    purpose : str or None
-        See :meth:`BudgetLedger.for_purpose`.
-    epsilon_of_target : float or None
-        Part of epsilon spent on the target itself, before any feature was scored.
-    """
-
-    what: str
-    when: str
-    epsilon: float
-    delta: float
-    n: int | None = None
-    d: int | None = None
-    rho: float | None = None
-    statistic: str | None = None
-    release: str | None = None
-    mechanism: str | None = None
-    k: int | None = None
-    purpose: str | None = None
-    epsilon_of_target: float | None = None
-
-    @property
-    def spender(self) -> str:
-        """What spent it, after the purpose if there is one."""
-        return self.what if self.purpose is None else f"{self.purpose}: {self.what}"
-
-    @property
-    def released(self) -> str:
-        """The release, such as "mtv_r, names of 5 of 100, one-shot, target 0.075"; empty if none was recorded.
-
-        The last item is the part of epsilon spent on the target.
-        """
-        target = self.epsilon_of_target and f"target {self.epsilon_of_target:.3g}"
-        return ", ".join(part for part in (self.statistic, self._amount(), self.mechanism, target) if part)
-
-    def __str__(self) -> str:
-        return ", ".join(part for part in (self.spender, self.released) if part)
-
-    def _amount(self):
-        if self.release is None:
-            return None
-        numbers = [f"{number:,}" for number in (self.k, self.d) if number is not None]
-        return " of ".join([self.release, *numbers])
-
-
 def create_ledger_file(path, limits):
     """Write a draft, and rename it unless the name is taken: no process ever sees an incomplete file."""
     _check_place(path)
-    draft = os.path.join(os.path.dirname(path), _DRAFT + secrets.token_hex(8))
-    try:
+    folder = os.path.dirname(path)
+    draft = os.path.join(folder, _DRAFT + secrets.token_hex(8))
+    with _errors_of_folder(path, folder):
         open(draft, "x").close()
+    try:
         _write_new(draft, path, limits)
-        with contextlib.suppress(FileExistsError):  # another process was faster
+        with _errors_of_folder(path, folder), contextlib.suppress(FileExistsError):  # another process was faster
             os.link(draft, path)
     finally:
         Path(draft).unlink(missing_ok=True)
@@ -135,9 +70,11 @@ class LedgerFile:
     Attributes
     ----------
     limits : tuple
-        (epsilon, delta, composition).
+        (epsilon, delta, composition, max_rows_per_person).
     entries : list of LedgerEntry
         Entries at the beginning of the transaction, oldest first.
+    digests : list of bytes
+        Digest of the limits, and of each entry with all before it.
     """
 
     def __init__(self, path, connection):
@@ -145,31 +82,26 @@ class LedgerFile:
         self._check_kind()
         self._check_names()
         self._check_pages()
-        last_path, last_digest = self._only_row("head")
+        identity, last_path, last_digest = self._only_row("head")
         self._check_journal_of(last_path)
-        self.limits, first_digest = self._read_limits()
-        self.entries, self._digest = self._read_entries(first_digest)
-        if last_digest != digest_of(self._digest, last_path):
+        self.limits, first_digest = self._read_limits(identity)
+        self.entries, self.digests = self._read_entries(first_digest)
+        if last_digest != digest_of(self.digests[-1], last_path):
             raise sqlite3.DatabaseError(f"what follows entry {len(self.entries)} was changed or lost")
 
     def append(self, entry):
         """Write a :class:`LedgerEntry`."""
-        values = entry if self._version == _VERSION else entry[:-1]
-        self._connection.execute(f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(values))}, '')", values)
-        self._digest = _seal(self._connection, "entries", self._digest)
+        self._connection.execute(f"INSERT INTO entries VALUES (NULL, {', '.join('?' * len(entry))}, '')", entry)
+        self.digests.append(_seal(self._connection, "entries", self.digests[-1]))
         path = os.fsencode(self._path)
-        self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, digest_of(self._digest, path)))
+        self._connection.execute("UPDATE head SET path = ?, digest = ?", (path, digest_of(self.digests[-1], path)))
 
     def _check_kind(self):
         (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (self._version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if application_id != _APPLICATION_ID:
             raise ValueError(f"{self._path!r} is not a privacy ledger.")
-        if self._version not in _TABLES:
-            raise ValueError(
-                f"the ledger {self._path!r} has format {self._version}, but this version of skdpmic reads "
-                f"{' and '.join(map(str, _TABLES))}."
-            )
+        check_format(self._path, version, _VERSION)
 
     def _check_names(self):
         """Refuse hard links: each name has its own journal, which could undo what was written under another name."""
@@ -201,7 +133,7 @@ class LedgerFile:
     def _check_pages(self):
         if self._connection.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
             raise sqlite3.DatabaseError("its pages are not in order")
-        tables = [(table,) for table in _TABLES[self._version]]
+        tables = [(table,) for table in _TABLES]
         if self._connection.execute("SELECT sql FROM sqlite_master").fetchall() != tables:
             raise sqlite3.DatabaseError("its tables were changed")
 
@@ -211,21 +143,22 @@ class LedgerFile:
             raise sqlite3.DatabaseError(f"its {table} was changed or lost")
         return rows[0]
 
-    def _read_limits(self):
+    def _read_limits(self, identity):
         *limits, digest = self._only_row("limits")
-        if digest != digest_of(b"", tuple(limits)):
+        if not isinstance(identity, bytes) or digest != digest_of(identity, tuple(limits)):
             raise sqlite3.DatabaseError("its limits were changed")
         return tuple(limits), digest
 
     def _read_entries(self, digest):
-        """All entries and the last digest, after a check of the chain of digests."""
-        entries = []
+        """All entries, and all digests from this first one on, after a check of their chain."""
+        entries, digests = [], [digest]
         for number, row in enumerate(self._connection.execute("SELECT * FROM entries ORDER BY id"), start=1):
             digest = digest_of(digest, row[:-1])
             if digest != row[-1]:
                 raise sqlite3.DatabaseError(f"entry {number} was changed or lost")
             entries.append(LedgerEntry(*row[1:-1]))
-        return entries, digest
+            digests.append(digest)
+        return entries, digests
 
 
 def _check_place(path):
@@ -244,11 +177,12 @@ def _write_new(draft, path, limits):
     with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(draft)) as connection:
         connection.execute("PRAGMA journal_mode = MEMORY")  # an unfinished draft is never used
         connection.execute("BEGIN IMMEDIATE")
-        for table in _TABLES[_VERSION]:
+        for table in _TABLES:
             connection.execute(table)
-        connection.execute("INSERT INTO limits VALUES (?, ?, ?, '')", limits)
-        digest = _seal(connection, "limits", b"")
-        connection.execute("INSERT INTO head VALUES (?, ?)", (os.fsencode(path), digest_of(digest, os.fsencode(path))))
+        connection.execute("INSERT INTO limits VALUES (?, ?, ?, ?, '')", limits)
+        identity, name = new_identity(), os.fsencode(path)
+        digest = digest_of(_seal(connection, "limits", identity), name)
+        connection.execute("INSERT INTO head VALUES (?, ?, ?)", (identity, name, digest))
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {_VERSION}")
         connection.execute("COMMIT")
@@ -277,6 +211,23 @@ def _seal(connection, table, previous):
     return digest
 
 
+def new_identity():
+    """Random bytes from which the digests of a new ledger begin: no two ledgers have one in common."""
+    return secrets.token_bytes(32)
+
+
+def check_format(path, version, known):
+    """Raise unless a ledger has the format that this version of the package reads."""
+    if version == known:
+        return
+    remedy = (
+        "Read its total with the version of skdpmic that wrote it, and record that in a new ledger with spend."
+        if version < known
+        else "Use the version of skdpmic that wrote it, or a later one."
+    )
+    raise ValueError(f"the ledger {path!r} has format {version}, but this version of skdpmic reads {known}. {remedy}")
+
+
 def digest_of(previous, values):
     """A digest of all bits of these values and, by `previous`, of everything written before."""
     return hashlib.sha256(previous + ascii(values).encode()).digest()
@@ -301,4 +252,21 @@ def _errors_about(path):
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _NOT_A_LEDGER:
             raise ValueError(f"{path!r} is not a privacy ledger, or is damaged ({error}).") from None
-        raise OSError(f"the ledger {path!r} cannot be used: {error}.") from None
+        needs = ""
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_ACCESS:
+            folder = os.path.dirname(path)
+            needs = f" The file must exist, and both the file and its folder {folder!r} must be writable."
+        raise OSError(f"the ledger {path!r} cannot be used: {error}.{needs}") from None
+
+
+@contextlib.contextmanager
+def _errors_of_folder(path, folder):
+    """Turn the system's errors about a draft into errors that name the ledger and its folder."""
+    try:
+        yield
+    except OSError as error:
+        kind = PermissionError if isinstance(error, PermissionError) else OSError
+        raise kind(
+            f"the ledger {path!r} cannot be created in the folder {folder!r}: {error.strerror}. The folder must be "
+            "writable, on a file system with hard links."
+        ) from None

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from skdpmic.budget.ledger_database import DatabaseStorage, is_url
-from skdpmic.budget.ledger_file import LedgerEntry, create_ledger_file, open_ledger_file
+from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.budget.ledger_file import create_ledger_file, open_ledger_file
+
+Limits = tuple[float, float, str, int | None]
 
 
 class Book(Protocol):
@@ -15,13 +18,16 @@ class Book(Protocol):
     Attributes
     ----------
     limits : tuple
-        (epsilon, delta, composition).
+        (epsilon, delta, composition, max_rows_per_person).
     entries : list of LedgerEntry
         Entries at the beginning of the transaction, oldest first.
+    digests : list of bytes
+        Of the ledger without entries, which no other ledger has, and of each entry with all before it.
     """
 
-    limits: tuple[float, float, str]
+    limits: Limits
     entries: list[LedgerEntry]
+    digests: list[bytes]
 
     def append(self, entry: LedgerEntry) -> None:
         """Write an entry. A database replaces its time by that of the server."""
@@ -37,7 +43,7 @@ class Storage(Protocol):
     def exists(self) -> bool:
         """Whether the storage exists."""
 
-    def create(self, limits: tuple[float, float, str]) -> None:
+    def create(self, limits: Limits) -> None:
         """Create a ledger, unless another process has created it in the meantime."""
 
     def transact(self, work: Callable[[Any], Any], *, writes: bool) -> Any:
@@ -70,6 +76,19 @@ class FileStorage:
 
 def storage_at(place: str | os.PathLike[str]) -> Storage:
     """The file, or the database if `place` is a URL."""
+    if not isinstance(place, str | bytes | os.PathLike):
+        raise TypeError(f"path must be a str or a path-like, got {type(place).__name__}.")
     if is_url(place):
         return DatabaseStorage(place)
-    return FileStorage(os.path.realpath(os.fsdecode(place)))  # workers may run in another folder
+    path = os.fsdecode(place)
+    if not is_path(path):
+        raise ValueError(f"path must be a path or the URL of a database, got {path!r}.")
+    return FileStorage(os.path.realpath(path))  # workers may run in another folder
+
+
+def is_path(text):
+    """Whether a file can have this path."""
+    try:
+        return bool(text) and "\0" not in text and bool(os.fsencode(text))
+    except UnicodeEncodeError:  # of a lone surrogate
+        return False

@@ -10,9 +10,10 @@ import struct
 from datetime import UTC
 from types import SimpleNamespace
 
-from skdpmic.budget.ledger_file import LedgerEntry, digest_of
+from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.budget.ledger_file import check_format, digest_of, new_identity
 
-_VERSION = 1
+_VERSION = 2
 _CLOCKS = {
     "postgresql": "clock_timestamp() AT TIME ZONE 'UTC'",
     "mysql": "utc_timestamp(3)",
@@ -38,7 +39,7 @@ def ledger_tables(is_postgresql):
     largest = "1.7976931348623157e308"  # PostgreSQL sorts NaN above all numbers
     types = dict.fromkeys(("n", "d", "k"), sql.BigInteger)
     types |= dict.fromkeys(("epsilon", "delta", "rho", "epsilon_of_target"), sql.Double)
-    required = ("what", "when", "epsilon", "delta")
+    required = ("what", "when", "epsilon", "delta", "unit")
     fields = [
         column("time" if name == "when" else name, types.get(name, sql.Text), nullable=name not in required)
         for name in LedgerEntry._fields
@@ -50,6 +51,7 @@ def ledger_tables(is_postgresql):
         column("epsilon", sql.Double),
         column("delta", sql.Double),
         column("composition", sql.String(16)),
+        column("max_rows_per_person", sql.BigInteger, nullable=True),
         column("digest", sql.LargeBinary(32)),
         sql.CheckConstraint(f"epsilon > 0 AND epsilon <= {largest} AND delta >= 0 AND delta < 1"),
     )
@@ -61,13 +63,14 @@ def ledger_tables(is_postgresql):
         *fields,
         column("digest", sql.LargeBinary(32)),
         sql.CheckConstraint(f"epsilon > 0 AND epsilon <= {largest} AND delta >= 0 AND delta < 1"),
-        sql.CheckConstraint(f"rho IS NULL OR (rho >= 0 AND rho <= {largest})"),
+        sql.CheckConstraint(f"rho IS NULL OR (rho > 0 AND rho <= {largest})"),
     )
     head = sql.Table(
         f"{prefix}head",
         metadata,
         sql.Column("id", sql.Integer, primary_key=True, autoincrement=False),
         column("version", sql.Integer),
+        column("identity", sql.LargeBinary(32)),
         column("digest", sql.LargeBinary(32)),
     )
     return SimpleNamespace(limits=limits, entries=entries, head=head)
@@ -80,10 +83,10 @@ def write_new(connection, tables, limits):
     if tables.head.schema:
         connection.execute(CreateSchema(tables.head.schema, if_not_exists=True))
     tables.head.metadata.create_all(connection, checkfirst=False)
-    limits = _kept_by_all(limits)
-    digest = _digest_of_limits(b"", limits)
+    identity = new_identity()
+    digest = _digest_of_limits(identity, limits)
     _insert(connection, tables.limits, (1, *limits, digest))
-    _insert(connection, tables.head, (1, _VERSION, digest))
+    _insert(connection, tables.head, (1, _VERSION, identity, digest))
 
 
 class DatabaseBook:
@@ -92,19 +95,21 @@ class DatabaseBook:
     Attributes
     ----------
     limits : tuple
-        (epsilon, delta, composition).
+        (epsilon, delta, composition, max_rows_per_person).
     entries : list of LedgerEntry
         Entries at the beginning of the transaction, oldest first.
+    digests : list of bytes
+        Digest of the first limits, and of each entry with all before it.
     charge_ids : set of str
         Random ids of the entries.
     """
 
     def __init__(self, path, connection, tables, charge_id):
         self._path, self._connection, self._tables, self._charge_id = path, connection, tables, charge_id
-        last_digest = self._read_head()
-        self.limits, first_digest = self._read_limits()
-        self.entries, self.charge_ids, self._digest = self._read_entries(first_digest)
-        if last_digest != self._digest:
+        identity, last_digest = self._read_head()
+        self.limits, first_digest = self._read_limits(identity)
+        self.entries, self.charge_ids, self.digests = self._read_entries(first_digest)
+        if last_digest != self.digests[-1]:
             raise self._damage(f"what follows entry {len(self.entries)} was changed or lost")
 
     def append(self, entry):
@@ -112,14 +117,14 @@ class DatabaseBook:
         from sqlalchemy import select, update
 
         entries, head = self._tables.entries, self._tables.head
-        values = _kept_by_all(entry._replace(when=self._now()))
-        row = (len(self.entries) + 1, self._charge_id, *values)
-        row = (*row, digest_of(self._digest, row))
+        row = (len(self.entries) + 1, self._charge_id, *entry._replace(when=self._now()))
+        row = (*row, digest_of(self.digests[-1], row))
         _insert(self._connection, entries, row)
         kept = self._connection.execute(select(entries).where(entries.c.number == row[0])).one()
         if ascii(tuple(kept)) != ascii(row):
             raise ValueError(f"the database of the ledger {self._path!r} does not store values as written.")
         self._connection.execute(update(head).where(head.c.id == 1).values(digest=row[-1]))
+        self.digests.append(row[-1])
 
     def _rows(self, table, *order):
         from sqlalchemy import select
@@ -127,19 +132,17 @@ class DatabaseBook:
         return [tuple(row) for row in self._connection.execute(select(table).order_by(*order))]
 
     def _read_head(self):
-        rows = self._rows(self._tables.head)
-        if len(rows) != 1:
+        head = self._tables.head
+        versions = [version for (version,) in self._rows(head.c.version)]  # first: other formats have other columns
+        if len(versions) != 1:
             raise self._damage("its head was changed or lost")
-        ((_, version, digest),) = rows
-        if version != _VERSION:
-            raise ValueError(
-                f"the ledger {self._path!r} has format {version}, but this version of skdpmic reads {_VERSION}."
-            )
-        return digest
+        check_format(self._path, versions[0], _VERSION)
+        ((_, _, identity, digest),) = self._rows(head)
+        return identity, digest
 
-    def _read_limits(self):
+    def _read_limits(self, identity):
         """The last limits, and the digest of the first limits, which starts the chain. Limits can only rise."""
-        digest, all_limits, digests = b"", [], []
+        digest, all_limits, digests = identity, [], []
         for row in self._rows(self._tables.limits, self._tables.limits.c.number):
             number, *limits, stored = row
             digest = _digest_of_limits(digest, limits)
@@ -153,15 +156,16 @@ class DatabaseBook:
         return tuple(all_limits[-1]), digests[0]
 
     def _read_entries(self, digest):
-        """All entries, their ids and the last digest, after a check of the chain of digests."""
-        entries, charge_ids = [], set()
+        """All entries, their ids, and all digests from this first one on, after a check of their chain."""
+        entries, charge_ids, digests = [], set(), [digest]
         for row in self._rows(self._tables.entries, self._tables.entries.c.number):
             digest = digest_of(digest, row[:-1])
             if row[0] != len(entries) + 1 or digest != row[-1]:
                 raise self._damage(f"entry {len(entries) + 1} was changed or lost")
             entries.append(LedgerEntry(*row[2:-1]))
             charge_ids.add(row[1])
-        return entries, charge_ids, digest
+            digests.append(digest)
+        return entries, charge_ids, digests
 
     def _now(self):
         """The server's time, but not before that of the last entry."""
@@ -176,20 +180,16 @@ class DatabaseBook:
         return ValueError(f"{self._path!r} is not a privacy ledger, or is damaged ({what}).")
 
 
-def _kept_by_all(values):
-    """The same values with 0 in place of -0, which not all databases store."""
-    return [value + 0.0 if isinstance(value, float) else value for value in values]
-
-
 def _insert(connection, table, row):
     connection.execute(table.insert().values(dict(zip(table.columns.keys(), row, strict=True))))
 
 
 def _digest_of_limits(previous, limits):
     """A digest that SQL can also compute, so that limits can be raised there."""
-    epsilon, delta, composition = limits
-    return hashlib.sha256(previous + struct.pack(">dd", epsilon, delta) + composition.encode()).digest()
+    epsilon, delta, composition, max_rows = limits
+    numbers = struct.pack(">ddq", epsilon, delta, max_rows or 0)
+    return hashlib.sha256(previous + numbers + composition.encode()).digest()
 
 
 def _is_raised(old, new):
-    return new[0] >= old[0] and new[1] >= old[1] and new[2] == old[2]
+    return new[0] >= old[0] and new[1] >= old[1] and new[2:] == old[2:]

@@ -1,10 +1,12 @@
 """The keys of a card (``docs/reference/privacy_card.md``). Within a version, keys are only added."""
 
-FORMAT, VERSION = "skdpmic privacy card", 1
+import sys
+
+FORMAT, VERSION = "skdpmic privacy card", 2
 
 _NUMBER, _OR_NONE = (int, float), type(None)
 _COST = {"epsilon": _NUMBER, "delta": _NUMBER}
-_ENTRY = {"what": (str,), "when": (str,), **_COST, "purpose": (str, _OR_NONE)}
+_ENTRY = {"what": (str,), "when": (str,), **_COST, "purpose": (str, _OR_NONE), "unit": (str,)}
 KEYS = {
     "format": (str,),
     "version": (int,),
@@ -37,7 +39,13 @@ KEYS = {
     "public": [(str,)],
     "not_covered": [(str,)],
     "ledger": (
-        {"composition": (str,), "limit": _COST, "spent": _COST, "remaining": _COST, "entries": [_ENTRY]},
+        {
+            "composition": (str,),
+            "unit": (str,),
+            "max_rows_per_person": (int, _OR_NONE),
+            **dict.fromkeys(("limit", "spent", "remaining"), _COST),
+            "entries": [_ENTRY],
+        },
         _OR_NONE,
     ),
 }
@@ -48,9 +56,9 @@ def check_card(fields):
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ValueError("text must be a privacy card of skdpmic.")
     if fields.get("version") != VERSION:
-        raise ValueError(
-            f"the card has version {fields.get('version')!r}, but this version of skdpmic reads {VERSION}."
-        )
+        version = fields.get("version")
+        written = version if isinstance(version, int) else type(version).__name__
+        raise ValueError(f"the card has version {written}, but this version of skdpmic reads {VERSION}.")
     _check(fields, KEYS, "the card")
 
 
@@ -76,4 +84,9 @@ def _check(value, expected, where):
 def _is(value, kind):
     if isinstance(kind, dict | list):
         return isinstance(value, type(kind))
-    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool)) and _is_float(value)
+
+
+def _is_float(value):
+    """Whether a number is in the range of floats; true for other values."""
+    return not isinstance(value, int | float) or abs(value) <= sys.float_info.max

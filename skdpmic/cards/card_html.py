@@ -1,8 +1,9 @@
 """A card as HTML; everything is escaped, because cards are untrusted."""
 
-import html
 from importlib.resources import files
 
+from skdpmic._utils.texts import in_html
+from skdpmic.budget.units import per
 from skdpmic.cards.statement import cost
 
 _STYLE = (files("skdpmic.cards") / "cards.css").read_text(encoding="utf-8")
@@ -11,7 +12,7 @@ _MOST_ENTRIES = 20
 
 def page(fields):
     """A complete page."""
-    title = html.escape(f"Privacy card of {fields['by']}")
+    title = in_html(f"Privacy card of {fields['by']}")
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n</head>\n'
@@ -25,8 +26,8 @@ def fragment(fields):
     made = f"{fields['by']}, {package['name']} {package['version']}"
     parts = [
         "<h1>Privacy card</h1>",
-        *(f'<p class="broken">No privacy: {html.escape(why)}.</p>' for why in fields["why_broken"]),
-        f"<p>{html.escape(fields['statement'])}</p>",
+        *(f'<p class="broken">No privacy: {in_html(why)}.</p>' for why in fields["why_broken"]),
+        f"<p>{in_html(fields['statement'])}</p>",
         _section("What was published", [("What", published["what"]), ("By", made), *_pairs(published["facts"])]),
         _results(published["table"]),
         *(_guarantee(guarantee) for guarantee in fields["guarantees"]),
@@ -61,10 +62,15 @@ def _ledger(ledger):
     if ledger is None:
         return _list("The budget of the table", ["No ledger was given, so other spending is unknown."])
     names = {"Limit": "limit", "Spent": "spent", "Remaining": "remaining"}
-    facts = [(title, cost(ledger[name])) for title, name in names.items()]
-    entries = ledger["entries"]
+    unit, most, entries = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["entries"]
+    facts = [(title, cost(ledger[name]) + unit) for title, name in names.items()]
+    facts += (
+        []
+        if most is None
+        else [("Records per person", f"at most {most:,}, for each of which a cost per record counts")]
+    )
     rows = [
-        [entry["when"][:19].replace("T", " "), cost(entry), entry["what"], entry["purpose"] or ""]
+        [entry["when"][:19].replace("T", " "), cost(entry) + per(entry["unit"]), entry["what"], entry["purpose"] or ""]
         for entry in entries[-_MOST_ENTRIES:]
     ]
     earlier = len(entries) - len(rows)
@@ -81,26 +87,24 @@ def _results(table):
     if table is None:
         return ""
     more = table["n_rows"] - len(table["rows"])
-    rest = f"<p>… and {more:,} more (unit: {html.escape(table['unit'])})</p>" if more > 0 else ""
+    rest = f"<p>… and {more:,} more (unit: {in_html(table['unit'])})</p>" if more > 0 else ""
     return _rows(table["columns"], table["rows"]) + rest
 
 
 def _section(title, facts):
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(text)}</td></tr>' for name, text in facts
-    )
-    return f"<h2>{html.escape(title)}</h2><table><tbody>{rows}</tbody></table>"
+    rows = "".join(f'<tr><th scope="row">{in_html(name)}</th><td>{in_html(text)}</td></tr>' for name, text in facts)
+    return f"<h2>{in_html(title)}</h2><table><tbody>{rows}</tbody></table>"
 
 
 def _list(title, items):
-    return f"<h2>{html.escape(title)}</h2><ul>{''.join(f'<li>{html.escape(item)}</li>' for item in items)}</ul>"
+    return f"<h2>{in_html(title)}</h2><ul>{''.join(f'<li>{in_html(item)}</li>' for item in items)}</ul>"
 
 
 def _rows(titles, rows):
-    head = "".join(f'<th scope="col">{html.escape(title)}</th>' for title in titles)
+    head = "".join(f'<th scope="col">{in_html(title)}</th>' for title in titles)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell(text):
-    return "<td>" + html.escape(text) + "</td>"
+    return "<td>" + in_html(text) + "</td>"

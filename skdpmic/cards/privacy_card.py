@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from skdpmic._utils.texts import escaped
 from skdpmic.cards.card_format import check_card
 from skdpmic.cards.card_html import fragment, page
 
@@ -67,7 +68,8 @@ class PrivacyCard:
         -------
         str
         """
-        return json.dumps(self.fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(self.fields, indent=2, ensure_ascii=False, allow_nan=False)
+        return escaped(text, but="\n", written=lambda letter: json.dumps(letter)[1:-1]) + "\n"
 
     def to_html(self) -> str:
         """Return the card as a self-contained HTML page, which can be printed.
@@ -95,10 +97,10 @@ class PrivacyCard:
         if suffix not in SUFFIXES:
             raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}.")
         text = self.to_json() if suffix == ".json" else self.to_html()
-        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")  # names may contain lone surrogates
+        Path(path).write_text(text, encoding="utf-8")
 
     def __str__(self):
-        return self.fields["statement"]
+        return escaped(self.fields["statement"])
 
     def __repr__(self):
         return f"<PrivacyCard: {self}>"

@@ -8,6 +8,7 @@ from skdpmic._utils.fitted import check_published
 from skdpmic._utils.summaries import MOST_ROWS, ShownInNotebooks
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_exports import standing
+from skdpmic.budget.units import PERSON, PLURAL, unit_of
 from skdpmic.cards.card_format import FORMAT, VERSION
 from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.cards.statement import statement
@@ -50,7 +51,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         If the estimator is not fitted.
     ValueError
         If nothing was published, as by a TwoPartyScorer without epsilon; or if the ledger has no entry of this type of
-        release, so that it is not the one that was charged.
+        release and its unit, so that it is not the one that was charged.
 
     See Also
     --------
@@ -87,6 +88,8 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
             f"released must have published something, got a {by} whose results are for the data holder only."
         )
     ledger = getattr(released, "ledger", None) if ledger is None else ledger
+    unit = unit_of(shown.terms[0].rows_per_person)
+    budget = None if ledger is None else _of_ledger(ledger, by, unit)
     fields = {
         "format": FORMAT,
         "version": VERSION,
@@ -97,9 +100,9 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         "why_broken": list(shown.broken),
         "published": _published(shown),
         "guarantees": [_guarantee(terms) for terms in shown.terms],
-        "public": _public(shown.terms),
+        "public": _public(unit, shown.terms[0].n_protected, budget),
         "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.terms) == 2 else [])],
-        "ledger": None if ledger is None else _of_ledger(ledger, by),
+        "ledger": budget,
     }
     return PrivacyCard(fields | {"statement": statement(fields)})
 
@@ -129,7 +132,7 @@ def _table(shown):
 
 
 def _guarantee(terms):
-    is_person = terms.rows_per_person is not None
+    unit = unit_of(terms.rows_per_person)
     changed = "one record is replaced" if terms.of is None else f"{terms.of} of one record may change"
     return {
         "of": terms.of,
@@ -137,17 +140,19 @@ def _guarantee(terms):
         "epsilon": _finite(terms.epsilon),
         "delta": float(terms.delta),
         "epsilon_of_target": None if terms.epsilon_of_target is None else _finite(terms.epsilon_of_target),
-        "unit": "person" if is_person else "record",
+        "unit": unit,
         "n": None if terms.n_protected is None else int(terms.n_protected),
         "rows_per_person": None if terms.rows_per_person is None else int(terms.rows_per_person),
-        "neighbours": "all records of one person are replaced" if is_person else changed,
+        "neighbours": "all records of one person are replaced" if unit == PERSON else changed,
     }
 
 
-def _public(terms):
-    unit, n = ("people" if terms[0].rows_per_person is not None else "records"), terms[0].n_protected
+def _public(unit, n, budget):
+    number = f"the number of {PLURAL[unit]}"
+    in_total = [] if budget is None else [entry["unit"] for entry in budget["entries"] if entry["unit"] != unit]
     return [
-        f"the number of {unit}" if n is None else f"the number of {unit}, {n:,}",
+        number if n is None else f"{number}, {n:,}",
+        *dict.fromkeys(f"the number of {PLURAL[other]}, for other charges of the ledger" for other in in_total),
         "names and types of the columns",
         "all parameters, such as bounds, categories, classes, k and epsilon",
     ]
@@ -159,11 +164,13 @@ def _broken_by(of_all):
     return list(dict.fromkeys(names))
 
 
-def _of_ledger(ledger, by):
+def _of_ledger(ledger, by, unit):
     entries = ledger.entries()
-    if all(entry.what != by for entry in entries):
-        raise ValueError(f"ledger must be the one that was charged for the release, got one without an entry of {by}.")
-    return standing(ledger) | {"entries": [entry._asdict() for entry in entries]}
+    if all((entry.what, entry.unit) != (by, unit) for entry in entries):
+        raise ValueError(
+            f"ledger must be the one that was charged for the release, got one without an entry of {by} per {unit}."
+        )
+    return standing(ledger, entries) | {"entries": [entry._asdict() for entry in entries]}
 
 
 def _finite(epsilon):

@@ -3,6 +3,7 @@
 import math
 
 from skdpmic._utils.texts import budget
+from skdpmic.budget.units import per
 
 
 def statement(fields):
@@ -47,7 +48,10 @@ def _protects(guarantee):
 def _total(ledger):
     if ledger is None:
         return "Other spending on the same records is unknown."
-    return f"In total, {cost(ledger['spent'])} was spent on these records, of a limit of {cost(ledger['limit'])}."
+    most, unit = ledger["max_rows_per_person"], per(ledger["unit"])
+    rows = "" if most is None else f" (with at most {most:,} records)"
+    spent, limit = cost(ledger["spent"]), cost(ledger["limit"])
+    return f"In total, {spent}{unit}{rows} was spent on this table, of a limit of {limit}{unit}."
 
 
 def cost(guarantee):

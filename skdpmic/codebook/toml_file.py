@@ -7,6 +7,7 @@ from pathlib import Path
 
 import tomlkit
 
+from skdpmic._utils.texts import escaped
 from skdpmic.codebook.column import entry_of
 
 VERSION = 1  # of the format; readers refuse later ones
@@ -150,7 +151,7 @@ def as_text(fields, columns, comments=None):
     for name, column in columns.items():
         tables.add(name, _table(column, (comments or {}).get(name, {})))
     document.add("columns", tables)
-    return document.as_string()
+    return escaped(document.as_string(), but="\n")  # strings and keys of tomlkit are basic ones
 
 
 def _table(column, comments):

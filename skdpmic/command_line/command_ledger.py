@@ -4,6 +4,7 @@ import os
 
 from skdpmic._utils.texts import budget
 from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.budget.units import per
 from skdpmic.command_line.printed import aligned, check_outputs, draw, print_json
 from skdpmic.command_line.spending import of_ledger, open_ledger
 
@@ -13,7 +14,8 @@ def execute(arguments):
     check_outputs(picture=arguments.picture)
     ledger = _created(arguments) if arguments.create else open_ledger(arguments.file)
     if arguments.json:
-        print_json({"command": "ledger"} | of_ledger(ledger) | {"entries": [e._asdict() for e in ledger.entries()]})
+        entries = ledger.entries()
+        print_json({"command": "ledger"} | of_ledger(ledger, entries) | {"entries": [e._asdict() for e in entries]})
     else:
         print(_text(ledger))
     if arguments.picture is not None:
@@ -25,15 +27,19 @@ def execute(arguments):
 def _created(arguments):
     if os.path.exists(arguments.file):
         raise FileExistsError(f"{arguments.file!r} already exists, and is not overwritten.")
-    return BudgetLedger(arguments.file, arguments.epsilon, arguments.delta)
+    rows = arguments.max_rows_per_person
+    return BudgetLedger(arguments.file, arguments.epsilon, arguments.delta, max_rows_per_person=rows)
 
 
 def _text(ledger):
-    costs = {"Limit": (ledger.epsilon, ledger.delta), "Spent": ledger.spent(), "Remaining": ledger.remaining()}
-    lines = [f"{name + ':':10} {budget(*cost)}" for name, cost in costs.items()]
-    entries = ledger.entries()
+    entries, limits = ledger.entries(), ledger.limits
+    unit = per(limits.unit_of(entries))
+    costs = {"Limit": limits[:2], "Spent": limits.spent(entries), "Remaining": limits.remaining(entries)}
+    lines = [f"{name + ':':10} {budget(*cost)}{unit}" for name, cost in costs.items()]
+    if limits.max_rows_per_person is not None:
+        lines.append(f"A cost per record counts {limits.max_rows_per_person:,} times, the most records of a person.")
     if entries:
-        rows = [(_time(entry), budget(entry.epsilon, entry.delta), str(entry)) for entry in entries]
+        rows = [(_time(entry), budget(entry.epsilon, entry.delta) + per(entry.unit), str(entry)) for entry in entries]
         lines += ["", aligned(("time (UTC)", "cost", "what"), rows)]
     return "\n".join(lines)
 

@@ -3,7 +3,7 @@
 import sys
 
 from skdpmic._utils.results import in_order
-from skdpmic._utils.texts import in_short
+from skdpmic._utils.texts import escaped, in_short
 from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
@@ -64,8 +64,8 @@ def _chosen(selector):
 
 
 def _text(arguments, selector, chosen, size, ledger):
-    gaps = getattr(selector, "gaps_", [])
-    lines = [f"The best columns to predict {arguments.target}, from {size}, by {selector.statistic}", ""]
+    gaps, chosen = getattr(selector, "gaps_", []), [escaped(name) for name in chosen]
+    lines = [f"The best columns to predict {escaped(arguments.target)}, from {size}, by {selector.statistic}", ""]
     if len(gaps):
         rows = [*zip(chosen, [f"{gap:.4f}" for gap in gaps], strict=False), (chosen[-1], "")]
         clear = in_short(_CLEAR * selector.noise_scale_)
@@ -75,7 +75,7 @@ def _text(arguments, selector, chosen, size, ledger):
     if selector.criterion_ == "joint":
         lines.append("Each column was chosen by its gain over the columns before it.")
     if arguments.keep:
-        lines.append(f"Kept in any case: {', '.join(arguments.keep)}.")
+        lines.append(f"Kept in any case: {escaped(', '.join(arguments.keep))}.")
     return "\n".join([*lines, spent_in_words(selector.privacy_spent_, ledger)])
 
 

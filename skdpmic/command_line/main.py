@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from importlib import import_module
 
 from skdpmic._utils.exceptions import BudgetError
+from skdpmic._utils.texts import escaped
 from skdpmic.command_line.options import DECLINED, DONE, INTERRUPTED, INVALID, REFUSED, parse
 from skdpmic.command_line.spending import DeclinedError
 
@@ -54,7 +55,7 @@ def _without_data(error):
     """The message of an error of this package or the operating system; other messages may quote values."""
     kind = type(error)
     if kind in _SAFE or (isinstance(error, OSError) and kind.__module__ == "builtins"):
-        return str(error)
+        return escaped(str(error), but="\n")
     return f"failed with {kind.__name__}. Its message is not shown, because it may quote values."
 
 
@@ -65,10 +66,14 @@ def _write_all_letters():
             stream.reconfigure(errors="backslashreplace")
 
 
+def _warning(message):
+    return f"warning: {escaped(' '.join(str(message).split()))}"
+
+
 @contextmanager
 def _warnings_in_one_line():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)  # the category used by this package
-        warnings.showwarning = lambda message, *_: print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)
+        warnings.showwarning = lambda message, *_: print(_warning(message), file=sys.stderr)
         yield

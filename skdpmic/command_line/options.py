@@ -100,10 +100,14 @@ def _add_ledger(commands):
     command.add_argument("--create", action="store_true", help="create it, with the limits given by the other options")
     _add_epsilon(command)
     _add_delta(command)
+    command.add_argument(
+        "--max-rows-per-person", type=int, metavar="M", help="add up costs per person with at most M records"
+    )
     _add_picture(command)
 
     def check(arguments):
-        if arguments.create != (arguments.epsilon is not None) or (arguments.delta and not arguments.create):
+        has_limits = arguments.delta or arguments.max_rows_per_person is not None
+        if arguments.create != (arguments.epsilon is not None) or (has_limits and not arguments.create):
             command.error("--create requires --epsilon, and limits are allowed with --create only")
 
     command.set_defaults(check=check)

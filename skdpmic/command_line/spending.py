@@ -3,10 +3,11 @@
 import os
 import sys
 
-from skdpmic._utils.texts import budget
+from skdpmic._utils.texts import budget, escaped
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_exports import standing
+from skdpmic.budget.units import PERSON, per
 
 
 class DeclinedError(Exception):
@@ -19,7 +20,7 @@ def open_ledger(path):
         return None
     if not is_url(path) and not os.path.exists(path):
         raise FileNotFoundError(
-            f"there is no ledger {path!r}: 'python -m skdpmic ledger {path} --create --epsilon E' creates it."
+            f"there is no ledger {path!r}: 'python -m skdpmic ledger {escaped(path)} --create --epsilon E' creates it."
         )
     return BudgetLedger.open(path)
 
@@ -62,10 +63,12 @@ def spent_in_words(privacy_spent, ledger):
 def _remains(ledger):
     if ledger is None:
         return "No ledger was given, so spending on these records is not tracked."
-    limit, remaining = budget(ledger.epsilon, ledger.delta), ledger.remaining()
-    return f"Of {limit} in {os.path.basename(ledger.path)}, {budget(*remaining)} remains."
+    limits, entries = ledger.limits, ledger.entries()
+    limit, remaining, unit = budget(*limits[:2]), budget(*limits.remaining(entries)), limits.unit_of(entries)
+    of_people = per(unit) if unit == PERSON else ""
+    return f"Of {limit} in {escaped(os.path.basename(ledger.path))}, {remaining}{of_people} remains."
 
 
-def of_ledger(ledger):
-    """The state of a ledger, for JSON; None without one."""
-    return None if ledger is None else {"file": ledger.path} | standing(ledger)
+def of_ledger(ledger, entries=None):
+    """The state of a ledger with these entries, by default all, for JSON; None without one."""
+    return None if ledger is None else {"file": ledger.path} | standing(ledger, entries or ledger.entries())

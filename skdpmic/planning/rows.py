@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from skdpmic._utils.results import dataframe
+from skdpmic._utils.texts import escaped
 
 
 class PlannedRelease(NamedTuple):
@@ -159,4 +160,4 @@ def _cell(name, value):
         return f"{value:.2f}"
     if isinstance(value, float):
         return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
-    return str(value) if isinstance(value, str) else f"{value:,}"
+    return escaped(value) if isinstance(value, str) else f"{value:,}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from skdpmic._utils.texts import shortened
+from skdpmic._utils.texts import escaped, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ def write_dates(axis, **options):
 
 def label_of(text, most_letters=_MOST_LETTERS):
     """A user's text on one line, shortened, with $ escaped, which would otherwise start a formula."""
-    return shortened(" ".join(str(text).split()), most_letters).replace("$", r"\$")
+    return shortened(escaped(" ".join(str(text).split())), most_letters).replace("$", r"\$")
 
 
 def feature_labels(feature_names, n_features):

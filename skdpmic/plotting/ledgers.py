@@ -11,6 +11,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget, in_short
 from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.budget.units import per
 from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Display, ink_of, label_of, write_dates
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class LedgerDisplay(Display):
         Limit of the total.
     delta : float, default=0.0
         Limit of the total.
+    unit : {"record", "person"} or None, default=None
+        What the total and the limit are for; None if unknown.
 
     Attributes
     ----------
@@ -57,7 +60,7 @@ class LedgerDisplay(Display):
     Examples
     --------
     >>> from skdpmic.plotting import LedgerDisplay
-    >>> from skdpmic.budget.ledger_file import LedgerEntry
+    >>> from skdpmic.budget.ledger_entry import LedgerEntry
     >>> entries = [LedgerEntry("means", "2026-03-01T12:00:00.000+00:00", epsilon=0.3, delta=0.0)]
     >>> display = LedgerDisplay(entries, [(0.3, 0.0)], epsilon=1.0).plot()
     >>> float(display.bars_[0].get_width()), display.limit_.get_xdata()[0]
@@ -69,6 +72,7 @@ class LedgerDisplay(Display):
     _: KW_ONLY
     epsilon: float
     delta: float = 0.0
+    unit: str | None = None
 
     @classmethod
     def from_ledger(
@@ -103,7 +107,8 @@ class LedgerDisplay(Display):
         -----
         A bar goes from the total before an entry to the total after it. With ``composition="zcdp"``, where the total is
         less than the sum of the costs, it is shorter than the cost of its fit by itself, which is written beside it.
-        Refused charges cost nothing and are not recorded.
+        With `max_rows_per_person`, a cost per record is longer, because it counts for all records of a person. Refused
+        charges cost nothing and are not recorded.
 
         Consider who may see the plot: it shows the analyses, their purposes and times, but nothing about the records.
 
@@ -123,7 +128,8 @@ class LedgerDisplay(Display):
         if not isinstance(ledger, BudgetLedger):
             raise TypeError(f"ledger must be a BudgetLedger, got {ledger!r}.")
         entries, spent = ledger.history()
-        display = cls(entries, spent, epsilon=ledger.epsilon, delta=ledger.delta)
+        unit = ledger.limits.unit_of(entries)
+        display = cls(entries, spent, epsilon=ledger.epsilon, delta=ledger.delta, unit=unit)
         return display.plot(ax, by=by, max_entries=max_entries)
 
     def plot(self, ax: Axes | None = None, *, by: str = "entry", max_entries: int = 20) -> Self:
@@ -163,7 +169,7 @@ class LedgerDisplay(Display):
             self._draw_line(ax, spent)
         total = spent[-1] if len(spent) else np.zeros(2)
         deltas = f", δ = {total[1]:.2g} of {self.delta:.2g}" if self.delta > 0 else ""
-        return self._end(f"ε = {in_short(total[0])} of {in_short(self.epsilon)} spent{deltas}")
+        return self._end(f"ε = {in_short(total[0])} of {in_short(self.epsilon)}{per(self.unit)} spent{deltas}")
 
     def _draw_bars(self, ax, spent, max_entries):
         ends = np.r_[0.0, spent[:, 0]]
@@ -175,7 +181,7 @@ class LedgerDisplay(Display):
         self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
         newest = self.entries[n_older:]
         labels = [_label(entry) for entry in newest]
-        costs = [budget(entry.epsilon, entry.delta) for entry in newest]
+        costs = [budget(entry.epsilon, entry.delta) + per(entry.unit) for entry in newest]
         if n_older:
             labels, costs = [f"{n_older:,} earlier", *labels], ["", *costs]
         ax.set_yticks(places, labels=labels, fontsize="small")
@@ -183,7 +189,7 @@ class LedgerDisplay(Display):
             self._write_cost(ax, place, start, end, cost)
         ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)
         ax.set_ylim(max(len(places), 1) - 0.4, -0.6)
-        ax.set_xlabel("ε spent (oldest entry at the top)")
+        ax.set_xlabel(f"ε spent{per(self.unit)} (oldest entry at the top)")
 
     def _write_cost(self, ax, place, start, end, cost):
         """Write the cost of an entry by itself, beside its bar if there is room, else on it."""
@@ -203,7 +209,7 @@ class LedgerDisplay(Display):
         )
         self.limit_ = ax.axhline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
         ax.set_ylim(0, max([self.epsilon, *spent[:, 0]]) * 1.05)
-        ax.set_ylabel("ε")
+        ax.set_ylabel(f"ε{per(self.unit)}")
         ax.set_xlabel("time (UTC)")
         write_dates(ax.xaxis)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import check_ledger
+from skdpmic.budget.units import RECORD
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import warn_about_seed
 
@@ -16,17 +17,18 @@ class Expense:
 
     what: str  # the estimator or the function
     cost: Cost
-    n: int  # records, or people
+    n: int  # records, or people: of `unit`
     d: int | None = None  # features
     k: int | None = None  # features chosen
     statistic: str | None = None
     release: str | None = None  # what is published
     mechanism: str | None = None  # draws the noise
     epsilon_of_target: float | None = None  # part of the cost for the target itself
+    unit: str = RECORD  # of protection; PERSON only if the noise covers all records of a person
 
     def released(self) -> dict[str, Any]:
         """The release, by the names of the ledger's fields."""
-        names = ("n", "d", "k", "statistic", "release", "mechanism", "epsilon_of_target")
+        names = ("n", "d", "k", "statistic", "release", "mechanism", "epsilon_of_target", "unit")
         return {name: getattr(self, name) for name in names}
 
 

@@ -8,6 +8,7 @@ from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.summaries import ReleaseTerms, ShownInNotebooks
 from skdpmic.budget.ledger import check_ledger
+from skdpmic.budget.units import unit_of
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
 from skdpmic.release.path import Expense, run
@@ -101,6 +102,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
             release=release.publishes,
             mechanism=mechanism.name,
             epsilon_of_target=self._epsilon_of_target(release),
+            unit=unit_of(self.max_rows_per_group),
         )
         self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)
         run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)

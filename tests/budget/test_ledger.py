@@ -59,7 +59,7 @@ def test_a_charge_is_written_with_what_when_and_for_how_many(place):
     ledger = BudgetLedger(place, 1.0)
     ledger.charge("a count", 0.25, n=np.int64(60), d=3)
     (entry,) = BudgetLedger(place, 1.0).entries()
-    assert entry._replace(when=None) == ("a count", None, 0.25, 0.0, 60, 3, *[None] * 7)
+    assert entry._replace(when=None) == ("a count", None, 0.25, 0.0, 60, 3, *[None] * 7, "record")
     when = datetime.fromisoformat(entry.when)
     assert when.utcoffset() == timedelta(0)
     assert abs(when.timestamp() - time.time()) < 60
@@ -102,9 +102,14 @@ def test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are(path, tmp
 def test_limits_of_an_existing_ledger_must_agree(place):
     ledger = BudgetLedger(place, 1.0, 1e-6)
     assert BudgetLedger(place, 1, delta=1e-6, composition="zcdp") == ledger
-    for limits in ((2.0, 1e-6), (1.0,), (1.0, 1e-6, "basic")):
-        with pytest.raises(ValueError, match=r"\(1.0, 1e-06, 'zcdp'\), got .*BudgetLedger.open"):
-            BudgetLedger(place, *limits[:2], composition=limits[2] if len(limits) > 2 else "auto")
+    for limits in (
+        {"epsilon": 2.0, "delta": 1e-6},
+        {"epsilon": 1.0},
+        {"epsilon": 1.0, "delta": 1e-6, "composition": "basic"},
+        {"epsilon": 1.0, "delta": 1e-6, "max_rows_per_person": 1},
+    ):
+        with pytest.raises(ValueError, match=r"\(1.0, 1e-06, 'zcdp', None\), got .*BudgetLedger.open"):
+            BudgetLedger(place, **limits)
     opened = BudgetLedger.open(place)
     assert vars(opened) == vars(ledger)
 
@@ -117,6 +122,7 @@ def test_limits_of_an_existing_ledger_must_agree(place):
         ({"epsilon": 1, "delta": 1}, r"delta must be a number in \[0, 1\)"),
         ({"epsilon": 1, "composition": "best"}, "composition must be 'auto', 'basic' or 'zcdp', got 'best'"),
         ({"epsilon": 1, "composition": "zcdp"}, "needs delta > 0"),
+        ({"epsilon": 1, "max_rows_per_person": 0}, "max_rows_per_person must be None or an int from 1"),
     ],
 )
 def test_bad_limits_are_refused(path, arguments, message):
@@ -130,7 +136,8 @@ def test_bad_limits_are_refused(path, arguments, message):
     [
         ({"epsilon": -1}, "epsilon must be a number > 0"),
         ({"epsilon": 1, "delta": -1}, "delta must be"),
-        ({"epsilon": 1, "rho": math.nan}, "rho must be None or a number >= 0"),
+        ({"epsilon": 1, "rho": math.nan}, "rho must be a number"),
+        ({"epsilon": 1, "rho": 0.0}, "rho must be None or a number > 0"),
         ({"epsilon": 1, "delta": 1e-9}, "rho must be given for a cost with delta > 0"),
     ],
 )
@@ -155,7 +162,7 @@ def test_copies_pickles_and_clones_are_the_same_ledger(path, tmp_path, monkeypat
     assert clone(DPMICScorer(ledger=ledger)).ledger is ledger
     with ledger as same:
         assert same is ledger
-    assert repr(ledger) == f"BudgetLedger('{path}', epsilon=1.0, delta=0.0, spent=(0.25, 0.0))"
+    assert repr(ledger) == f"BudgetLedger('{path}', epsilon=1.0, delta=0.0, spent=(0.25, 0.0), unit='record')"
 
 
 # --- Charged before noise is drawn --------------------------------------------------------------------------------

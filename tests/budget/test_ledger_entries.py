@@ -18,7 +18,7 @@ from skdpmic import (
     private_bounds,
     private_score,
 )
-from skdpmic.budget.ledger_file import LedgerEntry
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.privacy.composition import rho_for
@@ -180,8 +180,8 @@ RELEASES = {
 def test_an_entry_says_what_was_released(name, ledger):
     release, (what, delta, *numbers_and_names) = RELEASES[name]
     release(ledger.for_purpose("a report"))
-    entry = ledger.entries()[0]
-    assert entry._replace(when="") == (what, "", 0.5, delta, *numbers_and_names, "a report", ON_TARGET.get(name))
+    entry, unit = ledger.entries()[0], "person" if name == "people" else "record"
+    assert entry._replace(when="") == (what, "", 0.5, delta, *numbers_and_names, "a report", ON_TARGET.get(name), unit)
 
 
 @pytest.mark.parametrize(

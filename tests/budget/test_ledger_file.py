@@ -2,18 +2,22 @@
 
 import contextlib
 import os
+import pickle
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from skdpmic import BudgetLedger
 from skdpmic.budget import ledger_file
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.budget.ledger_storage import storage_at
 
 
@@ -60,26 +64,13 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
         assert (tmp_path / name).read_bytes() == content
 
 
-@pytest.mark.parametrize("version", [2, 7])
-def test_a_ledger_of_another_format_is_refused(path, version):
+@pytest.mark.parametrize("version, remedy", [(4, "record that in a new ledger with spend"), (7, "or a later one")])
+def test_a_ledger_of_another_format_is_refused_and_the_remedy_named(path, version, remedy):
     BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(ValueError, match=f"has format {version}, but this version of skdpmic reads 3 and 4"):
+    with pytest.raises(ValueError, match=f"has format {version}, but this version of skdpmic reads 5.*{remedy}"):
         BudgetLedger(path, 1.0)
-
-
-def test_a_ledger_of_the_format_before_is_read_and_written_on(path, monkeypatch):
-    """Its entries have no epsilon_of_target."""
-    monkeypatch.setattr(ledger_file, "_VERSION", 3)
-    ledger = BudgetLedger(path, 1.0)
-    monkeypatch.undo()
-    ledger.charge("one", 0.25, epsilon_of_target=0.1)
-    ledger.charge("two", 0.25)
-    assert [(entry.what, entry.epsilon_of_target) for entry in BudgetLedger.open(path).entries()] == [
-        ("one", None),
-        ("two", None),
-    ]
 
 
 def test_a_ledger_that_vanished_is_an_error_not_a_new_budget(path):
@@ -116,6 +107,131 @@ def test_a_ledger_in_a_folder_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=f"there is no folder '{tmp_path}/missing'"):
         BudgetLedger(tmp_path / "missing" / "budget.db", 1.0)
     assert os.listdir(tmp_path) == []
+
+
+# --- Another file in its place ------------------------------------------------------------------------------------
+
+
+def replaced_by_a_link_to_a_fresh_one(path):
+    fresh = path.with_name("fresh.db")
+    BudgetLedger(fresh, 1.0)
+    path.rename(path.with_name("kept.db"))
+    path.symlink_to(fresh)
+
+
+def replaced_by_a_fresh_one(path):
+    path.unlink()
+    BudgetLedger(path, 1.0)
+
+
+def replaced_by_one_with_equal_charges(path):
+    whats = [entry.what for entry in BudgetLedger.open(path).entries()]
+    replaced_by_a_fresh_one(path)
+    for what in whats:
+        BudgetLedger.open(path).charge(what, 0.25)
+
+
+def restored_from_an_older_copy(path):
+    path.write_bytes(path.with_name("backup.db").read_bytes())
+
+
+def restored_and_charged_anew(path):
+    restored_from_an_older_copy(path)
+    BudgetLedger.open(path).charge("another", 0.25)
+
+
+REPLACEMENTS = (
+    replaced_by_a_link_to_a_fresh_one,
+    replaced_by_a_fresh_one,
+    replaced_by_one_with_equal_charges,
+    restored_from_an_older_copy,
+    restored_and_charged_anew,
+)
+
+
+@pytest.mark.parametrize("replace", REPLACEMENTS)
+@pytest.mark.parametrize("known_by", ["object", "pickle", "purpose"])
+def test_another_file_of_equal_limits_in_its_place_is_noticed(path, replace, known_by):
+    ledger = BudgetLedger(path, 1.0)
+    ledger.charge("x", 0.25)
+    path.with_name("backup.db").write_bytes(path.read_bytes())
+    ledger.charge("y", 0.25)
+    known = {"object": ledger, "pickle": pickle.loads(pickle.dumps(ledger)), "purpose": ledger.for_purpose("z")}[
+        known_by
+    ]
+    replace(path)
+    before = path.read_bytes()
+    for use in (known.spent, known.entries, known.unit, lambda: known.charge("z", 0.125)):
+        with pytest.raises(ValueError, match=r"is not the one that was opened.* Put it back, or use BudgetLedger.open"):
+            use()
+    assert "unknown" in repr(known)
+    assert path.read_bytes() == before
+    BudgetLedger.open(path).charge("what it lacks", 0.25)
+
+
+def test_a_ledger_that_was_moved_and_linked_is_still_the_same(path):
+    ledger = BudgetLedger(path, 1.0)
+    path.rename(path.with_name("moved.db"))
+    path.symlink_to(path.with_name("moved.db"))
+    ledger.charge("x", 0.25)
+    assert ledger.spent() == BudgetLedger.open(path.with_name("moved.db")).spent() == (0.25, 0.0)
+
+
+def test_no_two_ledgers_begin_with_the_same_digest(tmp_path):
+    ledgers = [BudgetLedger(tmp_path / f"{i}.db", 1.0) for i in range(5)]
+    assert len({ledger._seen for ledger in ledgers}) == 5
+
+
+# --- A folder that cannot be written ------------------------------------------------------------------------------
+
+
+def as_nobody(function):
+    """What a process without the rights of root says."""
+    pytest.importorskip("pwd")
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork here")
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        said = b"done"
+        try:
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+            function()
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}".encode()
+        os.write(write, said)
+        os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    with os.fdopen(read, "rb") as file:
+        return file.read().decode()
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that other users can reach."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+def test_a_folder_that_cannot_be_written_is_named(open_folder):
+    path = open_folder / "budget.db"
+    ledger = BudgetLedger(path, 1.0)
+    path.chmod(0o666)
+    open_folder.chmod(0o555)
+    made = as_nobody(lambda: BudgetLedger(open_folder / "new.db", 1.0))
+    assert made.startswith(f"PermissionError: the ledger '{open_folder}/new.db' cannot be created in the folder")
+    assert f"'{open_folder}'" in made
+    charged = as_nobody(lambda: ledger.charge("x", 0.5))
+    assert f"both the file and its folder '{open_folder}' must be writable" in charged
+    open_folder.chmod(0o755)
+    path.chmod(0o444)
+    assert "must be writable" in as_nobody(lambda: ledger.charge("x", 0.5))
+    assert as_nobody(ledger.spent) == "done"
+    assert ledger.spent() == (0.0, 0.0)
 
 
 # --- Rot ----------------------------------------------------------------------------------------------------------
@@ -227,6 +343,9 @@ def test_a_page_that_a_charge_could_get_lost_in_is_an_error_now(path):
         ("UPDATE limits SET composition = 'basic'", "limits were changed"),
         ("DELETE FROM limits", "limits was changed or lost"),
         ("UPDATE head SET path = x'00'", "what follows entry 5"),
+        ("UPDATE head SET identity = x'00'", "limits were changed"),
+        ("UPDATE limits SET max_rows_per_person = 9", "limits were changed"),
+        ("UPDATE entries SET unit = 'person' WHERE id = 3", "entry 3 was changed or lost"),
         ("UPDATE head SET path = 'a'", "head was changed"),
         ("DELETE FROM head", "head was changed or lost"),
         ("ALTER TABLE entries ADD COLUMN extra", "tables were changed"),
@@ -255,22 +374,6 @@ def test_an_older_entry_in_the_place_of_a_newer_one_is_noticed(path):
             )
     with pytest.raises(ValueError, match="entry 5 was changed or lost"):
         ledger.spent()
-
-
-def test_whatever_can_be_charged_can_be_read_again(path):
-    ledger = BudgetLedger(path, 1e300, -0.0)
-    for what in ("", "\0after", "\U0001f600 \u0378 'quoted'\n", 7):
-        for n in (None, 0, -1, 2**63 - 1):
-            own = ledger.for_purpose(what) if what and what != 7 else ledger
-            own.charge(what, 5e-100, -0.0, rho=-0.0, n=n, k=n, statistic=what, release=what, mechanism=what)
-    for epsilon in (1e-100, 0.1 + 0.2, 2.0**53, 1e15, 1e299):
-        ledger.charge("large and small", epsilon)
-    assert len(BudgetLedger.open(path).entries()) == 21
-    with pytest.raises(ValueError, match="surrogates"):
-        ledger.charge("\ud800", 1.0)
-    with pytest.raises(ValueError, match="surrogates"):
-        ledger.for_purpose("\ud800").charge("x", 1.0)
-    assert len(ledger.entries()) == 21
 
 
 # --- Names and journals -------------------------------------------------------------------------------------------
@@ -426,7 +529,7 @@ def test_the_journal_of_another_process_is_no_obstacle_where_a_folder_has_two_na
     through_mount = BudgetLedger.open(mounted / path.name)
     assert through_mount.path != ledger.path
     with ledger_file.open_ledger_file(ledger.path, "IMMEDIATE") as file:
-        file.append(ledger_file.LedgerEntry("x", "now", 0.5, 0.0))
+        file.append(LedgerEntry("x", "now", 0.5, 0.0))
         assert journal_of(path).exists()
         monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
         assert through_mount.spent() == (0.0, 0.0)

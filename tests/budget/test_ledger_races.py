@@ -12,7 +12,7 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic.budget import ledger_file
 from skdpmic.budget.filters import BasicFilter, Cost
-from skdpmic.budget.ledger_file import LedgerEntry
+from skdpmic.budget.ledger_entry import LedgerEntry
 from tests.budget.test_ledger import PUBLIC, table
 
 
@@ -26,7 +26,7 @@ class TwoSteps(BudgetLedger):
 
     def charge(self, what, epsilon, delta=0.0, **numbers):
         costs = [Cost(entry.epsilon) for entry in self.entries()]
-        if not self._filter().accepts([*costs, Cost(epsilon)]):
+        if not self.limits.filter.accepts([*costs, Cost(epsilon)]):
             raise BudgetError("full")
         self._transact(lambda book: book.append(LedgerEntry(what, "", epsilon, delta)), writes=True)
 

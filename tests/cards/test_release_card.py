@@ -214,7 +214,7 @@ def test_the_ledger_is_listed_with_all_its_entries(tmp_path):
     listed = card.fields["ledger"]
     assert listed["entries"] == [entry._asdict() for entry in ledger.entries()]
     assert (listed["limit"], listed["spent"]["epsilon"]) == ({"epsilon": 5.0, "delta": 0.0}, 2.5)
-    assert "In total, ε = 2.5 was spent on these records, of a limit of ε = 5." in str(card)
+    assert "In total, ε = 2.5 per record was spent on this table, of a limit of ε = 5 per record." in str(card)
     assert "OpenDP AIM" in card.to_html()
     assert "people of private" not in card.to_html() + card.to_json()  # where it lies is nobody's business
     before = Path(ledger.path).read_bytes()
@@ -322,9 +322,9 @@ def paths(value, path=()):
             yield from paths(inner, path)
 
 
-def test_a_card_of_version_1_is_read_for_good_and_no_key_of_it_is_gone(tmp_path):
-    """``version_1.json`` is never written again."""
-    kept = PrivacyCard.from_json(Path(__file__).with_name("version_1.json").read_text("utf-8"))
+def test_a_card_of_version_2_is_read_for_good_and_no_key_of_it_is_gone(tmp_path):
+    """``version_2.json`` is never written again."""
+    kept = PrivacyCard.from_json(Path(__file__).with_name("version_2.json").read_text("utf-8"))
     assert kept.to_html().count("PrivateSelectKBest") == 4  # title, statement, what was published, entry
     ledger = BudgetLedger(tmp_path / "ledger.db", 5.0)
     now = release_card(ESTIMATORS["names"](ledger=ledger).fit(X, Y)).fields
@@ -335,8 +335,8 @@ def test_keys_that_a_later_version_adds_are_let_be(cards):
     fields = cards["names"].fields
     later = PrivacyCard.from_json(json.dumps(fields | {"new": {"key": 1}}))
     assert later.to_html() == cards["names"].to_html()
-    with pytest.raises(ValueError, match="has version 2"):
-        PrivacyCard.from_json(json.dumps(fields | {"version": 2}))
+    with pytest.raises(ValueError, match="has version 3"):
+        PrivacyCard.from_json(json.dumps(fields | {"version": 3}))
 
 
 # --- As a page --------------------------------------------------------------------------------------------------------

@@ -255,7 +255,7 @@ def test_json_has_the_keys_that_are_documented(folder, capsys):
         "select": parsed(capsys, *SELECT, "--yes", "--ledger", "people.db"),
         "ledger": parsed(capsys, "ledger", "people.db"),
     }
-    budget = ["file", "composition", "limit", "spent", "remaining"]
+    budget = ["file", "composition", "unit", "max_rows_per_person", "limit", "spent", "remaining"]
     assert {name: list(fields) for name, fields in found.items()} == {
         "template": ["command", "columns", "codebook", "file"],
         "summary": [

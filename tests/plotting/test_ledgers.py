@@ -34,14 +34,24 @@ def labels(display):
 def test_each_bar_goes_from_what_was_spent_before_to_what_was_spent_after(pyplot, ledger):
     display = LedgerDisplay.from_ledger(ledger)
     np.testing.assert_allclose(bars(display), [(0, 0.1), (0.1, 0.35), (0.35, 0.65)])
-    assert costs(display) == ["ε = 0.1", "ε = 0.25", "ε = 0.3"]
+    assert costs(display) == ["ε = 0.1 per record", "ε = 0.25 per record", "ε = 0.3 per record"]
     assert labels(display)[::2] == ["means", "means"]
-    assert len(labels(display)[1].replace("\\", "")) == 44
-    assert labels(display)[1].startswith(r"\$x_{ & <b>Größe</b> long long")
-    assert display.ax_.get_title() == "ε = 0.65 of 1 spent"
+    assert len(labels(display)[1].replace(r"\$", "$")) == 44
+    assert labels(display)[1].startswith(r"\$x_{ & <b>Größe</b>\nlong long")
+    assert display.ax_.get_title() == "ε = 0.65 of 1 per record spent"
     assert display.limit_.get_xdata() == [1.0, 1.0]
     assert display.ax_.get_xlim()[1] > 1
     display.figure_.canvas.draw()
+
+
+def test_the_title_and_the_costs_say_for_whom_they_are(pyplot, tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", 9.0, max_rows_per_person=5)
+    ledger.charge("rows", 1.0)
+    ledger.charge("people", 0.5, unit="person")
+    display = LedgerDisplay.from_ledger(ledger)
+    assert [bar.get_width() for bar in display.bars_] == [5.0, 0.5]
+    assert costs(display) == ["ε = 1 per record", "ε = 0.5 per person"]
+    assert display.ax_.get_title() == "ε = 5.5 of 9 per person spent"
 
 
 def test_a_label_says_who_spent_it_and_below_that_on_what(pyplot, ledger):
@@ -67,7 +77,7 @@ def test_older_entries_share_a_bar(pyplot, ledger):
     display = LedgerDisplay.from_ledger(ledger, max_entries=1)
     np.testing.assert_allclose(bars(display), [(0, 0.35), (0.35, 0.65)])
     assert labels(display) == ["2 earlier", "means"]
-    assert costs(display) == ["", "ε = 0.3"]
+    assert costs(display) == ["", "ε = 0.3 per record"]
     assert len(LedgerDisplay.from_ledger(ledger, max_entries=3).bars_) == 3
 
 
@@ -79,8 +89,8 @@ def test_with_zcdp_costs_add_up_to_less_and_delta_is_told(pyplot, tmp_path):
     np.testing.assert_allclose(bars(display)[-1, 1], ledger.spent()[0])
     assert ledger.spent()[0] < 6 * 0.5
     assert (np.diff(bars(display)[:, 1]) > 0).all()
-    assert costs(display) == ["ε = 0.5, δ = 1e-06"] * 6
-    assert display.ax_.get_title().endswith("of 3 spent, δ = 1e-05 of 1e-05")
+    assert costs(display) == ["ε = 0.5, δ = 1e-06 per record"] * 6
+    assert display.ax_.get_title().endswith("of 3 per record spent, δ = 1e-05 of 1e-05")
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5])

@@ -406,7 +406,8 @@ def _():
 
     X, y = numbers(200)
     with tempfile.TemporaryDirectory() as folder:
-        paid = {"ledger": BudgetLedger(f"{folder}/ledger", epsilon=1e4, delta=0.1)} | SEED
+        limits = {"epsilon": 1e4, "delta": 0.1, "max_rows_per_person": 3}
+        paid = {"ledger": BudgetLedger(f"{folder}/ledger", **limits)} | SEED
         DPMICScorer(epsilon=1, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=0.5, mechanism="gaussian", delta=1e-5, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=0.5, mechanism="geometric", **paid, **NUMERIC).fit(X, y)

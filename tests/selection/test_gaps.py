@@ -66,8 +66,9 @@ def test_a_smaller_k_later_leaves_them_and_pickles_hold_them():
 
 
 def test_chunks_and_people_have_them_and_a_ledger_is_charged_as_without(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 3.0)
+    ledger = BudgetLedger(tmp_path / "budget.db", 3.0, max_rows_per_person=2)
     assert len(PrivateSelectKBest(3, ledger=ledger, **PUBLIC).partial_fit(X, Y).publish().gaps_) == 2
     selector = PrivateSelectKBest(2, max_rows_per_group=2, ledger=ledger, **PUBLIC)
     assert len(selector.fit(X, Y, groups=np.arange(N) // 2).gaps_) == 1
     assert [(entry.epsilon, entry.release, entry.k) for entry in ledger.entries()] == [(1, "names", 3), (1, "names", 2)]
+    assert ledger.spent() == (3.0, 0.0)

@@ -7,6 +7,7 @@ from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.typing import RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.units import unit_of
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
@@ -126,7 +127,7 @@ def private_summary(
             mechanism.release([of_column[which] for of_column in counts], random_bytes)
             for which, mechanism in enumerate(release.mechanisms)
         ]
-        public = (random_state is not None, None if look.people is None else look.rows_per_group)
+        public = (random_state is not None, look.max_rows_per_group)
         return PrivateSummary.of_counts(look.names, look.cells, look.n_samples, noisy, release, *public)
 
     expense = Expense(
@@ -136,6 +137,7 @@ def private_summary(
         d=len(look.names),
         release="summary",
         mechanism=release.mechanisms[0].name,
+        unit=unit_of(look.max_rows_per_group),
     )
     return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
 
@@ -150,8 +152,13 @@ class _Look(NamedTuple):
     people: People | None
 
     @property
+    def max_rows_per_group(self):
+        """None if a record is a row."""
+        return None if self.people is None else self.people.rows_per_group
+
+    @property
     def rows_per_group(self):
-        return 1 if self.people is None else self.people.rows_per_group
+        return self.max_rows_per_group or 1
 
     @property
     def n_samples(self):

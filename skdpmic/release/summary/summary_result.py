@@ -8,7 +8,7 @@ import numpy as np
 
 from skdpmic._utils.results import dataframe
 from skdpmic._utils.summaries import Column, ReleaseTerms, Summary, as_html, why_broken
-from skdpmic._utils.texts import budget
+from skdpmic._utils.texts import budget, escaped
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.suspicions import suspicions, written
 
@@ -179,7 +179,7 @@ NOTHING = "Nothing suspicious found beyond the noise."
 
 
 def _shares(name, cells, flags, parts, n_samples, release):
-    found = suspicions(name, cells, flags, parts, n_samples, release)
+    found = [escaped(text) for text in suspicions(name, cells, flags, parts, n_samples, release)]
     margins = [release.margin(which, size) / n_samples for which, size in enumerate(cells.sizes)]
     clipped = [np.clip(counts[:-1] / n_samples, 0, 1) for counts in (flags, parts)]
     return ColumnShares(name, cells, *clipped, *margins, found)

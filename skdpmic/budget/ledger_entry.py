@@ -1,0 +1,173 @@
+"""One charge of a ledger: checked before it is written, so that every storage returns it as it was given."""
+
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skdpmic._utils.texts import escaped, shortened
+from skdpmic.budget.units import RECORD, UNITS
+from skdpmic.privacy.parameters import check_delta, check_epsilon
+
+_LARGEST_INT = 2**63 - 1  # of a column of integers
+_MOST_LETTERS = 80  # of a refused value
+
+
+class LedgerEntry(NamedTuple):
+    """One charge of a :class:`BudgetLedger`; its str states what spent it, on what, and for which purpose.
+
+    Attributes
+    ----------
+    what : str
+        Estimator or function that spent it, or the user's text.
+    when : str
+        Time in UTC, in ISO 8601.
+    epsilon, delta : float
+        Cost for one `unit`.
+    n, d : int or None
+        Number of records (or people), and number of features.
+    rho : float or None
+        Rho of a zCDP guarantee; None with delta 0 means ``epsilon**2 / 2``.
+    statistic : str or None
+        Statistic computed for each feature, or for each pair.
+    release : {"scores", "names", "tables", "matrix", "bounds", "choice", "reports"}, other str or None
+        What was published: scores; the names of the best k features; tables of counts; a correlation matrix; ranges;
+        the parameters chosen by a search; reports of single records.
+    mechanism : str or None
+        Mechanism that drew the noise.
+    k : int or None
+        Number of features chosen, if only their names were published.
+    purpose : str or None
+        See :meth:`BudgetLedger.for_purpose`.
+    epsilon_of_target : float or None
+        Part of epsilon spent on the target itself, before any feature was scored.
+    unit : {"record", "person"}
+        Unit of protection: whether the cost is for one record, or for all records of a person.
+    """
+
+    what: str
+    when: str
+    epsilon: float
+    delta: float
+    n: int | None = None
+    d: int | None = None
+    rho: float | None = None
+    statistic: str | None = None
+    release: str | None = None
+    mechanism: str | None = None
+    k: int | None = None
+    purpose: str | None = None
+    epsilon_of_target: float | None = None
+    unit: str = RECORD
+
+    @property
+    def spender(self) -> str:
+        """What spent it, after the purpose if there is one; control characters are escaped."""
+        return escaped(self.what if self.purpose is None else f"{self.purpose}: {self.what}")
+
+    @property
+    def released(self) -> str:
+        """The release, such as "mtv_r, names of 5 of 100, one-shot, target 0.075"; empty if none was recorded.
+
+        The last item is the part of epsilon spent on the target. Control characters are escaped.
+        """
+        target = self.epsilon_of_target and f"target {self.epsilon_of_target:.3g}"
+        return escaped(", ".join(part for part in (self.statistic, self._amount(), self.mechanism, target) if part))
+
+    def __str__(self) -> str:
+        return ", ".join(part for part in (self.spender, self.released) if part)
+
+    def _amount(self):
+        if self.release is None:
+            return None
+        numbers = [f"{number:,}" for number in (self.k, self.d) if number is not None]
+        return " of ".join([self.release, *numbers])
+
+
+def checked_entry(fields: Mapping[str, Any]) -> LedgerEntry:
+    """The entry with these fields; a ValueError if a storage could not return them as they are.
+
+    Parameters
+    ----------
+    fields : dict
+        By name; absent ones have their default.
+    """
+    values = {name: _CHECKS[name](value, name) for name, value in fields.items()}
+    entry = LedgerEntry(when="", **values)
+    check_epsilon(entry.epsilon)
+    check_delta(entry.delta)
+    of_target = entry.epsilon_of_target
+    if of_target is not None and not 0 < of_target <= entry.epsilon:
+        raise ValueError(f"epsilon_of_target must be None or a number in (0, epsilon], {got(of_target)}.")
+    if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
+        raise ValueError(f"rho must be None or a number > 0, {got(entry.rho)}.")
+    return entry
+
+
+def text_of(value: Any, name: str) -> str:
+    """`value` as a str that is not blank and that every storage can hold."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} must be a non-blank str, {got(value)}.")
+    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ValueError(f"{name} must be text without NUL characters and lone surrogates, {got(value)}.")
+    return str(value)
+
+
+def number_of(value: Any, name: str) -> float:
+    """`value` as the float that equals it."""
+    if not isinstance(value, bool) and isinstance(value, numbers.Real):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.nan
+        if number == value:
+            return number + 0.0  # 0 for -0, which not all databases store
+    raise ValueError(f"{name} must be a number that is exactly a float, {got(value)}.")
+
+
+def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
+    """`value` as an int of 63 bits, or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not least <= int(value) <= _LARGEST_INT:
+        raise ValueError(f"{name} must be None or an int from {least} to 2**63 - 1, {got(value)}.")
+    return int(value)
+
+
+def _text_or_none(value, name):
+    return None if value is None else text_of(value, name)
+
+
+def _number_or_none(value, name):
+    return None if value is None else number_of(value, name)
+
+
+def _unit(value, name):
+    if not isinstance(value, str) or value not in UNITS:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, UNITS))}, {got(value)}.")
+    return str(value)
+
+
+def got(value):
+    """What was passed, for a message, even if it has no text."""
+    try:
+        return f"got {shortened(repr(value), _MOST_LETTERS)}"
+    except Exception:  # such as an int of more than 4,300 digits
+        return f"got {type(value).__name__}"
+
+
+_CHECKS = {
+    "what": text_of,
+    "epsilon": number_of,
+    "delta": number_of,
+    "n": count_or_none,
+    "d": count_or_none,
+    "rho": _number_or_none,
+    "statistic": _text_or_none,
+    "release": _text_or_none,
+    "mechanism": _text_or_none,
+    "k": count_or_none,
+    "purpose": _text_or_none,
+    "epsilon_of_target": _number_or_none,
+    "unit": _unit,
+}

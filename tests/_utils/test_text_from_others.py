@@ -1,0 +1,165 @@
+"""Names, purposes and cards of others do nothing on a screen: no control character, and no line of their own."""
+
+import json
+import random
+import re
+import unicodedata
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from skdpmic import BudgetLedger, Codebook, PrivateSelectKBest, plan_release, private_summary, release_card
+from skdpmic._utils.texts import escaped
+from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.cards.privacy_card import PrivacyCard
+from skdpmic.command_line.main import main
+from skdpmic.plotting import figures
+
+ACTING = (
+    *("\x1b]0;title\x07", "\x1b[2J", "\x1b[1A", "\x9b31m", "\x9d0;t\x9c", "\r", "\b", "\t", "\v", "\f", "\x7f", "\x85"),
+    *("\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\u2029", "\u200b", "\ufeff", "\U000e0041", "\x1e", "\x00"),
+)
+FORGED = "ε = 0 was spent"
+CARD = Path(__file__).parents[1] / "cards" / "version_2.json"
+
+
+def hostile(draw, but=""):
+    """A text in which anything may act, and which forges a line."""
+    parts = [draw.choice(["name", "Größe", "x y", "a<b&c", "#1", "'\"", "\\n"]), f"\n{FORGED}\n"]
+    parts += draw.choices([part for part in ACTING if not set(part) & set(but)], k=3)
+    first = f"{draw.choice('abcxyz')}{draw.randrange(10**6)}"  # no two are the same
+    return first + "".join(draw.sample(parts, len(parts)))
+
+
+def assert_harmless(*texts):
+    for text in texts:
+        acting = {letter for letter in text if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+        assert acting <= {"\n"}, (acting, ascii(text))
+        assert not any(line.strip(" >").startswith(FORGED) for line in text.splitlines()), text
+
+
+def replaced(value, draw):
+    """The fields of a card with other texts."""
+    if isinstance(value, dict):
+        return {name: value[name] if name in ("format", "version") else replaced(value[name], draw) for name in value}
+    if isinstance(value, list):
+        return [replaced(inner, draw) for inner in value]
+    return hostile(draw) + draw.choice(["", "\ud800"]) if isinstance(value, str) else value
+
+
+def test_what_acts_is_written_as_its_number_and_letters_are_left():
+    assert escaped("Größe ‰ 年齢 🙂 a\\b") == "Größe ‰ 年齢 🙂 a\\b"
+    assert escaped("a\nb\x1b\x9b\u202e\U000e0041\ud800") == r"a\nb\u001b\u009b\u202e\U000e0041\ud800"
+    assert escaped("a\nb\r", but="\n") == "a\nb\\r"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_card_of_a_stranger_cannot_act_in_any_of_its_forms(seed, tmp_path, capsys):
+    fields = replaced(json.loads(CARD.read_text("utf-8")), random.Random(seed))
+    card = PrivacyCard.from_json(json.dumps(fields))
+    assert_harmless(str(card), repr(card), card.to_json(), card.to_html(), card._repr_html_())
+    assert PrivacyCard.from_json(card.to_json()).fields == card.fields == fields
+    path = tmp_path / "card.json"
+    card.write(path)
+    for options in ([], ["--json"], ["-o", str(tmp_path / "card.html")]):
+        assert main(["card", str(path), *options]) == 0
+    shown = capsys.readouterr()
+    assert_harmless(shown.out, shown.err, path.read_text("utf-8"), (tmp_path / "card.html").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_ledger_prints_purposes_and_names_in_lines_of_its_own(seed, tmp_path, capsys):
+    draw = random.Random(seed)
+    texts = dict.fromkeys(("what", "statistic", "release", "mechanism"))
+    ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
+    ledger = ledger.for_purpose(hostile(draw, but="\0"))
+    ledger.charge(epsilon=0.5, d=3, k=2, **{name: hostile(draw, but="\0") for name in texts})
+    (entry,) = ledger.entries()
+    assert FORGED in entry.purpose
+    assert_harmless(repr(ledger), str(entry), entry.spender, entry.released, figures.label_of(entry.what, 10**4))
+    assert_harmless(repr(entry))
+    assert main(["ledger", ledger.path]) == main(["ledger", ledger.path, "--json"]) == 0
+    assert_harmless(*capsys.readouterr())
+    with pytest.raises(Exception, match="does not fit") as caught:
+        ledger.charge(hostile(draw, but="\0"), 0.75)
+    assert_harmless(str(caught.value))
+    assert_harmless(str(LedgerEntry("x", "", 1.0, 0.0, purpose=hostile(draw))))
+
+
+@pytest.fixture(params=range(3))
+def people(request):
+    """A table with hostile names, and its codebook with a hostile title and labels."""
+    draw, rng = random.Random(request.param), np.random.default_rng(0)
+    names = [hostile(draw, but="\0") for _ in range(4)]
+    frame = pandas.DataFrame({name: rng.random(400) ** 9 for name in names[:3]})
+    frame[names[3]] = rng.choice(["f", "m"], 400)
+    columns = dict.fromkeys(names[:3], (0, 1)) | {names[3]: [hostile(draw, but="\0"), "f"]}
+    return frame, Codebook(columns, title=hostile(draw, but="\0"))
+
+
+def told(function):
+    """What a call says in warnings or in its error, and its result if it has one."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result, error = function(), ""
+        except (ValueError, TypeError) as raised:
+            result, error = None, str(raised)
+    return result, [error, *(str(warning.message) for warning in caught)]
+
+
+def test_estimators_summaries_and_codebooks_say_nothing_that_acts(people):
+    frame, codebook = people
+    names = list(frame)
+    public = codebook.target(names[0])
+    selector, texts = told(lambda: PrivateSelectKBest(2, epsilon=1.0, **public).fit(frame[names[1:]], frame[names[0]]))
+    card = release_card(selector)
+    assert_harmless(*texts, repr(selector), selector._release_as_html(), str(card), card.to_html(), card.to_json())
+    assert FORGED in card.to_html()
+    summary, texts = told(lambda: private_summary(frame, codebook, epsilon=20.0))
+    assert len(summary.suspicious) > 1
+    assert_harmless(*texts, repr(summary), summary._repr_html_(), *summary.suspicious, str(release_card(summary)))
+    assert_harmless(repr(codebook), codebook._repr_html_(), codebook.to_toml(), Codebook.template(frame))
+    for bad in (
+        lambda: selector.set_params(bounds={names[1]: (0, 1)}).fit(frame[names[1:]], frame[names[0]]),
+        lambda: PrivateSelectKBest(1, bounds=(0, 1), target_bounds=(0, 1)).fit(frame[names[1:]], frame[names[0]]),
+        lambda: PrivateSelectKBest(1, keep=[names[0]], **public).fit(frame[names[1:]], frame[names[0]]),
+        lambda: codebook.target(names[0] + "x"),
+        lambda: Codebook({names[0]: "nonsense"}),
+        lambda: private_summary(frame.drop(columns=names[1]), codebook, epsilon=1),
+        lambda: plan_release(n_samples=100, n_features=3, epsilon=1, k=names[0]),
+    ):
+        assert_harmless(*told(bad)[1])
+
+
+def test_a_codebook_of_hostile_names_is_read_back_as_it_was(people, tmp_path):
+    _, codebook = people
+    codebook.write(tmp_path / "codebook.toml")
+    again = Codebook.read(tmp_path / "codebook.toml")
+    assert again == codebook
+    assert_harmless((tmp_path / "codebook.toml").read_text("utf-8"))
+
+
+def test_the_command_line_prints_names_in_lines_of_its_own(people, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    frame, codebook = people
+    frame.to_parquet("people.parquet")
+    codebook.write("codebook.toml")
+    target, *others = list(frame)
+    spending = ["people.parquet", "--codebook", "codebook.toml", "--epsilon", "2", "--yes"]
+    keep = ['"' + others[0].replace('"', '""') + '"']
+    assert main(["select", *spending, "--target", target, "--k", "1"]) == 0
+    assert main(["select", *spending, "--target", target, "--k", "1", "--json"]) == 0
+    main(["select", *spending, "--target", target, "--k", "1", "--keep", *keep])
+    assert main(["summary", *spending]) == 0
+    assert main(["template", "people.parquet"]) == 0
+    main(["select", *spending, "--target", "no" + target, "--k", "1"])
+    main(["select", *spending, "--target", target, "--k", "1", "--features", *keep, "--keep", *keep])
+    main(["ledger", "no" + re.sub("[\0/]", "", target)])
+    shown = capsys.readouterr()
+    assert escaped(target) in shown.out
+    assert_harmless(shown.out, shown.err)

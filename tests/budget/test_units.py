@@ -1,0 +1,270 @@
+"""A total is for one unit: costs per record count for all records of a person, or are refused."""
+
+import itertools
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skdpmic import (
+    BudgetError,
+    BudgetLedger,
+    DPMICScorer,
+    PrivateSelectKBest,
+    private_bounds,
+    private_summary,
+    release_card,
+)
+from skdpmic.budget.filters import BasicFilter, Cost
+from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.budget.ledger_limits import Limits, checked_limits
+from skdpmic.codebook.codebook import Codebook
+from skdpmic.privacy.composition import epsilon_of, rho_for
+from tests.budget.test_ledger import broken_noise
+
+RNG = np.random.default_rng(0)
+X, PERSON = RNG.random((60, 3)), np.arange(60) // 5
+Y = X[:, 0]
+PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1)}
+FITS = {
+    "record": lambda ledger, epsilon=1.0: DPMICScorer(epsilon=epsilon, ledger=ledger, **PUBLIC).fit(X, Y),
+    "person": lambda ledger, epsilon=0.5: DPMICScorer(
+        epsilon=epsilon, max_rows_per_group=2, ledger=ledger, **PUBLIC
+    ).fit(X, Y, groups=PERSON),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "budget.db"
+
+
+# --- One unit a ledger ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first, second", [("record", "person"), ("person", "record")])
+def test_a_fit_of_another_unit_is_refused_before_anything_is_charged_or_drawn(place, first, second, monkeypatch):
+    ledger = BudgetLedger(place, 9.0)
+    assert ledger.unit() is None
+    FITS[first](ledger)
+    with broken_noise(monkeypatch), pytest.raises(BudgetError, match=r"nothing limits.* max_rows_per_person"):
+        FITS[second](ledger)
+    (entry,) = ledger.entries()
+    assert entry.unit == ledger.unit() == first
+    FITS[first](ledger, 0.25)
+    assert f"unit='{first}'" in repr(ledger)
+
+
+def test_with_a_limit_of_rows_a_fit_of_rows_costs_a_person_all_of_them(place):
+    ledger = BudgetLedger(place, 6.0, max_rows_per_person=5)
+    assert ledger.unit() == "person"
+    FITS["record"](ledger)
+    FITS["person"](ledger)
+    assert ledger.spent() == (5.5, 0.0)
+    assert BudgetLedger.open(place).remaining() == (0.5, 0.0)
+    with pytest.raises(BudgetError, match=r"\(1.0, 0.0\) for one record, which counts 5 times for a person"):
+        FITS["record"](ledger)
+    FITS["record"](ledger, 0.1)
+    assert [entry.unit for entry in ledger.entries()] == ["record", "person", "record"]
+    assert BudgetLedger(place, 6.0, max_rows_per_person=np.int64(5)) == ledger
+
+
+def test_the_card_says_what_a_person_lost_in_total(path):
+    pytest.importorskip("pandas", reason="of the table")
+    ledger = BudgetLedger(path, 6.0, max_rows_per_person=5)
+    FITS["record"](ledger)
+    card = release_card(FITS["person"](ledger))
+    total = "In total, ε = 5.5 per person (with at most 5 records) was spent on this table, of a limit of ε = 6 per"
+    assert total in str(card)
+    assert "the number of records, for other charges of the ledger" in card.fields["public"]
+    assert (card.fields["ledger"]["unit"], card.fields["ledger"]["max_rows_per_person"]) == ("person", 5)
+    assert [entry["unit"] for entry in card.fields["ledger"]["entries"]] == ["record", "person"]
+    page = card.to_html()
+    for text in ("ε = 5.5 per person", "ε = 1 per record", "ε = 0.5 per person", "at most 5,"):
+        assert text in page
+    assert ledger.to_frame()["unit"].tolist() == ["record", "person"]
+    assert ledger.to_frame()["spent_epsilon"].tolist() == [5.0, 5.5]
+
+
+def test_a_card_wants_an_entry_of_its_own_unit(tmp_path):
+    by_records, by_people = (BudgetLedger(tmp_path / name, 9.0) for name in ("records", "people"))
+    FITS["record"](by_records)
+    fitted = FITS["person"](by_people)
+    with pytest.raises(ValueError, match="without an entry of DPMICScorer per person"):
+        release_card(fitted, ledger=by_records)
+    assert "ε = 0.5 per person" in str(release_card(fitted))
+
+
+def test_what_protects_one_record_says_so_and_a_summary_of_people_says_that(path):
+    pandas = pytest.importorskip("pandas")
+    ledger = BudgetLedger(path, 9.0, max_rows_per_person=5)
+    private_bounds(np.tile(Y, 9), epsilon=0.1, ledger=ledger)
+    PrivateSelectKBest(1, epsilon=0.1, ledger=ledger, **PUBLIC).fit(X, Y)
+    frame = pandas.DataFrame({"x": Y, "who": PERSON.astype(str)})
+    for names in ({}, {"groups": "who", "max_rows_per_group": 2}):
+        private_summary(frame, Codebook({"x": (0, 1), "who": "identifier"}, **names), epsilon=0.1, ledger=ledger)
+    with ledger.spend("a model", 0.1):
+        pass
+    with ledger.spend("a model of people", 0.1, unit="person"):
+        pass
+    units = ["record", "record", "record", "person", "record", "person"]
+    assert [entry.unit for entry in ledger.entries()] == units
+    assert ledger.spent() == (2.2, 0.0)
+
+
+# --- Sums for a person ------------------------------------------------------------------------------------------------
+
+
+def least_growth(epsilon, rows):
+    """The factor of delta, to 80 digits."""
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(80 + int(rows * epsilon)):
+        one = Fraction(repr(epsilon))
+        ratio = mpmath.exp(mpmath.mpf(one.numerator) / one.denominator)
+        total = mpmath.fsum(ratio**i for i in range(rows))
+        man, exp = mpmath.frexp(total)
+        return Fraction(int(man * 2**400), 2**400) * Fraction(2) ** int(exp)
+
+
+class Oracle:
+    """What one person lost, added up with fractions and by the definitions alone."""
+
+    def __init__(self, limits):
+        self.limits, self.epsilon, self.delta, self.rho = limits, Fraction(0), Fraction(0), Fraction(0)
+
+    def after(self, entry):
+        rows = self.limits.max_rows_per_person if entry.unit == "record" else 1
+        rows = 1 if rows is None else rows
+        new, one = Oracle(self.limits), Fraction(repr(entry.epsilon))
+        new.epsilon = self.epsilon + rows * one
+        new.delta = self.delta + (Fraction(repr(entry.delta)) * least_growth(entry.epsilon, rows) if entry.delta else 0)
+        new.rho = self.rho + rows**2 * (one**2 / 2 if entry.rho is None else Fraction(entry.rho))
+        return new
+
+    def fits(self):
+        epsilon, delta = (Fraction(repr(limit)) for limit in self.limits[:2])
+        if self.limits.composition == "basic":
+            return self.epsilon <= epsilon and self.delta <= delta
+        is_pure = self.delta == 0 and self.epsilon <= epsilon
+        return is_pure or self.rho <= Fraction(rho_for(*self.limits[:2]))
+
+    def spent(self):
+        if self.limits.composition == "basic":
+            return float(self.epsilon), float(self.delta)
+        by_rho = epsilon_of(float(self.rho), self.limits.delta)
+        is_pure = self.delta == 0 and self.epsilon <= Fraction(repr(self.limits.epsilon))
+        return min([(by_rho, self.limits.delta), *([(float(self.epsilon), 0.0)] if is_pure else [])])
+
+
+def drawn_entry(draw, limits):
+    epsilon = draw.choice([0.01, 0.1, 0.25, 0.7, draw.uniform(0.001, 1)])
+    delta = draw.choice([0.0, 0.0, 1e-9, 1e-8 * draw.random()]) if limits.delta else 0.0
+    rho = rho_for(epsilon, delta) if delta else draw.choice([None, epsilon**2 / 20])
+    return LedgerEntry("x", "", epsilon, delta, rho=rho, unit=draw.choice(["record", "person"]))
+
+
+def assert_as_the_oracle(seed):
+    draw = random.Random(seed)
+    delta = draw.choice([0.0, 1e-6, 1e-5])
+    composition = draw.choice(["basic", "zcdp"]) if delta else "basic"
+    limits = Limits(draw.choice([1.0, 3.0, 8.0]), delta, composition, draw.choice([None, 1, 2, 3, 7, 30]))
+    entries, oracle, n_refused = [], Oracle(limits), 0
+    for _ in range(draw.randint(1, 12)):
+        entry = drawn_entry(draw, limits)
+        mixed = limits.max_rows_per_person is None and entries and entries[0].unit != entry.unit
+        after = oracle.after(entry)
+        if mixed or not after.fits():
+            n_refused += 1
+            with pytest.raises(BudgetError, match="max_rows_per_person" if mixed else "does not fit"):
+                limits.check(entry, entries, "a ledger")
+            continue
+        limits.check(entry, entries, "a ledger")
+        entries, oracle = [*entries, entry], after
+    for stated, least in zip(limits.spent(entries), oracle.spent() if entries else (0.0, 0.0), strict=True):
+        assert least * (1 - 1e-15) <= stated <= least * (1 + 1e-12)
+    if composition == "basic":
+        assert all(
+            map(
+                lambda stated, sum_: Fraction(repr(stated)) >= sum_,
+                limits.spent(entries),
+                (oracle.epsilon, oracle.delta),
+            )
+        )
+    return n_refused
+
+
+def test_totals_of_any_charges_are_those_of_one_person():
+    assert sum(map(assert_as_the_oracle, range(40))) > 40
+
+
+@pytest.mark.slow
+def test_totals_of_many_more_charges_are_those_of_one_person():
+    assert sum(map(assert_as_the_oracle, range(40, 1000))) > 1000
+
+
+@pytest.mark.parametrize("epsilon", [1e-100, 1e-12, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("rows", [2, 3, 40])
+def test_the_delta_of_a_person_is_rounded_up_and_hardly(epsilon, rows):
+    delta = min(1e-9, 1e-300 if rows * epsilon > 30 else 1.0)
+    exact = Fraction(repr(delta)) * least_growth(epsilon, rows)
+    (_, found) = Cost(epsilon, delta, rows=rows).in_basic
+    assert found >= min(1, exact) * (1 - Fraction(1, 10**70))  # digits of the oracle
+    assert found <= exact * (1 + Fraction(1, 10**40))
+
+
+def test_a_person_of_one_record_costs_what_a_record_does():
+    cost = Cost(0.3, 1e-9, 0.01)
+    assert cost._replace(rows=1).in_basic == (Fraction(3, 10), Fraction(1, 10**9))
+    assert cost._replace(rows=3).in_zcdp == 9 * cost.in_zcdp
+
+
+@pytest.mark.parametrize("epsilon, rows", [(1.0, 10**6), (1e3, 2), (1e299, 2), (1.0, 2**63 - 1)])
+def test_a_delta_that_grows_past_1_is_1_and_fits_nowhere(epsilon, rows):
+    cost = Cost(epsilon, 5e-324, rows=rows)
+    assert cost.in_basic[1] == 1
+    assert not BasicFilter(1e300, 1 - 2**-53).accepts([cost])
+
+
+def test_the_delta_of_a_person_is_the_least_that_holds_for_any_release():
+    """A chain of coins on tables that differ in one record each: every step is (epsilon, delta)-DP, tightly."""
+    epsilon, delta, rows = 0.5, 1e-3, 6
+    chances = [0.0]
+    for _ in range(rows):
+        chances.append(math.exp(epsilon) * chances[-1] + delta)
+    for less, more in itertools.pairwise(chances):
+        assert more - math.exp(epsilon) * less <= delta * (1 + 1e-12)
+        assert (1 - less) - math.exp(epsilon) * (1 - more) <= delta
+    excess = chances[-1] - math.exp(rows * epsilon) * chances[0]
+    assert float(Cost(epsilon, delta, rows=rows).in_basic[1]) == pytest.approx(excess, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [1.5, 4.0, 50.0])
+def test_the_rho_of_a_person_is_the_least_that_holds_for_any_release(alpha):
+    """Of Gaussian noise, m records shift the mean m times as far, and the divergence is alpha m**2 rho."""
+    rho, rows, scale = 0.02, 5, 1 / math.sqrt(2 * 0.02)
+    divergence = alpha * rows**2 / (2 * scale**2)
+    assert float(Cost(1.0, 1e-6, rho, rows=rows).in_zcdp) == pytest.approx(divergence / alpha, rel=1e-12)
+
+
+def test_another_accountant_is_told_what_a_person_lost(path):
+    accounting = pytest.importorskip("dp_accounting", reason="it makes its events")
+    from skdpmic.budget.ledger_exports import noise_parameter
+
+    ledger = BudgetLedger(path, 30.0, 1e-3, max_rows_per_person=4)
+    ledger.charge("rows", 0.5)
+    ledger.charge("rows", 0.5, rho=0.01)
+    ledger.charge("people", 0.5, 1e-6, rho=0.01, unit="person")
+    pure, of_rows, of_people = ledger.to_dp_accounting().events
+    assert pure == accounting.RandomizedResponseDpEvent(noise_parameter(2.0), 2)
+    assert (of_rows.rho, of_people.rho) == (pytest.approx(0.16), 0.01)
+    assert of_rows.rho >= 16 * 0.01
+
+
+@pytest.mark.parametrize("rows", [0, -1, True, 1.0, "2", math.nan, 2**63, pytest.param(10**5000, id="huge")])
+def test_a_number_of_rows_that_is_none_is_refused(path, rows):
+    with pytest.raises(ValueError, match="max_rows_per_person must be None or an int from 1 to"):
+        BudgetLedger(path, 1.0, max_rows_per_person=rows)
+    assert not path.exists()
+    assert checked_limits(1, 0, "auto", 3) == (1.0, 0.0, "basic", 3)
