@@ -48,6 +48,8 @@ PLANNED = (
 RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
 OF_PARTS = "budget/test_filters.py::test_a_split_is_charged_the_least_float_that_is_not_below_the_sum_of_its_parts"
 ZCDP = "privacy/test_zcdp_of_parts.py"
+BUDGETS = "privacy/test_budgets.py"
+NO_MORE = "test_no_release_costs_more_than_its_ledger_is_charged"
 JOINT_COST = "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"
 JOINT_AUDIT = "privacy/test_audit_joint.py::test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it"
 IN_TURN = "privacy/test_in_turn.py"
@@ -550,14 +552,15 @@ MUTANTS = [
     Mutant("shares_interval", "laplace_quantile(float(margin.scale), confidence) / margin.n", "0.0",
            f"{LEARNT}::test_intervals_hold_the_share_as_often_as_they_say"),
     # --- Two features together
-    Mutant("JointFeatures._parts", "self._budgets[1]", "self.epsilon", JOINT_COST),
-    Mutant("JointFeatures._of_choices", "self._parts[1]", "self._budgets[1]", JOINT_COST),
+    Mutant("JointFeatures._of_each_own", "self._of_scores", "self._budget", JOINT_COST),
+    Mutant("JointFeatures._of_choices", "self._of_scores.part(1 - OF_CHOSEN)", "self._of_scores", JOINT_COST),
     Mutant("JointFeatures._squares", "(1 - OF_CHOSEN) ** 2 / self.k", "(1 - OF_CHOSEN) ** 2 / self.k**2", JOINT_COST),
     Mutant("JointFeatures._squares", "OF_CHOSEN**2 / self._n_own", "OF_CHOSEN**2 / self._n_own**2", JOINT_COST),
     Mutant("JointFeatures._n_own", "self.n_kept + self.k - 1", "self.k - 1", JOINT_COST),
-    Mutant("JointFeatures.noise_for", "self._parts[0] / self._n_own", "self._parts[0]",
+    Mutant("JointFeatures._of_each_own", "self._of_scores.part(OF_CHOSEN).epsilon / self._n_own",
+           "self._of_scores.part(OF_CHOSEN).epsilon",
            f"{ZCDP}::test_choices_in_turn_cost_no_more_than_is_charged[1.0-30-1.0001]"),
-    Mutant("JointFeatures.noise_for", "self._parts[0]", "self._budgets[1]", JOINT_AUDIT),
+    Mutant("JointFeatures._of_each_own", "self._of_scores.part(OF_CHOSEN)", "self._of_scores", JOINT_AUDIT),
     Mutant("JointFeatures.noise_for", "super().noise_for(steps)", "super().noise_for(steps // 2)", JOINT_AUDIT),
     Mutant("JointFeatures._chosen",
            "mechanism.release(candidates, single, scores_beside, added_by_chance, random_bytes, records.kept), None",
@@ -626,15 +629,13 @@ MUTANTS = [
            "selection/test_weights.py::test_each_weight_is_read_by_itself"),
     Mutant("PrivateScoring._measure", "measure if self.max_weight is None else measure.of_weights()", "measure",
            "selection/test_weights.py::test_for_one_seed_all_ways_publish_the_same"),
-    Mutant("divided", "(1 - share) * exact(epsilon)", "exact(epsilon)",
-           f"{LEARNT}::test_the_parts_of_a_budget_cost_no_more_than_all_of_it"),
-    Mutant("divided", "epsilon_within((1 - share) * rho, delta)", "epsilon",
-           f"{LEARNT}::test_the_parts_of_a_budget_cost_no_more_than_all_of_it"),
+    Mutant("Pure.part", "self.epsilon * share", "self.epsilon", f"{BUDGETS}::{NO_MORE}"),
+    Mutant("Concentrated.part", "self.rho * share", "self.rho", f"{BUDGETS}::{NO_MORE}"),
     Mutant("_OfScores.learnt", "self.epsilon_of_target", "self.epsilon",
            f"{LEARNT}::test_people_move_a_count_by_all_of_their_rows"),
-    Mutant("BestFeatures._of_choices", "self._budgets[1]", "self.epsilon",
+    Mutant("BestFeatures._of_choices", "self._of_scores", "self._budget",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-one-shot]"),
-    Mutant("NoisyScores.noise_for", "self._budgets[1]", "self.epsilon",
+    Mutant("NoisyScores.noise_for", "self._of_scores", "self._budget",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
     Mutant("MtvRGrids.before_learning", "None if self.learns else self.margin", "self.margin",
            f"{LEARNT}::test_what_scores_by_chance_is_public"),
@@ -682,9 +683,11 @@ MUTANTS = [
     Mutant("_half_width", "total + 1", "total", f"{K_NORM_SUMS}[3-2]"),
     Mutant("_uniform_below_each", "draws[pending] >= bounds[pending]", "draws[pending] > bounds[pending]",
            f"{K_NORM}::test_uniform_numbers_below_each_bound_reach_all_of_their_ranges[2-3]"),
-    Mutant("KNormMechanism.for_budget", "scale_for_budget(epsilon, steps)", "scale_for_budget(2 * epsilon, steps)",
+    Mutant("KNormMechanism.for_budget", "scale_for_budget(budget.epsilon, steps)",
+           "scale_for_budget(2 * budget.epsilon, steps)",
            f"{K_NORM}::test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are[1.0-2-3]"),
-    Mutant("KNormMechanism.for_budget", "scale_for_budget(epsilon, steps)", "scale_for_budget(epsilon, steps) - 1",
+    Mutant("KNormMechanism.for_budget", "scale_for_budget(budget.epsilon, steps)",
+           "scale_for_budget(budget.epsilon, steps) - 1",
            f"{K_NORM}::test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are[1.0-2-3]"),
     Mutant("KNormMechanism._noise", "discrete_k_norm(self.scale, size, random_bytes)",
            "discrete_k_norm(self.scale, 1, random_bytes)", f"{K_NORM}::test_as_many_numbers_are_drawn_as_there_are_scores"),
@@ -708,8 +711,7 @@ MUTANTS = [
            "privacy/test_gaps.py::test_the_law_of_lists_with_gaps_is_one_and_is_what_the_mechanism_draws"),
     Mutant("_TopK.release_with_gaps", "None", "np.zeros(self.k - 1)",
            "selection/test_gaps.py::test_only_the_one_shot_mechanism_has_gaps_and_a_fit_leaves_none_of_an_earlier_one"),
-    Mutant("ExponentialTopK.for_budget", "scale_for_rho(rho_for(epsilon, delta), k, steps)",
-           "scale_for_rho(rho_for(epsilon, delta), 1, steps)",
+    Mutant("ExponentialTopK.for_budget", "scale_for_rho(budget.rho, k, steps)", "scale_for_rho(budget.rho, 1, steps)",
            "privacy/test_top_k.py::test_lists_keep_to_rho_and_half_the_noise_does_not"),
     Mutant("discrete_laplace", "magnitude == 0", "False",
            "privacy/test_audit_exact.py::test_every_path_of_laplace_noise_given_its_magnitude_adds_up_to_its_law[2]"),
@@ -755,7 +757,7 @@ MUTANTS = [
            "release/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
     # --- The epsilon at which the defaults are looked up
     Mutant("NoisyTables.measure", "self.epsilon_per_feature", "self.epsilon", f"{FIT_DEFAULTS}[geometric-None-fit]"),
-    Mutant("LaplaceMechanism.epsilon_per_score", "float(epsilon) / n_scores", "float(epsilon)",
+    Mutant("LaplaceMechanism.epsilon_per_score", "float(budget.epsilon) / n_scores", "float(budget.epsilon)",
            f"{FIT_DEFAULTS}[laplace-None-fit]"),
     Mutant("MicR.measure", "resolve_B(B, n, epsilon, n_classes, self.correction)",
            "resolve_B(B, n, 1.0, n_classes, self.correction)", f"{PAIR_DEFAULTS}[0.3]"),

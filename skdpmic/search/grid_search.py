@@ -28,6 +28,7 @@ from skdpmic._utils.summaries import ShownInNotebooks, shown_search
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.filters import Cost, round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
@@ -326,7 +327,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
 
     def _mechanism(self):
         steps = grid_sensitivity(Fraction(1, self.n_subsets_), trials.MEAN_ERROR)
-        return OneShotTopK.for_budget(self.epsilon, 1, steps)
+        return OneShotTopK.for_budget(budget_of(self.epsilon), 1, steps)
 
     def _refit(self, X, y, params, cost):
         best_estimator = candidate_with(self.estimator, self.best_params_)
