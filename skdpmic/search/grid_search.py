@@ -40,11 +40,12 @@ from skdpmic.search.candidates import (
     candidates_with,
     check_private_steps,
     check_weights_of,
+    n_columns,
     private_estimators,
     refuse_unreadable_for,
     warn_about_unknown,
 )
-from skdpmic.search.cost_of_fits import cost_of_fit
+from skdpmic.search.cost_of_fits import UNKNOWN, cost_of_fit
 
 
 @parameters
@@ -226,7 +227,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             self.n_subsets_ = self._check_n_subsets(n_samples)
             self._check_private_estimators(candidates, X, n_samples)
             check_weights_of(candidates, params, n_samples)
-            costs = [cost_of_fit(candidate) for candidate in candidates]
+            costs = [cost_of_fit(candidate, n_columns(X) or UNKNOWN) for candidate in candidates]
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
 

@@ -62,8 +62,12 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     # --- Cost -------------------------------------------------------------------------------------------------
 
     def _cost_for(self, n_features):
-        """The cost of a fit to a table of this many features."""
+        """The cost of a fit to a table of this many features: of the costliest release, if several are possible."""
         return self._release_for(n_features, None).cost
+
+    def _n_kept(self):
+        """Number of features kept in any case."""
+        return 0
 
     # --- Charge, draw, keep: one way, whichever way the data came --------------------------------------------
 

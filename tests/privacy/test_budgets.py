@@ -17,7 +17,7 @@ from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
 STEPS = 10**9 + 7  # sensitivity of a score
 
 
-# --- What the noise of a mechanism costs, from its scale alone: docs/theory/laplace.md, k_norm.md, gaussian.md, top_k.md
+# --- What noise costs, from its scale alone: docs/theory/laplace.md, k_norm.md, gaussian.md, top_k.md ---------------
 
 
 def epsilon_of_noise(mechanism, n_scores):
