@@ -18,6 +18,7 @@ from skdpmic.privacy.parameters import exact
 from skdpmic.search.cost_of_candidates import BUDGET, costs_at_random, costs_in_grid, largest
 from skdpmic.search.cost_of_fits import UNKNOWN, FitCost, cost_of_fit, is_private, private_steps, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
+from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, warn_about_learning
 from skdpmic.search.priced_steps import candidates_of, priced_steps, unpriced_steps
 
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
@@ -27,6 +28,7 @@ _NOT_COVERED = (
     "Cross-validated scores, and choices made by them, are raw functions of held-out records and not covered by the "
     "guarantee."
 )
+_MAY_LEARN = "before a private step; no guarantee holds if they learn from all rows"
 _ADD_THEM = "private by the accounting of another library; add their cost, once for each fit"
 
 
@@ -48,6 +50,9 @@ class SearchCost:
         Parameter names of the steps that are counted.
     not_priced : tuple of str
         Steps that appear to be private by the accounting of another library; these are **not** counted.
+    earlier : tuple of str
+        Steps that come before a private one and may learn from all rows. If they do, the guarantee does not hold, at
+        any cost.
 
     Examples
     --------
@@ -67,10 +72,12 @@ class SearchCost:
     charged_rho: float | None = None
     priced: tuple[str, ...] = ()
     not_priced: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
 
     def __repr__(self):
         rho = "" if self.charged_rho is None else f", charged_rho={self.charged_rho}"
         missing = f", not_priced={self.not_priced}" if self.not_priced else ""
+        missing += f", earlier={self.earlier}" if self.earlier else ""
         return (
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
             f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}, priced={self.priced}"
@@ -84,6 +91,7 @@ class SearchCost:
             ("Charged", f"{budget(self.charged_epsilon, self.charged_delta)}{rho}, in {self.n_fits:,} fits"),
             ("Priced", ", ".join(self.priced) or "nothing"),
             *([("Not priced", f"{', '.join(self.not_priced)}: {_ADD_THEM}")] if self.not_priced else []),
+            *([("Earlier", f"{', '.join(self.earlier)}: {_MAY_LEARN}")] if self.earlier else []),
             ("Not covered", _NOT_COVERED),
         ]
         return as_html(Summary(facts, []), "Privacy cost")
@@ -112,20 +120,22 @@ def search_cost(
     Returns
     -------
     SearchCost
-        Has the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced and not_priced.
+        Has the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced, not_priced and
+        earlier.
 
     Raises
     ------
     TypeError
         If `estimator` is not an estimator, or is a PrivateGridSearch, whose choice costs its own `epsilon`.
     ValueError
-        If the cost has no bound or requires `n_samples`; if `cv` is given for a search, which has its own; with
+        If the cost has no bound, for example because a step before a private one resamples rows, so that one record
+        may become many; if it requires `n_samples`; if `cv` is given for a search, which has its own; with
         `n_features`, if a parameter of a private estimator is invalid.
 
     Warns
     -----
     PrivacyLeakWarning
-        If the splits depend on labels or groups.
+        If the splits depend on labels or groups, or a step before a private one may learn from all rows.
     UserWarning
         If a step appears to be private by the accounting of another library, or no private estimator is found.
 
@@ -196,7 +206,9 @@ def search_cost(
         if cv is not None:
             warn_about_splits_by_records(cv, estimator, has_people)
         fits, refit = cost_of_fit(estimator, n_features), FitCost()
-    unpriced = unpriced_steps(candidates)
+    earlier, unpriced = earlier_steps(candidates), unpriced_steps(candidates)
+    refuse_resampling(earlier)
+    warn_about_learning(earlier, stacklevel=2)
     if unpriced:
         _warn_about_unpriced(unpriced)
     elif not fits.n_private:
@@ -210,6 +222,7 @@ def search_cost(
         charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
         priced=priced_steps(candidates),
         not_priced=tuple(unpriced),
+        earlier=tuple(earlier),
     )
 
 
