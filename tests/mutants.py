@@ -49,6 +49,10 @@ RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
 OF_PARTS = "budget/test_filters.py::test_a_split_is_charged_the_least_float_that_is_not_below_the_sum_of_its_parts"
 ZCDP = "privacy/test_zcdp_of_parts.py"
 BUDGETS = "privacy/test_budgets.py"
+CHARGED, EARLIER = "search/test_cost_is_charged.py", "search/test_earlier_steps.py"
+KEEPS = "test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_delta_that_is_not_used"
+ANY_BUDGET = "release/test_any_budget.py"
+AT_THE_ENDS = "test_a_release_at_the_ends_of_budgets_is_drawn_or_refused_before_it_is_charged"
 NO_MORE = "test_no_release_costs_more_than_its_ledger_is_charged"
 JOINT_COST = "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"
 JOINT_AUDIT = "privacy/test_audit_joint.py::test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it"
@@ -1036,7 +1040,7 @@ MUTANTS = [
            f"{REPORTS}::test_descriptions_that_nobody_wrote_are_refused_by_the_field[5]"),
     Mutant("OpenReports.read", "np.all(n_reported == k)", "True",
            f"{REPORTS}::test_reports_that_nobody_made_are_refused_and_quote_nothing"),
-    Mutant("TwoPartyScorer._tables", "reports.description.columns_per_record", "1", f"{COUNTS}[target0]"),
+    Mutant("terms_of_tables", "noise_scale(spent, k)", "noise_scale(spent, 1)", f"{COUNTS}[target0]"),
     Mutant("TwoPartyScorer.scores_interval", "(1 - confidence) / 2", "1 - confidence",
            f"{SCORER}::test_a_higher_confidence_has_a_wider_interval"),
     Mutant("noise_variance", "math.exp(-1 / float(scale))", "math.exp(-2 / float(scale))",
@@ -1048,7 +1052,7 @@ MUTANTS = [
            "test_it_is_equation_1_with_any_distances_of_parts_and_without_each_record[numbers-6]"),
     Mutant("distance_covariance", "estimate.value - excess", "estimate.value",
            "two_party/test_distance_covariance.py::test_noise_on_counts_adds_nothing_on_average"),
-    Mutant("_of_independent_columns", "table + random.laplace(0, float(scale), counts.shape) if scale else table",
+    Mutant("_of_independent_columns", "table + random.laplace(0, float(min(scale, _FARTHEST)), counts.shape) if scale else table",
            "table", f"{SCORER}::test_what_noise_on_counts_makes_of_independent_columns_is_taken_off[mtv_r]"),
     Mutant("response_tables.count", "parts >= 0", "parts > 0",
            f"{SCORER}::test_missing_values_labels_and_classes_bear_on_scores[mtv_r]"),
@@ -1108,4 +1112,28 @@ MUTANTS = [
     Mutant("release_card._guarantee", "terms.rows_per_person is not None", "False",
            f"{CARDS}::test_people_are_told_from_records"),
     Mutant("card_html._cell", "html.escape(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
+    # --- Budgets that are divided, the cost of searches, and the ends of both
+    Mutant("Concentrated.part", "self.rho * share", "max(self.rho * share, Fraction(rho_for(1e-12, 1e-6)))",
+           f"{BUDGETS}::test_noise_after_a_target_is_learnt_costs_what_is_left_and_nearly_all_of_it[4-1e-08-1e-06]"),
+    Mutant("_worst_with", "tried[name] = values",
+           'tried |= {name: values} if own in ("k", "criterion", "mechanism", *BUDGET) else {}',
+           f"{CHARGED}::test_a_search_over_statistics_counts_the_costliest[RandomizedSearchCV]"),
+    Mutant("_worst_with", "n_features = n_features and UNKNOWN", "pass",
+           f"{CHARGED}::test_a_drawn_parameter_of_a_private_step_counts_as_any_release_with_its_budget"),
+    Mutant("PrivateGridSearch.fit", "n_columns(X) or UNKNOWN", "None", f"{CHARGED}::{KEEPS}[True-keep0-public0-None]"),
+    Mutant("check_private_steps", "estimator._n_kept() + 1", "1", f"{CHARGED}::{KEEPS}[False-keep0-public0-None]"),
+    Mutant("PrivateSelectKBest._release_for", "n_candidates(self.keep, n_features)", "n_features - n_kept",
+           f"{CHARGED}::test_if_all_features_are_kept_there_is_no_price_and_no_plan"),
+    Mutant("earlier_steps._of_step", 'hasattr(step, "fit_resample")', "False",
+           f"{EARLIER}::test_a_search_over_a_sampler_has_no_price"),
+    Mutant("earlier_steps._walk", "inside = inside | own", "pass",
+           f"{EARLIER}::test_a_search_over_a_sampler_has_no_price"),
+    Mutant("PrivateGridSearch.fit", "refuse_resampling(earlier)", "pass",
+           f"{EARLIER}::test_a_private_search_refuses_to_refit_after_copies_before_anything_is_charged"),
+    Mutant("noise_variance", "2 * ratio / math.expm1(-1 / float(scale)) ** 2", "0.5 / math.sinh(0.5 / float(scale)) ** 2",
+           f"{ANY_BUDGET}::{AT_THE_ENDS}[two parties, distance_correlation]"),
+    Mutant("public_terms._inverses", "epsilon < _LEAST", "False",
+           f"{ANY_BUDGET}::{AT_THE_ENDS}[two parties with reports, distance_correlation]"),
+    Mutant("distance_covariance", "float(n)", "n",
+           f"{ANY_BUDGET}::test_the_distance_correlation_of_a_noisy_table_is_that_of_its_records_however_many_they_are"),
 ]  # fmt: skip
