@@ -194,7 +194,8 @@ QUICK = ("two parties", "bounds", "reports", "search", "gaussian, mtv_r", "d nam
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (not name.startswith(QUICK))) for name in RELEASES]
 )
 def test_a_release_at_the_ends_of_budgets_is_drawn_or_refused_before_it_is_charged(name, tmp_path):
-    ends = [((4, 3), budget) for budget in [(1e-100, 0.0), (1430.0, 0.1), (1e300, 1e-300)]]
+    budgets = [(1e-100, 0.0), (1e-100, 0.1), (1430.0, 0.1), (1e300, 1e-300)]
+    ends = list(zip([(4, 1), (60, 3), (60, 3), (4, 3)], budgets, strict=True))
     assert_drawn_or_refused(RELEASES[name], ends, tmp_path)
 
 
