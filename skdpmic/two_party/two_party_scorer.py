@@ -160,7 +160,8 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         Raises
         ------
         ValueError, TypeError
-            If a parameter, the reports or the target are invalid. The scorer is left unchanged.
+            If a parameter, the reports or the target are invalid, or if the epsilon of each reported column is below
+            1e-6, which tells nothing. The scorer is left unchanged.
         BudgetError
             If epsilon does not fit in `ledger`. The scorer is left unchanged, and no noise is drawn.
 
