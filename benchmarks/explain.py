@@ -18,6 +18,7 @@ from scipy.stats import binomtest
 from benchmarks.attack import RESULT as ATTACK
 from benchmarks.output import ROOT, add_output, refuse_to_overwrite
 from benchmarks.style import BLACK, BLUE, GREY, VERMILION, WIDTH, legible
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 
@@ -32,7 +33,7 @@ EDGES = np.linspace(0.195, 0.425, 24)  # of intervals of published scores
 def law_of_published(score, edges=EDGES, epsilon=EPSILON, n=N_ROWS):
     """The probability that one published score lies in each interval [edge, next edge): of exact Laplace noise."""
     steps = grid_sensitivity(mtv_r_sensitivity(n, knows_margins=True), 0)
-    scale = LaplaceMechanism.for_budget(epsilon, 0.0, 1, steps).scale
+    scale = LaplaceMechanism.for_budget(budget_of(epsilon), 1, steps).scale
     below = np.ceil(np.asarray(edges) / GRID) - math.floor(
         score / GRID
     )  # of noise, in steps, which leads below an edge

@@ -22,6 +22,7 @@ from benchmarks.selection.relationships import N_TRUE, NAMES, R2_OF_TRUE, draw_g
 from benchmarks.selection.ways import SUPPORT, choose
 from benchmarks.store import seed_of
 from skdpmic.datasets import relationship
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.statistics.mic import mic_r
@@ -44,7 +45,8 @@ def found(values, n_true, epsilon, seed, n, sensitivity=mtv_r_sensitivity):
     random = np.random.default_rng(seed)
     true = np.argsort(random.random((N_TRIALS, n_true)), axis=1)[:, :N_TRUE]
     columns = np.hstack([true, np.tile(np.arange(n_true, n_true + N_NOISE), (N_TRIALS, 1))])
-    scale = OneShotTopK.for_budget(epsilon, N_TRUE, grid_sensitivity(sensitivity(n), ROUNDING_ERROR)).noise_scale
+    steps = grid_sensitivity(sensitivity(n), ROUNDING_ERROR)
+    scale = OneShotTopK.for_budget(budget_of(epsilon), N_TRUE, steps).noise_scale
     chosen = choose(values[columns], N_TRUE, SUPPORT, scale, random)
     is_found = (chosen[:, :, None] == np.arange(N_TRUE)).any(axis=1)
     return np.array([is_found[true == i].mean() for i in range(n_true)])
@@ -251,7 +253,7 @@ def shape_table(n, table):
 
 
 def mic_r_scores(X, y, epsilon):
-    per_score = OneShotTopK.epsilon_per_score(epsilon, N_TRUE)
+    per_score = OneShotTopK.epsilon_per_score(budget_of(epsilon), N_TRUE)
     target = mic_r.NumericTargetScorer(y, UNIT, default_B(len(y), per_score), default_c(len(y), per_score))
     return scores(target, X)
 

@@ -30,6 +30,7 @@ from sklearn.feature_selection import f_classif, f_regression
 
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import DPMICSelector
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.registry import STATISTICS, statistic_named
@@ -119,7 +120,7 @@ def shares_below(statistic, kind, n, epsilons, n_tables, rng, level=LEVEL):
         if measure not in scores:
             scores[measure] = null_scores(statistic, measure, kind, n, n_tables, rng)
         raw, scale = scores[measure]
-        mechanism = LaplaceMechanism.for_budget(epsilon, 0.0, 1, measure.steps(Shape(n, [scale])))
+        mechanism = LaplaceMechanism.for_budget(budget_of(epsilon), 1, measure.steps(Shape(n, [scale])))
         law = measure.null_law(n, scale.n_labels if isinstance(scale, Nominal) else None)
         shares.append((law.p_values(released(raw, mechanism, rng), mechanism.law, 9999, 0) <= level).mean())
     return shares
@@ -129,7 +130,7 @@ def share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level):
     """The same of one epsilon, where as much again is spent on the shares of two classes."""
     draw_x, draw_y = OF_CLASSES[kind]
     measure, scores = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, epsilon, 2), {}
-    mechanism = LaplaceMechanism.for_budget(epsilon, 0.0, 1, measure.steps(Shape(n, [UNIT])))
+    mechanism = LaplaceMechanism.for_budget(budget_of(epsilon), 1, measure.steps(Shape(n, [UNIT])))
     for _ in range(n_tables):
         y = (draw_y(rng, n) > 0.5).astype(int)
         margin = measure.learnt(np.bincount(y, minlength=2), n, None, epsilon, rng.bytes).margin
@@ -172,9 +173,9 @@ def table(rng, n):
 
 def discoveries(statistic, n, n_tables, rng, epsilon=1.0, delta=1e-6):
     """Of each table: shares of false and of true discoveries, first with the noise, then with the noise forgotten."""
-    worth = GaussianMechanism.epsilon_per_score(epsilon, delta, D)
+    worth = GaussianMechanism.epsilon_per_score(budget_of(epsilon, delta), D)
     measure = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, worth, None)
-    mechanism = GaussianMechanism.for_budget(epsilon, delta, D, measure.steps(Shape(n, [UNIT] * D)))
+    mechanism = GaussianMechanism.for_budget(budget_of(epsilon, delta), D, measure.steps(Shape(n, [UNIT] * D)))
     law, found = measure.null_law(n, None), []
     for _ in range(n_tables):
         X, y = table(rng, n)

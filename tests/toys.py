@@ -61,9 +61,9 @@ class Doubled(LaplaceMechanism):
     name = "doubled"
 
     @classmethod
-    def for_budget(cls, epsilon, delta, n_scores, steps):
-        return cls(2 * LaplaceMechanism.for_budget(epsilon, delta, n_scores, steps).scale)
+    def for_budget(cls, budget, n_scores, steps):
+        return cls(2 * LaplaceMechanism.for_budget(budget, n_scores, steps).scale)
 
     @staticmethod
-    def epsilon_per_score(epsilon, delta, n_scores):
-        return float(epsilon) / n_scores / 2
+    def epsilon_per_score(budget, n_scores):
+        return float(budget.epsilon) / n_scores / 2

@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import PrivacyLeakWarning, mic_e, mic_r, private_score
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 from skdpmic.statistics.mic.defaults import default_B, default_c, default_parts
@@ -91,7 +92,7 @@ def configuration(data_set, n, method, epsilon, runs):
 def laplace_scale(mechanism, noise, n, epsilon):
     if noise == "shipped":
         sensitivity = mic_e_sensitivity(n, n**0.6) if mechanism == "MICe-Lap" else mic_r_sensitivity(n)
-        return LaplaceMechanism.for_budget(epsilon, 0.0, 1, grid_sensitivity(sensitivity, 0)).noise_scale
+        return LaplaceMechanism.for_budget(budget_of(epsilon), 1, grid_sensitivity(sensitivity, 0)).noise_scale
     if mechanism == "MICe-Lap":
         return n**0.6 * (2 * math.log2(n) + 4.8) / n / epsilon
     return (4 * math.log2(n) + 6) / n / epsilon

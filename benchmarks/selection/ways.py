@@ -10,7 +10,7 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from benchmarks.selection.statistics import STATISTICS, target_of
 from benchmarks.store import seed_of
 from skdpmic import DPMICScorer, PrivacyLeakWarning
-from skdpmic.privacy.composition import divided
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, KNormMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
@@ -124,8 +124,10 @@ def private_ways(scores, k, d, epsilons, n_features=None, mechanisms=(SUPPORT, G
         Of the noise.
     """
     for mechanism, epsilon in product(mechanisms, epsilons):
-        of_target, rest = divided(epsilon, DELTA if mechanism == GAUSSIAN else 0.0, scores.of_target)
-        per_score = epsilon_per_score(mechanism, float(rest), k, d)
+        budget = budget_of_way(mechanism, epsilon)
+        of_target = budget.part(scores.of_target).epsilon if scores.of_target else 0
+        rest = budget.part(1 - scores.of_target)
+        per_score = epsilon_per_score(mechanism, rest, k, d)
         scale = noise_scale(mechanism, rest, k, d, scores.sensitivity(per_score))
         yield mechanism, epsilon, scores.of(per_score, n_features, of_target), scale
 
@@ -136,27 +138,27 @@ def of_trials(values, columns):
     return values[np.arange(len(columns))[:, None] % len(values), columns]
 
 
-def epsilon_per_score(mechanism, epsilon, k, d):
-    """What an automatic grid depends on: the epsilon of each of `d` scores that share `epsilon`."""
+def budget_of_way(mechanism, epsilon):
+    """The budget of a mechanism, which has a delta only if it needs one."""
+    return budget_of(epsilon, DELTA if mechanism == GAUSSIAN else 0.0)
+
+
+def epsilon_per_score(mechanism, budget, k, d):
+    """What an automatic grid depends on: the epsilon of each of `d` scores that share a budget."""
     if mechanism == SUPPORT:
-        return OneShotTopK.epsilon_per_score(epsilon, k)
-    if mechanism == EVEN:
-        return epsilon / d
-    if mechanism == CUBE:
-        return KNormMechanism.epsilon_per_score(epsilon, 0.0, d)
-    return GaussianMechanism.epsilon_per_score(epsilon, DELTA, d)
+        return OneShotTopK.epsilon_per_score(budget, k)
+    return _OF_SCORES[mechanism].epsilon_per_score(budget, d)
 
 
-def noise_scale(mechanism, epsilon, k, d, sensitivity):
+def noise_scale(mechanism, budget, k, d, sensitivity):
     """Scale of the noise on each score, from the package's mechanisms."""
     steps = grid_sensitivity(sensitivity, _ROUNDING_ERROR)
     if mechanism == SUPPORT:
-        return OneShotTopK.for_budget(epsilon, k, steps).noise_scale
-    if mechanism == EVEN:
-        return LaplaceMechanism.for_budget(epsilon, 0.0, d, steps).noise_scale
-    if mechanism == CUBE:
-        return KNormMechanism.for_budget(epsilon, 0.0, d, steps).scale * GRID
-    return GaussianMechanism.for_budget(epsilon, DELTA, d, steps).noise_scale
+        return OneShotTopK.for_budget(budget, k, steps).noise_scale
+    return _OF_SCORES[mechanism].for_budget(budget, d, steps).scale * GRID
+
+
+_OF_SCORES = {EVEN: LaplaceMechanism, CUBE: KNormMechanism, GAUSSIAN: GaussianMechanism}
 
 
 def noise_of(seed, mechanism, epsilon):

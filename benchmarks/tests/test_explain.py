@@ -10,6 +10,7 @@ pytest.importorskip("matplotlib", reason="the benchmark draws with matplotlib")
 
 from benchmarks import attack, explain
 from skdpmic import DPMICScorer
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 
@@ -41,7 +42,7 @@ def test_the_law_of_the_picture_is_that_of_the_noise_which_is_drawn():
     """10,000 draws, in 23 intervals: each share within the binomial quantiles at alpha / 23."""
     n, law = 10_000, explain.law_of_published(0.3)
     steps = grid_sensitivity(mtv_r_sensitivity(explain.N_ROWS, knows_margins=True), 0)
-    drawn, _ = LaplaceMechanism.for_budget(explain.EPSILON, 0.0, 1, steps).release(
+    drawn, _ = LaplaceMechanism.for_budget(budget_of(explain.EPSILON), 1, steps).release(
         np.full(n, 0.3), np.random.default_rng(0).bytes
     )
     counts = np.histogram(drawn, explain.EDGES)[0]

@@ -213,7 +213,7 @@ def test_noise_and_grids_are_those_of_the_package(name, parameters):
     for mechanism, estimator in fits.items():
         estimator.fit(pool.X, pool.y)
         ((_, _, values, scale),) = ways.private_ways(scores, 5, d, [2.0], mechanisms=[mechanism])
-        per_score = ways.epsilon_per_score(mechanism, 2.0, 5, d)
+        per_score = ways.epsilon_per_score(mechanism, ways.budget_of_way(mechanism, 2.0), 5, d)
         if name.startswith("MICr"):
             assert STATISTICS[name].grid(n, per_score, None) == (estimator.B_, estimator.c_)
         if mechanism == ways.CUBE:  # whose noise_scale_ is the standard deviation

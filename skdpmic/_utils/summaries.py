@@ -168,8 +168,8 @@ def _p_value(p):
     return "not tested" if math.isnan(p) else f"{p:.1g}"
 
 
-def shown_search(search, broken_by):
-    """The parameters chosen by a :class:`PrivateGridSearch`."""
+def shown_search(search, broken_by, earlier):
+    """The parameters chosen by a :class:`PrivateGridSearch`; `earlier` says what steps before a private one may do."""
     chosen = ", ".join(f"{name}={shortened(repr(value), _MOST_LETTERS)}" for name, value in search.best_params_.items())
     of_what = "the choice and the private steps of the refit" if hasattr(search, "best_estimator_") else "the choice"
     noise = f"one-sided exponential noise of scale {in_short(search.noise_scale_)}, on each mean score over its range"
@@ -179,6 +179,7 @@ def shown_search(search, broken_by):
         ("Cost", f"{budget(*search.privacy_spent_)}, for {of_what}"),
         ("Noise", "none" if search.noise_scale_ == 0 else noise),
         ("Subsets", f"{search.n_subsets_:,}"),
+        *([("Not covered", f"the refit: {earlier} before a private step")] if earlier else []),
     ]
     terms = ReleaseTerms(None, "one-shot", *search.privacy_spent_, None, None, tuple(dict.fromkeys(broken_by)))
     return Summary(facts, _broken(terms), terms=(terms,))

@@ -185,7 +185,10 @@ def _growth(epsilon, rows):
 
 def round_up(number, value=exact):
     """The smallest float whose `value` is not below the Fraction `number`."""
-    rounded = float(number)
+    try:
+        rounded = float(number)
+    except OverflowError:
+        return math.inf
     return rounded if value(rounded) >= number else math.nextafter(rounded, math.inf)
 
 

@@ -16,7 +16,8 @@ from skdpmic.release.summary.summary_result import PrivateSummary
 
 _NOT_COVERED = (
     "the output of transform, and encoders or models fitted afterwards: they contain or have seen records",
-    "earlier steps that learnt from all records, and parameters chosen by looking at the records",
+    "earlier steps that learnt from all records, or copied, resampled or joined them, and parameters chosen by looking "
+    "at the records",
     "cross-validated scores, and choices made by them without noise",
     "error messages, running time and memory of the computation",
     "conclusions about the population: these are what is published",

@@ -10,8 +10,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic.privacy.parameters import exact
-
 # Each term of a sum below has fewer than eight relative roundings of 2**-53, and the sum three more.
 _ROUNDING = 2.0**-48
 _TINY = 4 * 2.0**-1074  # covers underflow
@@ -103,35 +101,6 @@ def epsilon_within(rho, delta):
     while epsilon > 0 and rho_for(epsilon, delta) > rho:
         epsilon = _rounded_down(epsilon * (1 - 2.0**-_BITS))
     return epsilon
-
-
-@lru_cache(maxsize=256)
-def divided(epsilon, delta, share):
-    """A budget split into two parts, for two releases that together cost at most the whole.
-
-    Parameters
-    ----------
-    epsilon : float, above 0
-    delta : float in [0, 1)
-    share : Fraction in [0, 1)
-        Share of the first part, which needs no delta: of epsilon, or of rho if delta is above 0.
-
-    Returns
-    -------
-    first, second : Fraction or float
-        The epsilon of each part; the second part also has delta.
-    """
-    if share == 0:
-        return Fraction(0), epsilon
-    if epsilon == math.inf:
-        return math.inf, math.inf
-    if delta == 0:
-        return share * exact(epsilon), (1 - share) * exact(epsilon)
-    rho = Fraction(rho_for(epsilon, delta))
-    first = math.sqrt(2 * share * rho)  # its rho is epsilon**2 / 2
-    while Fraction(first) ** 2 > 2 * share * rho:
-        first = math.nextafter(first, 0.0)
-    return Fraction(first), epsilon_within((1 - share) * rho, delta)
 
 
 def delta_of(rho, epsilon):

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtri
 
-from skdpmic.privacy.composition import rho_for, scale_for_rho
+from skdpmic.privacy.composition import scale_for_rho
 from skdpmic.privacy.cube_law import CubeLaw, reach_of_coordinate, reach_of_largest
 from skdpmic.privacy.noise import discrete_gaussian, discrete_k_norm, discrete_laplace
 from skdpmic.privacy.parameters import exact
@@ -111,7 +111,7 @@ class _NoisyScores(NoiseOnGrid):
 
 
 class LaplaceMechanism(_NoisyScores):
-    """Discrete Laplace noise on several scores, whole budget epsilon (MICr-Lap; ``docs/theory/laplace.md``).
+    """Discrete Laplace noise on several scores, pure budget (MICr-Lap; ``docs/theory/laplace.md``).
 
     Parameters
     ----------
@@ -125,14 +125,14 @@ class LaplaceMechanism(_NoisyScores):
     _law = stats.laplace
 
     @classmethod
-    def for_budget(cls, epsilon, delta, n_scores, steps):
-        """The mechanism that spends epsilon / n_scores on each of `n_scores` scores of sensitivity `steps`."""
-        return cls(scale_for_budget(epsilon, n_scores * steps))
+    def for_budget(cls, budget, n_scores, steps):
+        """The mechanism that spends an equal share of epsilon on each of `n_scores` scores of sensitivity `steps`."""
+        return cls(scale_for_budget(budget.epsilon, n_scores * steps))
 
     @staticmethod
-    def epsilon_per_score(epsilon, delta, n_scores):
+    def epsilon_per_score(budget, n_scores):
         """The epsilon of each score."""
-        return float(epsilon) / n_scores
+        return float(budget.epsilon) / n_scores
 
     def _noise(self, size, random_bytes):
         return discrete_laplace(self.scale, size, random_bytes)
@@ -142,7 +142,7 @@ class LaplaceMechanism(_NoisyScores):
 
 
 class GaussianMechanism(_NoisyScores):
-    """Discrete Gaussian noise on several scores, whole budget (epsilon, delta) (``docs/theory/gaussian.md``).
+    """Discrete Gaussian noise on several scores, budget in zCDP (``docs/theory/gaussian.md``).
 
     Parameters
     ----------
@@ -155,14 +155,14 @@ class GaussianMechanism(_NoisyScores):
     _law = stats.norm
 
     @classmethod
-    def for_budget(cls, epsilon, delta, n_scores, steps):
-        """The mechanism with budget (epsilon, delta) for `n_scores` scores of sensitivity `steps` each."""
-        return cls(scale_for_rho(rho_for(epsilon, delta), n_scores, steps))
+    def for_budget(cls, budget, n_scores, steps):
+        """The mechanism that spends rho on `n_scores` scores of sensitivity `steps` each."""
+        return cls(scale_for_rho(budget.rho, n_scores, steps))
 
     @staticmethod
-    def epsilon_per_score(epsilon, delta, n_scores):
+    def epsilon_per_score(budget, n_scores):
         """The epsilon of Laplace noise on one score with the same standard deviation: 2 sqrt(rho / n_scores)."""
-        return 2 * math.sqrt(rho_for(epsilon, delta) / n_scores)
+        return 2 * math.sqrt(budget.rho / n_scores)
 
     def _noise(self, size, random_bytes):
         return discrete_gaussian(self.scale**2, size, random_bytes)
@@ -173,7 +173,7 @@ class GaussianMechanism(_NoisyScores):
 
 @dataclass(frozen=True)
 class KNormMechanism(_NoisyScores):
-    """Noise in a cube on several scores together, whole budget epsilon (``docs/theory/k_norm.md``).
+    """Noise in a cube on several scores together, pure budget (``docs/theory/k_norm.md``).
 
     The vector z of all noise has P(z) proportional to ``exp(-max(abs(z)) / scale)``. It is uncorrelated between
     scores, but not independent.
@@ -193,14 +193,14 @@ class KNormMechanism(_NoisyScores):
     is_independent = False
 
     @classmethod
-    def for_budget(cls, epsilon, delta, n_scores, steps):
+    def for_budget(cls, budget, n_scores, steps):
         """The mechanism that spends epsilon on `n_scores` scores of sensitivity `steps` each."""
-        return cls(scale_for_budget(epsilon, steps), n_scores)
+        return cls(scale_for_budget(budget.epsilon, steps), n_scores)
 
     @staticmethod
-    def epsilon_per_score(epsilon, delta, n_scores):
+    def epsilon_per_score(budget, n_scores):
         """The epsilon of Laplace noise on one score with the same standard deviation."""
-        return float(epsilon) * math.sqrt(6 / ((n_scores + 1) * (n_scores + 2)))
+        return float(budget.epsilon) * math.sqrt(6 / ((n_scores + 1) * (n_scores + 2)))
 
     @property
     def noise_scale(self):

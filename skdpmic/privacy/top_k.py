@@ -12,7 +12,8 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
-from skdpmic.privacy.composition import rho_for, scale_for_rho
+from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import scale_for_rho
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
 from skdpmic.privacy.noise import exponential_choice, geometric
 
@@ -21,7 +22,8 @@ def needs_no_delta(epsilon, delta, k):
     """Whether the one-shot mechanism, which spends epsilon only, has the smaller standard deviation of the noise."""
     if delta == 0:
         return True
-    return OneShotTopK.epsilon_per_score(epsilon, k) >= ExponentialTopK.epsilon_per_score(epsilon, delta, k)
+    at_once = OneShotTopK.epsilon_per_score(budget_of(epsilon), k)
+    return at_once >= ExponentialTopK.epsilon_per_score(budget_of(epsilon, delta), k)
 
 
 @dataclass(frozen=True)
@@ -72,14 +74,14 @@ class OneShotTopK(_TopK):
     _law = stats.expon
 
     @classmethod
-    def for_budget(cls, epsilon, k, steps):
-        """The mechanism with budget `epsilon` for scores of sensitivity `steps`: scale 2 k steps / epsilon."""
-        return cls(k, scale_for_budget(epsilon, 2 * k * steps))
+    def for_budget(cls, budget, k, steps):
+        """The mechanism that spends epsilon on scores of sensitivity `steps`: scale 2 k steps / epsilon."""
+        return cls(k, scale_for_budget(budget.epsilon, 2 * k * steps))
 
     @staticmethod
-    def epsilon_per_score(epsilon, k):
+    def epsilon_per_score(budget, k):
         """Sensitivity over the standard deviation of the noise, which equals the scale."""
-        return float(epsilon) / (2 * k)
+        return float(budget.epsilon) / (2 * k)
 
     def margin(self, confidence):
         """Half-width of an interval of at least this confidence for the noise on the difference of two scores.
@@ -147,14 +149,14 @@ class ExponentialTopK(_TopK):
     _law = stats.gumbel_r
 
     @classmethod
-    def for_budget(cls, epsilon, delta, k, steps):
-        """The mechanism with budget (epsilon, delta) for scores of sensitivity `steps`: sqrt(k / (2 rho)) steps."""
-        return cls(k, scale_for_rho(rho_for(epsilon, delta), k, steps))
+    def for_budget(cls, budget, k, steps):
+        """The mechanism that spends rho on scores of sensitivity `steps`: scale sqrt(k / (2 rho)) steps."""
+        return cls(k, scale_for_rho(budget.rho, k, steps))
 
     @staticmethod
-    def epsilon_per_score(epsilon, delta, k):
+    def epsilon_per_score(budget, k):
         """Sensitivity over the standard deviation of the noise, which is pi / sqrt(6) times the scale."""
-        return math.sqrt(6) / math.pi * math.sqrt(2 * rho_for(epsilon, delta) / k)
+        return math.sqrt(6) / math.pi * math.sqrt(2 * budget.rho / k)
 
     def margin(self, confidence):
         """Half-width of an interval of at least this confidence for the noise on the difference of two scores.

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from scipy import stats
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import divided
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.in_turn import ChoicesInTurn
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, law_of_scale, scale_for_budget, to_grid
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, needs_no_delta
@@ -61,12 +61,17 @@ class _OfScores:
     @property
     def epsilon_of_target(self):
         """The epsilon spent on the target itself."""
-        return self._budgets[0]
+        return self._budget.part(self._of_target).epsilon if self.learns else Fraction(0)
 
     @property
-    def _budgets(self):
-        """The epsilons of the target and of the scores."""
-        return divided(self.epsilon, self.delta if self._uses_delta() else 0.0, self._of_target)
+    def _budget(self):
+        """The budget of all of it."""
+        return budget_of(self.epsilon, self.delta if self._uses_delta() else 0.0)
+
+    @property
+    def _of_scores(self):
+        """The budget of the scores."""
+        return self._budget.part(1 - self._of_target)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids for this budget per score."""
@@ -110,11 +115,11 @@ class NoisyScores(_OfScores):
     @property
     def epsilon_per_feature(self):
         """Budget per score: the epsilon at which Laplace noise on one score has the same standard deviation."""
-        return self.noise.epsilon_per_score(self._budgets[1], self.delta, self.n_features)
+        return self.noise.epsilon_per_score(self._of_scores, self.n_features)
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        return self.noise.for_budget(self._budgets[1], self.delta, self.n_features, steps)
+        return self.noise.for_budget(self._of_scores, self.n_features, steps)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes; the measure knows the shares of the target."""
@@ -213,20 +218,20 @@ class BestFeatures(_OfScores):
     @property
     def epsilon_per_feature(self):
         """Sensitivity of a score over the standard deviation of the noise."""
-        if self._uses_delta():
-            return ExponentialTopK.epsilon_per_score(self._of_choices, self.delta, self.k)
-        return OneShotTopK.epsilon_per_score(self._of_choices, self.k)
+        return self._noise.epsilon_per_score(self._of_choices, self.k)
+
+    @property
+    def _noise(self):
+        return ExponentialTopK if self._uses_delta() else OneShotTopK
 
     @property
     def _of_choices(self):
-        """The epsilon of the choices."""
-        return self._budgets[1]
+        """The budget of the choices."""
+        return self._of_scores
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        if self._uses_delta():
-            return ExponentialTopK.for_budget(self._of_choices, self.delta, self.k, steps)
-        return OneShotTopK.for_budget(self._of_choices, self.k, steps)
+        return self._noise.for_budget(self._of_choices, self.k, steps)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""
@@ -269,13 +274,13 @@ class JointFeatures(BestFeatures):
         return self.n_kept + self.k - 1
 
     @property
-    def _parts(self):
-        """The epsilons of the scores by themselves and of the choices."""
-        return divided(self._budgets[1], self.delta if self._uses_delta() else 0.0, OF_CHOSEN)
+    def _of_each_own(self):
+        """The epsilon of each of the scores by themselves."""
+        return self._of_scores.part(OF_CHOSEN).epsilon / self._n_own
 
     @property
     def _of_choices(self):
-        return self._parts[1]
+        return self._of_scores.part(1 - OF_CHOSEN)
 
     def _squares(self):
         """Squared epsilons of independent draws."""
@@ -283,7 +288,7 @@ class JointFeatures(BestFeatures):
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`, single or joint."""
-        return ChoicesInTurn(super().noise_for(steps), scale_for_budget(self._parts[0] / self._n_own, steps))
+        return ChoicesInTurn(super().noise_for(steps), scale_for_budget(self._of_each_own, steps))
 
     def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
         def scores_beside(feature, taken):

@@ -1,8 +1,10 @@
 """The candidates of a private search, and the checks before any is fitted."""
 
 import functools
-import inspect
+import numbers
 import warnings
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from scipy import sparse
@@ -15,8 +17,15 @@ from skdpmic._utils.errors import is_invalid_parameter, without_data
 from skdpmic._utils.readable import refuse_unreadable
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic.counting.distributed import feature_names
-from skdpmic.search.cost_of_fits import UNIVARIATE, UNKNOWN, given_the_table, is_private, private_steps
-from skdpmic.selection.scorer import DPMICScorer
+from skdpmic.search.cost_of_fits import (
+    UNIVARIATE,
+    UNKNOWN,
+    as_estimator,
+    given_the_table,
+    is_private,
+    private_steps,
+    widths_in,
+)
 from skdpmic.table.frames import declared_by_name
 from skdpmic.table.weights import check_weights, check_weights_given
 
@@ -89,7 +98,7 @@ def refuse_unreadable_for(candidates, X, y):
         private = getattr(step, "score_func", None) if as_array else step
         if not is_private(private):
             continue
-        scorer = clone(_scorer_of(private))
+        scorer = clone(as_estimator(private))
         described = repr([scorer._computed, scorer._facts()])
         if described not in seen:
             seen.add(described)
@@ -100,23 +109,26 @@ def refuse_unreadable_for(candidates, X, y):
 
 def private_estimators(candidate):
     """The private estimators in a candidate; for a function form, the scorer it fits."""
-    return [_scorer_of(private) for private in private_steps(candidate).values()]
+    return [as_estimator(private) for private in private_steps(candidate).values()]
 
 
 def check_private_steps(candidates, X, numbers_of_samples):
     """Raise the errors of a private step that depend on the number of samples, not on the values in X and y."""
+    n_features_in, names = _columns_of(X)
     for candidate in candidates:
-        for estimator in private_estimators(candidate):
+        widths = widths_in(candidate, n_features_in)
+        for private in private_steps(candidate).values():
+            estimator = as_estimator(private)
             if estimator.max_rows_per_group is not None:
                 raise ValueError(
                     f"max_rows_per_group must be None inside PrivateGridSearch, got {estimator.max_rows_per_group!r}: "
                     "it assigns rows, not people, to subsets, so one person may be in several subsets."
                 )
-            _check_before_data(estimator, numbers_of_samples)
+            _check_before_data(estimator, widths.get(id(private), {estimator._n_kept() + 1}), numbers_of_samples)
     declared = declared_by_name(X)
     for candidate in candidates:
-        for estimator, n_features, names in given_the_table(candidate, *_columns_of(X)):
-            _check_columns(_scorer_of(estimator), n_features, names, declared)
+        for private, n_features, of_columns in given_the_table(candidate, n_features_in, names):
+            _check_columns(as_estimator(private), n_features, of_columns, declared)
 
 
 def check_weights_of(candidates, params, n_samples):
@@ -126,20 +138,31 @@ def check_weights_of(candidates, params, n_samples):
         check_weights(value, n_samples)
     for candidate in candidates:
         for path, private in private_steps(candidate).items():
-            max_weight = getattr(_scorer_of(private), "max_weight", None)
+            max_weight = getattr(as_estimator(private), "max_weight", None)
             own = weights.get(f"{path}__sample_weight" if path else "sample_weight")
             if max_weight is None or not weights or isinstance(private, functools.partial):
                 check_weights_given(own, max_weight)
 
 
-def _check_before_data(estimator, numbers_of_samples):
-    """Raise the errors of a fit to each of these numbers of samples that do not depend on the data."""
+def _check_before_data(estimator, numbers_of_features, numbers_of_samples):
+    """Raise the errors of a fit to tables of these shapes that do not depend on the data."""
     estimator._check_parameters()
     facts = estimator._facts()
     if facts.needs_ranges and not facts.read_from_data:
-        facts.describe_unseen(facts.n_features or 1, None)
-    for n_samples in numbers_of_samples:
-        estimator._measure(n_samples, 1, facts.n_classes)
+        _check_entries(facts)
+    for n_samples, n_features in product(numbers_of_samples, numbers_of_features):
+        estimator._measure(n_samples, n_features, facts.n_classes)
+
+
+def _check_entries(facts):
+    """Raise if an entry of bounds or categories, or the target's, is invalid, whichever columns the table has."""
+    keys = [key for entries in (facts.bounds, facts.categories) if isinstance(entries, dict) for key in entries]
+    numbered = {key for key in keys if isinstance(key, numbers.Integral)}
+    if 0 < len(numbered) < len(keys):
+        return  # by name and by number: only the table can tell whether they fit
+    others = sorted(set(range(max(numbered, default=-1) + 1)) - numbered)
+    facts = replace(facts, keep=others, reads_kept=False)
+    facts.describe_unseen(facts.n_features or 1, None)
 
 
 def _refuse_table(estimator, X, y):
@@ -150,21 +173,18 @@ def _refuse_table(estimator, X, y):
     estimator._records(X, y)
 
 
-def _scorer_of(private):
-    """A private estimator itself; for a function form, the scorer it fits."""
-    if not isinstance(private, functools.partial):
-        return private
-    inspect.signature(private).bind(None, None)  # a TypeError if an argument other than X and y is missing
-    return DPMICScorer(**private.keywords)
+def n_columns(X):
+    """The number of columns of a table; None if unknown."""
+    shape = getattr(X, "shape", None) or np.shape(X[:1])
+    return shape[1] if len(shape) == 2 else None
 
 
 def _columns_of(X):
     """The number of columns of a table (None if unknown) and their names (None if they have none, or UNKNOWN)."""
-    shape = getattr(X, "shape", None) or np.shape(X[:1])
     names = feature_names(X)
     if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
         names = UNKNOWN  # scikit-learn determines the kind of dataframe
-    return shape[1] if len(shape) == 2 else None, names
+    return n_columns(X), names
 
 
 def _check_columns(private, n_features, names, declared):

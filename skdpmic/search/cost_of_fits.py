@@ -1,6 +1,7 @@
 """The privacy cost of one fit, including all private estimators inside the fitted object."""
 
 import functools
+import inspect
 import math
 from collections import defaultdict
 from fractions import Fraction
@@ -45,8 +46,9 @@ def cost_of_fit(estimator, n_features=None):
     Parameters
     ----------
     estimator : estimator or function form
-    n_features : int, default=None
-        Number of columns of the table; if None, rho is not computed and is 0.
+    n_features : int or UNKNOWN, default=None
+        Number of columns of the table; if None, rho is not computed and is 0. With UNKNOWN, the cost is that of the
+        costliest release with the same epsilon and delta.
 
     Raises
     ------
@@ -54,8 +56,7 @@ def cost_of_fit(estimator, n_features=None):
         If a private estimator is inside another estimator that fits it an unknown number of times, or if there is a
         private search inside.
     """
-    widths = None if n_features is None else _widths(estimator, n_features)
-    return _cost_of_part(estimator, widths)
+    return _cost_of_part(estimator, None if n_features is None else widths_in(estimator, n_features))
 
 
 def _cost_of_part(estimator, widths):
@@ -138,12 +139,21 @@ def given_the_table(estimator, n_features, names):
                 yield from given_the_table(transformer, len(columns), columns if by_name else names and UNKNOWN)
 
 
-def _widths(estimator, n_features):
-    """Number of columns of each private estimator in `estimator`, by id; without those for which it is unknown."""
+def widths_in(estimator, n_features):
+    """Numbers of columns of each private estimator in `estimator`, by id; without those for which they are unknown."""
     widths = defaultdict(set)
     for private, width, _ in given_the_table(estimator, n_features, None):
-        widths[id(private)].add(width)
+        if width not in (None, UNKNOWN):
+            widths[id(private)].add(width)
     return widths
+
+
+def as_estimator(private):
+    """A private estimator itself; for a function form, the scorer it fits."""
+    if not isinstance(private, functools.partial):
+        return private
+    inspect.signature(private).bind(None, None)  # a TypeError if an argument other than X and y is missing
+    return DPMICScorer(**private.keywords)
 
 
 def _own_cost(private, widths):
@@ -151,19 +161,24 @@ def _own_cost(private, widths):
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
     if "epsilon" not in given:
         raise ValueError(f"epsilon must be among the arguments of functools.partial({private.func.__name__}, ...).")
-    epsilon, delta = given["epsilon"], given.get("delta", 0.0)
-    rho = Fraction(0) if widths is None else _rho(private, widths.get(id(private)), epsilon, delta)
-    return FitCost(epsilon if epsilon == math.inf else exact(epsilon), exact(delta), 1, rho)
-
-
-def _rho(private, widths, epsilon, delta):
-    """The charge of a ledger with zCDP composition, or an upper bound if the number of columns is unknown."""
-    fitted = DPMICScorer(**private.keywords) if isinstance(private, functools.partial) else private
+    whole = Cost(given["epsilon"], given.get("delta", 0.0))
+    if widths is None:
+        return _of_costs([whole])._replace(rho=Fraction(0))
+    fitted = as_estimator(private)
     fitted._check_parameters()
-    if widths:
-        return max(fitted._cost_for(width).in_zcdp for width in widths)
-    # However a release is split, its charge is at most that of a single part with its epsilon (and delta).
-    return max(Cost(epsilon).in_zcdp, Cost.concentrated(epsilon, delta).in_zcdp if delta > 0 else 0)
+    return _of_costs([fitted._cost_for(width) for width in widths.get(id(private), ())] or _at_most(*whole[:2]))
+
+
+def _at_most(epsilon, delta):
+    """Costs that are not exceeded however a release with this budget is split, on any number of columns."""
+    return [Cost(epsilon, delta, Cost(epsilon).in_zcdp), *([Cost.concentrated(epsilon, delta)] if delta > 0 else [])]
+
+
+def _of_costs(costs):
+    """The largest of each, as of one fit."""
+    epsilon = max(cost.epsilon for cost in costs)
+    delta, rho = max(exact(cost.delta) for cost in costs), max(cost.in_zcdp for cost in costs)
+    return FitCost(epsilon if epsilon == math.inf else exact(epsilon), delta, 1, rho)
 
 
 def _parameters(estimator):

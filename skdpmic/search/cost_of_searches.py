@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import sklearn.model_selection
-from sklearn.model_selection import ParameterGrid
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.summaries import Summary, as_html
@@ -17,12 +15,12 @@ from skdpmic._utils.texts import budget, in_short
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
-from skdpmic.search.candidates import candidate_with
-from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
+from skdpmic.search.cost_of_candidates import BUDGET, costs_at_random, costs_in_grid, largest
+from skdpmic.search.cost_of_fits import UNKNOWN, FitCost, cost_of_fit, is_private, private_steps, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
+from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, warn_about_learning
 from skdpmic.search.priced_steps import candidates_of, priced_steps, unpriced_steps
 
-_DIVIDES = ("k", "criterion", "mechanism")  # parameters that change the number of parts of a release
 _GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
 _RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
 _ON_FOLDS = "on folds assigned without looking at the records"
@@ -30,6 +28,7 @@ _NOT_COVERED = (
     "Cross-validated scores, and choices made by them, are raw functions of held-out records and not covered by the "
     "guarantee."
 )
+_MAY_LEARN = "before a private step; no guarantee holds if they learn from all rows"
 _ADD_THEM = "private by the accounting of another library; add their cost, once for each fit"
 
 
@@ -51,6 +50,9 @@ class SearchCost:
         Parameter names of the steps that are counted.
     not_priced : tuple of str
         Steps that appear to be private by the accounting of another library; these are **not** counted.
+    earlier : tuple of str
+        Steps that come before a private one and may learn from all rows. If they do, the guarantee does not hold, at
+        any cost.
 
     Examples
     --------
@@ -70,10 +72,12 @@ class SearchCost:
     charged_rho: float | None = None
     priced: tuple[str, ...] = ()
     not_priced: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
 
     def __repr__(self):
         rho = "" if self.charged_rho is None else f", charged_rho={self.charged_rho}"
         missing = f", not_priced={self.not_priced}" if self.not_priced else ""
+        missing += f", earlier={self.earlier}" if self.earlier else ""
         return (
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
             f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}, priced={self.priced}"
@@ -87,6 +91,7 @@ class SearchCost:
             ("Charged", f"{budget(self.charged_epsilon, self.charged_delta)}{rho}, in {self.n_fits:,} fits"),
             ("Priced", ", ".join(self.priced) or "nothing"),
             *([("Not priced", f"{', '.join(self.not_priced)}: {_ADD_THEM}")] if self.not_priced else []),
+            *([("Earlier", f"{', '.join(self.earlier)}: {_MAY_LEARN}")] if self.earlier else []),
             ("Not covered", _NOT_COVERED),
         ]
         return as_html(Summary(facts, []), "Privacy cost")
@@ -115,20 +120,22 @@ def search_cost(
     Returns
     -------
     SearchCost
-        Has the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced and not_priced.
+        Has the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced, not_priced and
+        earlier.
 
     Raises
     ------
     TypeError
         If `estimator` is not an estimator, or is a PrivateGridSearch, whose choice costs its own `epsilon`.
     ValueError
-        If the cost has no bound or requires `n_samples`; if `cv` is given for a search, which has its own; with
+        If the cost has no bound, for example because a step before a private one resamples rows, so that one record
+        may become many; if it requires `n_samples`; if `cv` is given for a search, which has its own; with
         `n_features`, if a parameter of a private estimator is invalid.
 
     Warns
     -----
     PrivacyLeakWarning
-        If the splits depend on labels or groups.
+        If the splits depend on labels or groups, or a step before a private one may learn from all rows.
     UserWarning
         If a step appears to be private by the accounting of another library, or no private estimator is found.
 
@@ -142,9 +149,11 @@ def search_cost(
     possible value. A private function hidden in a lambda is not seen. The `memory` of a pipeline does not save fits of
     private steps, which are never cached.
 
-    With `n_features`, a ledger with composition="zcdp" is charged exactly `charged_rho` if each private estimator gets
-    all columns, or a list of them, and at most that if an earlier step may change their number. (If `delta` is set but
-    not used, `charged_delta` is more than the actual charge.)
+    With `n_features`, the cost is that of the releases that the fits will make: a ledger with composition="zcdp" is
+    charged exactly `charged_rho` if each private estimator gets all columns, or a list of them. It is charged at most
+    that if an earlier step may change their number, if ``criterion="auto"`` turns out to choose by joint scores, or if
+    a search draws candidates or drops some on the way. Without `n_features`, a `delta` that is set counts even if the
+    release does not use it.
 
     With `max_rows_per_group`, the cost is per person. A person counts in every training set, or in all but one if the
     folds are those of GroupKFold or StratifiedGroupKFold; the groups must then be the people.
@@ -187,7 +196,7 @@ def search_cost(
         n_splits, n_trainings = count_splits(estimator.cv, estimator.estimator, n_samples, has_people)
         warn_about_splits_by_records(estimator.cv, estimator.estimator, has_people)
         rounds = _rounds(estimator, n_splits, n_samples, n_features)
-        refit = _largest(itertools.chain.from_iterable(rounds)) if estimator.refit else FitCost()
+        refit = largest(itertools.chain.from_iterable(rounds)) if estimator.refit else FitCost()
         fits = total_cost(itertools.chain.from_iterable(rounds))
     else:
         _check_can_be_fitted(estimator)
@@ -197,7 +206,9 @@ def search_cost(
         if cv is not None:
             warn_about_splits_by_records(cv, estimator, has_people)
         fits, refit = cost_of_fit(estimator, n_features), FitCost()
-    unpriced = unpriced_steps(candidates)
+    earlier, unpriced = earlier_steps(candidates), unpriced_steps(candidates)
+    refuse_resampling(earlier)
+    warn_about_learning(earlier, stacklevel=2)
     if unpriced:
         _warn_about_unpriced(unpriced)
     elif not fits.n_private:
@@ -211,6 +222,7 @@ def search_cost(
         charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
         priced=priced_steps(candidates),
         not_priced=tuple(unpriced),
+        earlier=tuple(earlier),
     )
 
 
@@ -270,69 +282,23 @@ def _check_can_be_fitted(estimator):
 
 def _rounds(search, n_splits, n_samples, n_features):
     """Costs of the candidates in each round of the search; only halving searches have several rounds."""
+    if hasattr(search, "factor"):
+        owner, _, own = search.resource.rpartition("__")
+        if own in BUDGET:
+            raise ValueError(f"the cost has no known bound with resource={search.resource!r}.")
+        steps = candidates_of(search.estimator, _grids(search))
+        if search.resource != "n_samples" and any(owner in private_steps(candidate) for candidate in steps):
+            n_features = n_features and UNKNOWN  # the search sets a parameter of a private step, in each round
     if isinstance(search, _kinds(*_GRIDS)):
-        costs = _costs_in_grid(search.estimator, search.param_grid, n_features)
+        costs = costs_in_grid(search.estimator, search.param_grid, n_features)
     else:
-        costs = _costs_at_random(search, _n_candidates(search, n_splits, n_samples), n_features)
+        n_candidates = _n_candidates(search, n_splits, n_samples)
+        costs = costs_at_random(search.estimator, _grids(search), n_candidates, n_features)
     return _halving_rounds(search, costs, n_splits, n_samples) if hasattr(search, "factor") else [costs]
-
-
-def _largest(costs):
-    """The largest epsilon, delta, number and rho among the candidates, because the choice is unknown."""
-    return FitCost(*map(max, zip(*costs, strict=True)))
 
 
 def _as_float(number, value=exact):
     return math.inf if number == math.inf else round_up(number, value)
-
-
-# --- Candidates ---------------------------------------------------------------------------------------------------
-
-
-def _costs_in_grid(estimator, grid, n_features):
-    return [cost_of_fit(candidate_with(estimator, parameters), n_features) for parameters in ParameterGrid(grid)]
-
-
-def _costs_at_random(search, n_candidates, n_features):
-    """The largest cost, once for each candidate that can be drawn."""
-    grids = _grids(search)
-    if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
-        n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are sampled without replacement
-    bearing = [_what_bears_on_cost(search.estimator, grid, n_features is not None) for grid in grids]
-    worst = [_costs_in_grid(search.estimator, grid, n_features) for grid in bearing]
-    return [_largest(itertools.chain.from_iterable(worst))] * n_candidates
-
-
-def _what_bears_on_cost(estimator, grid, with_rho):
-    """The part of `grid` that can change the cost of a fit, with distributions replaced by the end of their support."""
-    now = estimator.get_params()
-    relevant = {}
-    for name, values in grid.items():
-        own = name.rpartition("__")[2]
-        is_cost = own in ("epsilon", "delta") or (with_rho and own in _DIVIDES)
-        if hasattr(values, "rvs"):
-            if is_cost:
-                relevant[name] = [_upper_end(name, values, with_rho)]
-            elif not _is_plain(now.get(name)):
-                raise ValueError(f"the cost has no known bound: {name} is drawn from a distribution of estimators.")
-        elif is_cost or not all(map(_is_plain, [now.get(name), *values])):
-            relevant[name] = values
-    return relevant
-
-
-def _is_plain(value):
-    return value is None or isinstance(value, str | bytes | int | float | np.generic)
-
-
-def _upper_end(name, distribution, with_rho):
-    if with_rho:  # rho may fall as a parameter grows: a larger epsilon may change the mechanism
-        raise ValueError(
-            f"n_features must be None if {name} is drawn from a distribution: charged_rho then has no known bound."
-        )
-    end = float(distribution.support()[1]) if hasattr(distribution, "support") else math.inf
-    if end == math.inf:
-        raise ValueError(f"the cost has no bound: {name} is drawn from a distribution without a known upper end.")
-    return end
 
 
 # --- Halving ------------------------------------------------------------------------------------------------------
@@ -343,8 +309,6 @@ def _halving_rounds(search, costs, n_splits, n_samples):
 
     The candidates with the largest epsilon, delta and number may differ, so each of these is sorted separately.
     """
-    if search.resource.rpartition("__")[2] in ("epsilon", "delta"):
-        raise ValueError(f"the cost has no known bound with resource={search.resource!r}.")
     costs = list(map(FitCost, *(sorted(column, reverse=True) for column in zip(*costs, strict=True))))
     rounds, n_candidates = [], len(costs)
     for _ in range(_n_rounds(search, n_candidates, n_splits, n_samples)):

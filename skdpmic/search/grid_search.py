@@ -28,6 +28,7 @@ from skdpmic._utils.summaries import ShownInNotebooks, shown_search
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.filters import Cost, round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
@@ -39,11 +40,13 @@ from skdpmic.search.candidates import (
     candidates_with,
     check_private_steps,
     check_weights_of,
+    n_columns,
     private_estimators,
     refuse_unreadable_for,
     warn_about_unknown,
 )
-from skdpmic.search.cost_of_fits import cost_of_fit
+from skdpmic.search.cost_of_fits import UNKNOWN, cost_of_fit
+from skdpmic.search.earlier_steps import earlier_steps, in_words, refuse_resampling, warn_about_learning
 
 
 @parameters
@@ -153,6 +156,10 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
     `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`. There is no
     `best_estimator_`.
 
+    If a step before a private one resamples rows, one record may become many, and `fit` refuses to refit; if it may
+    learn from all rows, `fit` warns, and the summary and the card of the search name it. The choice is private in
+    either case.
+
     See ``docs/theory/search.md`` for the theorem. Not covered by the guarantee: errors raised on invalid data, timing.
 
     References
@@ -227,7 +234,11 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             self.n_subsets_ = self._check_n_subsets(n_samples)
             self._check_private_estimators(candidates, X, n_samples)
             check_weights_of(candidates, params, n_samples)
-            costs = [cost_of_fit(candidate) for candidate in candidates]
+            costs = [cost_of_fit(candidate, n_columns(X) or UNKNOWN) for candidate in candidates]
+            if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
+                earlier = earlier_steps(candidates)
+                refuse_resampling(earlier)
+                warn_about_learning(earlier, stacklevel=2)
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
 
@@ -252,7 +263,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         self.best_index_, self.best_params_ = chosen, grid[chosen]
         self.noise_scale_ = mechanism.noise_scale
         self.privacy_spent_ = (float(self.epsilon), 0.0)
-        self._broken_by = () if self.random_state is None else ("random_state",)
+        self._broken_by, self._earlier = (() if self.random_state is None else ("random_state",)), {}
         for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # from an earlier fit
 
@@ -329,12 +340,12 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
 
     def _mechanism(self):
         steps = grid_sensitivity(Fraction(1, self.n_subsets_), trials.MEAN_ERROR)
-        return OneShotTopK.for_budget(self.epsilon, 1, steps)
+        return OneShotTopK.for_budget(budget_of(self.epsilon), 1, steps)
 
     def _refit(self, X, y, params, cost):
         best_estimator = candidate_with(self.estimator, self.best_params_)
         best_estimator.fit(X, y, **params)
-        self.best_estimator_ = best_estimator
+        self.best_estimator_, self._earlier = best_estimator, earlier_steps([best_estimator])
         for private in private_estimators(best_estimator):
             self._broken_by += private._broken_by()
         for name in ("n_features_in_", "feature_names_in_"):
@@ -370,7 +381,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         return self.best_estimator_.classes_
 
     def _shown(self):
-        return shown_search(self, self._broken_by)
+        return shown_search(self, self._broken_by, in_words(self._earlier) if self._earlier else "")
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "best_index_")

@@ -63,9 +63,13 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
     # --- Cost -------------------------------------------------------------------------------------------------
 
     def _cost_for(self, n_features):
-        """The cost of a fit to a table of this many features; the largest one, if classes are read from it."""
+        """The cost of a fit to a table of this many features: of the costliest release, if several are possible."""
         releases = [self._release_for(n_features, None, n_classes) for n_classes in self._facts().numbers_of_classes]
         return max((release.cost for release in releases), key=lambda cost: cost.in_zcdp)
+
+    def _n_kept(self):
+        """Number of features kept in any case."""
+        return 0
 
     # --- Charge, draw, keep: one way, whichever way the data came --------------------------------------------
 

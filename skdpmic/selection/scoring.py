@@ -226,10 +226,6 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             raise AttributeError("target_shares_interval needs shares of the target that were learnt, got none.")
         return shares_interval(self._margin, confidence)
 
-    def _n_kept(self):
-        """Number of features kept in any case."""
-        return 0
-
     def _n_wanted(self, n_features):
         """Number of features to choose; None if the scores decide it."""
         return None

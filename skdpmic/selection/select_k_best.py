@@ -18,7 +18,7 @@ from skdpmic.release.kinds import BestFeatures, jointly
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
 from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.selection.scoring import PrivateScoring
-from skdpmic.table.kept import check_keep, kept_columns
+from skdpmic.table.kept import check_keep, kept_columns, n_candidates
 from skdpmic.table.weights import USUAL_MEAN
 
 _CRITERIA = ("single", "joint", "auto")
@@ -256,7 +256,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
 
     def _release_for(self, n_features, n_groups, n_classes):
         n_kept = len(self.keep)
-        k, learns = n_to_keep(self.k, n_features - n_kept), self._learns_target(n_classes)
+        k, learns = n_to_keep(self.k, n_candidates(self.keep, n_features)), self._learns_target(n_classes)
         single = BestFeatures(self.epsilon, self.delta, k, learns=learns)
         is_joint = k + n_kept > 1 and self._chooses_jointly(single, n_groups)
         return jointly(single, n_kept) if is_joint else single
@@ -290,7 +290,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         warn_about_k(self.k, shape.n_features - len(self.keep), stacklevel + 1)
 
     def _n_wanted(self, n_features):
-        return n_to_keep(self.k, n_features - len(self.keep))
+        return n_to_keep(self.k, n_candidates(self.keep, n_features))
 
     def _further_columns(self):
         if not hasattr(self, "gaps_"):

@@ -33,6 +33,12 @@ def kept_columns(keep, n_features, names):
     if not len(keep):
         return ()
     kept = by_number(dict.fromkeys(list(keep)), "keep", n_features, names)
-    if len(kept) == n_features:
-        raise ValueError(f"keep must leave at least one feature to choose, got all {n_features}.")
+    n_candidates(keep, n_features)
     return tuple(sorted(kept))
+
+
+def n_candidates(keep, n_features):
+    """The number of features to choose from; a ValueError if all are kept."""
+    if len(keep) >= n_features:
+        raise ValueError(f"keep must leave at least one feature to choose, got all {n_features}.")
+    return n_features - len(keep)

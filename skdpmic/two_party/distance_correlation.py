@@ -101,7 +101,7 @@ def distance_covariance(parts, target, weights, distances, n=None, noise_varianc
         b += sums.sum(axis=1)
         ab += (distances[np.ix_(some, parts)].T * sums).sum(axis=1)
     a_times_b = (distances @ np.bincount(parts, weights * b, minlength=len(distances)))[parts] - to_self * b
-    n = weights.sum() if n is None else n
+    n = weights.sum() if n is None else float(n)  # whose fourth power would not fit in an int64
     estimate = _without_each(n, weights, ab, a, b, a_times_b, b_times_a)
     if noise_variance == 0:
         return estimate
@@ -307,7 +307,7 @@ def unbiased_variance(counts, parts, distances, inverse, of_noise):
 
     `of_noise` is the variance of independent noise on each count of parts.
     """
-    n = counts.sum()
+    n = float(counts.sum())
     if n <= 1:
         return Estimate(0.0, np.zeros(len(parts))), 0.0
     reported = counts / n

@@ -50,9 +50,10 @@ def keep_probability(n_parts, epsilon):
 
 def inverse_response_matrix(n_parts, epsilon):
     """The inverse of R: entry [r, a] is the weight of a report r for part a that makes counts unbiased."""
-    kept = keep_probability(n_parts, epsilon)
-    other = (1 - kept) / (n_parts - 1)
-    return (np.eye(n_parts) - other) / (kept - other)
+    # The probability of a part other than the true one, and how much likelier the true one is, without cancellation.
+    other = keep_probability(n_parts, epsilon) * math.exp(-epsilon)
+    above = keep_probability(n_parts, epsilon) * -math.expm1(-epsilon)
+    return (np.eye(n_parts) - other) / above
 
 
 def drawn_columns(n_samples, n_columns, n_drawn, random_bytes):

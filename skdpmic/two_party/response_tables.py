@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from skdpmic._utils.shares import nearest_shares
-from skdpmic.privacy.noise import clamped, discrete_laplace
+from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
 from skdpmic.statistics.grids.divisions import cuts, distinct, each_alone, parities
 from skdpmic.statistics.grids.partitions import equal_parts
@@ -19,6 +19,7 @@ _EIGHTHS = 8  # parts of the range of a numeric target; more parts would let cha
 _FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, by the smallest number of records times epsilon
 _B = 16.0  # largest grid of MICr
 _DRAWS = 30  # of independent columns
+_FARTHEST = 2**40  # noisy count: far more than the records that reports can have
 
 # --- Counts, and their noise ------------------------------------------------------------------------------------------
 
@@ -62,15 +63,19 @@ def noise_scale(epsilon, columns_per_record):
 
 
 def with_noise(counts, scale, random_bytes):
-    """Counts with independent discrete Laplace noise, clamped to what fits: an int64 array."""
+    """Counts with independent discrete Laplace noise, as int64; clamped at `_FARTHEST`, where they tell nothing."""
     if scale == 0:
         return counts
-    return clamped(counts + discrete_laplace(scale, counts.size, random_bytes).reshape(counts.shape))
+    noisy = counts + discrete_laplace(scale, counts.size, random_bytes).reshape(counts.shape)
+    return np.clip(noisy, -_FARTHEST, _FARTHEST).astype(np.int64)
 
 
 def noise_variance(scale):
-    """Variance of discrete Laplace noise of this scale."""
-    return 0.0 if scale == 0 else 0.5 / math.sinh(0.5 / float(scale)) ** 2
+    """Variance of discrete Laplace noise of this scale, ``0.5 / sinh(0.5 / scale)**2``, on clamped counts."""
+    if scale == 0:
+        return 0.0
+    ratio = math.exp(-1 / float(scale))
+    return min(2 * ratio / math.expm1(-1 / float(scale)) ** 2, float(_FARTHEST) ** 2)
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------
@@ -112,7 +117,7 @@ def _of_independent_columns(counts, scale):
     margins = [nearest_shares(counts.sum(axis=axis) / n) for axis in (1, 0)]
     for _ in range(_DRAWS):
         table = random.multinomial(n, np.outer(*margins).ravel()).reshape(counts.shape)
-        yield table + random.laplace(0, float(scale), counts.shape) if scale else table
+        yield table + random.laplace(0, float(min(scale, _FARTHEST)), counts.shape) if scale else table
 
 
 def _largest_variation(counts, inverse, is_discrete):

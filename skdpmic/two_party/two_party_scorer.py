@@ -1,6 +1,5 @@
 """The party with the target: scores of the features reported by the other party."""
 
-import math
 import warnings
 from dataclasses import KW_ONLY
 from fractions import Fraction
@@ -29,18 +28,10 @@ from skdpmic.table.facts import PublicFacts
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_target_shares, make_target, target_axis
 from skdpmic.two_party import distance_correlation
-from skdpmic.two_party.known_margin import (
-    STEPS,
-    beyond_chance,
-    known_score,
-    noise_scale_of_score,
-    noisy_score,
-    score_of_independent,
-    sensitivity_in_steps,
-)
+from skdpmic.two_party.known_margin import STEPS, beyond_chance, known_score, noisy_score
+from skdpmic.two_party.public_terms import terms_of_known_shares, terms_of_tables
 from skdpmic.two_party.reports import open_reports
-from skdpmic.two_party.response_noise import inverse_response_matrix
-from skdpmic.two_party.response_tables import count, n_target_parts, noise_scale, table_score, target_parts, with_noise
+from skdpmic.two_party.response_tables import count, table_score, target_parts, with_noise
 
 
 @parameters
@@ -169,7 +160,8 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         Raises
         ------
         ValueError, TypeError
-            If a parameter, the reports or the target are invalid. The scorer is left unchanged.
+            If a parameter, the reports or the target are invalid, or if the epsilon of each reported column is below
+            1e-6, which tells nothing. The scorer is left unchanged.
         BudgetError
             If epsilon does not fit in `ledger`. The scorer is left unchanged, and no noise is drawn.
         RuntimeError
@@ -186,7 +178,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
                 check_enough(opened.n_samples)
                 target = self._read_target(y, opened.n_samples)
                 reports = opened.read()  # the number of records equals that of targets
-            draw = partial(self._score, reports, target)
+            draw = partial(self._score, reports, target, self._terms(reports))
             if self.epsilon is None:  # nothing is published, so nothing is charged
                 draw(None)
             else:
@@ -290,6 +282,11 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         axis = None if self.classes is not None else target_axis(self.target_bounds, has_range)
         return make_target(y, n_samples, axis, self.classes, type(self).__name__)
 
+    def _terms(self, reports):
+        if self.target_shares is None:
+            return terms_of_tables(self.statistic, self.epsilon, reports)
+        return terms_of_known_shares(self._shares(), self.epsilon, reports)
+
     def _expense(self, reports):
         of_tables, k = self.target_shares is None, reports.description.columns_per_record
         return Expense(
@@ -306,18 +303,14 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
 
     # --- After it ------------------------------------------------------------------------------------------------
 
-    def _score(self, reports, target, random_bytes):
+    def _score(self, reports, target, terms, random_bytes):
         self._store(reports)
-        inverses = (  # one at a time, because those of many columns are large
-            inverse_response_matrix(column.n_parts, float(reports.description.epsilon_per_column))
-            for column in reports.description.columns
-        )
         if self.statistic == "distance_correlation":
-            self._correlate(reports, target, inverses, random_bytes)
+            self._correlate(reports, target, terms, random_bytes)
         elif self.target_shares is not None:
-            self._score_known(reports, target, inverses, random_bytes)
+            self._score_known(reports, target, terms, random_bytes)
         else:
-            self._score_tables(reports, target, inverses, random_bytes)
+            self._score_tables(reports, target, terms, random_bytes)
 
     def _store(self, reports):
         """Delete the results of an earlier fit, and store the public values."""
@@ -332,33 +325,30 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         self._n_records, self._is_published = reports.n_samples, self.epsilon is not None
         self._scored_by, self._is_seeded = self.statistic, self.random_state is not None
 
-    def _tables(self, reports, target, random_bytes):
-        """The counts of each feature, noisy if they are to be published, and the scale of the noise."""
-        spent = math.inf if self.epsilon is None else self.epsilon
-        n_parts = n_target_parts(self.statistic, spent * reports.n_samples / len(reports.parts))
-        of_target, n_target = target_parts(target, n_parts)
+    def _tables(self, reports, target, terms, random_bytes):
+        """The counts of each feature, noisy if they are to be published."""
+        of_target, n_target = target_parts(target, terms.n_target)
         tables = [
             count(parts, of_target, (column.n_parts, n_target))
             for parts, column in zip(reports.parts, reports.description.columns, strict=True)
         ]
         if self.epsilon is None:
-            return tables, 0
-        scale = noise_scale(self.epsilon, reports.description.columns_per_record)
-        self.noisy_counts_ = [with_noise(table, scale, random_bytes) for table in tables]
-        self.noise_scale_ = float(scale)
-        return self.noisy_counts_, scale
+            return tables
+        self.noisy_counts_ = [with_noise(table, terms.scale, random_bytes) for table in tables]
+        self.noise_scale_ = float(terms.scale)
+        return self.noisy_counts_
 
-    def _correlate(self, reports, target, inverses, random_bytes):
-        columns = reports.description.columns
+    def _correlate(self, reports, target, terms, random_bytes):
+        columns, inverses = reports.description.columns, terms.inverses
         if self.epsilon is None:
             of_columns = zip(reports.parts, columns, inverses, strict=True)
             found = [distance_correlation.of_records(parts, target, *column) for parts, *column in of_columns]
         else:
-            tables, scale = self._tables(reports, target, random_bytes)
+            tables = self._tables(reports, target, terms, random_bytes)
             is_discrete = target.n_classes is not None
             of_columns = zip(tables, self.n_reported_, columns, inverses, strict=True)
             found = [
-                distance_correlation.of_counts(table, n, is_discrete, scale, *column)
+                distance_correlation.of_counts(table, n, is_discrete, terms.scale, *column)
                 for table, n, *column in of_columns
             ]
         self._estimates = [estimate for estimate, _ in found]
@@ -366,31 +356,26 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         squared = np.array([estimate.value for estimate in self._estimates])
         self._rank(squared, np.sqrt(np.clip(squared, 0.0, 1.0)))
 
-    def _score_tables(self, reports, target, inverses, random_bytes):
-        tables, scale = self._tables(reports, target, random_bytes)
+    def _score_tables(self, reports, target, terms, random_bytes):
+        tables = self._tables(reports, target, terms, random_bytes)
         is_discrete = target.n_classes is not None
         scores = [
-            table_score(self.statistic, table, inverse, is_discrete, scale)
-            for table, inverse in zip(tables, inverses, strict=True)
+            table_score(self.statistic, table, inverse, is_discrete, terms.scale)
+            for table, inverse in zip(tables, terms.inverses, strict=True)
         ]
         self._rank(np.array(scores), np.clip(scores, 0.0, 1.0))
 
-    def _score_known(self, reports, target, inverses, random_bytes):
-        shares, k = self._shares(), reports.description.columns_per_record
-        of_target, n_target = target_parts(target, len(shares))
-        noisy, scales, by_chance = [], [], []
-        for parts, n, inverse in zip(reports.parts, self.n_reported_, inverses, strict=True):
+    def _score_known(self, reports, target, terms, random_bytes):
+        shares, noisy = self._shares(), []
+        of_target, n_target = target_parts(target, terms.n_target)
+        for parts, inverse, scale in zip(reports.parts, terms.inverses, terms.scales, strict=True):
             counts = count(parts, of_target, (len(inverse), n_target))
-            score, scale = known_score(counts, inverse, shares), 0
-            if self.epsilon is not None:
-                scale = noise_scale_of_score(self.epsilon, k, sensitivity_in_steps(n, inverse, shares))
-                score = noisy_score(score, scale, random_bytes)
-            noisy.append(float(score))
-            scales.append(float(scale / STEPS))
-            by_chance.append(score_of_independent(counts.sum(axis=1), inverse, shares))
-        self.null_scores_ = np.array(by_chance)
+            score = known_score(counts, inverse, shares)
+            noisy.append(float(noisy_score(score, scale, random_bytes) if self.epsilon is not None else score))
+        self.null_scores_ = terms.null_scores
         if self.epsilon is not None:
-            self.noisy_scores_, self.noise_scales_ = np.array(noisy), np.array(scales)
+            self.noisy_scores_ = np.array(noisy)
+            self.noise_scales_ = np.array([float(scale / STEPS) for scale in terms.scales])
         scores = beyond_chance(np.array(noisy), self.null_scores_)
         self._rank(scores, np.clip(scores, 0.0, 1.0))
 

@@ -12,6 +12,7 @@ import pytest
 
 from skdpmic import dp_mic_classif, dp_mic_regression
 from skdpmic.privacy import mechanisms, noise, top_k
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.statistics.mic.sensitivity import (
@@ -255,7 +256,7 @@ NEIGHBOURS = [((0, 0), (2, 2)), ((1, 2), (3, 0)), ((TOP, TOP - 1), (TOP - 2, TOP
 @pytest.mark.parametrize("here, there", NEIGHBOURS)
 @pytest.mark.combinations
 def test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour(here, there, epsilon, monkeypatch):
-    scale = LaplaceMechanism.for_budget(epsilon, 0.0, n_scores=2, steps=2).scale
+    scale = LaplaceMechanism.for_budget(budget_of(epsilon), n_scores=2, steps=2).scale
     window = [(min(pair) - 15, max(pair) + 15) for pair in zip(here, there, strict=True)]
     loss, with_half_the_noise = (
         largest_log_ratio(*(scores_law(steps, window, scale, monkeypatch) for steps in (here, there)))
@@ -291,7 +292,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
 @pytest.mark.combinations
 def test_of_a_one_shot_draw_only_the_list_can_be_published(what, epsilon, monkeypatch):
-    scale = OneShotTopK.for_budget(epsilon, k=1, steps=1).scale
+    scale = OneShotTopK.for_budget(budget_of(epsilon), k=1, steps=1).scale
     neighbours = [((5, 6), (6, 5)), ((5, 5), (6, 6)), ((6, 5), (5, 5))]
     losses = [
         largest_log_ratio(*(support_law(steps, PUBLISHED[what], scale, monkeypatch) for steps in pair))
@@ -306,7 +307,7 @@ def test_of_a_one_shot_draw_only_the_list_can_be_published(what, epsilon, monkey
 def test_nor_can_the_scores_be_published_if_the_noise_has_two_sides():
     # Laplace noise of the one-shot scale 2 k steps / epsilon on each of d scores loses d epsilon / (2 k) = 1.5 epsilon.
     epsilon, k, d = 1.0, 1, 3
-    scale = OneShotTopK.for_budget(epsilon, k, steps=1).scale
+    scale = OneShotTopK.for_budget(budget_of(epsilon), k, steps=1).scale
     laws = [
         law_of(
             lambda noises, step=step: tuple(step + z for z in noises),

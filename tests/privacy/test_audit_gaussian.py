@@ -14,6 +14,7 @@ from scipy import optimize, stats
 
 from skdpmic import DPMICScorer
 from skdpmic.privacy import mechanisms
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.composition import epsilon_of, rho_for
 from skdpmic.privacy.mechanisms import GaussianMechanism
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
@@ -63,7 +64,7 @@ def test_the_sum_tells_as_much_as_all_scores_together(moves):
 @pytest.mark.combinations
 def test_all_scores_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(epsilon, delta, n_scores, steps):
     # The sixth that is missing is what the conversion from rho gives away; with more noise than needed more is missing.
-    sigma = GaussianMechanism.for_budget(epsilon, delta, n_scores, steps).scale
+    sigma = GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale
     losses = [exact_epsilon(sigma, moving, steps, delta) for moving in range(1, n_scores + 1)]
     assert 5 / 6 * epsilon < losses[-1] <= epsilon
     assert losses == sorted(losses)  # the more scores move, the worse
@@ -72,12 +73,12 @@ def test_all_scores_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least
 
 def for_one_score(epsilon, delta, n_scores, steps):
     """The budget is not divided among the scores: sigma is too small by sqrt(n_scores)."""
-    return GaussianMechanism.for_budget(epsilon, delta, 1, steps).scale
+    return GaussianMechanism.for_budget(budget_of(epsilon, delta), 1, steps).scale
 
 
 def with_share(share):
-    def scale(*budget):
-        return share * GaussianMechanism.for_budget(*budget).scale
+    def scale(epsilon, delta, n_scores, steps):
+        return share * GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale
 
     return scale
 

@@ -65,7 +65,7 @@ def losses(n_tables=150):
 
 def test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it():
     of_lists, of_all = losses()
-    assert 0.4 * EPSILON < of_lists <= float(RELEASE._of_choices)
+    assert 0.4 * EPSILON < of_lists <= float(RELEASE._of_choices.epsilon)
     assert of_lists < of_all <= EPSILON
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from skdpmic import DPMICScorer
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.shape import Shape
@@ -40,7 +41,7 @@ def fit_of_present_rows(table, source, statistic, public):
     one = public | ({"categories": {0: [0, 1]}} if "categories" in public else {})
     exact = DPMICScorer(epsilon=math.inf, statistic=statistic, **one).fit(table[0][present], table[1][present])
     measure = statistic_named(statistic, None).measure(4.0, 1.0, N, 1.0, None)
-    noise = LaplaceMechanism.for_budget(COPIES * 1.0, 0.0, COPIES, measure.steps(Shape(N, [(0.0, 1.0)])))
+    noise = LaplaceMechanism.for_budget(budget_of(COPIES * 1.0), COPIES, measure.steps(Shape(N, [(0.0, 1.0)])))
     return noise.release(np.repeat(exact.scores_, COPIES), source.bytes)[0]
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from skdpmic import DPMICScorer
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from tests.privacy.laws import discrete_gaussian_pmf, gaussian_p_value
@@ -36,20 +37,20 @@ def worst_delta(sigma, n_scores, steps, epsilon):
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-2), (1.0, 1e-4), (0.5, 1e-3), (3.0, 1e-3)])
 @pytest.mark.combinations
 def test_no_event_breaks_epsilon_and_delta_and_half_the_noise_does(epsilon, delta, n_scores, steps):
-    sigma = GaussianMechanism.for_budget(epsilon, delta, n_scores, steps).scale
+    sigma = GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale
     assert worst_delta(sigma, n_scores, steps, epsilon) <= delta
     assert worst_delta(sigma / 2, n_scores, steps, epsilon) > delta
 
 
 @pytest.mark.parametrize("n_scores, steps", [(2, 3), (3, 1)])
 def test_the_noise_of_one_score_is_not_enough_for_several(n_scores, steps):
-    sigma = GaussianMechanism.for_budget(1.0, 1e-3, 1, steps).scale
+    sigma = GaussianMechanism.for_budget(budget_of(1.0, 1e-3), 1, steps).scale
     assert worst_delta(sigma, n_scores, steps, 1.0) > 1e-3
 
 
 def test_the_moves_between_the_largest_cost_no_more():
     # Every neighbour, not the corners alone: two scores, each moved by -3 ... 3 steps.
-    sigma = GaussianMechanism.for_budget(1.0, 1e-3, 2, 3).scale
+    sigma = GaussianMechanism.for_budget(budget_of(1.0, 1e-3), 2, 3).scale
     deltas = [hockey_stick(sigma, (a, b), 1.0) for a in range(-3, 4) for b in range(-3, 4)]
     assert max(deltas) == pytest.approx(worst_delta(sigma, 2, 3, 1.0))
 
@@ -91,7 +92,7 @@ def test_the_quantile_is_exact_to_one_step(sigma):
 
 def test_without_noise_scores_are_untouched():
     scores = np.array([0.1, 0.7, 0.7, 1 / 3])
-    mechanism = GaussianMechanism.for_budget(math.inf, 1e-6, 4, 10**9)
+    mechanism = GaussianMechanism.for_budget(budget_of(math.inf, 1e-6), 4, 10**9)
     released, order = mechanism.release(scores, entropy_source())
     np.testing.assert_array_equal(released, scores)
     assert order.tolist() == [1, 2, 3, 0]
@@ -101,10 +102,9 @@ def test_without_noise_scores_are_untouched():
 @pytest.mark.parametrize("epsilon, delta, n_scores", [(1.0, 1e-6, 1), (0.1, 1e-9, 1000), (5.0, 1e-3, 40)])
 def test_the_epsilon_per_score_is_that_of_laplace_noise_of_the_same_standard_deviation(epsilon, delta, n_scores):
     steps = 10**6
-    sigma = GaussianMechanism.for_budget(epsilon, delta, n_scores, steps).scale
-    alike = LaplaceMechanism.for_budget(
-        GaussianMechanism.epsilon_per_score(epsilon, delta, n_scores), 0.0, 1, steps
-    ).scale
+    sigma = GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale
+    per_score = GaussianMechanism.epsilon_per_score(budget_of(epsilon, delta), n_scores)
+    alike = LaplaceMechanism.for_budget(budget_of(per_score), 1, steps).scale
     assert math.sqrt(2) * alike == pytest.approx(sigma, rel=1e-5)
 
 

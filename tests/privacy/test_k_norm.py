@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from skdpmic.privacy import mechanisms, noise
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.cube_law import CubeLaw, reach_of_coordinate, reach_of_largest, tail_of_coordinate
 from skdpmic.privacy.mechanisms import (
     GRID,
@@ -295,7 +296,7 @@ def weights_of(size, scale, top=400):
 @pytest.mark.parametrize("size, steps", [(1, 2), (2, 1), (2, 3), (3, 2)])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
 def test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are(size, steps, epsilon):
-    scale = KNormMechanism.for_budget(epsilon, 0.0, size, steps).scale
+    scale = KNormMechanism.for_budget(budget_of(epsilon), size, steps).scale
     loss = largest_loss(law_of_vectors(weights_of(size, scale), size), size, steps)
     assert loss <= epsilon * (1 + 1e-9)
     assert loss == pytest.approx(steps / scale)  # nothing is wasted but the rounding up of the scale
@@ -342,14 +343,14 @@ def test_what_is_released_is_the_score_plus_one_vector(monkeypatch):
 @pytest.mark.parametrize("n_scores", [1, 9, 1000])
 def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(epsilon, n_scores):
     steps = 12_345
-    spent = Fraction(steps, KNormMechanism.for_budget(epsilon, 0.0, n_scores, steps).scale)
+    spent = Fraction(steps, KNormMechanism.for_budget(budget_of(epsilon), n_scores, steps).scale)
     as_written = Fraction(repr(float(epsilon)))
     assert as_written * (1 - Fraction(1, 1000)) < spent <= as_written
 
 
 def test_without_noise_scores_are_untouched():
     scores = np.array([0.1, 0.7, 0.7, 1 / 3])
-    mechanism = KNormMechanism.for_budget(math.inf, 0.0, 4, 10**9)
+    mechanism = KNormMechanism.for_budget(budget_of(math.inf), 4, 10**9)
     released, order = mechanism.release(scores, entropy_source())
     np.testing.assert_array_equal(released, scores)
     assert order.tolist() == [1, 2, 3, 0]
@@ -487,7 +488,7 @@ def test_cubes_that_stand_for_all_have_its_law():
 
 
 def test_all_scores_of_a_hundred_features_have_less_than_half_the_noise_and_a_sixth_of_the_joint_margin():
-    cube, even_split = (kind.for_budget(1.0, 0.0, 100, 10**6) for kind in (KNormMechanism, LaplaceMechanism))
+    cube, even_split = (kind.for_budget(budget_of(1.0), 100, 10**6) for kind in (KNormMechanism, LaplaceMechanism))
     assert even_split.law.std() / cube.law.std() == pytest.approx(2.41, abs=0.01)
     assert even_split.margin(0.95, 100) / cube.margin(0.95, 100) == pytest.approx(6.5, abs=0.1)
     assert even_split.margin(0.95) / cube.margin(0.95) == pytest.approx(3.05, abs=0.05)
@@ -496,8 +497,8 @@ def test_all_scores_of_a_hundred_features_have_less_than_half_the_noise_and_a_si
 @pytest.mark.parametrize("epsilon, n_scores", [(1.0, 1), (0.1, 1000), (5.0, 40)])
 def test_the_epsilon_per_score_is_that_of_laplace_noise_of_the_same_standard_deviation(epsilon, n_scores):
     steps = 10**9
-    cube = KNormMechanism.for_budget(epsilon, 0.0, n_scores, steps)
-    per_score = KNormMechanism.epsilon_per_score(epsilon, 0.0, n_scores)
-    alike = LaplaceMechanism.for_budget(per_score, 0.0, 1, steps)
+    cube = KNormMechanism.for_budget(budget_of(epsilon), n_scores, steps)
+    per_score = KNormMechanism.epsilon_per_score(budget_of(epsilon), n_scores)
+    alike = LaplaceMechanism.for_budget(budget_of(per_score), 1, steps)
     assert alike.law.std() == pytest.approx(cube.law.std(), rel=1e-6)
     assert cube.noise_scale == cube.law.std()

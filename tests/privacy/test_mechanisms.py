@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, from_grid, grid_sensitivity, to_grid
 from skdpmic.privacy.noise import entropy_source
 from tests.privacy.laws import laplace_p_value
@@ -33,7 +34,7 @@ def test_grid_sensitivity_rounds_up():
 @pytest.mark.parametrize("n_scores", [1, 9, 1000])
 def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(epsilon, n_scores):
     steps = 12_345
-    scale = LaplaceMechanism.for_budget(epsilon, 0.0, n_scores, steps).scale
+    scale = LaplaceMechanism.for_budget(budget_of(epsilon), n_scores, steps).scale
     # One record moves each score by at most `steps`, which changes the log-probability by at most steps / scale.
     spent = n_scores * Fraction(steps, scale)
     as_written = Fraction(repr(float(epsilon)))
@@ -70,7 +71,7 @@ def test_clamping_keeps_the_order_of_the_noisy_scores():
 
 def test_without_noise_scores_are_untouched():
     scores = np.array([0.1, 0.7, 0.7, 1 / 3])
-    mechanism = LaplaceMechanism.for_budget(math.inf, 0.0, 4, 10**9)
+    mechanism = LaplaceMechanism.for_budget(budget_of(math.inf), 4, 10**9)
     released, order = mechanism.release(scores, entropy_source())
     np.testing.assert_array_equal(released, scores)
     assert order.tolist() == [1, 2, 3, 0]

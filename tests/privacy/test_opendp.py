@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace, entropy_source
@@ -58,14 +59,14 @@ def test_gaussian_noise_has_one_law(sigma):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7])
 @pytest.mark.parametrize("n_scores, steps", [(1, 12_345), (1000, 99_999)])
 def test_the_laplace_mechanism_spends_its_epsilon(epsilon, n_scores, steps):
-    scale = LaplaceMechanism.for_budget(epsilon, 0.0, n_scores, steps).scale
+    scale = LaplaceMechanism.for_budget(budget_of(epsilon), n_scores, steps).scale
     assert laplace_of_opendp(scale).map(n_scores * steps) == pytest.approx(epsilon, rel=1e-3)
 
 
 @pytest.mark.parametrize("epsilon, delta", BUDGETS)
 @pytest.mark.parametrize("n_scores, steps", [(1, 12_345), (1000, 99_999)])
 def test_the_gaussian_mechanism_spends_its_rho_and_so_its_epsilon_and_delta(epsilon, delta, n_scores, steps):
-    sigma = GaussianMechanism.for_budget(epsilon, delta, n_scores, steps).scale
+    sigma = GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale
     measurement, distance = gaussian_of_opendp(sigma), steps * math.sqrt(n_scores)
     assert measurement.map(distance) == pytest.approx(float(rho_of_scale(sigma, n_scores, steps)), rel=1e-9)
     assert measurement.map(distance) == pytest.approx(rho_for(epsilon, delta), rel=1e-3)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source, geometric
@@ -55,13 +56,13 @@ def test_published_lists_follow_the_exact_law(k):
 
 @pytest.mark.parametrize("k, epsilon", [(1, 0.5), (1, 2.0), (2, 1.0)])
 def test_no_list_is_more_than_exp_epsilon_more_likely_for_a_neighbour(k, epsilon):
-    worst = _worst_log_ratio(OneShotTopK.for_budget(epsilon, k, steps=1).scale, k)
+    worst = _worst_log_ratio(OneShotTopK.for_budget(budget_of(epsilon), k, steps=1).scale, k)
     assert worst <= epsilon * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("k, epsilon", [(1, 2.0), (2, 2.0)])
 def test_half_the_noise_would_be_caught(k, epsilon):
-    assert _worst_log_ratio(OneShotTopK.for_budget(epsilon, k, steps=1).scale / 2, k) > epsilon
+    assert _worst_log_ratio(OneShotTopK.for_budget(budget_of(epsilon), k, steps=1).scale / 2, k) > epsilon
 
 
 def _worst_log_ratio(scale, k):
@@ -76,13 +77,13 @@ def _worst_log_ratio(scale, k):
 
 
 def test_scale_is_two_k_sensitivities_over_epsilon():
-    mechanism = OneShotTopK.for_budget(0.5, 10, steps=7)
+    mechanism = OneShotTopK.for_budget(budget_of(0.5), 10, steps=7)
     assert mechanism.scale == 280
     assert mechanism.noise_scale == 280 * GRID
 
 
 def test_without_noise_the_best_are_chosen_and_ties_go_to_the_first():
-    mechanism = OneShotTopK.for_budget(math.inf, 3, steps=7)
+    mechanism = OneShotTopK.for_budget(budget_of(math.inf), 3, steps=7)
     assert mechanism.release(np.array([0.2, 0.9, 0.2, 0.5]), entropy_source()).tolist() == [1, 3, 0]
 
 
@@ -162,7 +163,7 @@ def test_lists_keep_to_rho_and_half_the_noise_does_not(epsilon, delta, k, n_scor
     def renyi(p, q):
         return math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
 
-    scale, rho = ExponentialTopK.for_budget(epsilon, delta, k, STEPS).scale, rho_for(epsilon, delta)
+    scale, rho = ExponentialTopK.for_budget(budget_of(epsilon, delta), k, STEPS).scale, rho_for(epsilon, delta)
     assert _worst(renyi, (0,) * n_scores, k, scale, STEPS) <= order * rho
     assert _worst(renyi, (0,) * n_scores, k, scale / 2, STEPS) > order * rho
 
@@ -174,7 +175,7 @@ def test_no_set_of_lists_breaks_epsilon_and_delta_and_half_the_noise_does(epsilo
         return np.maximum(p - math.exp(epsilon) * q, 0).sum()
 
     scores = [shape * 7 * i for i in range(n_scores)]
-    scale = ExponentialTopK.for_budget(epsilon, delta, k, STEPS).scale
+    scale = ExponentialTopK.for_budget(budget_of(epsilon, delta), k, STEPS).scale
     assert _worst(hockey_stick, scores, k, scale, STEPS) <= delta
     assert _worst(hockey_stick, scores, k, scale / 2, STEPS) > delta
 

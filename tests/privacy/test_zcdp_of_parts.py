@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from skdpmic.budget.filters import Cost
+from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism, NoiseOnGrid
 from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores, NoisyTables
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
@@ -48,7 +49,7 @@ def test_the_divergence_of_laplace_noise_is_that_of_its_law():
 @pytest.mark.parametrize("epsilon, d", [(1.0, 50), (0.3, 2), (3.0, 10), (0.1, 1)])
 def test_an_even_split_of_laplace_noise_costs_no_more_than_is_charged(epsilon, d, order):
     steps = 1000
-    scale = LaplaceMechanism.for_budget(epsilon, 0.0, d, steps).scale
+    scale = LaplaceMechanism.for_budget(budget_of(epsilon), d, steps).scale
     charged = NoisyScores(epsilon, 0.0, LaplaceMechanism, d).cost.in_zcdp
     assert d * of_laplace(steps, scale, order) <= order * charged
     assert d * of_laplace(steps, scale, 1.0001) > charged / 2

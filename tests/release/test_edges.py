@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skdpmic.budget.filters import Cost
 from skdpmic.privacy import weighted_choice
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.weighted_choice import exponential_bounds
@@ -396,7 +397,7 @@ def test_a_broken_mechanism_loses_more_than_epsilon(name, monkeypatch):
 
 @pytest.mark.parametrize("n, levels", [(4, 1), pytest.param(3, 2, marks=pytest.mark.slow)])
 def test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not(n, levels, monkeypatch):
-    rho = edges.zcdp_cost(EPSILON, levels, 1)
+    rho = Cost.of_parts(EPSILON, edges.squared_rates(levels, 1)).rho
 
     def renyi(here, there, order):
         return math.log(sum(p**order * there[places] ** (1 - order) for places, p in here.items())) / (order - 1)

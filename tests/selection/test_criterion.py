@@ -107,12 +107,12 @@ def test_junk_is_never_preferred_to_what_adds_something(seed):
 @each("learns", [False, True])
 def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
     release = JointFeatures(0.7, delta, k, n_kept, learns=learns)
-    own, choices = release._parts
-    n_own = n_kept + k - 1
+    n_own, of_target = n_kept + k - 1, release.epsilon_of_target
+    own, choices = n_own * release._of_each_own, release._of_choices.epsilon
     if not release._uses_delta():
-        assert Fraction(str(release._budgets[0])) + Fraction(str(own)) + Fraction(str(choices)) == Fraction(7, 10)
+        assert of_target + own + choices == Fraction(7, 10)
         rho = release.cost.rho
-        of_target = Fraction(release._budgets[0]) ** 2 / 2
+        of_target = of_target**2 / 2
         exact = of_target + (Fraction(own) / n_own) ** 2 / 2 * n_own + (Fraction(choices) / k) ** 2 / 2 * k
         assert exact <= Fraction(rho) <= exact * (1 + Fraction(1, 10**9))
     steps = 10**6  # each of n_own numbers has an even part of `own`

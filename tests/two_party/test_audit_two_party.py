@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+from skdpmic.two_party import public_terms as of_public
 from skdpmic.two_party import two_party_scorer as module
 from tests.privacy.auditing import privacy_loss_at_least
 
@@ -55,6 +56,6 @@ def test_most_of_epsilon_is_lost_and_no_more():
     ids=["noise for one of the two counts that move", "noise for one of two columns"],
 )
 def test_half_the_noise_is_found_out(n_columns, n_runs, monkeypatch):
-    of_formula = module.noise_scale
-    monkeypatch.setattr(module, "noise_scale", lambda epsilon, k: of_formula(epsilon, k) / 2)
+    of_formula = of_public.noise_scale
+    monkeypatch.setattr(of_public, "noise_scale", lambda epsilon, k: of_formula(epsilon, k) / 2)
     assert loss(n_columns, n_runs) > EPSILON

@@ -10,7 +10,7 @@ import pytest
 from skdpmic import BudgetLedger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.two_party import TwoPartyScorer, known_margin
-from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party import public_terms as of_public
 from skdpmic.two_party.known_margin import (
     STEPS,
     known_score,
@@ -155,8 +155,8 @@ def test_most_of_epsilon_is_lost_and_no_more():
 
 @seeded
 def test_half_the_noise_is_found_out(monkeypatch):
-    of_formula = module.noise_scale_of_score
-    monkeypatch.setattr(module, "noise_scale_of_score", lambda *public: of_formula(*public) / 2)
+    of_formula = of_public.noise_scale_of_score
+    monkeypatch.setattr(of_public, "noise_scale_of_score", lambda *public: of_formula(*public) / 2)
     assert loss(1, 400) > EPSILON
 
 

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from skdpmic.budget.filters import round_up
 from skdpmic.privacy.noise import uniform_below
 from skdpmic.privacy.weighted_choice import weighted_choice
 
@@ -51,11 +50,9 @@ def rates(epsilon, n_levels):
     return [epsilon / 2 * Fraction(2**level, 2**n_levels - 1) for level in range(n_levels)]
 
 
-def zcdp_cost(epsilon, n_levels, n_columns):
-    """The rho of this many :func:`private_quantiles`, rounded up: for each, half the sum of its squared rates."""
-    if epsilon == math.inf:
-        return math.inf
-    return round_up(n_columns * sum(rate**2 for rate in rates(epsilon, n_levels)) / 2, Fraction)
+def squared_rates(n_levels, n_columns):
+    """The sum of the squared rates of this many columns that share an epsilon of 1: twice their cost in zCDP."""
+    return n_columns * sum(rate**2 for rate in rates(Fraction(1, n_columns), n_levels))
 
 
 def medians(positions, n_positions, rates, random_bytes):

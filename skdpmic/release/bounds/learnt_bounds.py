@@ -18,7 +18,7 @@ from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.release.bounds.date_line import DATE_LINE
-from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, zcdp_cost
+from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, squared_rates
 from skdpmic.release.bounds.line import Line
 from skdpmic.release.bounds.number_line import NUMBER_LINE
 from skdpmic.release.path import Expense, run
@@ -129,7 +129,7 @@ def private_bounds(
     def draw(random_bytes):
         return {name: _quantiles(column, share, levels, random_bytes) for name, column in columns.items()}
 
-    cost = Cost(float(epsilon), rho=zcdp_cost(share, levels, d))
+    cost = Cost.of_parts(epsilon, squared_rates(levels, d))
     expense = Expense("private_bounds", cost, n=n, d=d, release="bounds", mechanism="exponential")
     quantiles = run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
     knots = {name: _knots(quantiles[name], column) for name, column in columns.items()}

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, mtv_r
-from skdpmic.privacy.composition import divided, rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics import chance
 from skdpmic.statistics.mtv import learnt_margin
@@ -150,28 +149,6 @@ def test_what_is_published_is_a_count_with_noise_and_nothing_else(monkeypatch):
 def test_shares_of_published_margins_are_kept_within_0_and_1():
     margin = Margin((1, 2, 3), (Fraction(-1, 10), Fraction(6, 5), Fraction(1, 3)), Fraction(2), 100)
     assert margin.published().tolist() == [0.0, 1.0, pytest.approx(1 / 3)]
-
-
-# --- The parts of a budget --------------------------------------------------------------------------------------
-
-
-@each("epsilon", [0.1, 1.0, 7.5])
-@each("delta", [0.0, 1e-9, 1e-3])
-def test_the_parts_of_a_budget_cost_no_more_than_all_of_it(epsilon, delta):
-    first, second = divided(epsilon, delta, Fraction(3, 20))
-    if delta == 0:
-        assert first + second == Fraction(str(epsilon))
-        assert first == Fraction(3, 20) * Fraction(str(epsilon))
-        return
-    rho = Fraction(rho_for(epsilon, delta))
-    assert first**2 / 2 + Fraction(rho_for(second, delta)) <= rho
-    assert first**2 / 2 + Fraction(rho_for(second, delta)) >= rho * (1 - Fraction(1, 10**9))
-    assert first**2 / 2 <= rho * Fraction(3, 20) <= first**2 / 2 * (1 + Fraction(1, 10**9))
-
-
-def test_without_a_part_for_the_target_all_is_for_the_scores_and_infinity_is_for_both():
-    assert divided(0.5, 0.0, Fraction(0)) == (0, 0.5)
-    assert divided(math.inf, 0.0, Fraction(3, 20)) == (math.inf, math.inf)
 
 
 # --- Grids where shares are known with noise --------------------------------------------------------------------

@@ -1,0 +1,173 @@
+"""The noise of a release costs no more than its ledger is charged, exactly, however its budget is divided."""
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from skdpmic.privacy.budgets import Concentrated, Pure, budget_of, root_below
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.in_turn import ChoicesInTurn
+from skdpmic.privacy.mechanisms import MECHANISMS, GaussianMechanism, KNormMechanism, LaplaceMechanism
+from skdpmic.privacy.parameters import exact
+from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
+from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
+
+STEPS = 10**9 + 7  # sensitivity of a score
+
+
+# --- What noise costs, from its scale alone: docs/theory/laplace.md, k_norm.md, gaussian.md, top_k.md ---------------
+
+
+def epsilon_of_noise(mechanism, n_scores):
+    """The epsilon of noise without delta; None if it has none."""
+    if isinstance(mechanism, LaplaceMechanism):
+        return Fraction(n_scores * STEPS, mechanism.scale)
+    if isinstance(mechanism, KNormMechanism):
+        return Fraction(STEPS, mechanism.scale)
+    if isinstance(mechanism, OneShotTopK):
+        return Fraction(2 * mechanism.k * STEPS, mechanism.scale)
+    if isinstance(mechanism, ChoicesInTurn) and isinstance(mechanism._one_choice, OneShotTopK):
+        return Fraction(2 * mechanism.k * STEPS, mechanism.scale)  # of k choices of one
+    return None
+
+
+def rho_of_noise(mechanism, n_scores):
+    """The rho of the noise on scores or choices, each of whose independent parts counts by itself."""
+    if isinstance(mechanism, GaussianMechanism):
+        return n_scores * Fraction(STEPS, mechanism.scale) ** 2 / 2
+    of_choices = mechanism._one_choice if isinstance(mechanism, ChoicesInTurn) else mechanism
+    if isinstance(of_choices, ExponentialTopK):
+        return mechanism.k * Fraction(STEPS, mechanism.scale) ** 2 / 2
+    n_parts = n_scores if isinstance(mechanism, LaplaceMechanism) else 1
+    n_parts = mechanism.k if isinstance(mechanism, ChoicesInTurn) else n_parts
+    return n_parts * (epsilon_of_noise(mechanism, n_scores) / n_parts) ** 2 / 2
+
+
+def spent(release):
+    """The epsilon (None with delta) and the rho of all noise of a release."""
+    n_scores = getattr(release, "n_features", 1)
+    mechanism = release.noise_for(STEPS)
+    epsilons, rhos = [epsilon_of_noise(mechanism, n_scores)], [rho_of_noise(mechanism, n_scores)]
+    if release.learns:
+        of_target = Fraction(release.epsilon_of_target)
+        epsilons, rhos = [*epsilons, of_target], [*rhos, of_target**2 / 2]
+    if isinstance(mechanism, ChoicesInTurn):
+        n_own = release.n_kept + release.k - 1
+        each = Fraction(STEPS, mechanism._own_scale)
+        epsilons, rhos = [*epsilons, n_own * each], [*rhos, n_own * each**2 / 2]
+    return None if None in epsilons else sum(epsilons), sum(rhos)
+
+
+# --- Random releases, with budgets from the smallest to the largest ---------------------------------------------------
+
+
+def drawn_budget(draw, has_delta):
+    epsilon = 10 ** draw.choice([draw.uniform(-3, 2), draw.uniform(-100, 12), -8.0, -3.0])
+    if not has_delta:
+        return epsilon, 0.0
+    above = 10 ** draw.uniform(0, 4) * epsilon  # delta alone pays for most of it
+    return epsilon, draw.choice([10 ** draw.uniform(-300, -1), min(above, 0.5), 1e-6, 1e-2])
+
+
+def drawn_release(draw):
+    kind = draw.choice([*MECHANISMS.values(), BestFeatures, JointFeatures])
+    d, learns = draw.choice([1, 2, 3, 17, draw.randint(1, 5000)]), draw.random() < 0.7
+    if kind in MECHANISMS.values():
+        return NoisyScores(*drawn_budget(draw, kind.needs_delta), kind, d, learns=learns)
+    budget = drawn_budget(draw, draw.random() < 0.8)
+    if kind is BestFeatures:
+        return BestFeatures(*budget, draw.choice([d, draw.randint(1, d)]), learns=learns)
+    k = draw.randint(1, d)
+    return JointFeatures(*budget, k, draw.randint(2 - min(k, 2), 3), learns=learns)
+
+
+def assert_costs_what_is_charged(release):
+    charged, (epsilon, rho) = release.cost, spent(release)
+    assert rho <= charged.in_zcdp, release
+    if epsilon is None:
+        assert charged.delta == release.delta
+        assert Fraction(charged.rho) == Fraction(rho_for(release.epsilon, release.delta))
+    else:
+        assert charged.delta == 0
+        assert epsilon <= exact(charged.epsilon), release
+
+
+def try_releases(seed, n_releases):
+    draw = random.Random(seed)
+    n_with_delta = 0
+    for _ in range(n_releases):
+        try:
+            release = drawn_release(draw)
+            release.cost  # noqa: B018
+        except ValueError as error:
+            assert "epsilon and delta must be larger" in str(error)  # noqa: PT017
+            continue
+        assert_costs_what_is_charged(release)
+        n_with_delta += release.cost.delta > 0
+    assert n_with_delta > n_releases / 5
+
+
+def test_no_release_costs_more_than_its_ledger_is_charged():
+    try_releases(0, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_none_of_many_releases_costs_more_than_its_ledger_is_charged(seed):
+    try_releases(seed, 2500)
+
+
+@pytest.mark.parametrize("epsilon, delta", [(1e-8, 1e-6), (1e-3, 1e-2), (1e-100, 0.5), (0.1, 1e-6), (1e3, 1e-300)])
+@pytest.mark.parametrize("k", [1, 4])
+def test_noise_after_a_target_is_learnt_costs_what_is_left_and_nearly_all_of_it(epsilon, delta, k):
+    """What is left after the target may be less than the rho of any epsilon with this delta."""
+    gaussian = NoisyScores(epsilon, delta, GaussianMechanism, k, learns=True)
+    for release in (gaussian, *many_names(epsilon, delta)):
+        assert_costs_what_is_charged(release)
+        _, rho = spent(release)
+        least = Fraction(9, 10) if isinstance(release, JointFeatures) else 1 - Fraction(1, 10**6)
+        assert rho >= least * release.cost.in_zcdp  # joint: epsilons of the scores by themselves are summed
+
+
+def many_names(epsilon, delta):
+    """Choices of so many names that delta is used, if there are such."""
+    names = [kind(epsilon, delta, 10**6, learns=True) for kind in (BestFeatures, JointFeatures)]
+    return [release for release in names if release.cost.delta > 0]
+
+
+# --- The budgets themselves -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [1e-100, 0.1, 1.0, 7.5, 1e300])
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-9, 1e-3, 0.999])
+def test_shares_of_a_budget_sum_to_all_of_it_exactly(epsilon, delta):
+    if (epsilon, delta) == (1e-100, 1e-300):
+        return  # refused
+    budget = budget_of(epsilon, delta)
+    assert budget == (Pure(exact(epsilon)) if delta == 0 else Concentrated(Fraction(rho_for(epsilon, delta))))
+    share = Fraction(3, 20)
+    first, second = budget.part(share), budget.part(1 - share)
+    whole = lambda part: part.epsilon if delta == 0 else part.rho  # noqa: E731
+    assert whole(first) + whole(second) == whole(budget)
+    assert first.epsilon > 0
+    if delta > 0:
+        assert first.epsilon**2 / 2 <= first.rho <= first.epsilon**2 / 2 * (1 + Fraction(1, 10**9))
+        assert second.part(share) == Concentrated(second.rho * share)
+
+
+def test_an_infinite_budget_has_infinite_parts():
+    for delta in (0.0, 1e-6):
+        assert budget_of(math.inf, delta).part(Fraction(1, 10)).epsilon == math.inf
+    assert budget_of(math.inf, 1e-6).part(Fraction(1, 10)).rho == math.inf
+
+
+def test_a_root_is_rounded_down_and_never_to_nothing():
+    draw = random.Random(0)
+    numbers = [Fraction(draw.randint(1, 2**60)) * Fraction(2) ** draw.randint(-3000, 3000) for _ in range(300)]
+    for number in [*numbers, Fraction(5e-324), Fraction(1), Fraction(1, 3), Fraction(2)]:
+        root = root_below(number)
+        assert 0 < root**2 <= number < (root * (1 + Fraction(1, 2**51))) ** 2
+    assert root_below(Fraction(9, 4)) == Fraction(3, 2)
+    assert float(root_below(Fraction(2))) == math.nextafter(math.sqrt(2), 0)

@@ -1,0 +1,299 @@
+"""Whatever is searched over, search_cost states what a ledger is charged, and privacy_spent_ what its entries say."""
+
+import random
+import warnings
+from fractions import Fraction
+from functools import partial
+from itertools import count
+
+import pandas
+import pytest
+from scipy import stats
+from sklearn.compose import ColumnTransformer
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    KFold,
+    RandomizedSearchCV,
+    cross_validate,
+)
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures
+from sklearn.svm import SVR
+
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+    dp_mic_regression,
+    search_cost,
+)
+from skdpmic.budget.filters import Cost, round_up
+from skdpmic.correlation import PrivateForwardSelector
+from skdpmic.privacy.parameters import exact
+from tests.search.test_cost_of_searches import table
+
+N, D = 64, 3
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+SHARES = [0.5, 0.5]
+CV = KFold(2)
+
+
+# --- Private steps, with the values that a search may try ----------------------------------------------------------
+
+
+def names(draw):
+    """A choice of names: only the release knows how many parts it has, and whether it needs its delta."""
+    mtv_r = draw.random() < 0.6
+    step = PrivateSelectKBest(
+        draw.choice([1, 2, "all"]),
+        statistic="mtv_r" if mtv_r else "kendall",
+        epsilon=draw.choice([0.1, 0.3]),
+        delta=draw.choice([0.0, 1e-4, 0.05]),
+        criterion=draw.choice(["single", "joint"] if mtv_r else ["single"]),
+        keep=draw.choice([[], [0]]),
+        **PUBLIC,
+    )
+    tried = {"k": [1, 2], "epsilon": [0.1, 0.2], "delta": [0.0, 0.05], "keep": [[], [1]]}
+    if mtv_r:
+        tried |= {"target_shares": [None, SHARES], "criterion": ["single", "joint"], "statistic": ["mtv_r"]}
+    else:
+        tried |= {"statistic": ["kendall", "spearman", "mtv_r"]}
+    return step, tried
+
+
+def scores(draw):
+    """Scores: as many parts as features, or one, or Gaussian noise."""
+    mechanism = draw.choice(["laplace", "k-norm", "gaussian"])
+    kind = DPMICSelector if draw.random() < 0.5 else DPMICScorer
+    delta = 1e-5 if mechanism == "gaussian" else 0.0
+    step = kind(epsilon=draw.choice([0.1, 0.3]), mechanism=mechanism, delta=delta, statistic="mtv_r", **PUBLIC)
+    tried = {"epsilon": [0.1, 0.2], "statistic": ["mtv_r", "kendall"], "target_shares": [None]}
+    if mechanism == "gaussian":
+        tried |= {"delta": [1e-5, 1e-4]}
+    else:
+        tried |= {"mechanism": ["laplace", "k-norm"]}
+    if kind is DPMICSelector:
+        return step, tried
+    return SelectKBest(step, k=1), {f"score_func__{name}": values for name, values in tried.items()}
+
+
+def function(draw):
+    ways = [partial(dp_mic_regression, epsilon=epsilon, statistic="mtv_r", **PUBLIC) for epsilon in (0.1, 0.3)]
+    return SelectKBest(draw.choice(ways), k=1), {"score_func": ways}
+
+
+def matrix(draw):
+    return PrivateForwardSelector(1, epsilon=0.2, delta=1e-5), {"epsilon": [0.1, 0.2], "delta": [1e-5, 1e-4]}
+
+
+DISTRIBUTIONS = {"epsilon": stats.uniform(0.1, 0.3), "k": stats.randint(1, 3), "B": stats.uniform(8, 12)}
+
+
+def searched(draw, step, tried, path, is_random):
+    """Some of the parameters, as lists or as distributions."""
+    grid = {}
+    for name in draw.sample(sorted(tried), min(len(tried), 2)):
+        drawn = DISTRIBUTIONS.get(name.rpartition("__")[2])
+        grid[f"{path}{name}"] = drawn if is_random and drawn is not None and draw.random() < 0.4 else tried[name]
+    if draw.random() < 0.5:
+        grid["model__alpha"] = stats.uniform(0, 1) if is_random and draw.random() < 0.5 else [0.1, 1.0]
+    return grid
+
+
+def placed(draw, step):
+    """The step somewhere in a pipeline; the path of its parameters; whether it gets a known number of columns."""
+    where = draw.choice(["first", "columns", "union", "polynomials"])
+    model = ("model", Ridge())
+    if where == "first":
+        return Pipeline([("select", step), model]), "select__", True
+    if where == "columns":
+        columns = ColumnTransformer([("select", step, [0, 1, 2])], remainder="passthrough")
+        return Pipeline([("columns", columns), model]), "columns__select__", True
+    if where == "union":
+        union = FeatureUnion([("select", step), ("all", PolynomialFeatures(1))])
+        return Pipeline([("union", union), model]), "union__select__", True
+    return Pipeline([("more", PolynomialFeatures(1)), ("select", step), model]), "more", False
+
+
+def drawn_search(draw):
+    """A search, cross-validation or fit; whether its cost is exact; how to run it."""
+    step, tried = draw.choice([names, names, names, scores, function, matrix])(draw)
+    estimator, path, is_exact = placed(draw, step)
+    path = path if is_exact else "select__"
+    kind = draw.choice([GridSearchCV, GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV,
+                        PrivateGridSearch, cross_validate, None])  # fmt: skip
+    if kind is None:
+        return estimator, {}, is_exact, lambda estimator, X, y: estimator.fit(X, y)
+    if kind is cross_validate:
+        run = partial(cross_validate, cv=CV, error_score="raise")
+        return estimator, {"cv": CV}, is_exact, lambda estimator, X, y: run(estimator, X, y)
+    is_random = kind in (RandomizedSearchCV, HalvingRandomSearchCV)
+    grid = searched(draw, step, tried, path, is_random)
+    if kind is PrivateGridSearch:
+        return kind(estimator, grid, epsilon=0.5, n_subsets=2), None, is_exact, fitted
+    refit = draw.random() < 0.5
+    options = {"cv": CV, "refit": refit, "error_score": "raise"}
+    options |= {"n_iter": 2, "random_state": 0} if kind is RandomizedSearchCV else {}
+    options |= {"n_candidates": 3, "random_state": 0} if kind is HalvingRandomSearchCV else {}
+    options |= {"min_resources": 30, "factor": 2} if "Halving" in kind.__name__ else {}
+    is_exact = is_exact and kind is GridSearchCV and not refit
+    return kind(estimator, grid, **options), {}, is_exact, fitted
+
+
+def fitted(search, X, y):
+    return search.fit(X, y)
+
+
+# --- What is said and what is charged -------------------------------------------------------------------------------
+
+
+def with_ledger(estimator, ledger):
+    """The estimator, every private part of which charges this ledger."""
+    given = estimator.get_params()
+    for name, value in given.items():
+        if isinstance(value, partial):
+            estimator.set_params(**{name: partial(value, ledger=ledger)})
+    return estimator.set_params(**{name: ledger for name in given if name.rpartition("__")[2] == "ledger"})
+
+
+def in_zcdp(entries):
+    return sum((Cost(entry.epsilon, entry.delta, entry.rho).in_zcdp for entry in entries), Fraction(0))
+
+
+def assert_said(draw, folder):
+    search, options, is_exact, run = drawn_search(draw)
+    grid = getattr(search, "param_grid", getattr(search, "param_distributions", {}))
+    composition = draw.choice(["basic", "zcdp"])
+    ledger = BudgetLedger(folder, 1000.0, 0.999, composition=composition)
+    for name, values in grid.items():
+        if name.endswith("score_func"):
+            grid[name] = [partial(value, ledger=ledger) for value in values]
+    X, y = table(N)
+    if options is None:
+        run(with_ledger(search, ledger), X, y)
+        epsilon, delta = search.privacy_spent_
+        entries = ledger.entries()
+        stated, exactly = (exact(epsilon), exact(delta)), sum_of(entries)
+        assert exactly[0] <= stated[0] <= exactly[0] * (1 + Fraction(1, 10**12)), search
+        assert (exactly[1] == stated[1]) if is_exact else (exactly[1] <= stated[1]), search
+        return
+    cost = search_cost(search, n_samples=N, n_features=D, **options)
+    run(with_ledger(search, ledger), X, y)
+    entries = ledger.entries()
+    epsilon, delta = sum_of(entries)
+    charged = (exact(cost.charged_epsilon), exact(cost.charged_delta), Fraction(cost.charged_rho))
+    assert all(said >= was for said, was in zip(charged, (epsilon, delta, in_zcdp(entries)), strict=True)), search
+    assert cost.n_fits >= len(entries)
+    if is_exact:
+        assert cost.n_fits == len(entries)
+        assert (cost.charged_epsilon, cost.charged_delta) == (round_up(epsilon), round_up(delta)), search
+        assert cost.charged_rho == round_up(in_zcdp(entries), Fraction), search
+        if composition == "basic":
+            assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
+
+
+def sum_of(entries):
+    return sum(exact(entry.epsilon) for entry in entries), sum(exact(entry.delta) for entry in entries)
+
+
+def try_searches(seed, n_searches, folder):
+    draw, number = random.Random(seed), count()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(n_searches):
+            assert_said(draw, folder / f"{next(number)}.db")
+
+
+def test_what_is_said_of_a_search_is_what_its_ledger_is_charged(tmp_path):
+    try_searches(0, 8, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1])
+def test_what_is_said_of_many_searches_is_what_their_ledgers_are_charged(seed, tmp_path):
+    try_searches(seed, 100, tmp_path)
+
+
+# --- Examples -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV])
+def test_a_search_over_statistics_counts_the_costliest(kind):
+    """With Kendall's tau nothing is learnt about the target, so there is a single part."""
+    pipeline = Pipeline([("select", PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)), ("model", Ridge())])
+    options = {"n_iter": 1} if kind is RandomizedSearchCV else {"min_resources": 60, "max_resources": 60}
+    search = kind(pipeline, {"select__statistic": ["kendall"]}, cv=3, refit=False, **options)
+    assert search_cost(search, n_features=D, n_samples=N).charged_rho == 1.5
+
+
+@pytest.mark.parametrize("change", [{"target_shares": [SHARES]}, {"k": [1, 2], "target_shares": [None, SHARES]}])
+def test_a_search_over_what_divides_a_budget_counts_the_costliest(change):
+    select = PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)
+    search = RandomizedSearchCV(select, change, n_iter=1, cv=2, refit=False)
+    assert search_cost(search, n_features=D).charged_rho == 1.0
+
+
+def test_a_drawn_parameter_of_a_private_step_counts_as_any_release_with_its_budget():
+    select = DPMICSelector(1, epsilon=1.0, **PUBLIC)  # in three parts
+    assert search_cost(select, n_features=D).charged_rho == pytest.approx(1 / 6)
+    search = RandomizedSearchCV(select, {"B": stats.uniform(8, 4)}, n_iter=2, cv=2, refit=False)
+    assert search_cost(search, n_features=D).charged_rho == 2.0
+    halving = HalvingGridSearchCV(select, {"c": [1, 2]}, cv=2, refit=False, resource="k", max_resources=2)
+    assert search_cost(halving, n_features=D, n_samples=N).charged_rho >= 2.0
+    step = {"select": [select], "select__epsilon": stats.uniform(0, 2)}
+    replaced = RandomizedSearchCV(Pipeline([("select", "passthrough"), ("model", Ridge())]), step, n_iter=1, cv=2)
+    assert search_cost(replaced).charged_epsilon == 3 * 2.0
+
+
+def test_a_parameter_of_another_step_is_not_tried_and_need_not_have_an_end():
+    pipeline = Pipeline([("select", PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)), ("model", SVR())])
+    drawn = {"model__epsilon": stats.expon(), "model__C": [10.0**power for power in range(50)]}
+    search = RandomizedSearchCV(pipeline, drawn, n_iter=3, cv=2, refit=False)
+    assert search_cost(search, n_features=D).charged_epsilon == 6.0
+
+
+KEPT = [
+    ([0], PUBLIC, None),
+    ([0, 2], PUBLIC, None),
+    (["b"], PUBLIC, ["a", "b", "c"]),
+    (["b"], {**PUBLIC, "bounds": {"a": (0, 1), "b": (0, 1), "c": (0, 1)}}, ["a", "b", "c"]),
+    ([1], {**PUBLIC, "bounds": dict.fromkeys(range(3), (0, 1))}, None),
+    ([0], {**PUBLIC, "bounds": {1: (0, 1), 2: (0, 1)}}, None),
+]
+
+
+@pytest.mark.parametrize("keep, public, columns", KEPT)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_delta_that_is_not_used(
+    keep, public, columns, is_first
+):
+    X, y = table(N)
+    X = X if columns is None else pandas.DataFrame(X, columns=columns)
+    select = PrivateSelectKBest(1, epsilon=1.0, delta=1e-4, keep=keep, **public)
+    first = [] if is_first else [("as it is", FunctionTransformer(feature_names_out="one-to-one"))]
+    pipeline = Pipeline([*first, ("select", select), ("model", Ridge())])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = PrivateGridSearch(pipeline, {"model__alpha": [1.0]}, epsilon=0.5, n_subsets=2).fit(X, y)
+    assert search.best_estimator_["select"].privacy_spent_ == (1.0, 0.0)
+    assert search.privacy_spent_ == (1.5, 0.0 if is_first else 1e-4)
+
+
+def test_if_all_features_are_kept_there_is_no_price_and_no_plan():
+    select, error = PrivateSelectKBest(1, keep=[0, 1], **PUBLIC), "keep must leave at least one feature to choose"
+    for ask in (lambda: select.plan(100, 2), lambda: search_cost(select, n_features=2), lambda: fitted(
+        PrivateGridSearch(select, {}, scoring=lambda *_: 1.0), *table_of(2))):  # fmt: skip
+        with pytest.raises(ValueError, match=error):
+            ask()
+
+
+def table_of(n_features):
+    X, y = table(N)
+    return X[:, :n_features], y
