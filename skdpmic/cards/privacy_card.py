@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from skdpmic._utils.user_files import write_whole
 from skdpmic.cards.card_format import check_card
 from skdpmic.cards.card_html import fragment, page
 
 SUFFIXES = (".json", ".html")
+MOST_BYTES = 2**25  # of a card of a stranger; it lists all entries of a ledger
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,7 +81,7 @@ class PrivacyCard:
         return page(self.fields)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the card to a file, replacing an existing one.
+        """Write the card to a file, replacing an existing one at once.
 
         Parameters
         ----------
@@ -91,11 +93,7 @@ class PrivacyCard:
         ValueError
             If the path has another ending.
         """
-        suffix = Path(path).suffix.lower()
-        if suffix not in SUFFIXES:
-            raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}.")
-        text = self.to_json() if suffix == ".json" else self.to_html()
-        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")  # names may contain lone surrogates
+        write_whole(path, file_content(self, path))
 
     def __str__(self):
         return self.fields["statement"]
@@ -105,6 +103,15 @@ class PrivacyCard:
 
     def _repr_html_(self):
         return fragment(self.fields)
+
+
+def file_content(card, path):
+    """The bytes of the file of a card, in the format of its ending."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}.")
+    text = card.to_json() if suffix == ".json" else card.to_html()
+    return text.encode("utf-8", errors="backslashreplace")  # names may contain lone surrogates
 
 
 def _refuse(constant):

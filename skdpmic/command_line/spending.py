@@ -4,24 +4,46 @@ import os
 import sys
 
 from skdpmic._utils.texts import budget
+from skdpmic._utils.user_files import check_regular
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_exports import standing
+from skdpmic.command_line.interrupts import Interrupts
 
 
 class DeclinedError(Exception):
     """The user declined the cost."""
 
 
-def open_ledger(path):
-    """The ledger in an existing file or database; None without a path. A mistyped name must not create a new budget."""
+class PayingLedger(BudgetLedger):
+    """A ledger that tells `interrupts` when it charges."""
+
+    interrupts: Interrupts
+
+    def charge(self, *what, **released):
+        """As in :meth:`BudgetLedger.charge`."""
+        with self.interrupts.paying():
+            super().charge(*what, **released)
+
+
+def open_ledger(path, kind=BudgetLedger):
+    """The ledger in an existing file or database. A mistyped name must not create a new budget."""
+    if not is_url(path):
+        if not os.path.exists(path):
+            raise FileNotFoundError(
+                f"there is no ledger {path!r}: 'python -m skdpmic ledger {path} --create --epsilon E' creates it."
+            )
+        check_regular(path, "the ledger")
+    return kind.open(path)
+
+
+def open_to_pay(path, interrupts):
+    """The same for a ledger that will be charged; None without a path."""
     if path is None:
         return None
-    if not is_url(path) and not os.path.exists(path):
-        raise FileNotFoundError(
-            f"there is no ledger {path!r}: 'python -m skdpmic ledger {path} --create --epsilon E' creates it."
-        )
-    return BudgetLedger.open(path)
+    ledger = open_ledger(path, PayingLedger)
+    ledger.interrupts = interrupts
+    return ledger
 
 
 def ask(arguments, ledger, *facts):
@@ -38,7 +60,7 @@ def ask(arguments, ledger, *facts):
         return
     cost = f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
     print(*facts, cost, sep="\n", file=sys.stderr)
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
         raise DeclinedError
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -56,7 +78,7 @@ def _agrees():
 
 def spent_in_words(privacy_spent, ledger):
     """The spent and the remaining budget."""
-    return f"Spent {budget(*privacy_spent)}. {_remains(ledger)}"
+    return " ".join([f"Spent {budget(*privacy_spent)}.", after_paying(_remains, ledger) or ""]).rstrip()
 
 
 def _remains(ledger):
@@ -64,6 +86,15 @@ def _remains(ledger):
         return "No ledger was given, so spending on these records is not tracked."
     limit, remaining = budget(ledger.epsilon, ledger.delta), ledger.remaining()
     return f"Of {limit} in {os.path.basename(ledger.path)}, {budget(*remaining)} remains."
+
+
+def after_paying(tell, *arguments):
+    """``tell(*arguments)`` about a ledger; None, and a warning, if it can no longer be read: the result is shown."""
+    try:
+        return tell(*arguments)
+    except (OSError, ValueError) as error:
+        print(f"warning: the cost was charged, but the ledger could not be read again: {error}", file=sys.stderr)
+        return None
 
 
 def of_ledger(ledger):

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
+from skdpmic._utils.user_files import check_regular, write_whole
 from skdpmic.counting.agreement import differences
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.damage import DAMAGED, check_undamaged
-from skdpmic.counting.sketch_format import pack, unpack, write_whole
+from skdpmic.counting.sketch_format import pack, unpack
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.nominal import Nominal
@@ -360,7 +361,7 @@ class RangeGridSketch:
         ----------
         path : str or path-like
         """
-        write_whole(path, self.to_bytes())
+        write_whole(path, self.to_bytes(), is_private=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -379,6 +380,7 @@ class RangeGridSketch:
         ValueError
             As in :meth:`from_bytes`.
         """
+        check_regular(path)
         return cls.from_bytes(Path(os.fsdecode(path)).read_bytes())
 
     def __getstate__(self):

@@ -11,12 +11,8 @@ Equal sketches have equal bytes on every machine. A numpy or Arrow archive would
 the versions of the libraries that write and compress it.
 """
 
-import contextlib
 import hashlib
 import json
-import os
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
@@ -140,20 +136,3 @@ def _labels_of_json(kind, labels):
     if classes.dtype.kind != kind:
         raise ValueError
     return classes
-
-
-# --- Files ------------------------------------------------------------------------------------------------------------
-
-
-def write_whole(path, data):
-    """Write a file atomically, readable by its owner only."""
-    path = Path(os.fsdecode(path))
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(unfinished).replace(path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            Path(unfinished).unlink()
-        raise
