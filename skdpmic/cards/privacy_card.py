@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from skdpmic._utils.untrusted_json import check_finite, check_integers, read_json
 from skdpmic._utils.user_files import write_whole
 from skdpmic.cards.card_format import check_card
 from skdpmic.cards.card_html import fragment, page
@@ -55,9 +56,13 @@ class PrivacyCard:
         ValueError
             If the text is not a card, or is of an unknown version.
         """
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"text must be a privacy card of at most {MOST_BYTES} bytes, got {len(text)}.")
         try:
-            fields = json.loads(text, parse_constant=_refuse)
-        except (ValueError, RecursionError):  # the message may quote the file
+            fields = read_json(text)
+            check_integers(fields)
+            check_finite(fields)
+        except ValueError:  # the message may quote the file
             raise ValueError("text must be a privacy card, got text that is not valid JSON.") from None
         check_card(fields)
         return cls(fields)
@@ -112,7 +117,3 @@ def file_content(card, path):
         raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}.")
     text = card.to_json() if suffix == ".json" else card.to_html()
     return text.encode("utf-8", errors="backslashreplace")  # names may contain lone surrogates
-
-
-def _refuse(constant):
-    raise ValueError(f"{constant} is not a JSON number")

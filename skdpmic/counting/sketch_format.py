@@ -16,6 +16,7 @@ import json
 
 import numpy as np
 
+from skdpmic._utils.untrusted_json import read_json
 from skdpmic.table.axes import from_json, to_json
 from skdpmic.table.description import Description, check_description
 from skdpmic.table.targets import check_classes
@@ -94,7 +95,7 @@ def _parameters(sketch):
 
 def _without_records(line, described):
     """A sketch that has not counted the records yet, and their number."""
-    public = json.loads(line)
+    public = read_json(line)
     if type(public["n_samples"]) is not int:
         raise ValueError
     description = check_description(

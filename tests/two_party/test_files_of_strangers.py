@@ -1,0 +1,120 @@
+"""A file of reports states its sizes before anything is decompressed, and what it states is limited."""
+
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+
+from skdpmic.two_party import TwoPartyScorer
+from skdpmic.two_party.reports import open_reports
+from tests.folding import each
+
+pyarrow = pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+DESCRIPTION = {
+    "version": 1,
+    "mechanism": "m-ary randomised response",
+    "epsilon": 1.0,
+    "columns_per_record": 1,
+    "columns": [{"name": "x", "described": ["Range", 0.0, 1.0, "numbers"], "equal_parts": 4, "missing": True}],
+}
+
+
+def reports(values, kind=None):
+    metadata = {b"skdpmic.reports": json.dumps(DESCRIPTION).encode()}
+    return pyarrow.table({"x": pyarrow.array(values, type=kind)}).replace_schema_metadata(metadata)
+
+
+def write(table, path, compression="zstd", rows=None):
+    options = pyarrow.ipc.IpcWriteOptions(compression=compression)
+    with pyarrow.ipc.new_file(path, table.schema, options=options) as file:
+        file.write_table(table, rows)
+    return path
+
+
+@each("compression", [None, "lz4", "zstd"])
+@each("rows", [None, 7])
+@each("kind", [pyarrow.uint8(), pyarrow.int64()])
+def test_whole_files_are_read_however_they_are_compressed_and_cut(compression, rows, kind, tmp_path):
+    values = [i % 5 for i in range(60)]
+    with open_reports(write(reports(values, kind), tmp_path / "reports", compression, rows)) as opened:
+        assert opened.n_samples == 60
+        assert opened.read().parts[0].tolist() == values
+
+
+def test_records_are_counted_without_memory_for_them(tmp_path):
+    """In a file of a thousandth of their size."""
+    usual, apart = pyarrow.default_memory_pool(), pyarrow.system_memory_pool()
+    if usual.backend_name == apart.backend_name:
+        pytest.skip("one allocator only")
+    pyarrow.set_memory_pool(apart)
+    try:
+        path = write(reports(np.zeros(2**25, dtype=np.uint8)), tmp_path / "reports")
+    finally:
+        pyarrow.set_memory_pool(usual)
+    assert os.path.getsize(path) < 2**15
+    before = usual.max_memory()
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TwoPartyScorer().fit(path, np.arange(4))
+    assert usual.max_memory() - before < 2**22
+
+
+@each("stated", [2**40, 2**31, 60_000, -2])
+def test_more_memory_than_the_records_take_is_refused_before_it_is_taken(stated, tmp_path):
+    path = write(reports([1] * 1009, pyarrow.int64()), tmp_path / "reports")
+    true, false = ((n).to_bytes(8, "little", signed=True) for n in (8 * 1009, stated))
+    path.write_bytes(path.read_bytes().replace(true, false))
+    with pytest.raises(ValueError, match=r"records of 1 columns that would take|no buffer of negative size"):
+        TwoPartyScorer().fit(path, np.arange(1009))
+
+
+def test_a_dictionary_is_refused(tmp_path):
+    table = reports([0, 1, 2, 3])
+    coded = table.set_column(0, "x", table.column(0).dictionary_encode())
+    with pytest.raises(ValueError, match="must be integers, got dictionary"):
+        TwoPartyScorer().fit(write(coded, tmp_path / "reports"), np.arange(4))
+
+
+def test_a_parquet_file_that_states_more_than_its_records_take_is_refused(tmp_path, monkeypatch):
+    parquet.write_table(reports([0] * 4), tmp_path / "reports")
+    from skdpmic.two_party import stated_sizes
+
+    monkeypatch.setattr(stated_sizes, "_PAGES", 0)  # as if it stated 64 kB more
+    monkeypatch.setattr(stated_sizes, "_BYTES_OF_VALUE", 1)
+    with pytest.raises(ValueError, match="got 4 records of 1 columns that would take"):
+        TwoPartyScorer().fit(tmp_path / "reports", np.arange(4))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="of POSIX")
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "reports")
+    with pytest.raises(OSError, match="must be a regular file, got a pipe"):
+        TwoPartyScorer().fit(tmp_path / "reports", np.arange(4))
+
+
+def check_damaged(n, seed, tmp_path):
+    rng, n_refused = random.Random(seed), 0
+    whole = write(reports([i % 5 for i in range(60)]), tmp_path / "whole", rows=30).read_bytes()
+    for _ in range(n):
+        content = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            content[rng.randrange(len(content))] = rng.choice([0, 1, 127, 128, 255, rng.randrange(256)])
+        (tmp_path / "damaged").write_bytes(content[: rng.choice([len(content), rng.randrange(len(content))])])
+        try:
+            with open_reports(tmp_path / "damaged") as opened:
+                opened.read()
+        except ValueError:
+            n_refused += 1
+    assert n / 3 < n_refused < n
+
+
+def test_damaged_files_are_refused_in_words(tmp_path):
+    check_damaged(200, 0, tmp_path)
+
+
+@pytest.mark.slow
+def test_many_damaged_files_are_refused_in_words(tmp_path):
+    check_damaged(5000, 1, tmp_path)
