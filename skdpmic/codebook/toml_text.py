@@ -43,7 +43,7 @@ def statements(text):
 
     A ValueError if brackets or dots go too deep.
     """
-    depth = n_dots = begins = 0
+    text, depth, n_dots, begins = text.replace("\r\n", "\n"), 0, 0, 0  # as in tomllib
     line = first_line = 1
     for token in _TOKEN.finditer(text):
         sign = token[0]

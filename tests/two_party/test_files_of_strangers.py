@@ -112,9 +112,9 @@ def check_damaged(n, seed, tmp_path):
 
 
 def test_damaged_files_are_refused_in_words(tmp_path):
-    check_damaged(200, 0, tmp_path)
+    check_damaged(60, 0, tmp_path)
 
 
 @pytest.mark.slow
 def test_many_damaged_files_are_refused_in_words(tmp_path):
-    check_damaged(5000, 1, tmp_path)
+    check_damaged(1000, 1, tmp_path)
