@@ -65,6 +65,7 @@ def test_the_last_of_many_columns_is_found_in_one_pass(monkeypatch):
     text = "version = 1\n[columns]\n" + "".join(f"aaa{i} = {{range = [0, 1]}}\n" for i in range(300)) + "a = 5"
     assert "line 303: column 'a' must be a table" in refusal(text)
     assert sum(parsed) < 4 * len(text)
+    assert "line 303: column 'a' must be a table" in refusal(text.replace("\n", "\r\n"))
 
 
 SIGNS = [
