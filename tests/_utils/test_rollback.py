@@ -110,10 +110,10 @@ def test_a_sketch_whose_saving_is_interrupted_leaves_no_file_of_counts(tmp_path,
     saved = (tmp_path / "sketch").read_bytes()
 
     def interrupted(unfinished, path):
-        assert unfinished.read_bytes() == counted.to_bytes()
+        assert Path(unfinished).read_bytes() == counted.to_bytes()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Path, "replace", interrupted)
+    monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         counted.update(X, Y).save(tmp_path / "sketch")
     assert [path.name for path in tmp_path.iterdir()] == ["sketch"]

@@ -153,7 +153,9 @@ def test_a_file_is_replaced_at_once_and_keeps_its_permissions(tmp_path):
         path.chmod(0o600)
         write_whole(path, b"b")
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        path.chmod(0o666)
+        path.chmod(0o646)
+        write_whole(path, b"c")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o646
         write_whole(path, b"c", is_private=True)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     finally:

@@ -304,6 +304,22 @@ def test_files_have_the_permissions_of_any_other_and_existing_ones_keep_theirs(f
     assert os.listdir("elsewhere") == ["names.txt"]
 
 
+def test_a_file_that_fails_after_the_charge_keeps_no_other_from_being_written(folder, capsys, monkeypatch):
+    replace = os.replace
+
+    def fails(draft, path):
+        if path.endswith("names.txt"):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        replace(draft, path)
+
+    monkeypatch.setattr(user_files.os, "replace", fails)
+    assert main([*SELECT, *PAID, "-o", "names.txt", "--card", "card.html"]) == 5
+    out, err = capsys.readouterr()
+    assert "The best columns" in out
+    assert "'names.txt' could not be written: [Errno 1] Operation not permitted: 'names.txt'" in err
+    assert sorted(os.listdir()) == ["card.html", "codebook.toml", "people.csv", "people.db"]
+
+
 def test_what_declines_leaves_no_draft(folder, capsys):
     before = contents(folder)
     assert main([*SELECT, "--ledger", "people.db", "-o", "names.txt", "--card", "card.html"]) == 4
