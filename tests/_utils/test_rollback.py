@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import os
 import sys
 from contextlib import contextmanager
 from functools import partial
