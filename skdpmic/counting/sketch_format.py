@@ -19,6 +19,7 @@ import numpy as np
 from skdpmic._utils.untrusted_json import read_json
 from skdpmic.table.axes import from_json, to_json
 from skdpmic.table.description import Description, check_description
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import check_classes
 
 _NAME = b"skdpmic RangeGridSketch "
@@ -47,7 +48,7 @@ def unpack(data, described):
         Makes a sketch without records from a description and keywords.
     """
     line, counts = _contents(data)
-    sketch, n_samples = _or_foreign(_without_records, line, described)
+    sketch, n_samples = _or_foreign(_without_records, line, described, len(counts) // _COUNTS.itemsize)
     if len(counts) != sketch._counts.nbytes or _line(sketch, n_samples) != line:
         raise ValueError(_FOREIGN)
     sketch._counts[:] = np.frombuffer(counts, dtype=_COUNTS)
@@ -93,7 +94,7 @@ def _parameters(sketch):
     return {name: value for name, value in values.items() if name != "max_weight" or value is not None}
 
 
-def _without_records(line, described):
+def _without_records(line, described, n_counts):
     """A sketch that has not counted the records yet, and their number."""
     public = read_json(line)
     if type(public["n_samples"]) is not int:
@@ -106,7 +107,25 @@ def _without_records(line, described):
             None if public["classes"] is None else _labels_of_json(*public["classes"]),
         )
     )
+    _check_size(description, public["parameters"], n_counts)
     return described(description, **public["parameters"]), public["n_samples"]
+
+
+def _check_size(description, parameters, n_counts):
+    """Raise if the grids have more counts than there are: to build them takes memory, which a forged B could raise.
+
+    A numeric feature and target have at least B counts, and without a correction at least B**2 / 4.
+    """
+    is_numeric = any(not isinstance(scale, Nominal) for scale in description.scales)
+    if (
+        parameters["statistic"] == "mic_r"
+        and parameters["n_parts"] is None
+        and description.target is not None
+        and is_numeric
+    ):
+        B = parameters["B"]
+        if n_counts < (B * B / 4 if parameters["correction"] is None else B):
+            raise ValueError
 
 
 def _or_foreign(function, *arguments):

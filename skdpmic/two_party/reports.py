@@ -124,7 +124,7 @@ def _parts(array, column):
 def _in_file(file):
     """The schema of a file, and functions that count its records and read them."""
     pyarrow = _pyarrow()
-    from skdpmic.two_party.stated_sizes import ArrowFile, count_in_footer
+    from skdpmic.two_party.stated_sizes import ArrowFile, count_in_pages
 
     begins = file.read(6)
     with _errors_of_files():
@@ -132,7 +132,8 @@ def _in_file(file):
             from pyarrow import parquet
 
             whole = parquet.ParquetFile(file)
-            return whole.schema_arrow, lambda: count_in_footer(whole.metadata), whole.read
+            data = memoryview(pyarrow.memory_map(os.fsdecode(file.name)).read_buffer()).cast("B")
+            return whole.schema_arrow, lambda: count_in_pages(whole.metadata, data), whole.read
         if begins == _ARROW:
             whole = ArrowFile(pyarrow.memory_map(os.fsdecode(file.name)))  # a length beyond its end takes no memory
             return whole.schema, whole.count, whole.read

@@ -1,12 +1,14 @@
 """The sizes that files of reports state in their headers, read before anything is decompressed.
 
 A few kilobytes may decompress to gigabytes. So the records are counted, and their memory is limited by this number,
-from the header of each batch of an Arrow file, or from the footer of a Parquet file.
+from the header of each batch of an Arrow file, or of each page of a Parquet file.
 """
 
 import struct
 
 import pyarrow
+
+from skdpmic.two_party.parquet_pages import stated_bytes
 
 _MAGIC_BYTES = 8  # at the beginning of an Arrow file, with padding; then follows what a stream has, batch by batch
 # Numbers of fields in Arrow's Message.fbs, and the size of a Buffer there: its place and its length.
@@ -49,13 +51,15 @@ class ArrowFile:
         return open_stream(self._file)
 
 
-def count_in_footer(metadata):
+def count_in_pages(metadata, data):
     """The number of records of a Parquet file, by its metadata; a ValueError as in :meth:`ArrowFile.count`."""
+    n_samples = 0
     for i in range(metadata.num_row_groups):
         group = metadata.row_group(i)
-        n_bytes = sum(group.column(j).total_uncompressed_size for j in range(group.num_columns))
+        n_bytes = sum(stated_bytes(data, group.column(j)) for j in range(group.num_columns))
         _check_memory(n_bytes, group.num_rows, group.num_columns, _PAGES)
-    return metadata.num_rows
+        n_samples += group.num_rows
+    return n_samples
 
 
 def _check_memory(n_bytes, n_samples, n_columns, n_more):
