@@ -237,7 +237,7 @@ def test_what_is_paid_for_is_shown_or_written_and_what_is_not_leaves_nothing(mad
 @pytest.mark.slow
 def test_many_times_what_is_paid_for_is_shown_or_written(made, folder, capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="it draws")
-    run_draws(80, 1, list(ENDINGS), made, folder, capsys, monkeypatch)
+    run_draws(50, 1, list(ENDINGS), made, folder, capsys, monkeypatch)
 
 
 # --- Each kind by itself ----------------------------------------------------------------------------------------------
