@@ -17,6 +17,7 @@ class Mutant(NamedTuple):
 
 UNITS, ODD = "budget/test_units.py", "budget/test_odd_arguments.py"
 FROM_OTHERS = "_utils/test_text_from_others.py"
+OUTPUTS, INTERRUPTS = "command_line/test_outputs.py", "command_line/test_interrupts.py"
 SPEND, EXPORTS = "budget/test_foreign_mechanisms.py", "budget/test_ledger_exports.py"
 PRICED, CARDS = "search/test_priced_steps.py", "cards/test_release_card.py"
 FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step"
@@ -907,7 +908,7 @@ MUTANTS = [
            "_utils/test_rollback.py::test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_refused"),
     Mutant("RangeGridSketch.merge", "self.n_samples + other.n_samples", "self.n_samples",
            "counting/test_sketch.py::test_any_chunking_order_and_merge_tree_gives_the_same_counts[kind0-thirds]"),
-    Mutant("write_whole", "BaseException", "Exception",
+    Mutant("Draft.__exit__", "self.discard()", "pass",
            "_utils/test_rollback.py::test_a_sketch_whose_saving_is_interrupted_leaves_no_file_of_counts"),
     Mutant("rollback_on_error", "BaseException", "Exception",
            "_utils/test_rollback.py::test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted"
@@ -1202,4 +1203,27 @@ MUTANTS = [
            f"{ANY_BUDGET}::{AT_THE_ENDS}[two parties with reports, distance_correlation]"),
     Mutant("distance_covariance", "float(n)", "n",
            f"{ANY_BUDGET}::test_the_distance_correlation_of_a_noisy_table_is_that_of_its_records_however_many_they_are"),
+    # --- Files and messages of the command line, and files of strangers
+    Mutant("Outputs._reserve", "other == draft.target or _are_same(other, draft.target)", "False",
+           f"{OUTPUTS}::test_a_file_that_cannot_be_written_is_found_before_the_charge"),
+    Mutant("Outputs.write", "errors[path] = error", "raise",
+           f"{OUTPUTS}::test_a_file_that_fails_after_the_charge_keeps_no_other_from_being_written"),
+    Mutant("main._shown", "not run.outputs.written", "False",
+           f"{OUTPUTS}::test_what_is_paid_for_is_shown_or_written_and_what_is_not_leaves_nothing"),
+    Mutant("Outputs.__exit__", "draft.discard()", "pass", f"{OUTPUTS}::test_what_declines_leaves_no_draft"),
+    Mutant("Interrupts._arrived", "self._waits and is_first", "False",
+           f"{INTERRUPTS}::test_from_the_charge_on_the_result_is_finished_first"),
+    Mutant("Interrupts.paying", "self.number is not None", "False",
+           f"{INTERRUPTS}::test_an_interruption_that_a_library_ignores_still_keeps_from_paying"),
+    Mutant("Draft.finish", "os.chmod(self._draft, self._mode)", "pass",
+           "_utils/test_user_files.py::test_a_file_is_replaced_at_once_and_keeps_its_permissions"),
+    Mutant("stated_sizes._sizes", "size if stated == -1 else stated", "size",
+           "two_party/test_files_of_strangers.py::"
+           "test_more_memory_than_the_records_take_is_refused_before_it_is_taken"),
+    Mutant("toml_text.statements", "n_dots >= MOST_PARTS", "False",
+           "codebook/test_toml_text.py::test_what_would_take_long_is_refused_at_once"),
+    Mutant("read_json", "check_levels(value)", "pass",
+           "_utils/test_user_files.py::test_json_that_is_too_deep_or_ambiguous_is_refused"),
+    Mutant("safe_words._FILLED", "r\"\\d+\"", "r\"[\\w ]+\"",
+           "_utils/test_messages_of_others.py::test_no_value_that_is_filled_into_a_message_is_passed_on"),
 ]  # fmt: skip

@@ -38,6 +38,8 @@ OF_PYTHON = {"resource", "tracemalloc"}  # not on every system
 REASONS = {
     # The system:
     "no SIGKILL here": 1,
+    "of POSIX": 4,
+    "one allocator only": 1,
     "no fork here": 2,
     "no processes here": 1,
     "other systems count resident memory in other units": 1,

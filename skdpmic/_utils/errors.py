@@ -2,43 +2,7 @@
 
 import re
 
-# Messages of scikit-learn without data: they contain only shapes, counts, and names of types and estimators. A message
-# that scikit-learn rewords is no longer passed on; tests/_utils/test_messages_of_others.py then says what to do.
-_SHAPE = r"\([\d, ]*\)"
-SAFE_MESSAGES = (
-    rf"Found array with \d+ (?:sample|feature)\(s\) \(shape={_SHAPE}\) while a minimum of \d+ is required(?: by \w+)?",
-    r"Found array with dim \d+, while dim <= \d+ is required(?: by \w+)?",
-    r"Found array with dim \d+\. \w+ expected <= \d+",
-    r"Found input variables with inconsistent numbers of samples: \[[\d, ]*\]",
-    r"Input (?:[Xy] )?contains (?:NaN|infinity or a value too large for dtype\('\w+'\))",
-    r"Sparse data was passed(?: for X)?, but dense data is required",
-    r"The feature names should match those that were passed during fit",
-    r"X has \d+ features, but \w+ is expecting \d+ features as input",
-    rf"y should be a 1d array, got an array of shape {_SHAPE} instead",
-    r"(?:This \w+ estimator|\w+) requires y to be passed, but the target y is None",
-)
-# Phrases without data inside messages of scikit-learn, numpy, pandas and Python,
-SAFE_PHRASES = (
-    r"Unknown label type: (?:continuous|unknown)",
-    r"Complex data not supported",
-    r"Expected 2D array, got (?:1D|scalar) array instead",
-    r"Feature names are only supported if all input features have string names",
-    r"boolean value of NA is ambiguous",
-    r"could not convert string to float",
-    r"int too large to convert to float",
-    r"float\(\) argument must be a string or a real number(?:, not 'NAType')?",
-    r"setting an array element with a sequence",
-)
-# and of this package.
-OUR_PHRASES = (
-    r"bounds must be \(lower, upper\), each a number or an array of shape \(n_features,\) = \(\d+,\)",
-    r"bounds is a dict by feature name, but X has no feature names",
-    r"bounds must have an entry for every feature",
-    r"y must hold only labels that are in classes",
-    r"classes and y must hold labels of one type",
-    r"[Xy] must hold numbers, got dates or durations",
-    r"[Xy] must not be a masked array",
-)
+from skdpmic._utils.safe_words import OUR_PHRASES, SAFE_MESSAGES, SAFE_PHRASES
 
 _NO_MISSING = (
     "A target must be complete: make 'unknown' a separate class, or keep only rows with a target; their number is then "
@@ -51,7 +15,6 @@ _ADVICE = {
     "NAType": _NO_MISSING,
     "could not convert string": "Features with labels require their public labels in categories; a target with labels "
     "requires classes instead of target_bounds.",
-    "Sparse data was passed": "Use '.toarray()' to convert to a dense numpy array.",
 }
 
 

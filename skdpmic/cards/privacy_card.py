@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from skdpmic._utils.texts import escaped
+from skdpmic._utils.untrusted_json import check_finite, check_integers, read_json
+from skdpmic._utils.user_files import write_whole
 from skdpmic.cards.card_format import check_card
 from skdpmic.cards.card_html import fragment, page
 
 SUFFIXES = (".json", ".html")
+MOST_BYTES = 2**25  # of a card of a stranger; it lists all entries of a ledger
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,9 +57,13 @@ class PrivacyCard:
         ValueError
             If the text is not a card, or is of an unknown version.
         """
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"text must be a privacy card of at most {MOST_BYTES} bytes, got {len(text)}.")
         try:
-            fields = json.loads(text, parse_constant=_refuse)
-        except (ValueError, RecursionError):  # the message may quote the file
+            fields = read_json(text)
+            check_integers(fields)
+            check_finite(fields)
+        except ValueError:  # the message may quote the file
             raise ValueError("text must be a privacy card, got text that is not valid JSON.") from None
         check_card(fields)
         return cls(fields)
@@ -81,7 +88,7 @@ class PrivacyCard:
         return page(self.fields)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the card to a file, replacing an existing one.
+        """Write the card to a file, replacing an existing one at once.
 
         Parameters
         ----------
@@ -93,11 +100,7 @@ class PrivacyCard:
         ValueError
             If the path has another ending.
         """
-        suffix = Path(path).suffix.lower()
-        if suffix not in SUFFIXES:
-            raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}.")
-        text = self.to_json() if suffix == ".json" else self.to_html()
-        Path(path).write_text(text, encoding="utf-8")
+        write_whole(path, file_content(self, path))
 
     def __str__(self):
         return escaped(self.fields["statement"])
@@ -109,5 +112,10 @@ class PrivacyCard:
         return fragment(self.fields)
 
 
-def _refuse(constant):
-    raise ValueError(f"{constant} is not a JSON number")
+def file_content(card, path):
+    """The bytes of the file of a card, in the format of its ending."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"path must end in {' or '.join(SUFFIXES)}, got {os.fspath(path)!r}.")
+    text = card.to_json() if suffix == ".json" else card.to_html()
+    return text.encode("utf-8", errors="backslashreplace")  # names may contain lone surrogates

@@ -4,11 +4,11 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.typing import TableLike
+from skdpmic._utils.user_files import write_whole
 from skdpmic.codebook.column import ColumnEntry, entry_of
 from skdpmic.codebook.group_columns import checked_groups, labels_of_people
 from skdpmic.codebook.in_words import codebook_as_html
@@ -231,7 +231,7 @@ class Codebook:
         ----------
         path : str or path-like
         """
-        Path(path).write_text(self.to_toml(), encoding="utf-8", newline="\n")
+        write_whole(path, self.to_toml().encode())
 
     # --- For estimators -------------------------------------------------------------------------------------------
 

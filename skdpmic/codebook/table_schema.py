@@ -5,9 +5,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
+from skdpmic._utils.untrusted_json import check_levels, read_json
+from skdpmic._utils.user_files import content_of
 from skdpmic.codebook.column import entry_of
+from skdpmic.codebook.toml_text import MOST_BYTES
 
 _IN_ORDER = ("number", "integer", "year", "date", "datetime")  # types that can have a range
+_MOST_VALUES = 10**6  # of a descriptor, counted as often as YAML repeats them
 _WITH_LABELS = ("string", "number", "integer", "year")
 
 
@@ -28,16 +32,15 @@ def read_table_schema(source):
     """
     frictionless = _library()
     if isinstance(source, str | os.PathLike):
-        where = source = os.fspath(source)
-        with Path(source).open("rb"):  # raises if it is not a file; frictionless would accept a URL
-            pass
+        where, descriptor = os.fspath(source), _descriptor(source)
     elif isinstance(source, Mapping):
-        where, source = "source", dict(source)
+        where, descriptor = "source", dict(source)
     else:
         raise TypeError(f"source must be a path or a dict, got {type(source).__name__}.")
     try:
-        schema = frictionless.Schema.from_descriptor(source)
-    except frictionless.FrictionlessException as error:
+        check_levels(descriptor, _MOST_VALUES)
+        schema = frictionless.Schema.from_descriptor(descriptor)
+    except (ValueError, frictionless.FrictionlessException) as error:
         raise ValueError(f"{where} must be a Table Schema, got: {error}") from None
     columns = {field.name: _entry(field, schema, where) for field in schema.fields}
     left_out = [name for name, entry in columns.items() if entry is None]
@@ -47,6 +50,22 @@ def read_table_schema(source):
             f"enum, got none in {len(columns)} fields."
         )
     return schema.title, {name: entry for name, entry in columns.items() if entry is not None}, left_out
+
+
+def _descriptor(path):
+    """The dict in a JSON or YAML file, which need not be trusted; frictionless would accept a URL, and any size."""
+    import yaml  # frictionless requires it
+
+    content = content_of(path, MOST_BYTES)
+    is_yaml = Path(path).suffix.lower() in (".yaml", ".yml")
+    try:
+        descriptor = yaml.safe_load(content) if is_yaml else read_json(content)
+    except (ValueError, RecursionError, yaml.YAMLError):
+        descriptor = None  # the message might be as long as the file
+    if not isinstance(descriptor, dict):
+        kind = "YAML" if is_yaml else "JSON"
+        raise ValueError(f"{os.fspath(path)} must be a Table Schema, got: no valid {kind} of one.")
+    return descriptor
 
 
 def _library():

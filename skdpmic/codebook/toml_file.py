@@ -1,14 +1,11 @@
 """A codebook as a TOML file, for people to fill in and review (``docs/reference/codebook.md``)."""
 
-import json
-import tomllib
-from itertools import chain
-from pathlib import Path
-
 import tomlkit
 
 from skdpmic._utils.texts import escaped
+from skdpmic._utils.user_files import content_of
 from skdpmic.codebook.column import entry_of
+from skdpmic.codebook.toml_text import MOST_BYTES, lines_of_fields, loads
 
 VERSION = 1  # of the format; readers refuse later ones
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
@@ -21,7 +18,7 @@ knowledge, never from the data. Columns that are not described are ignored.
 
 def text_of_file(path):
     """The text of a file, with or without a byte order mark."""
-    written = Path(path).read_bytes()
+    written = content_of(path, MOST_BYTES)
     try:
         return written.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -43,17 +40,16 @@ def parse(text, source):
     dict
     """
     try:
-        fields = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        told = str(error).replace("at end of document", f"at the end, line {text.rstrip().count(chr(10)) + 1}")
-        raise ValueError(f"{source} must be valid TOML: {told}.") from None
+        fields = loads(text)
+    except ValueError as error:
+        raise ValueError(f"{source} must be valid TOML: {error}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):
         raise ValueError(f"{source} must have version = {VERSION}, the supported format, got {version!r}.")
     unknown = [name for name in fields if name not in _FIELDS]
     if unknown:
         raise ValueError(
-            f"{source}, line {_line_of(unknown[:1], text)}: the fields of a codebook must be among "
+            f"{source}, line {lines_of_fields(text)[unknown[0],]}: the fields of a codebook must be among "
             f"{['version', *_FIELDS]}, got {unknown}."
         )
     if not isinstance(fields.get("columns"), dict):
@@ -64,7 +60,7 @@ def parse(text, source):
 def error_on_its_line(error, text, source):
     """An error about the whole table, which starts with the name of a field, with the line of that field."""
     name = str(error).partition(" ")[0]
-    return ValueError(f"{source}, line {_line_of([name], text)}: {error}")
+    return ValueError(f"{source}, line {lines_of_fields(text).get((name,), 1)}: {error}")
 
 
 def _entries(columns, text, source):
@@ -76,7 +72,8 @@ def _entries(columns, text, source):
         except ValueError as error:
             wrong.append((name, error))
     if wrong:
-        told = [f"line {_line_of(['columns', name], text)}: {error}" for name, error in wrong[:_MOST_TOLD]]
+        lines = lines_of_fields(text)
+        told = [f"line {lines['columns', name]}: {error}" for name, error in wrong[:_MOST_TOLD]]
         rest = [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
         raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *told, *rest]))
     return entries
@@ -86,39 +83,6 @@ def _entry(fields, where):
     if not isinstance(fields, dict):  # a list could mean labels or a range
         raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {fields!r}.")
     return entry_of(fields, where)
-
-
-# --- Lines ------------------------------------------------------------------------------------------------------------
-
-
-def _line_of(keys, text):
-    """The line on which a field begins: its own line, as of a header, or the first line after which it exists.
-
-    Parameters
-    ----------
-    keys : list of str
-        Keys of the tables that contain the field, and its own key.
-    text : str
-    """
-    lines = text.split("\n")
-    name, escaped = keys[-1], json.dumps(keys[-1])[1:-1]
-    naming = [i for i, line in enumerate(lines) if name in line or escaped in line]  # faster than trying all lines
-    by_itself = (i for i in naming if _has(keys, lines[i]))
-    together = (i for which in (naming, range(len(lines))) for i in which if _has(keys, "\n".join(lines[: i + 1])))
-    return next(chain(by_itself, together)) + 1
-
-
-def _has(keys, text):
-    """Whether a text, as far as it can be parsed, has a field."""
-    try:
-        fields = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
-    for key in keys:
-        if not isinstance(fields, dict) or key not in fields:
-            return False
-        fields = fields[key]
-    return True
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------

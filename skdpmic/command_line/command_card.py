@@ -1,17 +1,14 @@
 """``card``: a privacy card in JSON, in words or as a page."""
 
-from pathlib import Path
+from skdpmic._utils.user_files import content_of
+from skdpmic.cards.privacy_card import MOST_BYTES, PrivacyCard, file_content
+from skdpmic.command_line.printed import print_json
 
-from skdpmic.cards.privacy_card import PrivacyCard
-from skdpmic.command_line.printed import check_outputs, print_json
 
-
-def execute(arguments):
+def execute(arguments, run):
     """Read an untrusted card, and print or write it."""
-    check_outputs(arguments.output)
-    card = PrivacyCard.from_json(Path(arguments.file).read_bytes())
-    if arguments.output is not None:
-        card.write(arguments.output)
+    card = PrivacyCard.from_json(content_of(arguments.file, MOST_BYTES))
+    run.outputs.write(output=lambda: file_content(card, arguments.output))
     if arguments.json:
         print_json({"command": "card"} | card.fields)
     elif arguments.output is None:

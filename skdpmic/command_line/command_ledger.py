@@ -5,23 +5,20 @@ import os
 from skdpmic._utils.texts import budget
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.units import per
-from skdpmic.command_line.printed import aligned, check_outputs, draw, print_json
+from skdpmic.command_line.outputs import picture
+from skdpmic.command_line.printed import aligned, print_json
 from skdpmic.command_line.spending import of_ledger, open_ledger
 
 
-def execute(arguments):
+def execute(arguments, run):
     """Create or open a ledger, and print it."""
-    check_outputs(picture=arguments.picture)
     ledger = _created(arguments) if arguments.create else open_ledger(arguments.file)
     if arguments.json:
         entries = ledger.entries()
         print_json({"command": "ledger"} | of_ledger(ledger, entries) | {"entries": [e._asdict() for e in entries]})
     else:
         print(_text(ledger))
-    if arguments.picture is not None:
-        from skdpmic.plotting import LedgerDisplay
-
-        draw(LedgerDisplay.from_ledger, ledger, arguments.picture)
+    run.outputs.write(picture=lambda: _picture(ledger, arguments.picture))
 
 
 def _created(arguments):
@@ -29,6 +26,12 @@ def _created(arguments):
         raise FileExistsError(f"{arguments.file!r} already exists, and is not overwritten.")
     rows = arguments.max_rows_per_person
     return BudgetLedger(arguments.file, arguments.epsilon, arguments.delta, max_rows_per_person=rows)
+
+
+def _picture(ledger, path):
+    from skdpmic.plotting import LedgerDisplay
+
+    return picture(LedgerDisplay.from_ledger, ledger, path)
 
 
 def _text(ledger):

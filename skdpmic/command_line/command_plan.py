@@ -7,7 +7,7 @@ from skdpmic.planning.rows import ReleasePlan
 from skdpmic.selection.select_k_best import PrivateSelectKBest
 
 
-def execute(arguments):
+def execute(arguments, run):
     """Print a plan of `select` with this epsilon, or the smallest epsilon that it needs."""
     codebook = Codebook.read(arguments.codebook)
     public = codebook.target(arguments.target, arguments.features)

@@ -4,20 +4,21 @@ import sys
 
 from skdpmic._utils.results import in_order
 from skdpmic._utils.texts import escaped, in_short
+from skdpmic.cards.privacy_card import file_content
 from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
-from skdpmic.command_line.printed import aligned, check_outputs, draw, print_json, printing_to_stderr, verbosity
-from skdpmic.command_line.spending import ask, of_ledger, open_ledger, spent_in_words
+from skdpmic.command_line.outputs import picture
+from skdpmic.command_line.printed import aligned, print_json, printing_to_stderr, verbosity
+from skdpmic.command_line.spending import after_paying, ask, of_ledger, open_to_pay, spent_in_words
 from skdpmic.selection.select_k_best import PrivateSelectKBest
 
 _CLEAR = 3  # multiple of the noise scale above which a gap is clear: see `gaps_` of the estimator
 
 
-def execute(arguments):
+def execute(arguments, run):
     """Read the table, ask, choose, and publish names."""
-    codebook, ledger = Codebook.read(arguments.codebook), open_ledger(arguments.ledger)
-    check_outputs(arguments.output, arguments.card, picture=arguments.picture)
+    codebook, ledger = Codebook.read(arguments.codebook), open_to_pay(arguments.ledger, run.interrupts)
     choice = (arguments.target, arguments.features)
     frame = read_frame(open_data(arguments), codebook, *choice, verbose=verbosity(arguments))
     records = codebook.records(frame, *choice)
@@ -31,7 +32,7 @@ def execute(arguments):
         print_json(_fields(arguments, selector, chosen, n_samples, ledger))
     else:
         print(_text(arguments, selector, chosen, size, ledger))
-    _write_files(arguments, selector, chosen)
+    _write_files(arguments, run.outputs, selector, chosen)
 
 
 def _selector(arguments, codebook, X, ledger):
@@ -98,22 +99,24 @@ def _fields(arguments, selector, chosen, n_samples, ledger):
         "n_features": selector.n_features_in_,
         "epsilon": epsilon,
         "delta": delta,
-        "ledger": of_ledger(ledger),
+        "ledger": after_paying(of_ledger, ledger),
     }
 
 
-def _write_files(arguments, selector, chosen):
+def _write_files(arguments, outputs, selector, chosen):
     """Write the requested files."""
-    if arguments.output is not None:
-        with open(arguments.output, "w", encoding="utf-8") as file:
-            file.writelines(f"{name}\n" for name in [*arguments.keep, *chosen])
-    if arguments.card is not None:
-        release_card(selector).write(arguments.card)
-    if arguments.picture is None:
-        return
-    if not len(getattr(selector, "gaps_", [])):
+    contents = {
+        "output": lambda: "".join(f"{name}\n" for name in [*arguments.keep, *chosen]).encode(),
+        "card": lambda: file_content(release_card(selector), arguments.card),
+    }
+    if len(getattr(selector, "gaps_", [])):
+        contents["picture"] = lambda: _picture(selector, arguments.picture)
+    elif arguments.picture is not None:
         print("warning: there are no gaps to plot, so no picture was written.", file=sys.stderr)
-        return
+    outputs.write(**contents)
+
+
+def _picture(selector, path):
     from skdpmic.plotting import GapsDisplay
 
-    draw(GapsDisplay.from_estimator, selector, arguments.picture)
+    return picture(GapsDisplay.from_estimator, selector, path)

@@ -1,28 +1,22 @@
 """``summary``: a private summary of a table, which checks whether its codebook fits."""
 
 from skdpmic._utils.texts import counted
+from skdpmic.cards.privacy_card import file_content
 from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
-from skdpmic.command_line.printed import (
-    aligned,
-    check_outputs,
-    draw,
-    print_json,
-    printing_to_stderr,
-    verbosity,
-)
-from skdpmic.command_line.spending import ask, of_ledger, open_ledger, spent_in_words
+from skdpmic.command_line.outputs import picture
+from skdpmic.command_line.printed import aligned, print_json, printing_to_stderr, verbosity
+from skdpmic.command_line.spending import after_paying, ask, of_ledger, open_to_pay, spent_in_words
 from skdpmic.release.summary.private_summary import private_summary
 from skdpmic.release.summary.summary_result import NOTHING
 
 _FLAGS = ("missing", "below", "above", "other")
 
 
-def execute(arguments):
+def execute(arguments, run):
     """Read the table, ask, and print a private summary."""
-    codebook, ledger = Codebook.read(arguments.codebook), open_ledger(arguments.ledger)
-    check_outputs(arguments.card, picture=arguments.picture)
+    codebook, ledger = Codebook.read(arguments.codebook), open_to_pay(arguments.ledger, run.interrupts)
     frame = read_frame(open_data(arguments), codebook, verbose=verbosity(arguments))
     records = codebook.records(frame)
     n_columns = records["X"].num_columns
@@ -36,12 +30,16 @@ def execute(arguments):
         print_json(_fields(summary, ledger))
     else:
         print(_text(summary, ledger, size))
-    if arguments.card is not None:
-        release_card(summary, ledger=ledger).write(arguments.card)
-    if arguments.picture is not None:
-        from skdpmic.plotting import SummaryDisplay
+    run.outputs.write(
+        card=lambda: file_content(release_card(summary, ledger=ledger), arguments.card),
+        picture=lambda: _picture(summary, arguments.picture),
+    )
 
-        draw(SummaryDisplay.from_summary, summary, arguments.picture)
+
+def _picture(summary, path):
+    from skdpmic.plotting import SummaryDisplay
+
+    return picture(SummaryDisplay.from_summary, summary, path)
 
 
 def _text(summary, ledger, size):
@@ -75,7 +73,7 @@ def _fields(summary, ledger):
         "mechanism": summary.mechanism,
         "epsilon": epsilon,
         "delta": delta,
-        "ledger": of_ledger(ledger),
+        "ledger": after_paying(of_ledger, ledger),
     }
 
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from skdpmic._utils.texts import counted
+from skdpmic._utils.user_files import check_regular
 from skdpmic.table.people import read_people
 
 _EVERY = 1_000_000  # records between progress messages
@@ -18,6 +19,7 @@ def open_data(arguments):
         from skdpmic.command_line.query import Query
 
         return Query(arguments.query, arguments.database)
+    check_regular(arguments.data, "DATA")  # which is read more than once
     kind = Path(arguments.data).suffix.lower()
     if kind == ".csv":
         from skdpmic.command_line.csv_file import CsvFile

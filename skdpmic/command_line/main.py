@@ -1,17 +1,31 @@
-"""``python -m skdpmic``: parse the options, run the command, and print errors in one line."""
+"""``python -m skdpmic``: parse the options, run the command, print the result, and errors in one line."""
 
+import contextlib
+import io
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import contextmanager
 from importlib import import_module
+from typing import NamedTuple
 
 from skdpmic._utils.exceptions import BudgetError
 from skdpmic._utils.texts import escaped
-from skdpmic.command_line.options import DECLINED, DONE, INTERRUPTED, INVALID, REFUSED, parse
+from skdpmic.command_line.interrupts import Interrupts
+from skdpmic.command_line.options import DECLINED, DONE, INVALID, REFUSED, SIGNALLED, UNWRITTEN, parse
+from skdpmic.command_line.outputs import Outputs, UnwrittenError
+from skdpmic.command_line.printed import UnfailingStream, show, write_all_letters
 from skdpmic.command_line.spending import DeclinedError
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
+_UNSHOWN = "its result could not be printed, and was written to no file; it follows on stderr"
+
+
+class Run(NamedTuple):
+    """What a command has besides its arguments."""
+
+    outputs: Outputs
+    interrupts: Interrupts
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,23 +46,55 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit
         If the options are invalid, with status 2, or ask for help.
     """
-    _write_all_letters()
+    write_all_letters()
     arguments = parse(argv)
-    with _warnings_in_one_line():
-        try:
-            # Imported here, so that help and invalid options are fast.
-            import_module(f"skdpmic.command_line.command_{arguments.command}").execute(arguments)
-            return DONE
-        except DeclinedError:
-            status, message = DECLINED, "declined: nothing was spent."
-        except BudgetError as error:
-            status, message = REFUSED, str(error)
-        except KeyboardInterrupt:
-            status, message = INTERRUPTED, "interrupted."
-        except Exception as error:
-            status, message = INVALID, _without_data(error)
-    print(f"skdpmic {arguments.command}: {message}", file=sys.stderr)
+    interrupts = Interrupts()
+    with contextlib.redirect_stderr(UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_one_line():
+        run, printed = Run(Outputs(arguments), interrupts), io.StringIO()
+        status, message = _executed(arguments, run, printed)
+        if printed.getvalue():  # only now: files first, which nobody can close
+            status, message = _shown(printed.getvalue(), run, status, message)
+        if message is not None:
+            print(f"skdpmic {arguments.command}: {message}", file=sys.stderr)
     return status
+
+
+def _executed(arguments, run, printed):
+    """The exit status of a command and the message of its error; what it prints is only kept."""
+    try:
+        with run.outputs, contextlib.redirect_stdout(printed):
+            # Imported here, so that help and invalid options are fast.
+            import_module(f"skdpmic.command_line.command_{arguments.command}").execute(arguments, run)
+        return DONE, None
+    except DeclinedError:
+        return DECLINED, "declined: nothing was spent."
+    except BudgetError as error:
+        return REFUSED, str(error)
+    except UnwrittenError as error:
+        files = [f"{path!r} could not be written: {_without_data(one)}" for path, one in error.errors.items()]
+        return UNWRITTEN, "\n".join(files)
+    except KeyboardInterrupt:
+        return SIGNALLED + (run.interrupts.number or signal.SIGINT), _or_charged("interrupted.", run)
+    except Exception as error:
+        if run.interrupts.number is not None:  # a library has made another error of it
+            return SIGNALLED + run.interrupts.number, _or_charged("interrupted.", run)
+        return UNWRITTEN if run.interrupts.is_paid else INVALID, _or_charged(_without_data(error), run)
+
+
+def _or_charged(message, run):
+    return f"{message} The cost was charged before." if run.interrupts.is_paid else message
+
+
+def _shown(text, run, status, message):
+    """Print a result, if need be to stderr: a reader that has seen enough is no failure, but what is paid is kept."""
+    error = show(text)
+    if error is None:
+        return status, message
+    if not run.outputs.written:
+        print(_UNSHOWN, text, sep="\n", end="", file=sys.stderr)
+    if isinstance(error, BrokenPipeError):
+        return status, message
+    return status or UNWRITTEN, f"stdout could not be written: {_without_data(error)}" if message is None else message
 
 
 def _without_data(error):
@@ -59,18 +105,11 @@ def _without_data(error):
     return f"failed with {kind.__name__}. Its message is not shown, because it may quote values."
 
 
-def _write_all_letters():
-    """Replace characters that a terminal lacks, so that no paid result is lost to an encoding error."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
 def _warning(message):
     return f"warning: {escaped(' '.join(str(message).split()))}"
 
 
-@contextmanager
+@contextlib.contextmanager
 def _warnings_in_one_line():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from skdpmic import __version__
 
-DONE, INVALID, USAGE, REFUSED, DECLINED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+DONE, INVALID, USAGE, REFUSED, DECLINED, UNWRITTEN = range(6)
+SIGNALLED = 128  # added to the number of the signal
 _EPILOG = f"""\
 exit status:
   {DONE}    done
@@ -16,7 +17,8 @@ exit status:
   {USAGE}    invalid options
   {REFUSED}    refused by the ledger: the cost exceeds what remains
   {DECLINED}    you declined, or there was no terminal to ask at; nothing was spent
-  {INTERRUPTED}  interrupted
+  {UNWRITTEN}    a file could not be written after the charge, as on a full disk; the result is printed
+  {SIGNALLED + 2}  interrupted (Ctrl-C; {SIGNALLED + 15} by SIGTERM); nothing was spent, unless a message says so
 """
 _PICTURES = (".png", ".svg", ".pdf")
 _CARDS = (".html", ".json")

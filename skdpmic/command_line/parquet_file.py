@@ -19,7 +19,7 @@ class ParquetFile:
 
     def __init__(self, path):
         self._name = os.path.basename(path)
-        open(path, "rb").close()  # raises if the path is invalid
+        open(path, "rb").close()  # raises if it may not be read
         self._file = read_by_engine(self._name, pyarrow.parquet.ParquetFile, path)
         self.outline = self._file.schema_arrow
         self.names = self.outline.names

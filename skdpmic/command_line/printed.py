@@ -1,7 +1,6 @@
-"""Printing and plotting."""
+"""Printing."""
 
 import contextlib
-import importlib.util
 import json
 import math
 import os
@@ -53,23 +52,58 @@ def verbosity(arguments, n_values=_MANY):
     return int(arguments.verbose or (sys.stderr.isatty() and n_values >= _MANY))
 
 
-def check_outputs(*paths, picture=None):
-    """Raise unless these files can be written, before anything is charged."""
-    for path in (*paths, picture):
-        folder = os.path.dirname(path or "") or "."
-        if not os.path.isdir(folder):
-            raise FileNotFoundError(f"there is no folder {folder!r} for {path!r}.")
-    if picture is not None and importlib.util.find_spec("matplotlib") is None:
-        raise ImportError("--picture requires matplotlib: pip install matplotlib")
+# --- Streams ----------------------------------------------------------------------------------------------------------
 
 
-def draw(display, thing, path):
-    """Write the plot of a class method of :mod:`skdpmic.plotting` to a file."""
-    import matplotlib
+class UnfailingStream:
+    """A stream for messages, which a pipe without a reader or a full disk does not stop.
 
-    matplotlib.use("Agg")  # no window needed
-    from matplotlib import pyplot
+    Parameters
+    ----------
+    stream : file-like or None
+    """
 
-    figure = display(thing).figure_
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
+    def __init__(self, stream):
+        self._stream = stream
+
+    def write(self, text):
+        """Write a text, if that is possible."""
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self):
+        """Flush the stream, if that is possible."""
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            self._stream.flush()
+
+    def isatty(self):
+        """Whether a person reads it."""
+        return self._stream is not None and self._stream.isatty()
+
+
+def write_all_letters():
+    """Replace characters that a terminal lacks, so that no paid result is lost to an encoding error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def show(text):
+    """Print a text whole; return the error if that fails."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except (AttributeError, OSError, ValueError) as error:  # none, or one without a reader, on a full disk, or closed
+        return error
+    return None
+
+
+def leave_streams():
+    """Keep the interpreter from failing at its end on what could not be written."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

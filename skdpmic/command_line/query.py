@@ -7,6 +7,7 @@ import pyarrow
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
+from skdpmic._utils.user_files import check_regular
 from skdpmic.command_line.spelled_values import with_durations
 
 _NAME = "the result of --query"
@@ -28,7 +29,8 @@ class Query:
 
     def __init__(self, sql, database=None):
         if database is not None:
-            open(database, "rb").close()  # raises if the path is invalid
+            check_regular(database, "--database")
+            open(database, "rb").close()  # raises if it may not be read
         options = {"python_enable_replacements": "false"}  # tables cannot be variables of this program
         where = ":memory:" if database is None else database
         connection = self._connection = read_by_engine(

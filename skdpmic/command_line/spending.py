@@ -4,25 +4,48 @@ import os
 import sys
 
 from skdpmic._utils.texts import budget, escaped
+from skdpmic._utils.user_files import check_regular
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_exports import standing
 from skdpmic.budget.units import PERSON, per
+from skdpmic.command_line.interrupts import Interrupts
 
 
 class DeclinedError(Exception):
     """The user declined the cost."""
 
 
-def open_ledger(path):
-    """The ledger in an existing file or database; None without a path. A mistyped name must not create a new budget."""
+class PayingLedger(BudgetLedger):
+    """A ledger that tells `interrupts` when it charges."""
+
+    interrupts: Interrupts
+
+    def charge(self, *what, **released):
+        """As in :meth:`BudgetLedger.charge`."""
+        with self.interrupts.paying():
+            super().charge(*what, **released)
+
+
+def open_ledger(path, kind=BudgetLedger):
+    """The ledger in an existing file or database. A mistyped name must not create a new budget."""
+    if not is_url(path):
+        if not os.path.exists(path):
+            raise FileNotFoundError(
+                f"there is no ledger {path!r}: 'python -m skdpmic ledger {escaped(path)} --create --epsilon E' "
+                "creates it."
+            )
+        check_regular(path, "the ledger")
+    return kind.open(path)
+
+
+def open_to_pay(path, interrupts):
+    """The same for a ledger that will be charged; None without a path."""
     if path is None:
         return None
-    if not is_url(path) and not os.path.exists(path):
-        raise FileNotFoundError(
-            f"there is no ledger {path!r}: 'python -m skdpmic ledger {escaped(path)} --create --epsilon E' creates it."
-        )
-    return BudgetLedger.open(path)
+    ledger = open_ledger(path, PayingLedger)
+    ledger.interrupts = interrupts
+    return ledger
 
 
 def ask(arguments, ledger, *facts):
@@ -39,7 +62,7 @@ def ask(arguments, ledger, *facts):
         return
     cost = f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
     print(*facts, cost, sep="\n", file=sys.stderr)
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
         raise DeclinedError
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -57,7 +80,7 @@ def _agrees():
 
 def spent_in_words(privacy_spent, ledger):
     """The spent and the remaining budget."""
-    return f"Spent {budget(*privacy_spent)}. {_remains(ledger)}"
+    return " ".join([f"Spent {budget(*privacy_spent)}.", after_paying(_remains, ledger) or ""]).rstrip()
 
 
 def _remains(ledger):
@@ -67,6 +90,15 @@ def _remains(ledger):
     limit, remaining, unit = budget(*limits[:2]), budget(*limits.remaining(entries)), limits.unit_of(entries)
     of_people = per(unit) if unit == PERSON else ""
     return f"Of {limit} in {escaped(os.path.basename(ledger.path))}, {remaining}{of_people} remains."
+
+
+def after_paying(tell, *arguments):
+    """``tell(*arguments)`` about a ledger; None, and a warning, if it can no longer be read: the result is shown."""
+    try:
+        return tell(*arguments)
+    except (OSError, ValueError) as error:
+        print(f"warning: the cost was charged, but the ledger could not be read again: {error}", file=sys.stderr)
+        return None
 
 
 def of_ledger(ledger, entries=None):

@@ -12,22 +12,23 @@ Equal sketches of the same counts have equal bytes on every machine. A numpy or 
 its bytes depend on the versions of the libraries that write and compress it.
 """
 
-import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from skdpmic._utils.untrusted_json import read_json
+from skdpmic._utils.user_files import check_regular, write_whole
 from skdpmic.counting import parts
 from skdpmic.counting.damage import check_undamaged
 from skdpmic.counting.threads import being_read
 from skdpmic.table.axes import from_json, to_json
 from skdpmic.table.description import Description, check_description
+from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import check_classes
 
 _NAME = b"skdpmic RangeGridSketch "
@@ -105,7 +106,7 @@ class SketchBytes:
         ----------
         path : str or path-like
         """
-        write_whole(path, self.to_bytes())
+        write_whole(path, self.to_bytes(), is_private=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -124,6 +125,7 @@ class SketchBytes:
         ValueError
             As in :meth:`from_bytes`.
         """
+        check_regular(path)
         return cls.from_bytes(Path(os.fsdecode(path)).read_bytes())
 
 
@@ -144,7 +146,7 @@ def unpack(data, described):
         Makes a sketch without records from a description and keywords.
     """
     line, counts = _contents(data)
-    sketch, n_samples, identities = _or_foreign(_without_records, line, described)
+    sketch, n_samples, identities = _or_foreign(_without_records, line, described, len(counts) // _COUNTS.itemsize)
     if len(counts) != sketch._counts.nbytes or _line(sketch, n_samples, identities) != line:
         raise ValueError(_FOREIGN)
     if (n_samples > 0) != (len(identities) > 0):
@@ -194,9 +196,9 @@ def _parameters(sketch):
     return {name: value for name, value in values.items() if name != "max_weight" or value is not None}
 
 
-def _without_records(line, described):
+def _without_records(line, described, n_counts):
     """A sketch that has not counted the records yet, their number, and the identities of what was counted."""
-    public = json.loads(line)
+    public = read_json(line)
     if type(public["n_samples"]) is not int:
         raise ValueError
     description = check_description(
@@ -207,7 +209,25 @@ def _without_records(line, described):
             None if public["classes"] is None else _labels_of_json(*public["classes"]),
         )
     )
+    _check_size(description, public["parameters"], n_counts)
     return described(description, **public["parameters"]), public["n_samples"], parts.from_json(public["parts"])
+
+
+def _check_size(description, parameters, n_counts):
+    """Raise if the grids have more counts than there are: to build them takes memory, which a forged B could raise.
+
+    A numeric feature and target have at least B counts, and without a correction at least B**2 / 4.
+    """
+    is_numeric = any(not isinstance(scale, Nominal) for scale in description.scales)
+    if (
+        parameters["statistic"] == "mic_r"
+        and parameters["n_parts"] is None
+        and description.target is not None
+        and is_numeric
+    ):
+        B = parameters["B"]
+        if n_counts < (B * B / 4 if parameters["correction"] is None else B):
+            raise ValueError
 
 
 def _or_foreign(function, *arguments):
@@ -238,20 +258,3 @@ def _labels_of_json(kind, labels):
     if classes.dtype.kind != kind:
         raise ValueError
     return classes
-
-
-# --- Files ------------------------------------------------------------------------------------------------------------
-
-
-def write_whole(path, data):
-    """Write a file atomically, readable by its owner only."""
-    path = Path(os.fsdecode(path))
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(unfinished).replace(path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            Path(unfinished).unlink()
-        raise

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skdpmic._utils.user_files import check_regular
 from skdpmic.statistics.grids.partitions import parts_and_missing
 from skdpmic.table.nominal import Nominal
 from skdpmic.two_party.reports_description import ReportsDescription, description_from_json
@@ -82,6 +83,7 @@ class OpenReports(NamedTuple):
 def open_reports(reports):
     """The reports in an Arrow table, or in a Parquet or Arrow file; a ValueError or TypeError if there are none."""
     if isinstance(reports, str | os.PathLike):
+        check_regular(reports)
         with open(reports, "rb") as file:
             yield _opened(*_in_file(file))
     elif isinstance(reports, _pyarrow().Table):
@@ -122,17 +124,19 @@ def _parts(array, column):
 def _in_file(file):
     """The schema of a file, and functions that count its records and read them."""
     pyarrow = _pyarrow()
+    from skdpmic.two_party.stated_sizes import ArrowFile, count_in_pages
+
     begins = file.read(6)
     with _errors_of_files():
         if begins.startswith(_PARQUET):
             from pyarrow import parquet
 
             whole = parquet.ParquetFile(file)
-            return whole.schema_arrow, lambda: whole.metadata.num_rows, whole.read
+            data = memoryview(pyarrow.memory_map(os.fsdecode(file.name)).read_buffer()).cast("B")
+            return whole.schema_arrow, lambda: count_in_pages(whole.metadata, data), whole.read
         if begins == _ARROW:
-            whole = pyarrow.ipc.open_file(file)
-            batches = range(whole.num_record_batches)
-            return whole.schema, lambda: sum(whole.get_batch(i).num_rows for i in batches), whole.read_all
+            whole = ArrowFile(pyarrow.memory_map(os.fsdecode(file.name)))  # a length beyond its end takes no memory
+            return whole.schema, whole.count, whole.read
     raise ValueError("reports must be a Parquet or Arrow file, got the path of another file.")
 
 

@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
+from skdpmic._utils.untrusted_json import read_json
 from skdpmic.privacy.parameters import SMALLEST_EPSILON, check_epsilon, exact
 from skdpmic.table.axes import Knots, Labels, LogRange, Range, from_json, to_json
 from skdpmic.table.description import checked_axis
@@ -99,8 +100,8 @@ def description_from_json(text):
     if len(text) > MOST_BYTES:
         raise _refused("the text", f"of at most {MOST_BYTES} bytes", len(text))
     try:
-        values = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError):
+        values = read_json(text)
+    except ValueError:
         values = None  # the message might quote the file
     return _checked(values)
 
@@ -186,14 +187,3 @@ def _refused(field, allowed, value):
 
 def _is_whole(value, least, most):
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def _refuse(constant):
-    raise ValueError(constant)
-
-
-def _without_repeats(pairs):
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError
-    return values

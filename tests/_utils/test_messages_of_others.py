@@ -1,6 +1,7 @@
 """Words of other packages that are passed on are words that they still use; what is reworded is found here first."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -13,7 +14,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from skdpmic._utils.errors import SAFE_MESSAGES, SAFE_PHRASES, is_invalid_parameter, public_messages
+from skdpmic import DPMICScorer
+from skdpmic._utils.errors import is_invalid_parameter, public_messages, without_data
+from skdpmic._utils.safe_words import SAFE_MESSAGES, SAFE_PHRASES
+from tests._utils.messages_of_sklearn import collected
+from tests.folding import each
 
 N = 20
 X = np.random.default_rng(0).random((N, 3))
@@ -31,6 +36,7 @@ def with_one(value):
     return changed
 
 
+TO_DENSE = "Use '.toarray()' to convert to a dense numpy array"
 # What raises an error of scikit-learn, numpy, pandas or Python, and what of its message is passed on. A list holds the
 # words of several versions, the oldest first.
 CALLS = {
@@ -56,10 +62,13 @@ CALLS = {
         lambda: Ridge().fit(with_one(np.inf), Y),
         "Input X contains infinity or a value too large for dtype('float64')",
     ),
-    "sparse": (lambda: check_array(sparse.csr_matrix(X)), "Sparse data was passed, but dense data is required"),
+    "sparse": (
+        lambda: check_array(sparse.csr_matrix(X)),
+        f"Sparse data was passed, but dense data is required. {TO_DENSE}",
+    ),
     "sparse X": (
         lambda: GaussianNB().fit(sparse.csr_matrix(X), Y > 0.5),
-        "Sparse data was passed for X, but dense data is required",
+        f"Sparse data was passed for X, but dense data is required. {TO_DENSE}",
     ),
     "other names": (
         lambda: Ridge().fit(frame("abc"), Y).predict(frame("abd")),
@@ -81,17 +90,30 @@ CALLS = {
         lambda: SelectKBest(k=1).fit(X, None),
         "estimator requires y to be passed, but the target y is None",
     ),
-    "classes of numbers": (lambda: LogisticRegression().fit(X, Y), "Unknown label type: continuous"),
+    "classes of numbers": (
+        lambda: LogisticRegression().fit(X, Y),
+        "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes on a "
+        "regression target with continuous values",
+    ),
     "mixed classes": (
         lambda: check_classification_targets(np.array([1, "a", None], dtype=object)),
-        "Unknown label type: unknown",
+        "Unknown label type: unknown. Maybe you are trying to fit a classifier, which expects discrete classes on a "
+        "regression target with continuous values",
     ),
     "complex": (lambda: check_array(X + 1j), "Complex data not supported"),
     "one column": (lambda: check_array(Y), "Expected 2D array, got 1D array instead"),
     "one number": (lambda: check_array(0.5), "Expected 2D array, got scalar array instead"),
     "mixed names": (
         lambda: Ridge().fit(frame(["a", 1, 2]), Y),
-        "Feature names are only supported if all input features have string names",
+        "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] "
+        "as feature name / column name types. If you want feature names to be stored and validated, you must convert "
+        "them all to strings, by using X.columns = X.columns.astype(str) for example. Otherwise you can remove feature "
+        "/ column names from your input data, or convert them all to a non-string data type",
+    ),
+    "a sparse output as a frame": (
+        lambda: SelectKBest(k=1).set_output(transform="pandas").fit_transform(sparse.csr_matrix(X), Y > 0.5),
+        "The transformer outputs a scipy sparse matrix. Try to set the transformer output to a dense array or disable "
+        "Pandas output with set_output(transform='default')",
     ),
     "pandas.NA": (lambda: bool(pandas.NA), "boolean value of NA is ambiguous"),
     "text": (lambda: Ridge().fit(np.array([["patient 7"]] * N), Y), "could not convert string to float"),
@@ -108,8 +130,8 @@ CALLS = {
 }
 TO_DO = (
     "was reworded: read the new message; if no word of it can depend on values of the data, add its pattern to "
-    "skdpmic/_utils/errors.py and its words to CALLS. Keep the old ones while their version is supported. Until then, "
-    "users get a general message; no data is quoted."
+    "skdpmic/_utils/safe_words.py and its words to CALLS. Keep the old ones while their version is supported. Until "
+    "then, users get a general message; no data is quoted."
 )
 
 
@@ -128,10 +150,131 @@ def test_the_words_that_are_passed_on_are_still_used(name):
     assert [word for word in words if found == [word]], f"{str(error)!r} (scikit-learn {sklearn.__version__}) {TO_DO}"
 
 
-def test_every_pattern_has_a_call_that_leads_to_it():
+def test_every_pattern_has_a_call_or_a_message_in_the_source_that_leads_to_it():
     words = [word for _, words in CALLS.values() for word in ([words] if isinstance(words, str) else words)]
+    words += [filled(message.words, FILLED) for message in MESSAGES] + OF_SOME_VERSIONS
     unused = [pattern for pattern in SAFE_MESSAGES + SAFE_PHRASES if not any(re.match(pattern, w) for w in words)]
     assert not unused, f"add a call of another package to CALLS, or remove the pattern: {unused}"
+
+
+# --- All messages in the source of scikit-learn -----------------------------------------------------------------------
+
+MESSAGES = collected(Path(sklearn.__file__).parent)
+OF_SOME_VERSIONS = [
+    "Pandas DataFrame with mixed sparse extension arrays generated a sparse matrix with object dtype which can not be "
+    "converted to a scipy sparse matrix.Sparse extension arrays should all have the same numeric type",
+    "Support for labels represented as bytes is not supported. Convert the labels to a string or integer format",
+]
+# Functions that never see a table of a user of this package, and what they are about.
+ELSEWHERE = {
+    "of the constructors and parameters of estimators": [
+        *["__getstate__", "__init_subclass__", "_clone_parametrized", "_get_feature_importances", "_get_param_names"],
+        *[
+            "_repr_html_",
+            "check",
+            "check_is_fitted",
+            "check_memory",
+            "check_random_state",
+            "check_scalar",
+            "set_params",
+        ],
+        *["_check_response_method", "_get_output_config", "_safe_set_output", "_get_adapter_from_container"],
+    ],
+    "of arrays of other libraries, which are converted before": [
+        *["_average", "_check_array_api_dispatch", "_check_device_cpu", "_fill_or_add_to_diagonal", "_isdtype_single"],
+        *["_validate_diagonal_args", "check_same_namespace", "device", "move_to", "reshape"],
+    ],
+    "of single estimators": [
+        *["_allclose_dense_sparse", "_check_categorical_features", "_check_monotonic_cst"],
+        *["_check_partial_fit_first_call", "_check_pos_label_consistency", "_check_psd_eigenvalues"],
+        *["_check_sample_weight", "check_symmetric", "resample"],
+    ],
+    "of indices": [
+        *["_determine_key_type", "_get_column_indices", "_get_column_indices_for_bool_or_int"],
+        *["_get_column_indices_interchange", "_safe_indexing", "indices_to_mask"],
+    ],
+}
+# Messages that are not passed on whole, by their first words, and why.
+IN_PART = {
+    "Complex data not supported": "quotes the data",
+    "Expected 2D array, got": "quotes the data",
+    "Expected array-like (array or non-string sequence)": "quotes the data",
+    "Input should have at least 1 dimension": "quotes the data",
+    "Unknown label type for": "quotes the data",
+    "Unknown label type: «repr(ys)»": "quotes the data",
+    "Mix of label input types": "may quote the data",
+    "Input «padded_input_name»contains «type_err».\n": "advises on models, where this package advises on targets",
+    "Only sparse matrices with 32-bit": "sends the reader to the maintainers of scikit-learn",
+    "np.matrix is not supported": "sends the reader to a page of numpy",
+    "The feature names should match": "lists names, which the estimators of this package pass on",
+    "Parameter 'accept_sparse'": "is about the call",
+    "When providing 'accept_sparse'": "is about the call",
+    "ensure_all_finite should be": "is about the call",
+    "Validation should be done": "is about the call",
+    "No argument has been passed": "is about the call",
+}
+# What is filled in where all is well, by the expression in the source.
+FILLED = {
+    **dict.fromkeys(["array.shape", "shape", "X.shape"], "(20, 3)"),
+    **dict.fromkeys(["n_features", "n_samples", "ensure_min_features", "ensure_min_samples", "array.ndim"], "3"),
+    **dict.fromkeys(["n_features_in_", "len(input_features)", "estimator.n_features_in_"], "3"),
+    **dict.fromkeys(["estimator.__class__.__name__", "_estimator.__class__.__name__", "estimator_name"], "Ridge"),
+    **dict.fromkeys(["dense_config.capitalize()", "library", "whom"], "pandas"),
+    **dict.fromkeys(["type(x)", "type_if_series"], "<class 'list'>"),
+    **dict.fromkeys(["type_name", "type(first_sample).__qualname__", "indices_datatype"], "int64"),
+    "[int(l) for l in lengths]": "[20, 19]",
+    "context": " by Ridge",
+    "padded_input": " for X",
+    "padded_input_name": "X ",
+    "type_err": "infinity or a value too large for dtype('float64')",
+    "types": "['int', 'str']",
+    "y_type": "continuous-multioutput",
+    "ys_types": "{'binary', 'continuous'}",
+}
+CANARIES = ["patient 8675309", "'8675309 of (8, 675309)'", "[86753.09]", "array(['8675309'])", "\n8675309\n"]
+
+
+def filled(words, values, other="..."):
+    """A message, with values in place of expressions."""
+    return re.sub("«(.*?)»", lambda match: values.get(match[1], other), words)
+
+
+def test_every_message_that_scikit_learn_may_raise_is_passed_on_whole_or_listed_with_a_reason():
+    elsewhere = {function for functions in ELSEWHERE.values() for function in functions}
+    cut = []
+    for function, words in MESSAGES:
+        if function not in elsewhere and not words.startswith(tuple(IN_PART)):
+            message = filled(words, FILLED)
+            if public_messages(ValueError(message)) != [message.removesuffix(".")]:
+                cut.append(f"{function}: {words}")
+    assert not cut, (
+        f"scikit-learn {sklearn.__version__} has messages that are new here: if nothing that is filled in can be a "
+        "value of the data, add them to skdpmic/_utils/safe_words.py, else to IN_PART, with the reason:\n"
+        + "\n".join(cut)
+    )
+
+
+def test_what_is_listed_is_still_in_the_source():
+    assert len(MESSAGES) > 100
+    begun = {start for start in IN_PART if any(message.words.startswith(start) for message in MESSAGES)}
+    assert len(begun) > len(IN_PART) - 3  # some are those of one version
+
+
+@each("canary", CANARIES)
+def test_no_value_that_is_filled_into_a_message_is_passed_on(canary):
+    """Whatever the message, and wherever in it scikit-learn might quote the data one day."""
+    for _, words in MESSAGES:
+        for known in ({}, {name: value for i, (name, value) in enumerate(FILLED.items()) if i % 2}):
+            error = ValueError(filled(words, known, canary))
+            assert "8675309" not in "".join(public_messages(error)).replace(".", ""), words
+            if not words.startswith("The feature names should match"):  # lists names of columns
+                with pytest.raises(ValueError) as caught:
+                    without_data(raised, error)
+                assert "8675309" not in str(caught.value).replace(".", ""), words
+
+
+def raised(error):
+    raise error
 
 
 def test_a_parameter_that_scikit_learn_refuses_is_told_from_other_errors():
@@ -144,3 +287,9 @@ def test_a_parameter_that_scikit_learn_refuses_is_told_from_other_errors():
         "The 'alpha' parameter of Ridge must be a float in the range [0.0, inf) or"
     )
     assert not is_invalid_parameter(error_of(lambda: Ridge().fit(X[:0], Y[:0])))
+
+
+def test_a_sparse_table_with_output_of_pandas_gets_the_remedy_of_scikit_learn():
+    selector = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(X, Y).set_output(transform="pandas")
+    with pytest.raises(ValueError, match=r"Try to set the transformer output to a dense array or disable Pandas"):
+        selector.transform(sparse.csr_matrix(X))

@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import hashlib
+import itertools
 import json
 import os
 import pickle
@@ -291,6 +292,23 @@ def test_foreign_damaged_or_made_up_bytes_are_refused(what, good, tmp_path):
         with pytest.raises(ValueError, match=SAID) as caught:
             read(data)
         assert caught.value.__context__ is caught.value.__cause__ is None
+
+
+def test_a_forged_size_is_refused_before_memory_is_taken_for_it(monkeypatch):
+    """At B = 10,000 without a correction, 20 GB for a file of 300 bytes."""
+    small = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=1, B=8).to_bytes()
+    parameters = json.loads(small.split(b"\n", 2)[1])["parameters"]
+    monkeypatch.setattr(RangeGridSketch, "described", lambda *description, **parameters: pytest.fail("built"))
+    for change in ({"B": 10_000.0}, {"B": 100.0, "correction": None}):
+        with pytest.raises(ValueError, match=SAID):
+            RangeGridSketch.from_bytes(made_up(small, parameters=parameters | change))
+
+
+@each("B", [4, 5, 8, 20, 60, 150])
+def test_no_sketch_is_smaller_than_its_reader_expects(B):
+    for c, correction in itertools.product([0.01, 0.5, 5], [None, "miller-madow"]):
+        sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=1, B=B, c=c, correction=correction)
+        assert RangeGridSketch.from_bytes(sketch.to_bytes()) == sketch
 
 
 def test_other_types_and_versions_are_refused(good):

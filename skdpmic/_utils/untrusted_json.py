@@ -1,0 +1,70 @@
+"""JSON and other trees of strangers: not too deep, without repeated keys, with numbers that can be computed with."""
+
+import json
+import math
+
+MOST_LEVELS = 32
+_IN_64_BITS = range(-(2**63), 2**64)
+
+
+def read_json(text):
+    """The value of a JSON text; a ValueError if it is not valid, repeats a key or goes too deep.
+
+    The error may quote the text.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_repeats)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    check_levels(value)
+    return value
+
+
+_TOO_DEEP = f"there must be at most {MOST_LEVELS} levels of lists and tables in one another"
+
+
+def check_levels(value, most_values=math.inf):
+    """Raise a ValueError if lists and dicts lie too deep in one another, or hold too many values.
+
+    A value that several lists hold counts as often as it is met, as it does for all who read it.
+    """
+    n_values = 0
+    for level in _levels(value):
+        n_values += len(level)
+        if n_values > most_values:
+            raise ValueError(f"there must be at most {most_values} values")
+
+
+def check_integers(value):
+    """Raise a ValueError unless integers have at most 64 bits."""
+    if any(type(one) is int and one not in _IN_64_BITS for level in _levels(value) for one in level):
+        raise ValueError("integers must have at most 64 bits")
+
+
+def check_finite(value):
+    """Raise a ValueError unless numbers are finite; JSON has 1e999."""
+    if any(type(one) is float and not math.isfinite(one) for level in _levels(value) for one in level):
+        raise ValueError("numbers must be finite")
+
+
+def _levels(value):
+    """All values of a tree: the tree itself, what it holds, what these hold, and so on."""
+    level = [value]
+    for _ in range(MOST_LEVELS):
+        yield level
+        parents = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [child for parent in parents for child in parent]
+        if not level:
+            return
+    raise ValueError(_TOO_DEEP)
+
+
+def _refuse(constant):
+    raise ValueError(f"{constant} is not a number of JSON")
+
+
+def _without_repeats(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("keys must be distinct")
+    return values

@@ -1,0 +1,147 @@
+"""Files that users name: only regular ones are read, and they are written whole or not at all."""
+
+import contextlib
+import os
+import secrets
+import stat
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+# --- Reading ----------------------------------------------------------------------------------------------------------
+
+
+def check_regular(path, name=None):
+    """Raise an OSError unless this is an existing regular file; to open a pipe would wait for its writer.
+
+    Parameters
+    ----------
+    path : str, bytes or path-like
+    name : str, default=None
+        Name of the file in errors; the default is its path.
+    """
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        name = repr(os.fsdecode(path)) if name is None else f"{name} {os.fsdecode(path)!r}"
+        kind = IsADirectoryError if stat.S_ISDIR(mode) else OSError
+        raise kind(f"{name} must be a regular file, got {_kind(mode)}: write its contents to a file.")
+
+
+def content_of(path, most_bytes):
+    """The bytes of a regular file that need not be trusted; a ValueError if there are more than `most_bytes`."""
+    check_regular(path)
+    with open(path, "rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError(f"{os.fsdecode(path)} must have at most {most_bytes} bytes, got {os.stat(path).st_size}.")
+    return content
+
+
+def _kind(mode):
+    return _KINDS.get(stat.S_IFMT(mode), "another kind of file")
+
+
+# --- Writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_whole(path, content, is_private=False):
+    """Write a file at once: whoever opens it finds all of the old content or all of the new.
+
+    Parameters
+    ----------
+    path : str, bytes or path-like
+    content : bytes
+    is_private : bool, default=False
+        Whether only the owner may read the file. Otherwise an existing file keeps its permissions.
+    """
+    with Draft(path, is_private) as draft:
+        draft.finish(content)
+
+
+class Draft:
+    """A file with a name of its own in the same folder, which takes its place once it is complete.
+
+    Parameters
+    ----------
+    path : str, bytes or path-like
+        Of the file to be written; a symbolic link is followed.
+    is_private : bool, default=False
+        As in :func:`write_whole`.
+    room : int, default=0
+        Number of bytes for which to reserve room on the disk.
+    """
+
+    def __init__(self, path, is_private=False, room=0):
+        self.path = os.fsdecode(path)
+        self.target, mode = _place(self.path)
+        self._mode = 0o600 if is_private else mode
+        self._draft = os.path.join(os.path.dirname(self.target), f".skdpmic-{secrets.token_hex(8)}")
+        try:
+            self._write("xb", secrets.token_bytes(room))  # some file systems store zeros as nothing
+        except BaseException:
+            self.discard()
+            raise
+
+    def finish(self, content):
+        """Write the file."""
+        self._write("r+b", content)
+        with self._own_errors():
+            if self._mode is not None:
+                os.chmod(self._draft, self._mode)
+            os.replace(self._draft, self.target)
+
+    def discard(self):
+        """Remove the draft, if it has not become the file."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._draft)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.discard()
+
+    def _write(self, mode, content):
+        with self._own_errors(), open(self._draft, mode, opener=self._open) as file:
+            file.write(content)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _open(self, path, flags):
+        return os.open(path, flags, 0o600 if self._mode is not None else 0o666)  # less what the umask takes away
+
+    @contextlib.contextmanager
+    def _own_errors(self):
+        """Errors name the file, not its draft."""
+        try:
+            yield
+        except OSError as error:
+            number, text = error.errno, error.strerror
+        else:
+            return
+        raise OSError(number, text, self.path)
+
+
+def _place(path):
+    """The real path of a file to be written, and its permissions if it exists; an OSError if it cannot be written."""
+    target = os.path.realpath(path)
+    if path.endswith(os.sep) or os.path.isdir(target):
+        raise IsADirectoryError(f"{path!r} must be a file to be written, got a folder.")
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"there is no folder {os.path.dirname(path) or folder!r} for {path!r}.")
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return target, None
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{path!r} must be a regular file to be written, got {_kind(mode)}.")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(f"{path!r} must be a file that may be written, got one that is read-only.")
+    return target, stat.S_IMODE(mode)

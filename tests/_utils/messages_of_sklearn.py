@@ -1,0 +1,94 @@
+"""The messages with which scikit-learn refuses data, read from its source: their words, and what is filled in."""
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+FILES = (
+    "base.py",
+    "feature_selection/_base.py",
+    "utils/_array_api.py",
+    "utils/_indexing.py",
+    "utils/_mask.py",
+    "utils/_set_output.py",
+    "utils/multiclass.py",
+    "utils/validation.py",
+)
+
+
+class Message(NamedTuple):
+    """One message, and the function that raises it."""
+
+    function: str
+    words: str  # with expressions in «» where something is filled in
+
+
+def collected(root):
+    """All messages of errors in the files that see data, of the scikit-learn in a folder."""
+    found = []
+    for file in FILES:
+        path = Path(root) / file
+        if path.exists():  # _array_api.py and others are moved now and then
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+            found += [message for function in functions for message in _of_function(function)]
+    return sorted(set(found))
+
+
+def _of_function(function):
+    """Messages of the errors that a function raises; those of functions within it are theirs."""
+    nodes = list(_own(function))
+    for node in nodes:
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+            for words in _words(node.exc.args[0], nodes):
+                yield Message(function.name, words)
+
+
+def _own(function):
+    for node in ast.iter_child_nodes(function):
+        if not isinstance(node, ast.FunctionDef):
+            yield node
+            yield from _own(node)
+
+
+def _words(node, nodes):
+    """What an expression may say; a variable may say what is assigned to it, with or without what is added."""
+    if isinstance(node, ast.Name):
+        said = []
+        for other in sorted((n for n in nodes if isinstance(n, ast.Assign | ast.AugAssign)), key=lambda n: n.lineno):
+            targets = other.targets if isinstance(other, ast.Assign) else [other.target]
+            if any(isinstance(target, ast.Name) and target.id == node.id for target in targets):
+                new = _words(other.value, [])
+                said += new if isinstance(other, ast.Assign) else [old + more for old in said for more in new]
+        return said or [_hole(node)]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.JoinedStr):
+        parts = [part.value if isinstance(part, ast.Constant) else _hole(part.value) for part in node.values]
+        return ["".join(parts)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return _filled(node, "%", ["%d", "%s", "%r", "%g"])
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [a + b for a in _words(node.left, nodes) for b in _words(node.right, nodes)]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return [_in_order(words, ["{}", "{0}"], values) for words in _words(node.func.value, nodes)]
+    return [_hole(node)]
+
+
+def _filled(node, _, signs):
+    values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+    return [_in_order(words, signs, values) for words in _words(node.left, [])]
+
+
+def _in_order(words, signs, values):
+    for value in values:
+        places = [(words.find(sign), sign) for sign in signs if sign in words]
+        if places:
+            at, sign = min(places)
+            words = words[:at] + _hole(value) + words[at + len(sign) :]
+    return words
+
+
+def _hole(node):
+    return f"«{ast.unparse(node)}»"

@@ -1,0 +1,212 @@
+"""Files that users name are regular ones, and are written whole or not at all."""
+
+import json
+import os
+import socket
+import stat
+import threading
+
+import pytest
+
+from skdpmic import Codebook
+from skdpmic._utils.untrusted_json import check_finite, check_integers, check_levels, read_json
+from skdpmic._utils.user_files import Draft, check_regular, content_of, write_whole
+from skdpmic.cards.privacy_card import PrivacyCard
+from skdpmic.command_line.main import main
+from skdpmic.counting import RangeGridSketch
+from tests.folding import each
+
+POSIX = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
+
+# --- Reading ----------------------------------------------------------------------------------------------------------
+
+
+@POSIX
+@each("kind", ["a pipe", "a socket", "a folder", "a device"])
+def test_what_is_no_regular_file_is_refused_at_once_wherever_a_file_is_read(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("x.csv", "x.parquet", "x.toml", "x.json", "x.db"):
+        path = tmp_path / name
+        if path.is_dir():
+            path.rmdir()
+        path.unlink(missing_ok=True)
+        if kind == "a pipe":
+            os.mkfifo(path)
+        elif kind == "a socket":
+            with socket.socket(socket.AF_UNIX) as bound:
+                bound.bind(name)
+        elif kind == "a folder":
+            path.mkdir()
+        else:
+            path.symlink_to("/dev/zero")
+    for read in (Codebook.read, RangeGridSketch.load):
+        with pytest.raises(OSError, match=f"must be a regular file, got {kind}: write its contents to a file"):
+            read("x.toml")
+    (tmp_path / "real.toml").write_text("version = 1\n[columns.a]\nrange = [0, 1]\n[columns.b]\nrange = [0, 1]\n")
+    (tmp_path / "real.csv").write_text("a,b\n")
+    choice = ["--codebook", "real.toml", "--target", "b", "--k", "1", "--epsilon", "1", "--yes"]
+    for command in (
+        ["template", "x.csv"],
+        ["template", "x.parquet"],
+        ["template", "--query", "select 1", "--database", "x.db"],
+        ["card", "x.json"],
+        ["ledger", "x.db"],
+        ["select", "x.csv", *choice],
+        ["select", "real.csv", *choice, "--ledger", "x.db"],
+        ["plan", *choice[:-1], "--codebook", "x.toml", "--n-samples", "10"],
+    ):
+        assert main(command) == 1
+        assert f"must be a regular file, got {kind}" in capsys.readouterr().err
+
+
+def test_a_file_above_the_limit_is_refused(tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    assert content_of(tmp_path / "file", 5) == b"12345"
+    with pytest.raises(ValueError, match="must have at most 4 bytes, got 5"):
+        content_of(tmp_path / "file", 4)
+    check_regular(os.fsencode(tmp_path / "file"))
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+@each(
+    "text, message",
+    [
+        ("[" * 100_000, "levels"),
+        ("[" * 33 + "]" * 33, "levels"),
+        ('{"a":' * 33 + "1" + "}" * 33, "levels"),
+        ('{"a": 1, "a": 1}', "distinct"),
+        ("NaN", "number of JSON"),
+        ("1" * 5000, "digits"),
+        ("[1,", "Expecting"),
+    ],
+)
+def test_json_that_is_too_deep_or_ambiguous_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        read_json(text)
+
+
+def test_trees_are_limited_however_they_are_made():
+    bomb = [0] * 10
+    for _ in range(12):
+        bomb = [bomb] * 10
+    with pytest.raises(ValueError, match="at most 1000000 values"):
+        check_levels(bomb, 10**6)
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="levels"):
+        check_levels(endless)
+    for value in (2**64, -(2**63) - 1):
+        with pytest.raises(ValueError, match="64 bits"):
+            check_integers({"a": [value]})
+    check_integers([2**64 - 1, -(2**63), True])
+    with pytest.raises(ValueError, match="finite"):
+        check_finite(json.loads("[1e999999]"))
+
+
+@each("value", ["1e999999", "1" * 400, "9" * 10**6, "[" * 40 + "]" * 40, "NaN", '{"a": 1, "a": 2}'])
+def test_a_card_that_no_one_can_compute_with_is_refused(value):
+    with pytest.raises(ValueError, match="text must be a privacy card, got text that is not valid JSON"):
+        PrivacyCard.from_json(f'{{"format": "skdpmic privacy card", "version": 1, "more": {value}}}')
+
+
+def test_a_card_of_a_great_length_is_refused():
+    with pytest.raises(ValueError, match="at most 33554432 bytes, got 33554433"):
+        PrivacyCard.from_json(" " * (2**25 + 1))
+
+
+PAIRS = ["ab", "bc", "cd", "de", "ef", "fg", "gh", "hi"]
+BOMB = "a: &a [x, x]\n" + "".join(f"{b}: &{b} [{', '.join(['*' + a] * 9)}]\n" for a, b in PAIRS)
+
+
+@each(
+    "name, text",
+    [
+        ("schema.yaml", "fields: &a [*a]"),
+        ("schema.yaml", BOMB),
+        ("schema.yml", "[" * 20_000),
+        ("schema.json", "[" * 20_000),
+        ("schema.json", '{"fields":' * 40 + "1" + "}" * 40),
+        ("schema.json", " " * (2**22 + 1)),
+        ("schema.json", "[]"),
+    ],
+)
+def test_a_table_schema_of_a_stranger_is_limited(name, text, tmp_path):
+    pytest.importorskip("frictionless", reason="it reads schemas")
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=rf"{name} must (be a Table Schema|have at most)") as caught:
+        Codebook.from_table_schema(tmp_path / name)
+    assert len(str(caught.value)) < 500
+
+
+# --- Writing ----------------------------------------------------------------------------------------------------------
+
+
+@POSIX
+def test_a_file_is_replaced_at_once_and_keeps_its_permissions(tmp_path):
+    path = tmp_path / "file"
+    before = os.umask(0o022)
+    try:
+        write_whole(path, b"a")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+        path.chmod(0o600)
+        write_whole(path, b"b")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        path.chmod(0o646)
+        write_whole(path, b"c")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o646
+        write_whole(path, b"c", is_private=True)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"c", ["file"])
+
+
+def test_whoever_reads_meanwhile_finds_one_content_or_the_other(tmp_path):
+    path, contents, done = tmp_path / "file", {b"a" * 10**5, b"b" * 10**5}, threading.Event()
+    write_whole(path, b"a" * 10**5)
+
+    def write():
+        for _ in range(20):
+            for content in contents:
+                write_whole(path, content)
+        done.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    while not done.is_set():
+        assert path.read_bytes() in contents
+    thread.join()
+
+
+def test_a_draft_has_room_and_leaves_nothing(tmp_path):
+    draft = Draft(tmp_path / "file", room=1000)
+    (name,) = os.listdir(tmp_path)
+    assert (tmp_path / name).stat().st_size == 1000
+    draft.discard()
+    assert os.listdir(tmp_path) == []
+    with Draft(tmp_path / "file", room=1000) as draft:
+        draft.finish(b"abc")
+    assert (tmp_path / "file").read_bytes() == b"abc"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@POSIX
+def test_what_an_interruption_stops_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "codebook.toml"
+    Codebook({"a": (0, 1)}).write(path)
+    old = path.read_bytes()
+
+    def interrupted(number):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Codebook({"a": (0, 2)}).write(path)
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (old, ["codebook.toml"])
+    with pytest.raises(IsADirectoryError, match="must be a file to be written, got a folder"):
+        Codebook({"a": (0, 2)}).write(tmp_path)
+    with pytest.raises(OSError, match="must be a regular file to be written, got a device"):
+        Codebook({"a": (0, 2)}).write("/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)

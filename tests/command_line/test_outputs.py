@@ -1,0 +1,368 @@
+"""What is paid for is shown or written, and what is not paid for leaves nothing behind, whatever fails and when."""
+
+import contextlib
+import errno
+import io
+import os
+import random
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skdpmic import BudgetLedger
+from skdpmic._utils import user_files
+from skdpmic.command_line.main import main
+from tests.command_line.tables import CODEBOOK, people, write_csv
+from tests.folding import each
+
+SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5"]
+SUMMARY = ["summary", "people.csv", "--codebook", "codebook.toml", "--epsilon", "0.5"]
+PAID = ["--ledger", "people.db", "--yes"]
+NAMES = {"age", "admitted", "wait", "ward", "grade", "smoker"}
+POSIX = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A table, a codebook and a ledger, as bytes."""
+    folder = tmp_path_factory.mktemp("made")
+    write_csv(people(60), folder / "people.csv")
+    (folder / "codebook.toml").write_text(CODEBOOK)
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    """The working folder."""
+    monkeypatch.chdir(tmp_path)
+    lay_out(made, tmp_path)
+    return tmp_path
+
+
+def lay_out(made, folder):
+    for name in ("people.csv", "codebook.toml"):
+        (folder / name).write_bytes((made / name).read_bytes())
+    BudgetLedger("people.db", epsilon=1)
+
+
+def spent():
+    return BudgetLedger.open("people.db").spent()[0]
+
+
+def contents(folder):
+    """All files below a folder, but for the ledger: their kind, and their bytes if they are regular."""
+    return {
+        path.relative_to(folder).as_posix(): (stat.S_IFMT(path.lstat().st_mode), path.is_file() and path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.name != "people.db"
+    }
+
+
+# --- A draw of commands, outputs and failures -------------------------------------------------------------------------
+
+
+class Failing(io.StringIO):
+    """A stdout that cannot be written."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+    def write(self, text):
+        raise self.error
+
+
+class FailingAtTheEnd(Failing):
+    """The same, noticed only when all is flushed."""
+
+    write = io.StringIO.write
+
+    def flush(self):
+        raise self.error
+
+
+FULL, CLOSED = OSError(errno.ENOSPC, "No space left on device"), BrokenPipeError(errno.EPIPE, "Broken pipe")
+STREAMS = {
+    "fine": io.StringIO,
+    "closed": lambda: Failing(CLOSED),
+    "closed later": lambda: FailingAtTheEnd(CLOSED),
+    "full": lambda: FailingAtTheEnd(FULL),
+    "none": lambda: None,
+}
+FAILURES = [None, None, None, "reserved", "written", "renamed", "ledger"]  # what fails, if anything
+ENDINGS = {"-o": ".txt", "--card": ".html", "--picture": ".svg"}
+
+
+def impossible(rng, ending):
+    """A path that cannot be written, of one kind; where it needs something, that is made."""
+    place = rng.randrange(14)
+    if place == 0:
+        os.makedirs("there" + ending, exist_ok=True)
+        return "there" + ending
+    if place == 1:
+        os.mkfifo("pipe" + ending) if not os.path.exists("pipe" + ending) else None
+        return "pipe" + ending
+    if place == 2:
+        return "x" * 300 + ending
+    if place == 3:
+        with contextlib.suppress(FileExistsError):
+            os.symlink("people.csv", "link" + ending)
+        return "link" + ending
+    if place == 4:
+        with contextlib.suppress(FileExistsError):
+            os.link("codebook.toml", "hard" + ending)
+        return "hard" + ending
+    if place == 5:
+        with contextlib.suppress(FileExistsError):
+            os.symlink("nowhere/file", "dangling" + ending)
+        return "dangling" + ending
+    if place == 6:
+        with contextlib.suppress(FileExistsError):
+            os.symlink("round" + ending, "round" + ending)
+        return "round" + ending
+    if place == 7:
+        with contextlib.suppress(FileExistsError):
+            os.symlink("/dev/full", "device" + ending)
+        return "device" + ending
+    if ending != ".txt":
+        return rng.choice(["none/file", "people.csv/file", "/proc/file", "/proc/self/file"]) + ending
+    return rng.choice(["people.csv", "./codebook.toml", "people.db", "people.db-journal", "/dev/null", "names/", ""])
+
+
+def draw(rng, endings):
+    """Options of a command; which of its outputs are possible; and what fails."""
+    command = list(rng.choice([SELECT, SUMMARY])) + PAID
+    names = [name for name in endings if not (name == "-o" and command[0] == "summary")]
+    wanted, all_possible = [], True
+    for name in rng.sample(names, rng.randint(0, len(names))):
+        if rng.random() < 0.2:
+            path, all_possible = impossible(rng, ENDINGS[name]), False
+        else:
+            path = f"made{ENDINGS[name]}"
+            if rng.random() < 0.3:
+                Path(path).write_text("old")
+        wanted += [name, path]
+    if rng.random() < 0.1 and "-o" in names and not wanted:
+        wanted, all_possible = ["-o", "same.html", "--card", "same.html"], False
+    if rng.random() < 0.3:
+        wanted += ["--json"]
+    return command + wanted, all_possible, rng.choice(FAILURES), rng.choice(list(STREAMS))
+
+
+@contextlib.contextmanager
+def failing(what, monkeypatch):
+    """While this lasts, something fails: the disk is full before or after the charge, or the ledger is lost by then."""
+    with monkeypatch.context() as patched:
+        if what in ("reserved", "written"):
+            sync = os.fsync
+
+            def fails(number):
+                if (spent() > 0) == (what == "written"):
+                    raise FULL
+                sync(number)
+
+            patched.setattr(user_files.os, "fsync", fails)
+        if what == "renamed":
+
+            def refuses(*paths):
+                raise PermissionError(errno.EPERM, "Operation not permitted")
+
+            patched.setattr(user_files.os, "replace", refuses)
+        if what == "ledger":
+
+            def lost(self):
+                raise OSError("the ledger cannot be read")
+
+            patched.setattr(BudgetLedger, "remaining", lost)
+        yield
+
+
+def check_one(rng, endings, folder, capsys, monkeypatch):
+    """Run one drawn command, and check what must hold for all."""
+    options, is_possible, failure, stream = draw(rng, endings)
+    before, cost = contents(folder), spent()
+    stdout = STREAMS[stream]()
+    wanted = [options[i + 1] for i, option in enumerate(options) if option in ENDINGS]
+    with failing(failure, monkeypatch), monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stdout)
+        status = main(options)
+    _, err = capsys.readouterr()
+    shown = err + ("" if stdout is None else stdout.getvalue() if isinstance(stdout, io.StringIO) else "")
+    after = contents(folder)
+    assert not [name for name in after if ".skdpmic" in name], "a draft is left"
+    assert "Traceback" not in err
+    if spent() == cost:
+        assert after == before, "something was written, though nothing was paid"
+        assert status == 1
+        assert not is_possible or (failure == "reserved" and wanted) or failure == "ledger"
+        return False
+    assert is_possible
+    written = [path for path in wanted if after.get(path) not in (None, before.get(path))]
+    readable = shown if stream == "fine" or not written else shown + Path(written[0]).read_text()
+    assert len([name for name in NAMES if name in readable]) >= 2, "what was paid for is neither shown nor written"
+    lost = [path for path in wanted if path not in written]
+    assert lost == (
+        wanted if failure in ("written", "renamed") else [path for path in wanted if path == "made.html" and failure]
+    )
+    assert all(f"{path!r} could not be written" in err for path in lost)
+    assert status == (5 if lost or stream in ("full", "none") else 0)
+    assert all(b"old" != after[path][1] and after[path][1] for path in written)
+    return True
+
+
+def run_draws(n, seed, endings, made, folder, capsys, monkeypatch):
+    rng, paid = random.Random(seed), 0
+    for i in range(n):
+        place = folder / str(i)
+        place.mkdir()
+        monkeypatch.chdir(place)
+        lay_out(made, place)
+        try:
+            paid += check_one(rng, endings, place, capsys, monkeypatch)
+        except BaseException as error:
+            error.add_note(f"draw {i} of seed {seed}")
+            raise
+    assert n / 5 < paid < n  # neither kind is missing
+
+
+@POSIX
+def test_what_is_paid_for_is_shown_or_written_and_what_is_not_leaves_nothing(made, folder, capsys, monkeypatch):
+    run_draws(8, 0, ["-o", "--card"], made, folder, capsys, monkeypatch)
+
+
+@POSIX
+@pytest.mark.slow
+def test_many_times_what_is_paid_for_is_shown_or_written(made, folder, capsys, monkeypatch):
+    pytest.importorskip("matplotlib", reason="it draws")
+    run_draws(50, 1, list(ENDINGS), made, folder, capsys, monkeypatch)
+
+
+# --- Each kind by itself ----------------------------------------------------------------------------------------------
+
+
+@POSIX
+@each(
+    "option, path, message",
+    [
+        ("-o", ".", "must be a file to be written, got a folder"),
+        ("--card", "there.html", "must be a file to be written, got a folder"),
+        ("-o", "names/", "must be a file to be written, got a folder"),
+        ("-o", "none/names.txt", "there is no folder 'none'"),
+        ("-o", "people.csv/names.txt", "there is no folder"),
+        ("-o", "/dev/full", "must be a regular file to be written, got a device"),
+        ("-o", "/proc/names.txt", "'/proc/names.txt'"),
+        ("-o", "x" * 300, "File name too long"),
+        ("-o", "people.csv", "must be a file of its own"),
+        ("-o", "./people.csv", "must be a file of its own"),
+        ("-o", "codebook.toml", "must be a file of its own"),
+        ("-o", "people.db", "must be a file of its own"),
+        ("-o", "people.db-journal", "must be a file of its own"),
+        ("-o", "link", "must be a file of its own"),
+        ("-o", "hard", "must be a file of its own"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_found_before_the_charge(option, path, message, folder, capsys):
+    with contextlib.suppress(FileExistsError):
+        (folder / "there.html").mkdir()
+        os.symlink("people.db", "link")
+        os.link("people.csv", "hard")
+    before = contents(folder)
+    assert main([*SELECT, *PAID, option, path]) == 1
+    out, err = capsys.readouterr()
+    assert (out, message in err) == ("", True), err
+    assert spent() == 0
+    assert contents(folder) == before
+
+
+@POSIX
+def test_the_file_to_which_stdout_is_redirected_is_not_replaced(folder, capsys, monkeypatch):
+    with open("all.txt", "w") as stdout, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stdout)
+        assert main([*SELECT, *PAID, "-o", "all.txt"]) == 1
+    assert "the one to which the output is redirected" in capsys.readouterr().err
+    assert spent() == 0
+
+
+@POSIX
+def test_files_have_the_permissions_of_any_other_and_existing_ones_keep_theirs(folder, capsys):
+    os.mkdir("elsewhere")
+    os.symlink("elsewhere/names.txt", "link.txt")
+    before = os.umask(0o027)
+    try:
+        assert main([*SELECT, *PAID, "-o", "link.txt"]) == 0
+        mode = os.stat("elsewhere/names.txt").st_mode
+        assert stat.S_IMODE(mode) == 0o640
+        os.chmod("elsewhere/names.txt", 0o604)
+        assert main([*SELECT, *PAID, "-o", "link.txt"]) == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(os.stat("elsewhere/names.txt").st_mode) == 0o604
+    assert os.path.islink("link.txt")
+    assert os.listdir("elsewhere") == ["names.txt"]
+
+
+def test_a_file_that_fails_after_the_charge_keeps_no_other_from_being_written(folder, capsys, monkeypatch):
+    replace = os.replace
+
+    def fails(draft, path):
+        if path.endswith("names.txt"):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        replace(draft, path)
+
+    monkeypatch.setattr(user_files.os, "replace", fails)
+    assert main([*SELECT, *PAID, "-o", "names.txt", "--card", "card.html"]) == 5
+    out, err = capsys.readouterr()
+    assert "The best columns" in out
+    assert "'names.txt' could not be written: [Errno 1] Operation not permitted: 'names.txt'" in err
+    assert sorted(os.listdir()) == ["card.html", "codebook.toml", "people.csv", "people.db"]
+
+
+def test_what_declines_leaves_no_draft(folder, capsys):
+    before = contents(folder)
+    assert main([*SELECT, "--ledger", "people.db", "-o", "names.txt", "--card", "card.html"]) == 4
+    assert contents(folder) == before
+
+
+def test_messages_that_nobody_reads_do_not_stop_what_is_paid_for(folder, capsys, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", Failing(CLOSED))
+        assert main([*SELECT, *PAID, "--verbose", "-o", "names.txt"]) == 0  # it warns about noise, too
+        patched.setattr(sys, "stderr", None)
+        assert main([*SELECT, *PAID, "--epsilon", "0.25"]) == 0
+    assert "Spent ε = 0.25" in capsys.readouterr().out
+    assert len((folder / "names.txt").read_text().split()) == 2
+
+
+def test_an_error_after_the_charge_says_so(folder, capsys, monkeypatch):
+    from skdpmic.command_line import command_select
+
+    def fails(*arguments):
+        raise ValueError("no")
+
+    monkeypatch.setattr(command_select, "_text", fails)
+    assert main([*SELECT, *PAID]) == 5
+    assert capsys.readouterr().err.endswith("skdpmic select: no The cost was charged before.\n")
+
+
+def test_a_closed_stdin_declines(folder, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main([*SELECT, "--ledger", "people.db"]) == 4
+    assert "pass --yes" in capsys.readouterr().err
+
+
+@POSIX
+@pytest.mark.slow
+@each("end, status", [("-o names.txt | true", 0), (">&-", 5), ("> /dev/full", 5)])
+def test_what_is_paid_for_is_written_whoever_listens(end, status, folder):
+    cost, command = spent(), f"{sys.executable} -m skdpmic {' '.join(SELECT + PAID)} --epsilon 0.25"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} {end}; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, spent()) == (status, cost + 0.25)
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    shown = (folder / "names.txt").read_text() if "names.txt" in end else done.stderr
+    assert len([name for name in NAMES if name in shown]) >= 2
