@@ -366,8 +366,12 @@ def sparse_matrix(form, columns):
     return getattr(sparse, form)(np.column_stack(list(columns.values())))
 
 
-def of_arrow(convert, **options):
-    return Container(OF_ARROW, lambda columns: convert(pyarrow.table(columns)), **options)
+# Files of Parquet turn the durations of a dictionary into numbers.
+OF_PARQUET = {name: form for name, form in OF_ARROW.items() if form.kind != "duration" or "dictionar" not in name}
+
+
+def of_arrow(convert, forms=OF_ARROW, **options):
+    return Container(forms, lambda columns: convert(pyarrow.table(columns)), **options)
 
 
 TABLES = {
@@ -387,11 +391,14 @@ TABLES = {
     "reader": of_arrow(lambda table: table.to_reader(max_chunksize=7)),
     "stream": of_arrow(Stream),
     "of Arrow to pandas": of_arrow(lambda table: table.to_pandas(), column=named),
-    "Parquet": of_arrow(read_back(parquet.write_table, parquet.read_table)),
-    "Parquet in pandas": of_arrow(read_back(parquet.write_table, pandas.read_parquet), column=named),
+    "Parquet": of_arrow(read_back(parquet.write_table, parquet.read_table), OF_PARQUET),
+    "Parquet in pandas": of_arrow(read_back(parquet.write_table, pandas.read_parquet), OF_PARQUET, column=named),
     "Feather": of_arrow(read_back(feather.write_feather, feather.read_table), column=lambda table: table.column(0)),
     "DuckDB": Container(OF_DUCKDB, relation),
-    "dask": Container(OF_PANDAS, lambda columns: in_parts(pandas.DataFrame(columns)), column=named),
+    "dask": Container(
+        {name: form for name, form in OF_PANDAS.items() if "dictionar" not in name and "view" not in name},
+        lambda columns: in_parts(pandas.DataFrame(columns)),
+    ),
 } | {
     f"{form}_{kind}": Container(
         SPARSE,
