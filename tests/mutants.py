@@ -15,6 +15,7 @@ class Mutant(NamedTuple):
     test: str  # in tests, a node id that pytest knows
 
 
+COLUMN_NAMES = "table/test_column_names.py"
 SPEND, EXPORTS = "budget/test_foreign_mechanisms.py", "budget/test_ledger_exports.py"
 PRICED, CARDS = "search/test_priced_steps.py", "cards/test_release_card.py"
 FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step"
@@ -1107,4 +1108,17 @@ MUTANTS = [
     Mutant("release_card._guarantee", "terms.rows_per_person is not None", "False",
            f"{CARDS}::test_people_are_told_from_records"),
     Mutant("card_html._cell", "html.escape(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
+    # --- Names and numbers of columns
+    Mutant("readable.check_meaning", "label == j", "True",
+           f"{COLUMN_NAMES}::test_no_names_are_read_of_which_a_number_might_be_one[one left out]"),
+    Mutant("is_position", "not isinstance(key, bool)", "True",
+           f"{COLUMN_NAMES}::test_no_names_are_read_of_which_a_number_might_be_one[booleans]"),
+    Mutant("features.numbers_of", "number_of.get(key) if isinstance(key, str) else None", "number_of.get(key, key)",
+           f"{COLUMN_NAMES}::test_no_column_is_found_by_another_key[table0-abc-keys0]"),
+    Mutant("candidates._check_columns", "check_meaning(names)", "pass",
+           f"{COLUMN_NAMES}::test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge"),
+    Mutant("cost_of_fits._at", "[names[column] for column in columns]", "list(range(len(columns)))",
+           f"{COLUMN_NAMES}::test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge"),
+    Mutant("ColumnSelectionMixin.transform", "not are_text(X.columns)", "False",
+           f"{COLUMN_NAMES}::test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no_numbers"),
 ]  # fmt: skip

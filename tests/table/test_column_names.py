@@ -148,6 +148,12 @@ def test_names_that_might_be_positions_are_refused_before_the_charge_and_the_rem
             (WAYS | OF_TEXT)[way](table, None)
 
 
+@pytest.mark.parametrize("labels", MIXED)
+def test_no_names_are_read_of_which_a_number_might_be_one(labels):
+    with pytest.raises(TypeError, match=REFUSED):
+        WAYS["ranks"](frame(MIXED[labels]), None)
+
+
 @quiet
 @pytest.mark.parametrize("labels", CLEAR)
 def test_every_way_in_names_columns_by_their_labels(labels):

@@ -207,7 +207,7 @@ def _warn_about_coarse_parts(columns, knots):
 def _read_columns(X, categories):
     """The columns of numbers or dates, by name, or by number without names, and whether X is a table."""
     if categories is not None and not isinstance(categories, dict):
-        raise ValueError(f"categories must be None or a dict by name or, for an array, by number, got {categories!r}.")
+        raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
     X = X if is_frame(X) else as_objects(X)
     is_table = is_frame(X) or np.ndim(X) != 1
     if is_table:
