@@ -511,7 +511,13 @@ def goes(way, name):
     return not (way in READS_TWICE and name == "reader")
 
 
-PUBLIC_WARNINGS = ("the quantiles of ", "noise will exceed", "noise hides")  # which are documented
+PUBLIC_WARNINGS = (
+    "the quantiles of ",
+    "noise will exceed",
+    "noise hides",
+    "untied_fraction_ of",
+    "the types of",
+)  # which are documented
 
 
 REFUSED = ValueError, TypeError
@@ -571,7 +577,7 @@ def wrong(way, name, forms, values, expected):
     """What is wrong with columns of these forms, each with what it gave."""
     call, container = WAYS[way][0], TABLES[name]
     columns, names = held(container, forms, values)
-    if not columns:
+    if len(columns) < (2 if way.startswith(OF_ALL) else 1):
         return
     keys = names if container.has_names else dict(enumerate(names.values()))
     try:
@@ -636,8 +642,8 @@ SEED_OF = {way: seed for seed, way in enumerate(WAYS)}
 
 @pytest.mark.parametrize("way", WAYS)
 def test_tables_of_a_few_containers_give_what_plain_values_give(way):
-    few = np.random.default_rng(SEED_OF[way]).permutation([name for name in MAIN if goes(way, name)])[:3]
-    assert list(all_wrong(way, few, SEED_OF[way], 15, has_missing=True)) == []
+    few = np.random.default_rng(SEED_OF[way]).permutation([name for name in MAIN if goes(way, name)])[:2]
+    assert list(all_wrong(way, few, SEED_OF[way], 10, has_missing=True)) == []
 
 
 @pytest.mark.slow
@@ -775,6 +781,8 @@ def expected_of_role(role, kind, values):
 
 def columns_wrong(role, name, rng, most, has_missing):
     """What is wrong with some columns of a container in this role."""
+    if role == "people" and name == "reader":  # which can be read once
+        return
     call, pools = ROLES[role]
     container = TABLES[name]
     forms = [form for form, (kind, _) in container.forms.items() if kind in pools]
@@ -803,9 +811,8 @@ def columns_wrong(role, name, rng, most, has_missing):
 @pytest.mark.parametrize("role", ROLES)
 def test_columns_of_a_few_containers_give_what_plain_values_give(role):
     rng = np.random.default_rng(0)
-    assert [
-        one for name in rng.permutation(MAIN)[:6] for one in columns_wrong(role, name, rng, 4, has_missing=True)
-    ] == []
+    few = rng.permutation(MAIN)[: 1 if role == "bounds" else 3]
+    assert [one for name in few for one in columns_wrong(role, name, rng, 2, has_missing=True)] == []
 
 
 @pytest.mark.slow
@@ -920,6 +927,15 @@ def object_column(values):
     return object_array({0: values})[:, 0]
 
 
-@pytest.mark.parametrize("take", TAKES)
+ODDEST = ["large", "weight", "large integer", "signalling", "last instant", "long double"]
+
+
+@pytest.mark.parametrize("take", [take for take in TAKES if take not in ("bounds", "encoder", "summary")])
 def test_no_odd_value_makes_a_warning_or_an_error_of_another_kind(take):
+    assert [one for odd in ODDEST for one in odd_wrong(take, odd)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("take", TAKES)
+def test_nor_does_any_other(take):
     assert [one for odd in ODD for one in odd_wrong(take, odd)] == []

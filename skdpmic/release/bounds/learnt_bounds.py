@@ -73,7 +73,7 @@ def private_bounds(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If an argument is invalid.
     BudgetError
         If epsilon does not fit in `ledger`.
