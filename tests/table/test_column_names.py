@@ -134,7 +134,9 @@ def ledger(tmp_path):
 
 
 @quiet
-@pytest.mark.parametrize("way", WAYS | OF_TEXT)
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=pytest.mark.slow) if way == "dask" else way for way in WAYS | OF_TEXT]
+)
 def test_names_that_might_be_positions_are_refused_before_the_charge_and_the_remedy_works(way, ledger):
     for labels in np.random.default_rng(len(way)).choice(
         list(MIXED), 1 if way in ("search", "dask") else 3, replace=False
@@ -245,6 +247,7 @@ def test_an_error_gives_the_name_for_a_number():
 
 
 @quiet
+@pytest.mark.slow
 def test_a_table_is_plotted_by_the_same_keys():
     pytest.importorskip("matplotlib")
     public = {"mechanism": "geometric", "epsilon": 99.0, "random_state": 0} | PUBLIC
