@@ -18,6 +18,7 @@ class Mutant(NamedTuple):
 UNITS, ODD = "budget/test_units.py", "budget/test_odd_arguments.py"
 FROM_OTHERS = "_utils/test_text_from_others.py"
 OUTPUTS, INTERRUPTS = "command_line/test_outputs.py", "command_line/test_interrupts.py"
+COLUMN_NAMES = "table/test_column_names.py"
 SPEND, EXPORTS = "budget/test_foreign_mechanisms.py", "budget/test_ledger_exports.py"
 PRICED, CARDS = "search/test_priced_steps.py", "cards/test_release_card.py"
 FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step"
@@ -1226,4 +1227,17 @@ MUTANTS = [
            "_utils/test_user_files.py::test_json_that_is_too_deep_or_ambiguous_is_refused"),
     Mutant("safe_words._FILLED", "r\"\\d+\"", "r\"[\\w ]+\"",
            "_utils/test_messages_of_others.py::test_no_value_that_is_filled_into_a_message_is_passed_on"),
+    # --- Names and numbers of columns
+    Mutant("readable.check_meaning", "label == j", "True",
+           f"{COLUMN_NAMES}::test_no_names_are_read_of_which_a_number_might_be_one[one left out]"),
+    Mutant("is_position", "not isinstance(key, bool)", "True",
+           f"{COLUMN_NAMES}::test_no_names_are_read_of_which_a_number_might_be_one[booleans]"),
+    Mutant("features.numbers_of", "number_of.get(key) if isinstance(key, str) else None", "number_of.get(key, key)",
+           f"{COLUMN_NAMES}::test_no_column_is_found_by_another_key[table0-abc-keys0]"),
+    Mutant("candidates._check_columns", "check_meaning(names)", "pass",
+           f"{COLUMN_NAMES}::test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge"),
+    Mutant("cost_of_fits._at", "[names[column] for column in columns]", "list(range(len(columns)))",
+           f"{COLUMN_NAMES}::test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge"),
+    Mutant("ColumnSelectionMixin.transform", "not are_text(X.columns)", "False",
+           f"{COLUMN_NAMES}::test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no_numbers"),
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Checks that data can be read as numbers row by row: no dates, no hidden values, unique column names."""
 
 import datetime
+import numbers
 import sys
 from collections import Counter
 
@@ -23,12 +24,38 @@ def refuse_unreadable(X, y):
     check_names(X)
 
 
-def check_names(X):
-    """Raise unless a dataframe has columns with unique names."""
+def check_names(X, name="X"):
+    """Raise unless each column of a dataframe has one name, and one meaning.
+
+    The columns of a dataframe are named by its labels, those of an array are numbered. Where labels are not text, a
+    number could mean either: so they must be text, or the numbers of the columns, which pandas gives to unnamed ones.
+    """
     names = _names(X)
     if names is not None and not names:
         raise ValueError(f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required.")
-    refuse_repeated(names or [], "X must have distinct column names")
+    refuse_repeated(names or [], f"{name} must have distinct column names")
+    check_meaning(names or [], name)
+
+
+def check_meaning(names, name="X"):
+    """Raise unless column names are all text, or the numbers of the columns."""
+    if are_text(names) or all(is_position(label) and label == j for j, label in enumerate(names)):
+        return
+    raise TypeError(
+        "Feature names are only supported if all input features have string names, or if they are the numbers of the "
+        f"columns, 0, 1, 2, ..., but {name} has {abbreviated(names)}, which might mean names or positions. Convert "
+        f"them all to strings, by {name}.columns = {name}.columns.map(str) for example."
+    )
+
+
+def are_text(names):
+    """Whether all names are str."""
+    return all(isinstance(label, str) for label in names)
+
+
+def is_position(key):
+    """Whether a key can be the number of a column: an integer, and no boolean."""
+    return isinstance(key, numbers.Integral) and not isinstance(key, bool)
 
 
 def refuse_masked(data, name):

@@ -9,6 +9,7 @@ from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.fitted import check_published
 from skdpmic.causal.cpdag import arrows_of, lines_of, markov_blanket
 from skdpmic.causal.pc import find_graph
+from skdpmic.table.features import allowed_keys, numbers_of
 from skdpmic.table.frames import as_frame, columns_by_columns
 
 
@@ -43,7 +44,7 @@ class GraphResultMixin:
         Parameters
         ----------
         i, j : int or str
-            Two columns, by name or number.
+            Two columns, by name, or by number if they have no names.
         given : sequence of int or str, default=()
             Other columns.
 
@@ -71,7 +72,7 @@ class GraphResultMixin:
         Parameters
         ----------
         target : int or str
-            Target column, by name or number.
+            Target column, by name, or by number if columns have no names.
 
         Returns
         -------
@@ -96,8 +97,8 @@ class GraphResultMixin:
         Returns
         -------
         networkx.DiGraph
-            Columns are nodes, by name or number. An arrow is an edge with ``directed=True``. A line is two edges, one
-            each way, with ``directed=False``. Each edge has the `p_value` of `p_values_`.
+            Columns are nodes, by name, or by number if they have no names. An arrow is an edge with ``directed=True``.
+            A line is two edges, one each way, with ``directed=False``. Each edge has the `p_value` of `p_values_`.
 
         Raises
         ------
@@ -149,17 +150,12 @@ class GraphResultMixin:
         return state | {"_tests": None} if "_tests" in state else state  # the computed tests are not pickled
 
     def _number(self, column):
-        """The number of a column given by name or number."""
-        names = getattr(self, "feature_names_in_", None)
-        if isinstance(column, str) and names is not None and column in names:
-            return names.tolist().index(column)
-        is_number = isinstance(column, numbers.Integral) and not isinstance(column, bool)
-        if not (is_number and 0 <= column < self.n_features_in_):
-            raise ValueError(
-                f"a column must be an int from 0 to {self.n_features_in_ - 1}"
-                f"{'' if names is None else ' or a name in feature_names_in_'}, got {column!r}."
-            )
-        return int(column)
+        """The number of a column, which is given by name, or by number without names."""
+        columns = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        number = numbers_of(*columns)(column)
+        if number is None:
+            raise ValueError(f"a column must be {allowed_keys(*columns)}, got {column!r}.")
+        return number
 
     def _labels(self):
         """Names of the columns, or their numbers."""

@@ -67,9 +67,9 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         size, by noisy counts, and tested by tables, for any distribution. Without bounds, a table of numbers that
         hardly ever repeat is tested by Kendall's correlations.
     categories : dict, default=None
-        Public labels of columns, by name or number; not required for booleans and for types that declare their labels
-        (Polars Enum). Labels that are not public have their own bin, as do missing values; without bounds, missing
-        numbers come first and are equal to one another.
+        Public labels of columns, by name, or by number if X is an array; not required for booleans and for types that
+        declare their labels (Polars Enum). Labels that are not public have their own bin, as do missing values; without
+        bounds, missing numbers come first and are equal to one another.
     alpha : float, default=0.01
         Significance level of the tests, in (0, 1): two columns lose their edge if a test of their independence has a
         p-value above this. Changing it after a fit costs nothing. If the algorithm requested tables during the fit
@@ -134,7 +134,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     n_features_in_ : int
         Number of columns, at least 2.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns; only if X has string column names.
+        Names of the columns; only if X has column names, which must be str.
 
     See Also
     --------

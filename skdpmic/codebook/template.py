@@ -60,7 +60,7 @@ def _without_values(frame):
     if is_dask_collection(frame) and hasattr(frame, "dtypes"):
         return nw.from_native(_empty_of_pandas(frame.dtypes))
     if nw.dependencies.is_into_dataframe(frame):
-        check_names(frame)
+        check_names(frame, "frame")
         return nw.from_native(frame, eager_only=True).head(0)
     known = None if nw.dependencies.is_into_series(frame) else nw.from_native(frame, pass_through=True)
     return known if isinstance(known, nw.LazyFrame) else nw.from_native(_schema_of_arrow(frame).empty_table())

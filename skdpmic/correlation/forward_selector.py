@@ -58,9 +58,9 @@ class PrivateForwardSelector(
         How much the probability of any outcome may change beyond the factor exp(epsilon), in (0, 1). Choose it far
         below ``1 / n_samples``.
     categories : dict, default=None
-        Public labels of nominal columns, by name or number, in ranking order; required for text columns, but not for
-        types that declare their labels (such as Polars Enum). Other labels come last. Missing values of any column come
-        first, and are equal to one another.
+        Public labels of nominal columns, by name, or by number if X is an array, in ranking order; required for text
+        columns, but not for types that declare their labels (such as Polars Enum). Other labels come last. Missing
+        values of any column come first, and are equal to one another.
     classes : array-like, default=None
         The two labels of a discrete target; or "data", which reads them from y, breaks the guarantee and warns. Not
         needed for a numeric target; more than two classes have no order.
@@ -106,7 +106,7 @@ class PrivateForwardSelector(
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; only if X has string column names.
+        Names of the features; only if X has column names, which must be str.
 
     See Also
     --------

@@ -53,9 +53,9 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         How much the probability of any outcome may change beyond the factor exp(epsilon), in (0, 1). Choose it far
         below ``1 / n_samples``.
     categories : dict, default=None
-        Public labels of nominal columns, by name or number, in ranking order; required for text columns, but not for
-        types that declare their labels (such as Polars Enum). Other labels come last. Missing values of any column come
-        first, and are equal to one another.
+        Public labels of nominal columns, by name, or by number if X is an array, in ranking order; required for text
+        columns, but not for types that declare their labels (such as Polars Enum). Other labels come last. Missing
+        values of any column come first, and are equal to one another.
     max_rows_per_group : int, default=None
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
         each row, and each person contributes exactly this many rows: a random sample of them if there are more,
@@ -95,7 +95,7 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
     n_features_in_ : int
         Number of columns, at least 2.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns; only if X has string column names.
+        Names of the columns; only if X has column names, which must be str.
 
     See Also
     --------

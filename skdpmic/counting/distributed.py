@@ -10,7 +10,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import is_dask_collection
+from skdpmic._utils.readable import are_text, check_names, is_dask_collection
 from skdpmic.counting.sketch import RangeGridSketch
 
 _MERGED_AT_ONCE = 8
@@ -154,6 +154,7 @@ def _known_length(collection):
 
 
 def feature_names(X):
-    """The column names of a dask dataframe if all are str, else None."""
+    """The column names of a dask dataframe if they are text, or None if they number the columns."""
+    check_names(X)
     names = list(getattr(X, "columns", []))
-    return names if names and all(isinstance(name, str) for name in names) else None
+    return names if names and are_text(names) else None

@@ -39,8 +39,8 @@ class RangeGridSketch(SketchBytes):
     bounds : tuple, array-like or dict, default=None
         Public ranges of numeric features, as in :class:`DPMICScorer`. Values outside are clipped.
     categories : dict, default=None
-        Public labels of nominal features, by name or number. Boolean columns also need an entry, because no table
-        declares them.
+        Public labels of nominal features, by name, or by number if they have no names. Boolean columns also need an
+        entry, because no table declares them.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target. Give exactly one of `target_bounds` and `classes`.
     classes : array-like, default=None

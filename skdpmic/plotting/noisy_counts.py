@@ -13,6 +13,7 @@ from skdpmic.plotting.figures import WIDTH, Display, label_of
 from skdpmic.plotting.sides import side_of_classes, side_of_range
 from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.parameters import check_confidence
+from skdpmic.table.features import allowed_keys, numbers_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,7 +101,7 @@ class NoisyCountsDisplay(Display):
         estimator : DPMICScorer
             A scorer fitted with ``mechanism="geometric"``.
         feature : int or str
-            Number or name of the feature.
+            Name of the feature; its number if features have no names.
         confidence : float, default=0.95
             Confidence level of the bound on the noise up to which counts are hatched; in (0, 1).
         ax : matplotlib Axes, default=None
@@ -125,7 +126,10 @@ class NoisyCountsDisplay(Display):
                 f"estimator must be fitted with mechanism='geometric', which releases noisy counts, got {estimator!r}."
             )
         names = names_of(estimator)
-        index = _index_of(feature, names)
+        columns = estimator.n_features_in_, getattr(estimator, "feature_names_in_", None)
+        index = numbers_of(*columns)(feature)
+        if index is None:
+            raise ValueError(f"feature must be {allowed_keys(*columns)}, got {feature!r}.")
         description = vars(estimator).get("_described")
         display = cls(
             estimator.noisy_counts_[index],
@@ -193,13 +197,3 @@ class NoisyCountsDisplay(Display):
         label = f"within the noise: at most {reach:,} records with {100 * self.confidence:g}% confidence"
         hatch = PolyCollection(corners, facecolor="none", edgecolor=_HATCH, hatch="////", linewidth=0, label=label)
         return ax.add_collection(hatch)
-
-
-def _index_of(feature, names):
-    if isinstance(feature, str):
-        if feature not in names:
-            raise ValueError(f"feature must be a name in feature_names_in_ or a number, got {feature!r}.")
-        return names.index(feature)
-    if not 0 <= feature < len(names):
-        raise ValueError(f"feature must be in [0, {len(names)}), got {feature!r}.")
-    return int(feature)

@@ -155,9 +155,9 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
 
         Raises
         ------
-        ValueError
-            If a parameter is invalid, X is not a dataframe with column names, a column has no entry, or two output
-            columns would have the same name. The transformer is left unchanged.
+        ValueError, TypeError
+            If a parameter is invalid, X is not a dataframe with column names of type str, a column has no entry, or two
+            output columns would have the same name. The transformer is left unchanged.
         RuntimeError
             If another call that changes the transformer is not finished, in another thread.
         """
@@ -249,7 +249,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         if table.names_as_text() is None:
             raise ValueError(
                 f"X must have column names of type str, by which bounds and categories are looked up, got "
-                f"{abbreviated(table.names)}: convert them by X.rename(columns=str)."
+                f"{abbreviated(table.names)}: convert them by X.columns = X.columns.map(str)."
             )
         note_columns(self, table, reset=without_rows)
         return table

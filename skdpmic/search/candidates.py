@@ -14,9 +14,8 @@ from sklearn.feature_selection import f_classif
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic._utils.errors import is_invalid_parameter, without_data
-from skdpmic._utils.readable import refuse_unreadable
+from skdpmic._utils.readable import are_text, check_meaning, refuse_unreadable
 from skdpmic._utils.seeding import generators_seeded
-from skdpmic.counting.distributed import feature_names
 from skdpmic.search.cost_of_fits import (
     UNIVARIATE,
     UNKNOWN,
@@ -180,8 +179,8 @@ def n_columns(X):
 
 
 def _columns_of(X):
-    """The number of columns of a table (None if unknown) and their names (None if they have none, or UNKNOWN)."""
-    names = feature_names(X)
+    """The number of columns of a table (None if unknown), and their labels (None if they have none, or UNKNOWN)."""
+    names = list(getattr(X, "columns", [])) or None
     if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
         names = UNKNOWN  # scikit-learn determines the kind of dataframe
     return n_columns(X), names
@@ -189,6 +188,9 @@ def _columns_of(X):
 
 def _check_columns(private, n_features, names, declared):
     """Raise if the bounds of a private estimator do not fit its columns."""
+    if names is not UNKNOWN and names is not None:
+        check_meaning(names)
+        names = names if are_text(names) else None
     facts = private._facts()
     by_name = isinstance(facts.bounds, dict) or facts.categories is not None
     is_open = n_features is None or (names is UNKNOWN and by_name)

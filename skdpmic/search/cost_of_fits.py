@@ -19,6 +19,7 @@ from sklearn.feature_selection import (
 )
 from sklearn.pipeline import FeatureUnion, Pipeline
 
+from skdpmic._utils.readable import is_position
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.parameters import exact
 from skdpmic.selection.base import PrivateEstimator
@@ -106,8 +107,8 @@ def given_the_table(estimator, n_features, names):
     estimator : estimator or function form
     n_features : int or None
         Number of columns of the table.
-    names : sequence of str, None or UNKNOWN
-        Names of the columns, if any.
+    names : sequence, None or UNKNOWN
+        Labels of the columns, if any.
 
     Yields
     ------
@@ -136,7 +137,14 @@ def given_the_table(estimator, n_features, names):
         for _, transformer, columns in estimator.transformers:
             if isinstance(columns, list) and not any(isinstance(column, bool) for column in columns):
                 by_name = all(isinstance(column, str) for column in columns)
-                yield from given_the_table(transformer, len(columns), columns if by_name else names and UNKNOWN)
+                of_columns = columns if by_name else _at(names, columns)
+                yield from given_the_table(transformer, len(columns), of_columns)
+
+
+def _at(names, columns):
+    """The names of columns given by number."""
+    are_known = names not in (None, UNKNOWN) and all(map(is_position, columns))
+    return [names[column] for column in columns] if are_known else names and UNKNOWN
 
 
 def widths_in(estimator, n_features):

@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 
 from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import are_text
 from skdpmic._utils.typing import TableLike
 from skdpmic.table.frames import (
     as_frame,
@@ -38,9 +39,9 @@ class ColumnSelectionMixin(SelectorMixin):
         Returns
         -------
         X_selected : array-like of shape (n_samples, n_selected_features)
-            For a dataframe with non-numeric columns, a dataframe with the names and types of its columns; for an Arrow
-            stream, a dataframe of the library that read it; otherwise an ndarray or sparse matrix, unless `set_output`
-            asks for another container.
+            For a dataframe with non-numeric columns, a dataframe with the types of its columns and the names of
+            `get_feature_names_out`; for an Arrow stream, a dataframe of the library that read it; otherwise an ndarray
+            or sparse matrix, unless `set_output` asks for another container.
         """
         support = self._get_support_mask()
         with config_context(array_api_dispatch=False):
@@ -50,6 +51,8 @@ class ColumnSelectionMixin(SelectorMixin):
             X = as_frame(X)
             container = without_data(super().transform, row_of_zeros(X))  # of the kind of the output
             chosen = columns_at(X, np.flatnonzero(support).tolist())
+            if not are_text(X.columns):  # the numbers of the columns, and of those chosen no more
+                chosen = chosen.rename(dict(zip(chosen.columns, self.get_feature_names_out(), strict=True)))
             if not isinstance(container, np.ndarray):
                 return in_library_of(chosen, container)
             if not holds_numbers(X):

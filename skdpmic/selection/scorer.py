@@ -81,13 +81,13 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
         each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
-        name or number; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data" reads the range from X,
-        which breaks the guarantee and warns.
+        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data"
+        reads the range from X, which breaks the guarantee and warns.
     categories : dict, default=None
-        Public labels of nominal features, by name or number: lists of at least 2 distinct strings or numbers. Any other
-        label counts as "other", which has its own bin. Together with a dict of `bounds`, it must cover every feature
-        except boolean columns and columns whose type declares its labels (such as Polars Enum), which need no entry.
-        With rank statistics, the order of the labels matters, and text columns need labels.
+        Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
+        or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
+        cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
+        which need no entry. With rank statistics, the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target, in the form of an entry of `bounds`, or "data". Give exactly one of
         `target_bounds` and `classes`; rank statistics of a continuous target need neither.
@@ -184,7 +184,7 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; only if X has string column names.
+        Names of the features; only if X has column names, which must be str.
 
     See Also
     --------

@@ -81,13 +81,13 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         scale ``sign(x) * log(1 + abs(x))``; or three or more increasing numbers, with the same number of parts between
         each two neighbours (:func:`private_bounds` learns these). Columns of dates or durations need bounds of dates or
         durations. A single range applies to all features not in `categories`; a dict gives one range per feature, by
-        name or number; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data" reads the range from X,
-        which breaks the guarantee and warns.
+        name, or by number if X is an array; ``(lower, upper)`` may also be two arrays of shape (n_features,). "data"
+        reads the range from X, which breaks the guarantee and warns.
     categories : dict, default=None
-        Public labels of nominal features, by name or number: lists of at least 2 distinct strings or numbers. Any other
-        label counts as "other", which has its own bin. Together with a dict of `bounds`, it must cover every feature
-        except boolean columns and columns whose type declares its labels (such as Polars Enum), which need no entry.
-        With rank statistics, the order of the labels matters, and text columns need labels.
+        Public labels of nominal features, by name, or by number if X is an array: lists of at least 2 distinct strings
+        or numbers. Any other label counts as "other", which has its own bin. Together with a dict of `bounds`, it must
+        cover every feature except boolean columns and columns whose type declares its labels (such as Polars Enum),
+        which need no entry. With rank statistics, the order of the labels matters, and text columns need labels.
     target_bounds : tuple or array-like, default=None
         Public range of a continuous target, in the form of an entry of `bounds`, or "data". Give exactly one of
         `target_bounds` and `classes`; rank statistics of a continuous target need neither.
@@ -107,10 +107,10 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         which are counted once. "auto" uses "joint" where it is possible and the noise is small enough: for 5 features,
         from ``n_samples * epsilon`` of about 6,000 (``docs/choose/redundancy.md``).
     keep : list of str or int, default=()
-        Names or numbers of features to keep in any case, such as age, sex or a treatment. The list is public, so it
-        needs no noise and costs nothing. `transform` keeps them in addition to the `k` features chosen. With joint
-        scores they count as chosen before the others, which are compared with them: they then need `bounds` or
-        `categories`, and "auto" uses joint scores only if all have an entry. Otherwise their values are not used.
+        Names of features to keep in any case (numbers if X is an array), such as age, sex or a treatment. The list is
+        public, so it needs no noise and costs nothing. `transform` keeps them in addition to the `k` features chosen.
+        With joint scores they count as chosen before the others, which are compared with them: they then need `bounds`
+        or `categories`, and "auto" uses joint scores only if all have an entry. Otherwise their values are not used.
     max_rows_per_group : int, default=None
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
         each row, and each person contributes exactly this many rows: a random sample of them if there are more,
@@ -181,7 +181,7 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; only if X has string column names.
+        Names of the features; only if X has column names, which must be str.
 
     See Also
     --------

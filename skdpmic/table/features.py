@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.readable import abbreviated, is_position
 from skdpmic.table.axes import Labels, Order, Unread
 from skdpmic.table.bounds import axes_of, axis_of
 from skdpmic.table.nominal import Nominal
@@ -104,19 +104,14 @@ def _are_text(labels):
 
 
 def by_number(entries, parameter, n_features, names):
-    """The entries of a dict by name or number, by number."""
+    """The entries of a dict by name, or by number if features have no names, by number."""
     if not isinstance(entries, dict):
-        raise ValueError(f"{parameter} must be a dict by name or number of a feature, got {entries!r}.")
-    numbers_of = {} if names is None else {name: j for j, name in enumerate(names)}
-    found, unknown = {}, []
-    for key, entry in entries.items():
-        j = numbers_of.get(key) if isinstance(key, str) else _as_number(key, n_features)
-        if j is None:
-            unknown.append(key)
-        elif j in found:
-            raise ValueError(f"{parameter} must have one entry for a feature, got {key!r} and its name or number.")
-        else:
-            found[j] = entry
+        raise ValueError(
+            f"{parameter} must be a dict by name of a feature, or by number without names, got {entries!r}."
+        )
+    number_of = numbers_of(n_features, names)
+    found = {key: number_of(key) for key in entries}
+    unknown = [key for key, j in found.items() if j is None]
     if unknown and names is None and any(isinstance(key, str) for key in unknown):
         raise ValueError(
             f"{parameter} is a dict by feature name, but X has no feature names: pass X as a dataframe whose column "
@@ -124,13 +119,43 @@ def by_number(entries, parameter, n_features, names):
             "score_func an array.)"
         )
     if unknown:
-        raise ValueError(f"{parameter} must have entries for features of X only, got others, {abbreviated(unknown)}.")
-    return found
+        raise ValueError(
+            f"{parameter} must have entries for features of X only, got others, {abbreviated(unknown)}."
+            f"{_advice_on_numbers(unknown, n_features, names)}"
+        )
+    return {j: entries[key] for key, j in found.items()}
 
 
-def _as_number(key, n_features):
-    is_number = isinstance(key, numbers.Integral) and not isinstance(key, bool)
-    return int(key) if is_number and 0 <= key < n_features else None
+def numbers_of(n_features, names):
+    """The function that gives the number of a feature, or None for what is none.
+
+    Features are given by name, and by number only if they have no names, like the columns of an array: the number of a
+    named one could be mistaken for its name.
+
+    Parameters
+    ----------
+    n_features : int
+    names : array-like of str, or None
+    """
+    if names is None:
+        return lambda key: int(key) if is_position(key) and 0 <= key < n_features else None
+    number_of = {name: j for j, name in enumerate(names)}
+    return lambda key: number_of.get(key) if isinstance(key, str) else None
+
+
+def allowed_keys(n_features, names):
+    """What :func:`numbers_of` takes, for a message."""
+    return f"an int from 0 to {n_features - 1}" if names is None else "a name in feature_names_in_"
+
+
+def _advice_on_numbers(keys, n_features, names):
+    """What to do about numbers of features that have names; empty if there are none."""
+    given = [key for key in keys if is_position(key)]
+    if names is None or not given:
+        return ""
+    meant = [f"{names[key]!r} for {key}" for key in given[:3] if 0 <= key < n_features]
+    example = f", such as {', '.join(meant)}" if meant else ""
+    return f" Features with names are given by name{example}; numbers are for arrays."
 
 
 def _label(parameter, j, names):

@@ -68,8 +68,8 @@ class RandomizedResponse(
         Public ranges of numeric columns, as in :class:`DPMICScorer`, but never "data". Each is cut into equal parts;
         values outside count in the outermost parts.
     categories : dict, default=None
-        Public labels of nominal columns, by name or number, at most 254 per column. Each label is a part; all other
-        labels share one part.
+        Public labels of nominal columns, by name, or by number if X is an array, at most 254 per column. Each label is
+        a part; all other labels share one part.
     n_parts : int or "auto", default="auto"
         Number of equal parts of the range of each numeric column, from 2 to 255. "auto" is 4 for a budget per report
         below 1.5, 6 below 3, and 8 otherwise. More parts are more informative, but less reliably reported.
@@ -97,7 +97,7 @@ class RandomizedResponse(
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns; only if X has string column names.
+        Names of the columns; only if X has column names, which must be str.
 
     See Also
     --------

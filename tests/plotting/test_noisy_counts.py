@@ -47,7 +47,7 @@ def test_features_are_found_by_name_and_classes_label_the_rows(pyplot):
 
 def test_it_draws_on_given_axes_and_without_public_numbers(pyplot):
     _, ax = pyplot.subplots()
-    with pytest.raises(ValueError, match="must be in"):
+    with pytest.raises(ValueError, match="feature must be an int from 0 to 1"):
         NoisyCountsDisplay.from_estimator(Fitted(bounds="data").fit(), 2)
     display = NoisyCountsDisplay.from_estimator(Fitted(bounds="data", target_bounds="data").fit(), 0, ax=ax)
     assert display.ax_ is ax

@@ -375,8 +375,11 @@ def test_arrays_are_refused_with_the_line_that_helps(X):
 
 
 def test_names_that_are_no_text_are_refused():
-    for frame in (pandas.DataFrame([[0.5, 1]]), pandas.DataFrame({"a": [1], 1: [2]})):
-        with pytest.raises(ValueError, match=r"names.*type str.*1\]: convert them by X.rename\(columns=str\)"):
+    for frame, kind, message in (
+        (pandas.DataFrame([[0.5, 1]]), ValueError, r"names.*type str.*1\]: convert them by X.columns = "),
+        (pandas.DataFrame({"a": [1], 1: [2]}), TypeError, "string names.* by X.columns = X.columns.map"),
+    ):
+        with pytest.raises(kind, match=message):
             PublicEncoder(bounds=(0, 1)).fit(frame)
         assert PublicEncoder(bounds=(0, 1)).fit(frame.rename(columns=str)).n_features_in_ == 2
 

@@ -146,16 +146,8 @@ NAMES = ["age", "sex", "pay"]
 AXES = [Range(0.0, 99.0), Labels(("f", "m")), LogRange(0.0, 1e6)]
 
 
-@pytest.mark.parametrize(
-    "bounds, categories",
-    [
-        ({"age": (0, 99), "pay": (0, 1e6, "log")}, {"sex": ["f", "m"]}),
-        ({0: (0, 99), 2: (0, 1e6, "log")}, {1: ["f", "m"]}),
-        ({"age": (0, 99), 2: (0, 1e6, "log")}, {"sex": ["f", "m"]}),
-    ],
-)
-def test_features_are_described_by_name_or_number(bounds, categories):
-    assert feature_axes(bounds, categories, 3, NAMES) == AXES
+def test_features_are_described_by_name():
+    assert feature_axes({"age": (0, 99), "pay": (0, 1e6, "log")}, {"sex": ["f", "m"]}, 3, NAMES) == AXES
 
 
 def test_one_entry_is_for_all_features_but_those_with_labels():
@@ -191,11 +183,21 @@ def test_ranks_need_labels_only_for_text():
         ({"age": (0, 9), 3: (0, 1)}, None, NAMES, r"features of X only, got others, \[3\]"),
         ({"age": (0, 9), True: (0, 1)}, None, NAMES, r"features of X only, got others, \[True\]"),
         ((0, 1), {"gender": ["f", "m"]}, NAMES, r"categories must have entries for features of X only.*\['gender'\]"),
-        ({"age": (0, 9), 0: (0, 9)}, None, NAMES, "bounds must have one entry for a feature, got 0 and its name"),
+        (
+            {"age": (0, 9), 0: (0, 9)},
+            None,
+            NAMES,
+            r"got others, \[0\]. Features with names are given by name, such as 'age'",
+        ),
         ({"age": (0, 9)}, {"age": ["f", "m"]}, NAMES, r"in bounds or in categories, got both for \['age'\]"),
         ({"age": (0, 9)}, None, None, "bounds is a dict by feature name, but X has no feature names"),
         ((0, 1), {"sex": ["f", "m"]}, None, "categories is a dict by feature name, but X has no feature names"),
-        ((0, 1), ["f", "m"], NAMES, r"categories must be a dict by name or number of a feature, got \['f', 'm'\]"),
+        (
+            (0, 1),
+            ["f", "m"],
+            NAMES,
+            r"categories must be a dict by name of a feature, or by number without names, got \['f', 'm'\]",
+        ),
         ((0, 1), {"sex": ["f"]}, NAMES, "categories of feature 'sex' must be a list or array of at least 2"),
         ({"age": (9, 0)}, None, NAMES, "bounds of feature 'age' must be finite with lower < upper"),
         ({0: (9, 0)}, None, None, "bounds of feature 0 must be finite with lower < upper"),

@@ -73,7 +73,7 @@ def private_bounds(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If an argument is invalid.
     BudgetError
         If epsilon does not fit in `ledger`.
@@ -205,7 +205,7 @@ def _warn_about_coarse_parts(columns, knots):
 
 
 def _read_columns(X, categories):
-    """The columns of numbers or dates, by name or number, and whether X is a table."""
+    """The columns of numbers or dates, by name, or by number without names, and whether X is a table."""
     if categories is not None and not isinstance(categories, dict):
         raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
     X = X if is_frame(X) else as_objects(X)

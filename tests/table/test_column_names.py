@@ -1,0 +1,274 @@
+"""A column has one meaning: a name in a dataframe, a number in an array; what could be either is refused, uncharged."""
+
+import datetime
+import math
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from skdpmic import (
+    BudgetLedger,
+    Codebook,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+    PublicEncoder,
+    dp_mic_regression,
+    private_bounds,
+    private_summary,
+)
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.counting import count_stream
+from skdpmic.plotting import NoisyCountsDisplay
+from skdpmic.two_party import RandomizedResponse
+
+N = 200
+RNG = np.random.default_rng(0)
+X, Y = RNG.random((N, 3)), RNG.random(N)
+X[:, 1] = Y
+PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+LARGE = 1e6  # so that hardly any noise is added
+NOISELESS = {"epsilon": LARGE} | PUBLIC
+quiet = pytest.mark.filterwarnings(
+    "ignore::skdpmic.PrivacyLeakWarning", "ignore:noise:UserWarning", "ignore:the quantiles:UserWarning"
+)
+
+
+def frame(labels):
+    table = pandas.DataFrame(X)
+    table.columns = labels
+    return table
+
+
+MIXED = {
+    "one left out": [0, 1, 3],
+    "from one": [1, 2, 3],
+    "another order": [2, 1, 0],
+    "with text": ["a", 1, 2],
+    "floats": [0.0, 1.0, 2.0],
+    "booleans": [False, True, 2],
+    "of numpy": np.array([5, 6, 7]),
+    "pairs": pandas.MultiIndex.from_tuples([("a", 0), ("a", 1), ("b", 0)]),
+    "dates": pandas.to_datetime(["2000-01-01", "2001-01-01", "2002-01-01"]),
+    "days": [datetime.date(2000, 1, day) for day in (1, 2, 3)],
+    "nothing": ["a", "b", None],
+    "bytes": [b"a", b"b", b"c"],
+}
+CLEAR = {"text": ["a", "b", "c"], "numerals": ["3", "0", "1"], "numbers": [0, 1, 2], "of numpy": np.arange(3)}
+
+
+def search(X, ledger):
+    pipeline = make_pipeline(DPMICSelector(1, **PUBLIC), Ridge())
+    return PrivateGridSearch(pipeline, {"ridge__alpha": [1, 2]}, n_subsets=2, epsilon=50, ledger=ledger).fit(X, Y)
+
+
+def search_of_some_columns(X, ledger):
+    some = ColumnTransformer([("some", DPMICSelector(1, **PUBLIC), [0, 1])])
+    grid = {"ridge__alpha": [1, 2]}
+    return PrivateGridSearch(make_pipeline(some, Ridge()), grid, n_subsets=2, epsilon=50, ledger=ledger).fit(X, Y)
+
+
+def by_stream(X, ledger):
+    names = list(map(str, X.columns))
+    estimator = DPMICScorer(ledger=ledger, **NOISELESS)
+    parts = [X.assign(y=Y)[:90], X.assign(y=Y)[90:]]
+    return estimator.fit_sketch(count_stream(estimator.empty_sketch(N, feature_names=names), parts, target="y"))
+
+
+def by_sketch(X, ledger):
+    estimator = DPMICScorer(ledger=ledger, **NOISELESS)
+    of_text = all(isinstance(name, str) for name in X.columns)
+    columns = {"feature_names": list(X.columns)} if of_text else {"n_features": 3}
+    return estimator.fit_sketch(estimator.empty_sketch(N, **columns).update(X, Y))
+
+
+def by_dask(X, ledger):
+    dask, arrays = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
+    y = arrays.from_array(Y, chunks=N // 2)
+    return DPMICScorer(ledger=ledger, **NOISELESS).fit(dask.from_pandas(X, npartitions=2), y)
+
+
+def by_summary(X, ledger):
+    return private_summary(X, Codebook(dict.fromkeys(map(str, X.columns), (0, 1))), epsilon=1, ledger=ledger)
+
+
+FITTED = DPMICSelector(2, **NOISELESS).fit(frame([0, 1, 2]), Y)
+WAYS = {
+    "scorer": lambda X, ledger: DPMICScorer(ledger=ledger, **NOISELESS).fit(X, Y),
+    "ranks": lambda X, ledger: DPMICScorer(statistic="kendall", epsilon=LARGE, ledger=ledger).fit(X, Y),
+    "selector": lambda X, ledger: DPMICSelector(1, ledger=ledger, **NOISELESS).fit(X, Y),
+    "k best": lambda X, ledger: PrivateSelectKBest(1, ledger=ledger, **NOISELESS).fit(X, Y),
+    "jointly": lambda X, ledger: PrivateSelectKBest(2, criterion="joint", ledger=ledger, **NOISELESS).fit(X, Y),
+    "in turn": lambda X, ledger: DPMICScorer(ledger=ledger, **NOISELESS).partial_fit(X, Y, n_expected=N).publish(),
+    "sketch": by_sketch,
+    "dask": by_dask,
+    "function": lambda X, ledger: dp_mic_regression(X, Y, epsilon=1, ledger=ledger, **PUBLIC),
+    "forward": lambda X, ledger: PrivateForwardSelector(1, epsilon=LARGE, ledger=ledger).fit(X, Y),
+    "matrix": lambda X, ledger: PrivateCorrelation(epsilon=LARGE, ledger=ledger).fit(X),
+    "graph": lambda X, ledger: PrivatePC(epsilon=LARGE, ledger=ledger).fit(X),
+    "bounds": lambda X, ledger: private_bounds(X, epsilon=1, ledger=ledger),
+    "reports": lambda X, ledger: RandomizedResponse(bounds=(0, 1), ledger=ledger).fit(X).transform(X),
+    "search": search,
+    "transform": lambda X, ledger: FITTED.transform(X),
+}
+OF_TEXT = {
+    "stream": by_stream,
+    "summary": by_summary,
+    "encoder": lambda X, ledger: PublicEncoder(bounds=(0, 1)).fit(X),
+    "records": lambda X, ledger: Codebook(dict.fromkeys(map(str, X.columns), (0, 1))).records(X),
+    "template": lambda X, ledger: Codebook.template(X),
+}
+REFUSED = "^Feature names are only supported if all input features have string names, or if they are the numbers of the"
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return BudgetLedger(tmp_path / "ledger", epsilon=100 * LARGE)
+
+
+@quiet
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=pytest.mark.slow) if way == "dask" else way for way in WAYS | OF_TEXT]
+)
+def test_names_that_might_be_positions_are_refused_before_the_charge_and_the_remedy_works(way, ledger):
+    for labels in np.random.default_rng(len(way)).choice(
+        list(MIXED), 1 if way in ("search", "dask") else 3, replace=False
+    ):
+        table = frame(MIXED[labels])
+        with pytest.raises(TypeError, match=f"{REFUSED}.*by (X|frame).columns = (X|frame).columns.map"):
+            (WAYS | OF_TEXT)[way](table, ledger)
+        assert ledger.entries() == []
+        table.columns = table.columns.map(str)
+        if way != "transform":
+            (WAYS | OF_TEXT)[way](table, None)
+
+
+@pytest.mark.parametrize("labels", MIXED)
+def test_no_names_are_read_of_which_a_number_might_be_one(labels):
+    with pytest.raises(TypeError, match=REFUSED):
+        WAYS["ranks"](frame(MIXED[labels]), None)
+
+
+@quiet
+@pytest.mark.parametrize("labels", CLEAR)
+def test_every_way_in_names_columns_by_their_labels(labels):
+    table, names = frame(CLEAR[labels]), list(CLEAR[labels])
+    assert WAYS["scorer"](table, None).to_frame()["feature"].tolist()[0] == names[1]
+    assert sorted(WAYS["in turn"](table, None).to_frame()["feature"]) == sorted(names)
+    assert WAYS["sketch"](table, None).to_frame()["feature"].tolist()[0] == names[1]
+    assert list(WAYS["matrix"](table, None).correlation_.columns) == names
+    graph = WAYS["graph"](table, None)
+    assert list(graph.cpdag_.columns) == names
+    assert all(set(graph.markov_blanket(name)) <= set(names) - {name} for name in names)
+    assert list(WAYS["bounds"](table, None)) == names
+    if labels in ("text", "numerals"):
+        WAYS["search"](table, None)
+        assert PrivateSelectKBest(1, **NOISELESS).fit(table, Y).get_feature_names_out().tolist() == [names[1]]
+
+
+@quiet
+def test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge(ledger):
+    with pytest.raises(TypeError, match=REFUSED):
+        search_of_some_columns(frame([1, 0, 2]), ledger)
+    shuffled = ColumnTransformer([("some", DPMICSelector(1, **PUBLIC), [0, 2])])
+    with pytest.raises(TypeError, match=REFUSED):
+        PrivateGridSearch(make_pipeline(shuffled, Ridge()), {"ridge__alpha": [1, 2]}, ledger=ledger).fit(
+            frame([0, 1, 2]), Y
+        )
+    assert ledger.entries() == []
+    search_of_some_columns(frame([0, 1, 2]), ledger)
+    search_of_some_columns(frame(["a", "b", "c"]), ledger)
+
+
+# --- Keys -------------------------------------------------------------------------------------------------------------
+
+NAMED, NUMBERED = frame(["a", "b", "c"]), X
+
+
+def by_key(key, table, names):
+    """Every parameter that takes a column by a key, with this one for the second column."""
+    first, _, last = names
+    of_two = dict.fromkeys((first, last), (0, 1))
+    text = table.copy() if isinstance(table, pandas.DataFrame) else table.astype(object)
+    if isinstance(text, pandas.DataFrame):
+        text.isetitem(1, ["x", "y"] * (N // 2))
+    else:
+        text[:, 1] = ["x", "y"] * (N // 2)
+    public = {"epsilon": math.inf, "target_bounds": (0, 1)}
+    of_text = {"bounds": of_two, "categories": {key: ["x", "y"]}}
+    yield lambda: DPMICScorer(bounds=of_two | {key: (0, 1)}, **public).fit(table, Y)
+    yield lambda: DPMICScorer(**of_text, **public).fit(text, Y)
+    yield lambda: DPMICScorer(**of_text, **public).partial_fit(text, Y)
+    yield lambda: PrivateSelectKBest(1, keep=[key], bounds=(0, 1), **public).fit(table, Y)
+    yield lambda: RandomizedResponse(**of_text).fit(text)
+    yield lambda: private_bounds(text, epsilon=9, categories={key: ["x", "y"]}, random_state=0)
+    yield lambda: PrivatePC(epsilon=math.inf).fit(table).markov_blanket(key)
+    yield lambda: PrivatePC(epsilon=math.inf).fit(table).p_value(first, key)
+
+
+@quiet
+@pytest.mark.parametrize("table, names, keys", [(NAMED, "abc", ["b"]), (NUMBERED, range(3), [1, np.int64(1)])])
+def test_a_column_is_found_by_its_name_or_in_an_array_by_its_number(table, names, keys):
+    for key in keys:
+        for call in by_key(key, table, names):
+            call()
+
+
+@quiet
+@pytest.mark.parametrize(
+    "table, names, keys",
+    [
+        (NAMED, "abc", [1, np.int64(1), True, 1.0, "1", ("b",), None]),
+        (NUMBERED, range(3), ["b", "1", True, np.True_, 1.0, 3, -1]),
+        (frame(["1", "0", "2"]), "102", [1, 0, np.int64(2)]),
+    ],
+)
+def test_no_column_is_found_by_another_key(table, names, keys):
+    for key in keys:
+        for call in by_key(key, table, names):
+            with pytest.raises((ValueError, TypeError)):
+                call()
+
+
+def test_an_error_gives_the_name_for_a_number():
+    with pytest.raises(
+        ValueError, match=r"got others, \[1\]. Features with names are given by name, such as 'b' for 1"
+    ):
+        DPMICScorer(bounds={"a": (0, 1), 1: (0, 1), "c": (0, 1)}, target_bounds=(0, 1)).fit(NAMED, Y)
+    with pytest.raises(ValueError, match=r"keep .*got others, \[7\]. Features with names are given by name; numbers"):
+        PrivateSelectKBest(1, keep=[7], **PUBLIC).fit(NAMED, Y)
+
+
+@quiet
+@pytest.mark.slow
+def test_a_table_is_plotted_by_the_same_keys():
+    pytest.importorskip("matplotlib")
+    public = {"mechanism": "geometric", "epsilon": 99.0, "random_state": 0} | PUBLIC
+    named, numbered = DPMICScorer(**public).fit(NAMED, Y), DPMICScorer(**public).fit(X, Y)
+    assert NoisyCountsDisplay.from_estimator(named, "b").feature_name == "b"
+    NoisyCountsDisplay.from_estimator(numbered, np.int64(1))
+    for estimator, key in ((named, 1), (named, "x"), (numbered, "b"), (numbered, True), (numbered, 3)):
+        with pytest.raises(ValueError, match=r"^feature must be (a name|an int)"):
+            NoisyCountsDisplay.from_estimator(estimator, key)
+
+
+def test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no_numbers():
+    table = frame([0, 1, 2])
+    table[2] = ["x", "y"] * (N // 2)
+    public = {"bounds": {0: (0, 1), 1: (0, 1)}, "categories": {2: ["x", "y"]}, "target_bounds": (0, 1)}
+    selector = DPMICSelector(2, epsilon=math.inf, **public).fit(table, Y)
+    chosen = selector.transform(table)
+    assert list(chosen.columns) == selector.get_feature_names_out().tolist()
+    assert selector.inverse_transform(chosen).shape == table.shape
+
+
+def test_libraries_with_names_of_text_only_are_read_as_they_are():
+    numerals = polars.DataFrame(X, schema=["2", "1", "0"])
+    assert DPMICScorer(**NOISELESS).fit(numerals, Y).to_frame()["feature"].tolist()[0] == "1"
