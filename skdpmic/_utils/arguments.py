@@ -6,35 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import dtype_name, holds_dates, is_date, refuse_dates, refuse_masked
+from skdpmic._utils.readable import holds_dates, is_date
 
 _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
-
-
-def check_column(values, name):
-    """`values` as a 1-D array of finite real numbers."""
-    refuse_masked(values, name)
-    array = without_data(np.asarray, values)
-    refuse_dates(array, name)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be 1-dimensional, got an array of shape {array.shape}.")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got dtype {dtype_name(array)}.")
-    array = array.astype(np.float64, copy=False)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got NaN or infinity.")
-    return array
-
-
-def check_pair(x, y, min_samples=2):
-    """`x` and `y` as two arrays of finite numbers with the same length."""
-    x, y = check_column(x, "x"), check_column(y, "y")
-    if len(x) != len(y):
-        raise ValueError(f"x and y must have the same length, got {len(x)} and {len(y)}.")
-    if len(x) < min_samples:
-        raise ValueError(f"x and y must hold at least {min_samples} samples, got n_samples={len(x)}.")
-    return x, y
 
 
 def check_interval(interval, name):

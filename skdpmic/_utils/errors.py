@@ -4,15 +4,15 @@ import re
 
 from skdpmic._utils.safe_words import OUR_PHRASES, SAFE_MESSAGES, SAFE_PHRASES
 
-_NO_MISSING = (
+NO_MISSING = (
     "A target must be complete: make 'unknown' a separate class, or keep only rows with a target; their number is then "
     "public."
 )
 _ADVICE = {
     "Expected 2D array": "Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample.",
-    "contains NaN": _NO_MISSING,
-    "boolean value of NA": _NO_MISSING,
-    "NAType": _NO_MISSING,
+    "contains NaN": NO_MISSING,
+    "boolean value of NA": NO_MISSING,
+    "NAType": NO_MISSING,
     "could not convert string": "Features with labels require their public labels in categories; a target with labels "
     "requires classes instead of target_bounds.",
 }

@@ -90,7 +90,8 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_SEEN_BY_KERNELS = ("_utils", "statistics", "table/nominal.py", "correlation")  # and nothing else is
+_OF_TABLES = ("table/dates.py", "table/nominal.py", "table/normal_form", "table/pair_of_columns.py")
+_SEEN_BY_KERNELS = ("_utils", "statistics", *_OF_TABLES, "correlation")  # and nothing else is
 
 
 def sources():

@@ -94,12 +94,16 @@ def refuse_dates(data, name):
     """
     with_dates = [label for label, column in _columns(data) if holds_dates(column)]
     if with_dates:
-        where = "" if with_dates == [None] else f" in columns {abbreviated(with_dates)}"
-        raise ValueError(
-            f"{name} must hold numbers, got dates or durations{where}, whose unit may depend on all rows: subtract a "
-            "public date and divide by a fixed unit, for instance "
-            "(column - pd.Timestamp('2020-01-01')) / pd.Timedelta(days=1)."
-        )
+        raise ValueError(dates_refused(name, "" if with_dates == [None] else f" in columns {abbreviated(with_dates)}"))
+
+
+def dates_refused(name, where=""):
+    """The message about dates or durations in place of numbers."""
+    return (
+        f"{name} must hold numbers, got dates or durations{where}, whose unit may depend on all rows: subtract a "
+        "public date and divide by a fixed unit, for instance "
+        "(column - pd.Timestamp('2020-01-01')) / pd.Timedelta(days=1)."
+    )
 
 
 def holds_dates(values):

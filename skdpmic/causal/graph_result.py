@@ -10,7 +10,8 @@ from skdpmic._utils.fitted import check_published
 from skdpmic.causal.cpdag import arrows_of, lines_of, markov_blanket
 from skdpmic.causal.pc import find_graph
 from skdpmic.table.features import allowed_keys, numbers_of
-from skdpmic.table.frames import as_frame, columns_by_columns
+from skdpmic.table.frames import columns_by_columns
+from skdpmic.table.normal_form.containers import as_frame
 
 
 class GraphResultMixin:

@@ -10,7 +10,7 @@ import numpy as np
 
 from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties
 from skdpmic.table.features import listed
-from skdpmic.table.frames import as_frame, is_frame
+from skdpmic.table.normal_form.containers import as_frame, is_frame
 
 _ASSUMED = (
     "Without bounds, a table of numbers is tested by Kendall's correlations, which assumes that values hardly ever "

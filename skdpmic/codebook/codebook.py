@@ -16,7 +16,8 @@ from skdpmic.codebook.patterns import as_names, check_columns, is_pattern, match
 from skdpmic.codebook.table_schema import read_table_schema
 from skdpmic.codebook.template import names_of_columns, template_of
 from skdpmic.codebook.toml_file import as_text, error_on_its_line, parse, text_of_file
-from skdpmic.table.frames import as_frame, columns_at, is_frame
+from skdpmic.table.frames import columns_at
+from skdpmic.table.normal_form.containers import as_frame, is_frame
 from skdpmic.table.people import check_max_rows
 
 

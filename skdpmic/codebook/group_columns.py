@@ -1,5 +1,8 @@
 """The columns of a table that identify the person behind each row."""
 
+from skdpmic.table.normal_form.opening import open_column
+from skdpmic.table.values import exact_labels
+
 
 def checked_groups(groups):
     """The names of the columns that identify a person; may be empty."""
@@ -14,11 +17,8 @@ def labels_of_people(frame, columns):
     """A label for the person behind each row: the values of one column, or of several combined."""
     if len(columns) == 1:
         return frame[columns[0]].to_native()
-    incomplete = [name for name in columns if _has_missing(frame[name])]
+    labels = [open_column(frame[name]).read(name) for name in columns]
+    incomplete = [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]
     if incomplete:  # in combined labels, estimators cannot see missing values
         raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
-    return list(zip(*(frame[name].to_list() for name in columns), strict=True))
-
-
-def _has_missing(column):
-    return bool(column.is_null().any() or (column.dtype.is_float() and column.is_nan().any()))
+    return list(zip(*map(exact_labels, labels), strict=True))

@@ -16,7 +16,8 @@ from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
 from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, nearest_correlation, pearson_of_kendall
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.table.features import listed
-from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
+from skdpmic.table.frames import columns_by_columns
+from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
 

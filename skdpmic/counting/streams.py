@@ -8,9 +8,8 @@ from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import abbreviated
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.table.frames import as_frame, is_frame, is_lazy
+from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
-from skdpmic.table.values import as_numpy_reads
 from skdpmic.table.weights import check_weights_given
 
 _ROWS = 2**17  # approximate batch size: adding the counts of one row takes as long as counting 30,000
@@ -81,7 +80,7 @@ def count_stream(
     others = {"target": target} | ({} if sample_weight is None else {"sample_weight": sample_weight})
     for frame in frames_of(stream):
         _check_columns(frame, names, others)
-        y, *weights = (as_numpy_reads(frame[name]) for name in others.values())
+        y, *weights = (frame[name].to_native() for name in others.values())
         X = frame.select(names).to_native()
         count_into(sketch, sketch, X, y, n_jobs, sample_weight=weights[0] if weights else None)
     return sketch
@@ -97,16 +96,17 @@ def count_batches(sketch, owner, X, y, sample_weight, n_jobs):
     owner : estimator
         The estimator, which checks the column names.
     X : LazyFrame
-    y : ndarray of shape (n_samples,)
-    sample_weight : ndarray of shape (n_samples,), or None
+    y : Column
+    sample_weight : Column or None
     n_jobs : int or None
     """
     for batch in frames_of(X):
         rows = slice(sketch.n_samples, sketch.n_samples + len(batch))
         weights = None if sample_weight is None else sample_weight[rows]
         count_into(sketch, owner, batch.to_native(), y[rows], n_jobs, sample_weight=weights)
-    if sketch.n_samples != len(y):
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{sketch.n_samples}, {len(y)}]")
+    if sketch.n_samples != y.n_samples:
+        lengths = [sketch.n_samples, y.n_samples]
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
     return sketch
 
 
@@ -164,7 +164,13 @@ def _joined(frames):
 
 
 def _fit_together(here, there):
-    return here.implementation is there.implementation and here.schema == there.schema
+    return here.implementation is there.implementation and _types(here) == _types(there)
+
+
+def _types(frame):
+    """Names and types of the library itself, which tell dictionaries of different entries apart."""
+    attribute = "type" if frame.implementation.is_pyarrow() else "dtype"
+    return [(column.name, getattr(column.to_native(), attribute)) for column in frame.iter_columns()]
 
 
 def _as_one(frames):

@@ -17,7 +17,8 @@ from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.axes import Labels
 from skdpmic.table.bounds import axis_of
 from skdpmic.table.features import feature_axes
-from skdpmic.table.frames import as_frame, is_frame, is_lazy, note_columns, open_table
+from skdpmic.table.frames import note_columns, open_table
+from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import read_columns
 

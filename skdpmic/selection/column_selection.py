@@ -13,16 +13,8 @@ from sklearn.utils import check_array
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import are_text
 from skdpmic._utils.typing import TableLike
-from skdpmic.table.frames import (
-    as_frame,
-    columns_at,
-    holds_numbers,
-    in_library_of,
-    is_frame,
-    refuse_remote,
-    row_of_zeros,
-    with_zeros,
-)
+from skdpmic.table.frames import columns_at, holds_numbers, in_library_of, row_of_zeros, with_zeros
+from skdpmic.table.normal_form.containers import as_frame, is_frame, refuse_remote
 
 
 class ColumnSelectionMixin(SelectorMixin):

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
+from skdpmic._utils.readable import is_dask_collection, refuse_masked
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import BesideTable, TableLike
 from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
@@ -25,7 +24,8 @@ from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches
 from skdpmic.counting.threads import being_read
 from skdpmic.statistics.registry import check_mergeable
-from skdpmic.table.frames import as_column, in_memory, is_lazy, note_columns, open_table
+from skdpmic.table.frames import column_of, note_columns, open_table
+from skdpmic.table.normal_form.containers import in_memory, is_lazy
 from skdpmic.table.reading import check_enough, refuse_dask
 
 
@@ -264,16 +264,16 @@ class IncrementalFitMixin:
     def _count_batches(self, X, y, sample_weight):
         """The records of a LazyFrame, read in batches, and their measure."""
         self._facts().check_public()
-        y = _as_array(y, "y")
-        if y.ndim == 0:
+        if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        check_enough(len(y))
-        weights = None if sample_weight is None else _as_array(sample_weight, "sample_weight")
-        if weights is not None and weights.shape != y.shape:
-            shapes = f"{weights.shape} and {y.shape}"
-            raise ValueError(f"sample_weight must have one weight for each row of X and y, got shapes {shapes}.")
+        y = column_of(y, "y", column_or_1d)
+        check_enough(y.n_samples)
+        weights = None if sample_weight is None else column_of(sample_weight, "sample_weight")
+        if weights is not None and weights.n_samples != y.n_samples:
+            lengths = f"{weights.n_samples} and {y.n_samples}"
+            raise ValueError(f"sample_weight must have one weight for each row of X and y, got {lengths}.")
         count = partial(count_batches, owner=self, X=X, y=y, sample_weight=weights, n_jobs=self.n_jobs)
-        return self._from_sketch(count(self._sketch_for(len(y), X.head(0))), count)
+        return self._from_sketch(count(self._sketch_for(y.n_samples, X.head(0))), count)
 
     def _count_where_it_lies(self, X, y, sample_weight):
         """The records of a dask collection, counted by its workers, and their measure."""
@@ -353,12 +353,6 @@ class IncrementalFitMixin:
                 f"the {records.n_samples:,} records received.",
                 stacklevel=3,
             )
-
-
-def _as_array(column, name):
-    """A column that accompanies a LazyFrame, as an array."""
-    refuse_masked(column, name)
-    return without_data(np.asarray, as_objects(as_column(column, name)))
 
 
 def _is_exponent(B):

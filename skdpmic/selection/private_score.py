@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_pair, check_pair_bounds, one_of
+from skdpmic._utils.arguments import check_pair_bounds, one_of
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -15,6 +15,7 @@ from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import Expense, run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import OF_PAIRS, statistic_named, within_strata
+from skdpmic.table.pair_of_columns import check_pair
 from skdpmic.table.records import Records
 from skdpmic.table.shape import Shape
 from skdpmic.table.strata import StratifiedTarget, read_strata

@@ -5,20 +5,24 @@ instant has the same two, and the same float, in every unit that can represent i
 """
 
 import datetime
+import math
 
 import numpy as np
 
 NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # kinds of bounds
 _WHOLE = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60, "s": 1}  # seconds in a unit
 _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # units in a second
+_FARTHEST = 10**15  # years or months
+_EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def seconds(values):
-    """Seconds since 1970 in UTC, or those of a duration; NaN for missing values.
+    """Seconds since 1970 in UTC, or those of a duration.
 
     Parameters
     ----------
     values : ndarray of dtype datetime64 or timedelta64
+        Counts of a unit, of which "not a time" is the least.
 
     Returns
     -------
@@ -26,16 +30,16 @@ def seconds(values):
     """
     unit, multiple = np.datetime_data(values.dtype)
     if values.dtype.kind == "M" and unit in ("Y", "M"):
-        unit, multiple, values = "D", 1, values.astype("M8[D]")
+        farthest = _FARTHEST // multiple  # so that days do not overflow
+        counts = np.clip(values.view(np.int64), -farthest, farthest)
+        unit, multiple, values = "D", 1, counts.view(values.dtype).astype("M8[D]")
     if unit not in _WHOLE and unit not in _PARTS:
         raise ValueError("durations must be in weeks or a shorter unit, got months, years or none.")
-    missing, counts = np.isnat(values), values.view(np.int64)
+    counts = values.view(np.int64)
     if unit in _WHOLE:
-        result = counts * float(multiple * _WHOLE[unit])
-    else:
-        whole, rest = np.divmod(counts, np.int64(_PARTS[unit])) if multiple == 1 else _divmod(counts, multiple, unit)
-        result = whole + rest / float(_PARTS[unit])
-    return np.where(missing, np.nan, result)
+        return counts * float(multiple * _WHOLE[unit])
+    whole, rest = np.divmod(counts, np.int64(_PARTS[unit])) if multiple == 1 else _divmod(counts, multiple, unit)
+    return whole + rest / float(_PARTS[unit])
 
 
 def _divmod(counts, multiple, unit):
@@ -64,10 +68,11 @@ def seconds_of(value):
     """The seconds of a scalar of any library: Timestamp, datetime, date, Timedelta, timedelta or a numpy scalar."""
     if hasattr(value, "to_numpy"):  # of pandas, in UTC, exactly
         value = value.to_numpy()
-    elif isinstance(value, datetime.datetime) and value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    elif isinstance(value, datetime.datetime):
+        offset = value.utcoffset() or datetime.timedelta(0)
+        # A duration, as the first and the last hours of the calendar have no date in other time zones.
+        value = value.replace(tzinfo=None) - _EPOCH - offset
     if isinstance(value, datetime.timedelta):
-        value = np.timedelta64(value)
-    elif isinstance(value, datetime.date):
-        value = np.datetime64(value)
-    return float(seconds(np.array([value]))[0])
+        return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
+    value = np.datetime64(value) if isinstance(value, datetime.date) else value
+    return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import is_dask_collection, refuse_masked
-from skdpmic.table.frames import as_column
+from skdpmic._utils.readable import is_dask_collection
+from skdpmic.table.normal_form.of_numpy import objects_of
+from skdpmic.table.normal_form.opening import open_column, open_series
+from skdpmic.table.values import numbered
 
 _AT_LEAST = 4  # people, as for records
-_SORTED_KINDS = frozenset("biufSUmM")  # kinds of dtypes
 
 
 class People(NamedTuple):
@@ -86,7 +87,8 @@ def read_people(groups, max_rows_per_group, n_rows):
     Parameters
     ----------
     groups : array-like of shape (n_rows,)
-        Hashable label of the person behind each row.
+        Hashable label of the person behind each row. Labels are compared exactly, as
+        :func:`skdpmic.table.values.numbered` describes.
     max_rows_per_group : int
     n_rows : int
 
@@ -94,52 +96,37 @@ def read_people(groups, max_rows_per_group, n_rows):
     -------
     People
     """
-    labels = _as_labels(groups)
-    if len(labels) != n_rows:
-        raise ValueError(f"groups must have one label for each row of X, got {len(labels)} labels for {n_rows} rows.")
-    persons, different = _numbered(labels)
-    if any(map(_is_missing, different)):
+    labels = labels_of_people(groups)
+    if labels.n_samples != n_rows:
+        raise ValueError(
+            f"groups must have one label for each row of X, got {labels.n_samples} labels for {n_rows} rows."
+        )
+    if labels.missing.any():
         raise ValueError("groups must have a label for each row, got missing values.")
-    if len(different) < _AT_LEAST:
-        raise ValueError(f"groups must hold at least {_AT_LEAST} labels, one per person, got {len(different)}.")
-    return People(persons, len(different), int(max_rows_per_group))
+    persons, n_groups = numbered(labels)
+    if n_groups < _AT_LEAST:
+        raise ValueError(f"groups must hold at least {_AT_LEAST} labels, one per person, got {n_groups}.")
+    return People(persons, n_groups, int(max_rows_per_group))
 
 
-# --- Labels ---------------------------------------------------------------------------------------------------------
-
-
-def _as_labels(groups):
-    """The labels in an array of one type that numpy can sort, or in a list."""
+def labels_of_people(groups):
+    """The labels of people as a column of any kind."""
     if is_dask_collection(groups):
         raise TypeError("groups must be in memory, got a dask collection.")
-    refuse_masked(groups, "groups")
-    groups = as_column(groups, "groups")
+    source = open_series(groups, "groups")
+    if source is None:
+        source = open_column(_as_array(groups))
+    return source.read("groups")
+
+
+def _as_array(groups):
+    """Labels in an array; those of a list, which may be tuples, each by itself."""
+    if hasattr(groups, "__array__"):
+        groups = without_data(np.asarray, groups)
+    elif isinstance(groups, Sequence) and not isinstance(groups, str | bytes):
+        return objects_of(groups)
     n_dimensions = len(getattr(groups, "shape", (None,)))
-    is_array, is_text = hasattr(groups, "__array__"), isinstance(groups, str | bytes)
-    if n_dimensions != 1 or is_text or not (is_array or isinstance(groups, Sequence)):
+    if n_dimensions != 1 or not isinstance(groups, np.ndarray):
         what = f"{n_dimensions} dimensions" if n_dimensions != 1 else type(groups).__name__
         raise ValueError(f"groups must be array-like of shape (n_samples,), got {what}.")
-    labels = without_data(np.asarray, groups) if is_array else list(groups)
-    return labels.tolist() if is_array and labels.dtype.kind not in _SORTED_KINDS else labels
-
-
-def _numbered(labels):
-    """The number of the label of each row among the distinct ones, and the distinct labels."""
-    if isinstance(labels, np.ndarray):
-        different, persons = np.unique(labels, return_inverse=True)
-        return persons, different
-    number_of = {}
-    try:
-        return np.array([number_of.setdefault(label, len(number_of)) for label in labels]), list(number_of)
-    except MemoryError:
-        raise
-    except Exception:
-        pass  # an error raised here would keep the label, and errors of a custom label class may quote it
-    raise TypeError("groups must hold hashable labels, such as numbers or strings.")
-
-
-def _is_missing(label):
-    try:
-        return label is None or bool(label != label)  # NaN and NaT differ from themselves
-    except Exception:  # pandas.NA has no truth value; errors of a custom label class may quote the label
-        return True
+    return groups

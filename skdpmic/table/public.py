@@ -3,7 +3,7 @@
 import warnings
 
 from skdpmic._utils.exceptions import PrivacyLeakWarning
-from skdpmic.table.values import is_missing
+from skdpmic.table.normal_form.of_numpy import is_missing
 
 
 def asks_for_data(value):

@@ -12,6 +12,7 @@ from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.features import axes_without_ranges
 from skdpmic.table.frames import note_columns, open_table
+from skdpmic.table.normal_form.form import BOOLEANS, OBJECTS, TEXT
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.records import Records
 from skdpmic.table.targets import make_target
@@ -67,7 +68,7 @@ def read_labels_or_numbers(table, facts, X):
     """
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
-        declared = dict.fromkeys(range(table.n_features), values.declared_labels(X))
+        declared = dict.fromkeys(range(table.n_features), BOOLEANS)
     columns = table.n_features, table.names_as_text(), declared
     axes = axes_without_ranges(facts.categories, *columns) if facts.bounds is None else facts.axes(*columns)
     columns, axes = read_columns(table, axes)
@@ -116,13 +117,12 @@ def read_numbers(X, estimator):
 # --- Columns ----------------------------------------------------------------------------------------------------------
 
 _KINDS = {
-    NUMBERS: (NUMBERS, values.OBJECTS),
-    DATES: (DATES, values.OBJECTS),
-    DURATIONS: (DURATIONS, values.OBJECTS),
-    values.TEXT: (values.TEXT, values.OBJECTS),
+    NUMBERS: (NUMBERS, OBJECTS),
+    DATES: (DATES, OBJECTS),
+    DURATIONS: (DURATIONS, OBJECTS),
+    TEXT: (TEXT, OBJECTS),
     Order.of: values.ANY_ORDER,
 }
-_NUMERALS = (values.TEXT, values.BYTES)  # in an array, all columns are text if some are
 
 
 def read_columns(table, axes):
@@ -172,8 +172,8 @@ def _place(table, j, axis):
 def _read(table, j, axis):
     if isinstance(axis, Unread):
         return np.zeros(table.n_samples)
-    column = table.column_at(j)
     name = f"column {table.name_of(j)!r} of X"
+    column = table.read(j)
     if isinstance(axis, Labels):
         return values.as_codes(column, axis.labels, name)
     return values.as_numbers(column, _of(axis), name)
@@ -189,9 +189,8 @@ def refuse_other_kinds(table, axes):
     for j, axis in axes.items():
         if isinstance(axis, Unread):
             continue
-        column = table.column_at(j)
-        kind, described = values.kind_of(column), _described(axis)
-        if kind not in _KINDS[described] and not _are_numerals(column, kind, axis) and not values.is_empty(column):
+        kind, described = table.column_at(j).kind, _described(axis)
+        if kind not in _KINDS[described] and not table.read(j).missing.all():
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
         found = "; ".join(
@@ -202,10 +201,6 @@ def refuse_other_kinds(table, axes):
             f"X must match bounds and categories, got {found}. Pass the public labels of text columns in categories, "
             "and bounds of dates or durations as dates or durations."
         )
-
-
-def _are_numerals(column, kind, axis):
-    return isinstance(column, np.ndarray) and kind in _NUMERALS and NUMBERS in _of(axis)
 
 
 def _of(axis):

@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import as_objects, refuse_masked
 from skdpmic.table.features import labels_of
-from skdpmic.table.values import OBJECTS, as_codes, is_empty, kind_of, kind_of_labels
+from skdpmic.table.frames import column_of
+from skdpmic.table.normal_form.form import OBJECTS
+from skdpmic.table.values import as_codes, kind_of_labels
 
 
 class StratifiedTarget(NamedTuple):
@@ -36,22 +35,10 @@ def read_strata(strata, categories, n_samples):
     uint32 ndarray of shape (n_samples,)
     """
     labels = labels_of(categories, "categories").labels
-    column = _as_column(strata)
-    if len(column) != n_samples:
-        raise ValueError(f"strata must have the same length as x and y, got {len(column)} and {n_samples}.")
-    said, kind = kind_of_labels(labels), kind_of(column)
-    if kind not in (said, OBJECTS) and not is_empty(column):
-        raise ValueError(f"strata must hold {said}, like categories, got {kind}.")
+    column = column_of(strata, "strata")
+    if column.n_samples != n_samples:
+        raise ValueError(f"strata must have the same length as x and y, got {column.n_samples} and {n_samples}.")
+    said = kind_of_labels(labels)
+    if column.kind not in (said, OBJECTS) and not column.missing.all():
+        raise ValueError(f"strata must hold {said}, like categories, got {column.kind}.")
     return as_codes(column, labels, "strata")
-
-
-def _as_column(strata):
-    """An ndarray or a narwhals Series."""
-    refuse_masked(strata, "strata")
-    series = nw.from_native(strata, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return series
-    array = without_data(np.asarray, as_objects(strata))
-    if array.ndim != 1:
-        raise ValueError(f"strata must be 1-dimensional, got an array of shape {array.shape}.")
-    return array

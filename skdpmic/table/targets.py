@@ -1,22 +1,22 @@
 """The two kinds of target: numbers, with public bounds if required, and public classes."""
 
 import numbers
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
-from sklearn import config_context
-from sklearn.utils import check_X_y
+from sklearn.utils import column_or_1d
 
 from skdpmic._utils.arguments import check_n_shares, check_shares
-from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import abbreviated, as_objects, dtype_name, refuse_masked
+from skdpmic._utils.errors import NO_MISSING, without_data
+from skdpmic._utils.readable import abbreviated, as_objects
 from skdpmic.table.axes import Order
 from skdpmic.table.bounds import axis_of, with_range_of_data
 from skdpmic.table.dates import NUMBERS
-from skdpmic.table.frames import as_column
+from skdpmic.table.frames import column_of
+from skdpmic.table.normal_form.form import OBJECTS
+from skdpmic.table.normal_form.of_numpy import kind_of_dtype
 from skdpmic.table.public import asks_for_data, refuse_missing
-from skdpmic.table.values import ANY_ORDER, OBJECTS, are_labels, as_numbers, kind_of, plain_number
+from skdpmic.table.values import ANY_ORDER, are_labels, as_numbers, exact_codes
 
 
 class NumericTarget(NamedTuple):
@@ -107,10 +107,11 @@ def make_target(y, n_samples, axis, classes, reader):
     reader : str
         The estimator that errors name.
     """
-    refuse_masked(y, "y")
-    rows, y = np.zeros((n_samples, 1), dtype=np.uint8), as_objects(as_column(y, "y")) if y is not None else None
-    with config_context(array_api_dispatch=False):  # kernels need numpy arrays
-        _, y = without_data(check_X_y, rows, y, dtype=None, ensure_min_samples=0, estimator=reader)
+    if y is None:
+        raise ValueError(f"{reader} requires y to be passed, but the target y is None.")
+    y = column_of(y, "y", column_or_1d)
+    if y.n_samples != n_samples:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {y.n_samples}]")
     if classes is not None:
         return _of_classes(y, classes)
     y = _as_numbers(y, axis)
@@ -120,12 +121,12 @@ def make_target(y, n_samples, axis, classes, reader):
 
 
 def _as_numbers(y, axis):
-    kind, allowed = kind_of(y), ANY_ORDER if axis is None or axis.of == Order.of else (axis.of, OBJECTS)
-    if kind not in allowed or y.dtype.kind in "UST":
-        raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got dtype {dtype_name(y)}.")
+    allowed = ANY_ORDER if axis is None or axis.of == Order.of else (axis.of, OBJECTS)
+    if y.kind not in allowed and not y.missing.all():
+        raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got {y.kind}.")
     values = as_numbers(y, allowed, "y").astype(np.float64, copy=False)
     if np.isnan(values).any():
-        raise ValueError("Input y contains NaN.")
+        raise ValueError(_MISSING)
     return values
 
 
@@ -142,17 +143,24 @@ def check_classes(classes):
     labels = np.unique(labels)
     if len(labels) < 2:
         raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {classes!r}.")
-    if kind_of(labels) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
+    if kind_of_dtype(labels.dtype) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
         # One float in y would turn all labels into floats, so that one record could change the classes of others.
         raise ValueError(f"classes must also be distinct as float64, got {classes!r}.")
     return labels
 
 
 def _of_classes(y, classes):
-    if len(y) == 0:  # an empty array has an arbitrary type
+    if y.n_samples == 0:  # an empty column has an arbitrary type
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
+    if y.missing.any():
+        raise ValueError(_MISSING)
     labels = _labels_of_data(y) if asks_for_data(classes) else check_classes(classes)
-    codes = _codes_of_objects(y.astype(object), labels) if y.dtype.kind in "OT" else _codes_of_array(y, labels)
+    kind = kind_of_dtype(labels.dtype)
+    if y.kind not in (kind, OBJECTS):
+        raise ValueError(f"classes and y must hold labels of one type, got {kind} and {y.kind}.")
+    if not are_labels(y, kind):
+        raise ValueError(_NO_CLASSES)
+    codes = exact_codes(y, labels)
     if (codes < 0).any():
         public = "" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"
         raise ValueError(f"y must hold only labels that are in classes{public}, got at least one other label.")
@@ -160,32 +168,13 @@ def _of_classes(y, classes):
 
 
 def _labels_of_data(y):
-    labels = _of_own_type(y)
-    if labels.dtype.kind == "O":
+    labels = _of_own_type(y.values)
+    if labels.dtype.kind not in "biufUS":
         raise ValueError(_NO_CLASSES)
     return np.unique(labels)
 
 
-def _codes_of_array(y, labels):
-    """The number of each label, or -1."""
-    if kind_of(labels) != kind_of(y):
-        raise ValueError(
-            f"classes and y must hold labels of one type, got dtypes {dtype_name(labels)} and {dtype_name(y)}."
-        )
-    codes = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
-    return np.where(labels[codes] == y, codes, -1)
-
-
-def _codes_of_objects(y, labels):
-    """The same for objects, each by itself: in an array of one type, one float would turn all into floats."""
-    kind = kind_of(labels)
-    if not are_labels(y, kind):
-        raise ValueError(_NO_CLASSES)
-    code_of = {label: code for code, label in enumerate(labels.tolist())}
-    given = map(plain_number, y) if kind == NUMBERS else y.tolist()
-    return without_data(lambda: np.fromiter(map(code_of.get, given, repeat(-1)), np.int64, len(y)))
-
-
+_MISSING = f"Input y contains NaN. {NO_MISSING}"
 _NO_CLASSES = "y must hold labels of the same type as classes, and no missing values, got at least one other value."
 
 

@@ -1,76 +1,21 @@
-"""The values of one column as numbers or as codes of labels. Errors quote no value.
+"""The values of one column as numbers, as codes of public labels, or as labels of people. Errors quote no value.
 
-Each value is converted by itself, as a function of this value and public facts. Declared types are public; without a
-declared type, each value is checked by its own type, and a wrong type is an error.
+All of these see the normal form of a column only, and convert each value by itself.
 """
 
-import sys
 from decimal import Decimal
 from itertools import repeat
-from numbers import Integral, Real
+from numbers import Real
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic._utils.errors import read_by_engine, without_data, without_data_of
+from skdpmic._utils.errors import without_data, without_data_of
 from skdpmic._utils.readable import is_date
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
+from skdpmic.table.normal_form.form import BYTES, OBJECTS, TEXT
+from skdpmic.table.normal_form.of_numpy import is_box
 
-TEXT, BYTES, OBJECTS, OTHER = "text", "bytes", "objects", "other values"
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
-_OF_KIND = dict.fromkeys("biuf", NUMBERS) | {"O": OBJECTS, "M": DATES, "m": DURATIONS, "U": TEXT, "T": TEXT, "S": BYTES}
-
-
-def kind_of(column):
-    """The kind of a column, by its type: numbers, dates, durations, text, bytes, objects or other values.
-
-    Parameters
-    ----------
-    column : ndarray of shape (n_samples,), or Series of narwhals
-    """
-    if isinstance(column, np.ndarray):
-        return _OF_KIND.get(column.dtype.kind, OTHER)
-    dtype = column.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        return NUMBERS
-    if isinstance(dtype, nw.Date | nw.Datetime):
-        return DATES
-    if dtype == nw.Duration:
-        return DURATIONS
-    if _holds_objects(column):
-        return OBJECTS
-    if dtype == nw.String or _is_enum_of_polars(column):
-        return TEXT
-    if dtype in (nw.Categorical, nw.Enum):  # in pandas, labels may be numbers
-        return OBJECTS
-    return kind_of(column.to_numpy()) if dtype == nw.Unknown else OTHER
-
-
-def _holds_objects(series):
-    """Whether a type declares nothing; narwhals calls pandas objects text if the first ones are."""
-    return series.dtype == nw.Object or (series.implementation.is_pandas() and series.to_native().dtype == object)
-
-
-def declared_labels(column):
-    """The labels declared by the type of a column, independent of its values; None if there are none."""
-    if isinstance(column, np.ndarray):
-        return (0.0, 1.0) if column.dtype.kind == "b" else None
-    if column.dtype == nw.Boolean:
-        return (0.0, 1.0)
-    return tuple(column.dtype.categories) or None if _is_enum_of_polars(column) else None
-
-
-def _is_enum_of_polars(column):
-    """Whether the labels were declared; an ordered pandas Categorical (an Enum in narwhals) may get them from data."""
-    return column.dtype == nw.Enum and column.implementation.is_polars()
-
-
-def is_empty(column):
-    """Whether all values are missing; the type of such a column is arbitrary."""
-    if isinstance(column, np.ndarray):
-        return column.dtype.kind == "f" and bool(np.isnan(column).all())
-    return bool(column.is_null().all()) or (column.dtype.is_float() and bool(column.is_nan().all()))
-
 
 # --- Numbers ---------------------------------------------------------------------------------------------------------
 
@@ -80,10 +25,9 @@ def as_numbers(column, of, name):
 
     Parameters
     ----------
-    column : ndarray of shape (n_samples,), or Series of narwhals
-        An array may hold numerals as text, as in an array of several columns some of which are labels.
+    column : Column
     of : tuple of str
-        Kinds allowed for objects.
+        Allowed kinds. Objects may be numerals as text, as in an array of several columns some of which are labels.
     name : str
         Name of the column in errors.
 
@@ -91,47 +35,30 @@ def as_numbers(column, of, name):
     -------
     float32 or float64 ndarray of shape (n_samples,)
     """
-    values = column if isinstance(column, np.ndarray) else _to_numpy(column, name)
-    kind = kind_of(values)
-    if kind in (TEXT, BYTES) and NUMBERS in of:
-        values = values.astype(object)
-    elif kind not in of:
-        if not is_empty(column):
+    if column.kind not in of:
+        if not column.missing.all():
             raise ValueError(_refusal(of, name))
-        return np.full(len(values), np.nan)  # the type is arbitrary
-    if values.dtype.kind in "mM":
-        return seconds(values)
-    if values.dtype.kind == "O":
-        values = _of_objects(values, of, name)
-    if values.dtype not in (np.float64, np.float32):
-        values = values.astype(np.float64)
-    if np.isinf(values).any():
+        return np.full(column.n_samples, np.nan)  # the type is arbitrary
+    if column.kind in (DATES, DURATIONS):
+        return column.each(seconds, np.nan)
+    numbers = column.each(lambda values: _of_objects(values, column.kind, of, name), np.nan)
+    if np.isinf(numbers).any():
         raise ValueError(f"Input {name} contains infinity.")
-    return values
+    return numbers
 
 
-def _to_numpy(series, name):
-    return read_by_engine(name, _in_a_type_of_numpy, series)
-
-
-def _in_a_type_of_numpy(series):
-    if series.dtype == nw.Boolean or isinstance(series.dtype, nw.Decimal):
-        series = series.cast(nw.Float64)
-    elif isinstance(series.dtype, nw.Date):
-        series = series.cast(nw.Datetime("us"))
-    return series.to_numpy()
-
-
-def _of_objects(values, of, name):
-    """Objects as floats, each by itself."""
-    missing = is_missing(values)
-    present = values[~missing]
-    kinds = {kind_of_date(value) if is_date(value) else NUMBERS for value in _one_of_each_type(present)}
-    if not kinds <= set(of) or len(kinds) > 1:
-        raise ValueError(_refusal(of, name))
-    result = np.full(len(values), np.nan)
-    result[~missing] = _floats(present, name) if kinds <= {NUMBERS} else list(map(seconds_of, present))
-    return result
+def _of_objects(values, kind, of, name):
+    """Numbers as floats, or objects, each by itself."""
+    if kind == OBJECTS and len(values):
+        one_of_each = dict(zip(map(type, items := values.tolist()), items, strict=True))
+        kinds = {kind_of_date(value) if is_date(value) else NUMBERS for value in one_of_each.values()}
+        if any(issubclass(kind, complex | np.complexfloating) for kind in one_of_each):
+            raise ValueError("Complex data not supported.")  # numpy would drop imaginary parts
+        if not kinds <= set(of) or len(kinds) > 1 or any(map(is_box, one_of_each)):
+            raise ValueError(_refusal(of, name))
+        if kinds != {NUMBERS}:
+            return without_data_of(name, lambda: np.array(list(map(seconds_of, values)), dtype=np.float64))
+    return _floats(values, name)
 
 
 def _refusal(of, name):
@@ -139,25 +66,12 @@ def _refusal(of, name):
     return f"{name} must hold {allowed}, all of one kind, got at least one other value."
 
 
-def _one_of_each_type(values):
-    """Values that represent all kinds: one of each type, or all values, because 0-d arrays can hold any type."""
-    if any(hasattr(kind, "__array__") and not issubclass(kind, np.generic) for kind in set(map(type, values))):
+def _floats(values, name):
+    """Numbers as floats; objects each by itself."""
+    if values.dtype in (np.float64, np.float32):
         return values
-    return {type(value): value for value in values}.values()
-
-
-def _floats(present, name):
-    if any(issubclass(kind, complex | np.complexfloating) for kind in set(map(type, present))):
-        raise ValueError("Complex data not supported.")  # numpy would drop imaginary parts
-    return without_data_of(name, present.astype, np.float64)  # for objects, each by itself
-
-
-def is_missing(values):
-    """Mask of the objects that are None, NaN, NaT or NA."""
-    pandas = sys.modules.get("pandas")  # without pandas there is no NA
-    if pandas is not None:
-        return pandas.isna(values)
-    return without_data(lambda: np.array([value is None or bool(value != value) for value in values], dtype=np.bool_))
+    with np.errstate(all="ignore"):
+        return without_data_of(name, values.astype, np.float64)
 
 
 # --- Labels ----------------------------------------------------------------------------------------------------------
@@ -171,9 +85,11 @@ def kind_of_labels(labels):
 def as_codes(column, labels, name):
     """A column of labels as codes: the index in `labels`; their number for other labels; one more for missing values.
 
+    Numbers are compared as float64, and text by its characters, in every container.
+
     Parameters
     ----------
-    column : ndarray of shape (n_samples,), or Series of narwhals
+    column : Column
     labels : tuple of str, or of float
         Public labels; all values present must have the same type.
     name : str
@@ -183,94 +99,24 @@ def as_codes(column, labels, name):
     -------
     uint32 ndarray of shape (n_samples,)
     """
-    kind = kind_of_labels(labels)
-    if not isinstance(column, np.ndarray):
-        if kind == TEXT and _declares_text(column):
-            return read_by_engine(name, _codes_of_text, column, labels)
-        column = _to_numpy(column, name)
-    if kind == NUMBERS and column.dtype.kind in "biuf":
-        return _codes_of_numbers(column.astype(np.float64), labels)
-    column = column.astype(object)
-    missing = is_missing(column)
-    present = column[~missing]
-    if not are_labels(present, kind):
-        raise ValueError(f"{name} must hold {kind}, like categories, got at least one value of another type.")
-    found = _codes_of_strings(present, labels) if kind == TEXT else _codes_of_numbers(_floats(present, name), labels)
-    codes = np.full(len(column), len(labels) + 1, dtype=np.uint32)
-    codes[~missing] = found
-    return codes
+    kind, n_labels = kind_of_labels(labels), len(labels)
+    if not are_labels(column, kind):
+        if not column.missing.all():
+            raise ValueError(f"{name} must hold {kind}, like categories, got at least one value of another type.")
+        return np.full(column.n_samples, n_labels + 1, dtype=np.uint32)  # the type is arbitrary
+    if kind == TEXT:
+        return column.each(lambda texts: _codes_of_strings(texts, labels), n_labels + 1)
+    return column.each(lambda values: _codes_of_numbers(_floats(values, name), labels), n_labels + 1)
 
 
-def are_labels(values, kind):
-    """Whether objects are text, bytes, or real numbers of Python, numpy or the standard library, with booleans."""
-    return all(issubclass(of_value, _TYPES_OF_LABELS[kind]) for of_value in set(map(type, values)))
+def are_labels(column, kind):
+    """Whether a column holds text, bytes, or real numbers of Python, numpy or the standard library, with booleans."""
+    if column.kind != OBJECTS:
+        return column.kind == kind
+    return all(issubclass(of_value, _TYPES_OF_LABELS[kind]) for of_value in set(map(type, column.values)))
 
 
 _TYPES_OF_LABELS = {TEXT: str, BYTES: bytes, NUMBERS: Real | np.bool_ | Decimal}
-
-
-def plain_number(value):
-    """A number as a Python number, which compare by value for all types."""
-    return int(value) if isinstance(value, Integral | np.bool_) else float(value)
-
-
-def _declares_text(series):
-    """Whether a type declares all values as text, in a layout that a library reads faster than one by one."""
-    if series.implementation.is_polars():
-        return series.dtype in (nw.String, nw.Categorical, nw.Enum)
-    if _is_of_arrow(series):
-        kind = series.to_arrow().type
-        return str(getattr(kind, "value_type", kind)) in ("string", "large_string", "string_view")
-    is_categorical = series.dtype in (nw.Categorical, nw.Enum)
-    return is_categorical and all(isinstance(label, str) for label in series.cat.get_categories())
-
-
-def _codes_of_text(series, labels):
-    """Codes of a Series of text, by the fastest method for its memory layout."""
-    if _is_of_arrow(series):
-        return _codes_of_arrow(series.to_arrow(), labels)
-    if series.implementation.is_polars():  # whose Enum rejects undeclared labels
-        series = series.cast(nw.String)
-    n_labels = len(labels)
-    codes = series.replace_strict(list(labels), list(range(n_labels)), default=n_labels, return_dtype=nw.UInt32)
-    return np.where(series.is_null().to_numpy(), np.uint32(n_labels + 1), codes.to_numpy()).astype(np.uint32)
-
-
-def _is_of_arrow(series):
-    """Whether a Series has the Arrow layout, in pyarrow or pandas."""
-    pandas, array = sys.modules.get("pandas"), getattr(series.to_native(), "array", None)
-    is_of_pandas = pandas is not None and isinstance(array, pandas.arrays.ArrowExtensionArray)
-    return is_of_pandas or series.implementation.is_pyarrow()
-
-
-def _codes_of_arrow(array, labels):
-    import pyarrow
-    from pyarrow import compute
-
-    array = decoded(array)
-    n_labels = len(labels)
-    codes = compute.fill_null(compute.index_in(array, value_set=pyarrow.array(labels, type=array.type)), n_labels)
-    codes = compute.if_else(compute.is_null(array), pyarrow.scalar(n_labels + 1, codes.type), codes)
-    return codes.to_numpy().astype(np.uint32)
-
-
-def as_numpy_reads(series):
-    """A native column of a numpy type: not decimals, which are the sums of integers in some engines."""
-    if isinstance(series.dtype, nw.Decimal):
-        series = series.cast(nw.Float64)
-    return decoded(series.to_native()) if series.implementation.is_pyarrow() else series.to_native()
-
-
-def decoded(array):
-    """An Arrow column without a dictionary, with text in the layout that all Arrow functions support, not as views."""
-    import pyarrow
-
-    text, kind = pyarrow.large_string(), array.type
-    if pyarrow.types.is_dictionary(kind):
-        if str(kind.value_type) == "string_view":
-            array = array.cast(pyarrow.dictionary(kind.index_type, text))
-        array = array.cast(array.type.value_type)
-    return array.cast(text) if str(array.type) == "string_view" else array
 
 
 def _codes_of_strings(texts, labels):
@@ -282,7 +128,102 @@ def _codes_of_strings(texts, labels):
 def _codes_of_numbers(values, labels):
     order = np.argsort(labels)
     known = np.array(labels)[order]
+    values = values.astype(np.float64, copy=False)
     places = np.minimum(np.searchsorted(known, values), len(known) - 1)
     codes = np.where(known[places] == values, order[places], len(labels)).astype(np.uint32)
     codes[np.isnan(values)] = len(labels) + 1
     return codes
+
+
+# --- Labels compared exactly ----------------------------------------------------------------------------------------
+
+
+def exact_codes(column, labels):
+    """The number of each value among labels, or -1, for a column that :func:`are_labels`.
+
+    A number is a label if Python says that the two are equal, which is exact for integers, decimals and floats of any
+    size and type: 1, True and Decimal("1.0") are equal, 2**53 + 1 and 2.0**53 are not. Text is text.
+
+    Parameters
+    ----------
+    column : Column
+    labels : ndarray of shape (n_labels,)
+        Distinct numbers, text or bytes.
+
+    Returns
+    -------
+    int64 ndarray of shape (n_samples,)
+    """
+    find = _find_numbers if column.values.dtype.kind in "biuf" else _find_objects
+    return column.each(lambda values: find(values, labels), -1)
+
+
+def _find_numbers(values, labels):
+    """In the type of the values, of which a label is left out if that type cannot hold it."""
+    with np.errstate(all="ignore"):
+        held = labels.astype(values.dtype)
+    is_held = [here.item() == label for here, label in zip(held, labels.tolist(), strict=True)]
+    known, code_of = np.unique(held[is_held], return_index=True)
+    if len(known) == 0:
+        return np.full(len(values), -1)
+    code_of = np.flatnonzero(is_held)[code_of]
+    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.where(known[places] == values, code_of[places], -1)
+
+
+def _find_objects(values, labels):
+    code_of = {label: code for code, label in enumerate(labels.tolist())}
+    return without_data(lambda: np.fromiter(map(code_of.get, values, repeat(-1)), np.int64, len(values)))
+
+
+def exact_labels(column):
+    """The label of each row as an object of Python; dates and durations as counts of their unit.
+
+    Parameters
+    ----------
+    column : Column
+        Without missing values.
+
+    Returns
+    -------
+    list of length n_samples
+    """
+    values = column.values.view(np.int64) if column.values.dtype.kind in "mM" else column.values
+    return (values if column.places is None else values[column.places]).tolist()
+
+
+def numbered(column):
+    """The number of the label of each row among the distinct ones, and how many there are.
+
+    Two labels are one if they are equal and have equal hashes in Python, as in :func:`exact_codes`; dates and durations
+    of a declared type if they are the same instant or length.
+
+    Parameters
+    ----------
+    column : Column
+        Without missing values; any hashable labels.
+
+    Returns
+    -------
+    numbers : int64 ndarray of shape (n_samples,)
+    n_distinct : int
+    """
+    values = column.values
+    if values.dtype.kind in "mM":
+        values = values.view(np.int64)
+    if values.dtype.kind in "biuf":
+        distinct, found = np.unique(values, return_inverse=True)
+    else:
+        distinct, found = _numbered_objects(values)
+    return found if column.places is None else found[column.places], len(distinct)
+
+
+def _numbered_objects(labels):
+    number_of = {}
+    try:
+        return number_of, np.array([number_of.setdefault(label, len(number_of)) for label in labels], dtype=np.int64)
+    except MemoryError:
+        raise
+    except Exception:
+        pass  # an error raised here would keep the label, and errors of a custom label class may quote it
+    raise TypeError("groups must hold hashable labels, such as numbers or strings.")

@@ -4,8 +4,11 @@ import numbers
 
 import numpy as np
 
-from skdpmic._utils.readable import as_objects, is_dask_collection, refuse_masked
-from skdpmic.table.frames import as_column
+from skdpmic._utils.readable import is_dask_collection
+from skdpmic.table.dates import NUMBERS
+from skdpmic.table.frames import column_of
+from skdpmic.table.normal_form.form import OBJECTS
+from skdpmic.table.values import as_numbers
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
 USUAL_MEAN = 0.25  # assumed mean of survey weights, as a share of the largest, if unknown
@@ -44,26 +47,21 @@ def read_weights(sample_weight, max_weight, n_samples):
     max_weight : float
     n_samples : int
     """
-    weights = check_weights(sample_weight, n_samples)
-    return np.rint(np.minimum(weights / max_weight, 1.0) * WEIGHT_UNITS).astype(np.uint32)
+    weights = np.minimum(check_weights(sample_weight, n_samples), max_weight)  # first, as quotients could overflow
+    return np.rint(weights / max_weight * WEIGHT_UNITS).astype(np.uint32)
 
 
 def check_weights(sample_weight, n_samples):
     """Weights as floats; raises unless there is one per record, none missing or below 0."""
     if is_dask_collection(sample_weight):
         raise TypeError("sample_weight must be in memory if X is, got a dask collection.")
-    refuse_masked(sample_weight, "sample_weight")
-    weights = _as_floats(as_objects(as_column(sample_weight, "sample_weight")))
-    if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have one weight per row of X, {n_samples}, got shape {weights.shape}.")
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError("sample_weight must hold finite numbers >= 0, got at least one missing, infinite or below 0.")
-    return weights
-
-
-def _as_floats(values):
+    column = column_of(sample_weight, "sample_weight")
+    if column.n_samples != n_samples:
+        raise ValueError(f"sample_weight must have one weight per row of X, {n_samples}, got {column.n_samples}.")
     try:
-        return np.asarray(values, dtype=np.float64)
+        weights = as_numbers(column, (NUMBERS, OBJECTS), "sample_weight").astype(np.float64, copy=False)
     except (TypeError, ValueError):
-        pass  # raised outside, so that the error does not chain one that quotes a value
-    raise ValueError("sample_weight must hold finite numbers >= 0, got values that are not numbers.")
+        weights = np.array([np.nan])
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError("sample_weight must hold finite numbers >= 0, got at least one other value.")
+    return weights

@@ -25,7 +25,8 @@ from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import Expense, run
 from skdpmic.table.axes import Labels
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import as_frame, in_memory, is_frame, note_columns, open_table
+from skdpmic.table.frames import note_columns, open_table
+from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
 from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.two_party.reports import Reports, placed, to_arrow

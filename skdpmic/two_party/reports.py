@@ -13,6 +13,7 @@ import numpy as np
 from skdpmic._utils.user_files import check_regular
 from skdpmic.statistics.grids.partitions import parts_and_missing
 from skdpmic.table.nominal import Nominal
+from skdpmic.table.normal_form.opening import open_column
 from skdpmic.two_party.reports_description import ReportsDescription, description_from_json
 
 _KEY = b"skdpmic.reports"
@@ -115,10 +116,12 @@ def _opened(schema, count, read_table):
 
 
 def _parts(array, column):
-    values = array.fill_null(0).to_numpy()
-    if len(values) and not (0 <= values.min() and values.max() < column.n_parts):
+    reported = open_column(array).read(f"reports of column {column.name!r}")
+    parts = reported.each(lambda values: np.clip(values, -1, column.n_parts).astype(np.int16), -1)
+    present = parts[~reported.missing]
+    if len(present) and not (0 <= present.min() and present.max() < column.n_parts):
         raise ValueError(f"reports of column {column.name!r} must be in 0 ... {column.n_parts - 1}.")
-    return np.where(array.is_null().to_numpy(), -1, values.astype(np.int16))
+    return parts
 
 
 def _in_file(file):

@@ -265,7 +265,7 @@ def assert_refused(name, changed, message, ledger):
         ({"y": [1, 2, 86.75, math.nan]}, "y must be finite, got NaN or infinity"),
         ({"x": [1, 2, 86.75, math.inf]}, "x must be finite, got NaN or infinity"),
         ({"x": [[86.75]] * 4}, r"x must be 1-dimensional, got an array of shape \(4, 1\)"),
-        ({"y": list("abcd")}, "y must hold real numbers, got dtype"),
+        ({"y": list("abcd")}, "y must hold real numbers, got text"),
         ({"statistic": "pearson"}, "statistic must be one of 'mic_r', .*'mic_e', got 'pearson'"),
         ({"statistic": ["kendall"]}, "statistic must be one of"),
         ({"mechanism": "gaussian"}, "mechanism must be 'laplace' or 'geometric', got 'gaussian'"),

@@ -418,10 +418,10 @@ BAD = {
     ),
     "negative": (lambda w: w - 1, ValueError, "sample_weight must hold finite numbers >= 0, got at least"),
     "too few": (lambda w: w[1:], ValueError, "sample_weight must have one weight per row of X"),
-    "a column": (lambda w: w[:, None], ValueError, "sample_weight must have one weight per row of X"),
-    "one number": (lambda w: 1.5, ValueError, "sample_weight must have one weight per row of X"),
+    "a column": (lambda w: w[:, None], ValueError, "sample_weight must be 1-dimensional"),
+    "one number": (lambda w: 1.5, ValueError, "sample_weight must be 1-dimensional"),
     "masked": (lambda w: np.ma.masked_less(w, 1), TypeError, "sample_weight must not be a masked array"),
-    "text": (lambda w: ["secret7"] * len(w), ValueError, "got values that are not numbers"),
+    "text": (lambda w: ["secret7"] * len(w), ValueError, "got at least one other value"),
     "not given": (lambda w: None, ValueError, "sample_weight must hold the weight of each row with max_weight=8.0"),
 }
 

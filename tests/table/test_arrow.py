@@ -13,7 +13,7 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
 from skdpmic.counting import RangeGridSketch
-from skdpmic.table import frames
+from skdpmic.table.normal_form import containers
 from tests.counting.tables import PUBLIC, TARGETS, mixed_table, relation
 from tests.folding import each
 
@@ -214,14 +214,14 @@ def test_types_come_from_the_schema_whatever_library_reads():
     for source, missing, kind in ((Stream, (), pyarrow.Table), (of_polars, ("pyarrow",), polars.DataFrame)):
         X, y = source(table), source(Y)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(frames, "import_module", without(missing))
+            patch.setattr(containers, "import_module", without(missing))
             chosen = DPMICSelector("all", **public).fit(X, y).transform(X)
         assert isinstance(chosen, kind)
         assert chosen.shape == (N, 2)
 
 
 def test_without_a_library_that_reads_streams_the_error_says_which_there_are(monkeypatch):
-    monkeypatch.setattr(frames, "import_module", without(("pyarrow", "polars")))
+    monkeypatch.setattr(containers, "import_module", without(("pyarrow", "polars")))
     scorer = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1))
     with pytest.raises(
         ImportError, match=r"^X is an Arrow stream, which requires pyarrow or Polars: pip install pyarrow"

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, NamedTuple
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic._utils.errors import without_data
 from skdpmic._utils.no_cache import never_cached
-from skdpmic._utils.readable import as_objects, is_date, refuse_masked
+from skdpmic._utils.readable import as_objects, is_date
 from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -25,9 +23,12 @@ from skdpmic.release.path import Expense, run
 from skdpmic.table.axes import Order
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.features import by_number, listed
-from skdpmic.table.frames import Table, is_frame, open_table
+from skdpmic.table.frames import Table, column_of, open_table
+from skdpmic.table.normal_form.containers import is_frame
+from skdpmic.table.normal_form.form import OBJECTS, ColumnSource
+from skdpmic.table.normal_form.opening import open_series
 from skdpmic.table.reading import refuse_other_kinds
-from skdpmic.table.values import OBJECTS, as_numbers, kind_of
+from skdpmic.table.values import as_numbers
 
 _LARGEST = 2.0**1020  # quantile, so that differences of knots are finite
 _PUBLIC_POWERS = 2.0 ** np.arange(-10, 21)
@@ -208,8 +209,7 @@ def _read_columns(X, categories):
     """The columns of numbers or dates, by name, or by number without names, and whether X is a table."""
     if categories is not None and not isinstance(categories, dict):
         raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
-    X = X if is_frame(X) else as_objects(X)
-    is_table = is_frame(X) or np.ndim(X) != 1
+    is_table = is_frame(X) or _n_dimensions(X) != 1
     if is_table:
         table = open_table(X, "private_bounds", takes_text=categories is not None, least=_MIN_SAMPLES)
     else:
@@ -223,14 +223,16 @@ def _read_columns(X, categories):
     return {j if names is None else names[j]: _read(table, j, is_table) for j in numeric}, is_table
 
 
-def _table_of(column):
+def _n_dimensions(X):
+    return 1 if open_series(X, "X") is not None else np.ndim(as_objects(X))
+
+
+def _table_of(X):
     """A table with one column."""
-    refuse_masked(column, "X")
-    series = nw.from_native(column, series_only=True, pass_through=True)
-    values = series if isinstance(series, nw.Series) else without_data(np.asarray, as_objects(column))
-    if len(values) < _MIN_SAMPLES:
-        raise ValueError(f"X must hold at least {_MIN_SAMPLES} samples, got n_samples={len(values)}.")
-    return Table(len(values), 1, None, lambda j: values)
+    column = column_of(X, "X")
+    if column.n_samples < _MIN_SAMPLES:
+        raise ValueError(f"X must hold at least {_MIN_SAMPLES} samples, got n_samples={column.n_samples}.")
+    return Table(column.n_samples, 1, None, lambda j: ColumnSource(column.kind, lambda: column))
 
 
 class _Column(NamedTuple):
@@ -242,11 +244,10 @@ class _Column(NamedTuple):
 
 
 def _read(table, j, is_table):
-    column = table.column_at(j)
-    kind = kind_of(column)
-    of, unit, line = _OF_DATES.get(kind, ((NUMBERS, OBJECTS), None, NUMBER_LINE))
     label = f"column {table.name_of(j)!r} of X" if is_table else "X"
-    if kind == OBJECTS and any(map(is_date, column)):
+    column = table.column_at(j).read(label)
+    of, unit, line = _OF_DATES.get(column.kind, ((NUMBERS, OBJECTS), None, NUMBER_LINE))
+    if column.kind == OBJECTS and any(map(is_date, column.values)):
         # The declared type must decide whether knots are dates; otherwise a single value might.
         raise ValueError(
             f"{label} must hold numbers, or dates or durations in a column of that type, got dates or durations as "

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_pair, check_pair_bounds
+from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Master, Range
 from skdpmic.statistics.grids.limits import check_B, check_c, grid_size
 from skdpmic.statistics.grids.partitions import equipartitions, range_axis
@@ -12,6 +12,7 @@ from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranke
 from skdpmic.statistics.mic.mic_e import all_entries, entries_of, mass_plan
 from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, entropy_table, grids_of, one_table
+from skdpmic.table.pair_of_columns import check_pair
 
 
 class BestGrid(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic._utils.arguments import check_column, check_column_bounds, check_interval, in_order
+from skdpmic._utils.arguments import check_column_bounds, check_interval, in_order
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import refuse_dates, refuse_masked
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
@@ -17,6 +17,8 @@ from skdpmic.statistics.mic.mass_partitions import ranked_column
 from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
 from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.table.normal_form.containers import as_frame, is_frame
+from skdpmic.table.pair_of_columns import check_column
 
 # --- One statistic: the preparation of a column, and the score of two prepared columns --------------------------
 
@@ -68,8 +70,8 @@ def _columns(table, name):
     """The columns of a 2-D table as arrays of finite numbers."""
     refuse_masked(table, name)
     refuse_dates(table, name)
-    if _is_pandas(table):
-        columns = [table.iloc[:, j].to_numpy() for j in range(table.shape[1])]
+    if is_frame(table):
+        columns = [column.to_native() for column in as_frame(table, name).iter_columns()]
     else:
         array = without_data(np.asarray, table)
         if array.ndim != 2:

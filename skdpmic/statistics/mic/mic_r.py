@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_pair, check_pair_bounds
+from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Correction, Master
 from skdpmic.statistics.grids.limits import check_c, finest_merge, grid_size
 from skdpmic.statistics.grids.partitions import equipartitions
@@ -16,6 +16,7 @@ from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discre
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
 from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entries, rounding_error
 from skdpmic.table.nominal import Nominal
+from skdpmic.table.pair_of_columns import check_pair
 
 # --- Bias correction --------------------------------------------------------------------------------------------
 

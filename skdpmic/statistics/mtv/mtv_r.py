@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_n_shares, check_pair, check_pair_bounds
+from skdpmic._utils.arguments import check_n_shares, check_pair_bounds
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
@@ -18,6 +18,7 @@ from skdpmic.statistics.mtv.family import numeric_family
 from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.table.axes import Knots, Range
 from skdpmic.table.nominal import Nominal
+from skdpmic.table.pair_of_columns import check_pair
 
 
 class _Target:

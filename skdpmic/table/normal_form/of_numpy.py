@@ -1,0 +1,97 @@
+"""Columns of numpy, and objects, of which each is read by itself."""
+
+import sys
+from decimal import Decimal
+
+import numpy as np
+
+from skdpmic._utils.errors import without_data
+from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OBJECTS, OTHER, TEXT, Column, ColumnSource
+
+_KINDS = dict.fromkeys("biuf", NUMBERS) | {"O": OBJECTS, "M": DATES, "m": DURATIONS, "U": TEXT, "T": TEXT, "S": BYTES}
+
+
+def kind_of_dtype(dtype):
+    """The kind that a type of numpy declares."""
+    return _KINDS.get(dtype.kind, OTHER)
+
+
+def of_numpy(array):
+    """An array of any type."""
+    kind = kind_of_dtype(array.dtype)
+    return ColumnSource(kind, lambda: read_numpy(array, kind), BOOLEANS if array.dtype.kind == "b" else None)
+
+
+def read_numpy(array, kind):
+    """The column of an array, without a look at its type if it holds numbers, dates or durations."""
+    if kind == NUMBERS:
+        return Column(kind, array, np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), dtype=np.bool_))
+    if kind in (DATES, DURATIONS):
+        return Column(kind, array, np.isnat(array))
+    values = array.astype(object)
+    absent = getattr(array.dtype, "na_object", None)  # of variable-width text
+    if absent is None or isinstance(absent, str):
+        return of_objects(values, kind)
+    return compressed(kind, values, np.fromiter((value is absent for value in values), np.bool_, len(values)))
+
+
+def of_objects(values, kind=OBJECTS):
+    """Objects, each by itself; those that only contain a scalar are replaced by it."""
+    kinds = set(map(type, values))
+    if any(map(is_box, kinds)):
+        values = objects_of([_unboxed(value) if is_box(type(value)) else value for value in values])
+        kinds = set(map(type, values))
+    return compressed(kind, values, without_data(_are_missing, values, kinds))
+
+
+def objects_of(values):
+    """A list as an array of objects, whatever these contain."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def is_box(kind):
+    """Whether objects of this class contain a scalar: arrays of no dimension, and scalars of Arrow."""
+    return (hasattr(kind, "__array__") and not issubclass(kind, np.generic)) or hasattr(kind, "as_py")
+
+
+def _unboxed(value):
+    if isinstance(value, np.ma.MaskedArray):  # a masked value among others
+        return None if value.ndim == 0 and value.mask else value
+    if hasattr(value, "as_py"):
+        return value.as_py()
+    array = np.asarray(value)
+    return array[()] if array.ndim == 0 else value
+
+
+def compressed(kind, values, missing):
+    """A column of values without those that are missing."""
+    if not missing.any():
+        return Column(kind, values, missing)
+    return Column(kind, values[~missing], missing, np.maximum(np.cumsum(~missing) - 1, 0))
+
+
+_COMPLETE = frozenset({str, bytes, int, bool, np.str_, np.bool_, np.int64})
+_UNEQUAL_IF_MISSING = (float, complex, np.inexact, np.datetime64, np.timedelta64)
+
+
+def is_missing(values):
+    """Mask of the objects that are None, NaN, NaT or NA, each judged by itself."""
+    return without_data(_are_missing, values, set(map(type, values)))
+
+
+def _are_missing(values, kinds):
+    others = kinds - _COMPLETE
+    if others <= {type(None), float}:  # whose comparisons are known
+        missing = np.equal(values, None) if type(None) in others else np.zeros(len(values), dtype=np.bool_)
+        return missing | np.not_equal(values, values) if float in others else missing
+    return np.fromiter((type(value) in others and _is_absent(value) for value in values), np.bool_, len(values))
+
+
+def _is_absent(value):
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling NaN cannot be compared
+    pandas = sys.modules.get("pandas")  # without pandas there is no NA
+    if value is None or (pandas is not None and (value is pandas.NA or value is pandas.NaT)):
+        return True
+    return isinstance(value, _UNEQUAL_IF_MISSING) and bool(value != value)

@@ -1,0 +1,65 @@
+"""Columns of pandas, by their types: those of numpy, of Arrow, and its own."""
+
+import numpy as np
+
+from skdpmic.table.dates import DATES, NUMBERS
+from skdpmic.table.normal_form.form import OBJECTS, OTHER, TEXT, Column, ColumnSource, of_dictionary
+from skdpmic.table.normal_form.of_arrow import of_arrow
+from skdpmic.table.normal_form.of_numpy import compressed, of_numpy, read_numpy
+
+
+def of_pandas(series):
+    """A Series of any type."""
+    import pandas
+
+    dtype, array = series.dtype, series.array
+    if isinstance(array, pandas.arrays.ArrowExtensionArray):
+        import pyarrow
+
+        return of_arrow(pyarrow.array(array))
+    if isinstance(dtype, np.dtype):
+        return of_numpy(series.to_numpy())
+    if isinstance(dtype, pandas.DatetimeTZDtype):
+        return ColumnSource(DATES, lambda: read_numpy(series.to_numpy(dtype=f"M8[{dtype.unit}]"), DATES))  # UTC
+    if isinstance(dtype, pandas.CategoricalDtype):
+        return ColumnSource(_of_entries(dtype).kind, lambda: _read_categorical(series))
+    if isinstance(dtype, pandas.SparseDtype):
+        return of_numpy(np.empty(0, dtype=dtype.subtype))._replace(make=lambda: _read_sparse(array))
+    if hasattr(dtype, "numpy_dtype"):  # nullable numbers
+        return of_numpy(np.empty(0, dtype=dtype.numpy_dtype))._replace(make=lambda: _read_nullable(series))
+    is_other = isinstance(dtype, pandas.PeriodDtype | pandas.IntervalDtype)
+    kind = TEXT if isinstance(dtype, pandas.StringDtype) else OTHER if is_other else OBJECTS
+    return ColumnSource(kind, lambda: compressed(kind, series.to_numpy(dtype=object), series.isna().to_numpy()))
+
+
+def _read_nullable(series):
+    missing = series.isna().to_numpy()
+    values = series.to_numpy(dtype=series.dtype.numpy_dtype, na_value=0)
+    return Column(NUMBERS, values, missing | np.isnan(values))
+
+
+def _read_categorical(series):
+    codes = series.cat.codes.to_numpy().astype(np.int64)
+    return of_dictionary(codes, codes < 0, lambda used: _of_entries(series.dtype, used).make())
+
+
+def _of_entries(dtype, codes=()):
+    """Some of the entries that a Categorical declares."""
+    import pandas
+
+    entries = dtype.categories.take(np.asarray(codes, dtype=np.int64))
+    return of_pandas(pandas.Series(entries, dtype=entries.dtype))  # a type that is inferred could be another
+
+
+def _read_sparse(array):
+    """Stored values as a dictionary, with one more entry for all others."""
+    import pandas
+
+    stored, missing = array.sp_index.to_int_index().indices, np.zeros(len(array), dtype=np.bool_)
+    entries, codes = array.sp_values, np.full(len(array), len(array.sp_values), dtype=np.int64)
+    codes[stored] = np.arange(len(stored))
+    if pandas.isna(array.fill_value):
+        missing[codes == len(stored)] = True
+    else:
+        entries = np.append(entries, np.array([array.fill_value], dtype=entries.dtype))
+    return of_dictionary(codes, missing, lambda used: of_numpy(entries[used]).make())

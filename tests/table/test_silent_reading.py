@@ -1,0 +1,189 @@
+"""Reading is silent: no warning, and no error but those of our own wording, depends on what one record holds."""
+
+import datetime
+import math
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from skdpmic import (
+    Codebook,
+    DPMICScorer,
+    PrivacyLeakWarning,
+    PublicEncoder,
+    private_bounds,
+    private_score,
+    private_summary,
+)
+from skdpmic.table.dates import DATES, DURATIONS, seconds_of
+from skdpmic.table.normal_form.opening import open_column
+from skdpmic.table.strata import read_strata
+from skdpmic.table.targets import make_target, target_axis
+from skdpmic.table.values import as_numbers
+from skdpmic.table.weights import read_weights
+from tests.folding import each
+
+
+class Failing(datetime.tzinfo):
+    """A zone that fails, and says of what."""
+
+    def utcoffset(self, when):
+        raise OverflowError(f"8675309 {when}")
+
+
+EAST, WEST = (datetime.timezone(datetime.timedelta(hours=hours)) for hours in (14, -12))
+FIRST, LAST = datetime.datetime.min, datetime.datetime.max
+HUGE = [
+    1.7e308,
+    -1.7e308,
+    5e-324,
+    np.longdouble("1e-4900"),
+    2**1000,
+    Decimal("-1e300"),
+    np.float16(65504),
+    Fraction(1, 3),
+]
+BEYOND = [10**400, Fraction(10**400), np.longdouble("1e4000"), Decimal("1e400"), "1e400", math.inf, np.array([1.0]), 1j]
+MISSING = [
+    Decimal("sNaN"),
+    Decimal("NaN"),
+    np.longdouble("nan"),
+    np.ma.masked,
+    pd.NA,
+    np.datetime64("NaT"),
+    pd.NaT,
+    None,
+]
+DAYS = [
+    *[FIRST.replace(tzinfo=EAST), LAST.replace(tzinfo=WEST), FIRST, LAST, datetime.date.min, pd.Timestamp.max],
+    *[np.datetime64(2**62, unit) for unit in ("Y", "M", "W", "D", "s", "as")],
+    *[np.datetime64(-(2**62), unit) for unit in ("Y", "M", "s")],
+    np.datetime64(2**60, ("s", 7)),
+]
+STAYS = [datetime.timedelta.max, datetime.timedelta.min, np.timedelta64(2**62, "W"), pd.Timedelta.max]
+
+
+def objects(values):
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def outcome(call):
+    """What a call gives; None if it refuses the data. Nothing else may happen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        warnings.filterwarnings("ignore", "categories of|noise will|the quantiles of|private_bounds learns")
+        try:
+            return call()
+        except (ValueError, TypeError) as error:
+            refused = error
+    assert type(refused) in (ValueError, TypeError)
+    assert "8675309" not in str(refused)
+    return None
+
+
+def both_ways(call, others, odd):
+    """What a call gives of objects, and of a column of floats, if there is one."""
+    yield outcome(lambda: call(objects([*others, odd])))
+    with np.errstate(all="ignore"):
+        if isinstance(odd, int | float | np.floating):
+            try:
+                yield outcome(lambda: call(np.array([*others, odd], dtype=np.longdouble)))
+            except OverflowError:  # of numpy: there is no such array
+                return
+
+
+OTHERS = [0.0, 0.5, 1.0, 2.0, 7.0]
+AXES = [(0, 1), (0, 1e-300), (-1e300, 1e300, "log"), (-1e308, 0, 7e307), (0, 1e-310, 2e-310)]
+
+
+def target_of(bounds, y):
+    return make_target(y, len(y), target_axis(bounds), None, "reader")
+
+
+def records_of(bounds, x):
+    return DPMICScorer(bounds=bounds, classes=[0, 1])._records(x.reshape(-1, 1), [0, 1] * (len(x) // 2))
+
+
+@each("odd", [*HUGE, *BEYOND, *MISSING, -1e300, 1e300])
+def test_a_target_a_feature_a_weight_or_a_stratum_is_read_or_refused(odd):
+    is_read = any(odd is value for value in (*HUGE, -1e300, 1e300))
+    for bounds in ("data", *AXES):
+        for target in both_ways(partial(target_of, bounds), OTHERS, odd):
+            assert (target is not None) == is_read
+    for weights in both_ways(lambda weights: read_weights(weights, 2, 6), OTHERS, odd):
+        assert (weights is not None) == (is_read and float(odd) >= 0)
+        assert weights is None or weights[:5].tolist() == [0, 64, 128, 256, 256]
+    for strata in both_ways(lambda strata: read_strata(strata, [0, 1], 6), OTHERS, odd):
+        assert strata is None or strata[:5].tolist() == [0, 2, 1, 2, 2]
+    for bounds in ("data", *AXES):
+        for records in both_ways(partial(records_of, bounds), OTHERS, odd):
+            assert (records is not None) == (is_read or any(odd is value for value in MISSING))
+            assert records is None or len(list(records.columns)) == 1
+
+
+@each("odd", HUGE)
+def test_a_weight_of_any_size_is_clipped_at_a_limit_of_any_size(odd):
+    for limit in (5e-324, 1e-310, 1e300, 1.7e308):
+        weights = outcome(lambda: read_weights(objects([0.0, abs(odd)]), limit, 2))  # noqa: B023
+        assert weights is not None
+        assert weights[0] == 0
+        assert outcome(lambda: read_weights(np.float32([0.3, 1.7]), limit, 2)) is not None  # noqa: B023
+
+
+@each("odd", DAYS)
+def test_a_date_at_the_end_of_any_calendar_is_a_number_of_seconds(odd):
+    column = open_column(objects([datetime.date(1970, 1, 2), odd])).read("x")
+    found = outcome(lambda: as_numbers(column, (DATES, "objects"), "x"))
+    assert found[0] == 86_400
+    assert math.isfinite(found[1])
+
+
+def test_dates_at_the_ends_of_the_calendar_are_exact():
+    first = (FIRST - datetime.datetime(1970, 1, 1)) // datetime.timedelta(seconds=1)
+    assert seconds_of(FIRST.replace(tzinfo=EAST)) == first - 14 * 3_600
+    assert seconds_of(FIRST.replace(tzinfo=WEST)) == first + 12 * 3_600
+    assert seconds_of(datetime.timedelta.max) == 999_999_999 * 86_400 + 86_399 + 0.999999
+    for unit in ("Y", "M"):  # whose days would overflow
+        assert seconds_of(np.datetime64(2**62, unit)) > seconds_of(LAST)
+        assert seconds_of(np.datetime64(-(2**62), unit)) < seconds_of(FIRST)
+
+
+@each("odd", STAYS)
+def test_a_duration_of_any_length_is_a_number_of_seconds(odd):
+    column = open_column(objects([datetime.timedelta(days=1), odd])).read("x")
+    found = outcome(lambda: as_numbers(column, (DURATIONS, "objects"), "x"))
+    assert found[0] == 86_400
+    assert math.isfinite(found[1])
+
+
+def test_an_error_of_a_time_zone_is_not_passed_on():
+    y = objects([datetime.datetime(2020, 1, 1, tzinfo=Failing())] * 4)
+    days = datetime.date(2000, 1, 1), datetime.date(2100, 1, 1)
+    assert outcome(lambda: target_of(days, y)) is None
+
+
+FRAME = pd.DataFrame({"x": [*np.linspace(0, 1, 11), 1.7e308], "y": [*np.linspace(0, 1, 11), -1.7e308]})
+
+
+@each("bounds", AXES)
+def test_a_value_far_outside_is_scored_encoded_and_summarized_in_silence(bounds):
+    for statistic in ("mic_r", "mtv_r"):
+        scorer = DPMICScorer(statistic=statistic, epsilon=math.inf, bounds=bounds, target_bounds=bounds, B=9, c=1)
+        assert outcome(lambda: scorer.fit(FRAME, FRAME["y"])) is scorer  # noqa: B023
+    assert outcome(lambda: PublicEncoder(bounds=bounds).fit(FRAME).transform(FRAME)) is not None
+    codebook = Codebook({"x": bounds, "y": bounds})
+    assert outcome(lambda: private_summary(FRAME, codebook, epsilon=math.inf)) is not None
+
+
+def test_values_at_both_ends_of_the_floats_are_scored_in_silence():
+    both = np.where(np.arange(40) % 2, 1.7e308, -1.7e308)
+    for public in ({"bounds": "data", "target_bounds": "data"}, {"statistic": "kendall"}, {"statistic": "chatterjee"}):
+        scorer = DPMICScorer(epsilon=math.inf, **public)
+        assert outcome(lambda: scorer.fit(both.reshape(-1, 1), both)) is scorer  # noqa: B023
+    assert outcome(lambda: private_score(both, both, epsilon=1, statistic="spearman")) is not None
+    assert outcome(lambda: private_bounds(both, epsilon=math.inf, random_state=0)) is not None
