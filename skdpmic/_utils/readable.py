@@ -121,11 +121,6 @@ def holds_dates(values):
     return array.dtype.kind in _DATE_KINDS
 
 
-def dtype_name(array):
-    """The type of an array in errors, without the length of the longest text."""
-    return array.dtype.type.__name__
-
-
 def is_dask_collection(data):
     """Whether `data` is a dask array or dataframe; none exists before dask is imported."""
     dask = sys.modules.get("dask")

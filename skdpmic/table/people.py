@@ -96,7 +96,7 @@ def read_people(groups, max_rows_per_group, n_rows):
     -------
     People
     """
-    labels = labels_of_people(groups)
+    labels = _labels(groups)
     if labels.n_samples != n_rows:
         raise ValueError(
             f"groups must have one label for each row of X, got {labels.n_samples} labels for {n_rows} rows."
@@ -109,8 +109,8 @@ def read_people(groups, max_rows_per_group, n_rows):
     return People(persons, n_groups, int(max_rows_per_group))
 
 
-def labels_of_people(groups):
-    """The labels of people as a column of any kind."""
+def _labels(groups):
+    """The labels as a column of any kind."""
     if is_dask_collection(groups):
         raise TypeError("groups must be in memory, got a dask collection.")
     source = open_series(groups, "groups")
