@@ -653,7 +653,7 @@ def test_tables_of_a_few_containers_give_what_plain_values_give(way):
 @pytest.mark.parametrize("has_missing", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_tables_of_all_containers_give_what_plain_values_give(way, has_missing):
-    assert list(all_wrong(way, TABLES, 0, 25, has_missing)) == []
+    assert list(all_wrong(way, TABLES, 0, 12, has_missing)) == []
 
 
 @pytest.mark.slow
@@ -843,7 +843,7 @@ def test_people_whose_identifiers_are_close_are_not_taken_for_one(name, form):
 @pytest.mark.parametrize("role", ROLES)
 def test_columns_of_all_containers_give_what_plain_values_give(role, has_missing):
     rng = np.random.default_rng(1)
-    assert [one for name in MAIN for one in columns_wrong(role, name, rng, 6, has_missing)] == []
+    assert [one for name in MAIN for one in columns_wrong(role, name, rng, 3, has_missing)] == []
 
 
 # --- Values at the ends of what there is ------------------------------------------------------------------------------
