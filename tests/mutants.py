@@ -1234,7 +1234,7 @@ MUTANTS = [
            f"{COLUMN_NAMES}::test_no_names_are_read_of_which_a_number_might_be_one[one left out]"),
     Mutant("is_position", "not isinstance(key, bool)", "True",
            f"{COLUMN_NAMES}::test_no_names_are_read_of_which_a_number_might_be_one[booleans]"),
-    Mutant("features.numbers_of", "number_of.get(key) if isinstance(key, str) else None", "number_of.get(key, key)",
+    Mutant("features.numbers_of", "number_of.get(key) if isinstance(key, str) else None", "number_of.get(key, key if is_position(key) else None)",
            f"{COLUMN_NAMES}::test_no_column_is_found_by_another_key[table0-abc-keys0]"),
     Mutant("candidates._check_columns", "check_meaning(names)", "pass",
            f"{COLUMN_NAMES}::test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge"),
