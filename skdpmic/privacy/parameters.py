@@ -12,10 +12,15 @@ SMALLEST_EPSILON = 1e-100  # for much less, the integer noise would be too large
 
 
 def check_epsilon(epsilon):
-    """Raise unless `epsilon` is a float above 0; infinity, for no privacy, is allowed."""
+    """Raise unless `epsilon` is a number above 0 that is exactly a float; infinity, for no privacy, is allowed.
+
+    Of another number, such as a third, ledgers would store a float that may be less than what the noise costs.
+    """
     is_number = isinstance(epsilon, numbers.Real) and (epsilon <= sys.float_info.max or epsilon == math.inf)
     if not is_number or not epsilon >= SMALLEST_EPSILON:
         raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {epsilon!r}.")
+    if float(epsilon) != epsilon:
+        raise ValueError(f"epsilon must be a number that is exactly a float, got {epsilon!r}: pass a float.")
 
 
 def check_delta(delta):

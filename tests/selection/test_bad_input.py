@@ -2,6 +2,7 @@
 
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -116,6 +117,7 @@ BAD_PARAMETERS = [
     ({"epsilon": math.nan}, "epsilon must be a number > 0, and at least 1e-100, got nan"),
     ({"epsilon": "1"}, "epsilon must be a number > 0, and at least 1e-100, got '1'"),
     ({"epsilon": 1e-310}, "epsilon must be a number > 0, and at least 1e-100, got 1e-310"),
+    ({"epsilon": Fraction(1, 3)}, "epsilon must be a number that is exactly a float"),
     ({"n_jobs": 0}, "n_jobs must be None or an int other than 0, got 0"),
     ({"n_jobs": "two"}, "n_jobs must be None or an int other than 0, got 'two'"),
     ({"random_state": -1}, "random_state must be None, an int in .* got -1"),

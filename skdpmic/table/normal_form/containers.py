@@ -32,7 +32,7 @@ def as_frame(X, name="X"):
     X = read_by_engine(name, X.collect) if is_lazy(X) else X
     if not nw.dependencies.is_into_dataframe(X):
         X = by_library(name, pyarrow=lambda pyarrow: pyarrow.table(X), polars=lambda polars: polars.DataFrame(X))
-    check_names(X)
+    check_names(X, name)
     return nw.from_native(X, eager_only=True)
 
 
