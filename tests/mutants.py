@@ -1122,7 +1122,6 @@ MUTANTS = [
     Mutant("release_card.release_card", "not shown.broken", "True", f"{CARDS}::test_what_breaks_the_guarantee_is_said_for_good"),
     Mutant("units.unit_of", "max_rows_per_group is None", "True",
            f"{CARDS}::test_people_are_told_from_records"),
-    Mutant("card_html._cell", "html.escape(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
     # --- What the notes on theory say
     Mutant("MovesMechanism.reach", "_STEPS_BEYOND", "n_together",
            "privacy/test_moves_law.py::test_intervals_leave_room_for_two_grid_steps"),

@@ -190,7 +190,7 @@ def test_what_is_kept_stays_if_what_follows_fails():
     assert (hasattr(scorer, "first_"), hasattr(scorer, "second_")) == (True, False)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_has_objects_of_its_own():
     scorer = DPMICScorer(**PUBLIC)
     with rollback.rollback_on_error(scorer):

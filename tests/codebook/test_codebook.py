@@ -103,10 +103,10 @@ def test_a_pattern_describes_the_columns_that_a_frame_has_and_none_that_it_must_
             ask()
 
 
-def test_names_that_are_no_text_are_not_described():
+def test_names_that_are_no_text_are_refused():
     frame = pandas.DataFrame({"a": [1.0], 0: [2.0]})
-    with pytest.warns(UserWarning, match=r"does not describe are ignored: \[0\]"):
-        assert list(Codebook({"a*": (0, 1)}).records(frame)["X"]) == ["a"]
+    with pytest.raises(TypeError, match=r"but frame has \['a', 0\], which might mean names or positions"):
+        Codebook({"a*": (0, 1)}).records(frame)
 
 
 # --- For estimators ---------------------------------------------------------------------------------------------------

@@ -210,9 +210,12 @@ def test_one_dominant_score_among_many_is_found_and_the_rest_chosen_alike():
 
 @each("d", [3, 10, 100, 1000])
 def test_all_scores_take_less_noise_than_names_from_the_numbers_in_the_note_on(d):
-    names = [OneShotTopK.epsilon_per_score(1, k) * math.sqrt(2) for k in range(1, d + 1)]  # as that of Laplace noise
+    whole = budget_of(1)
+    names = [
+        OneShotTopK.epsilon_per_score(whole, k) * math.sqrt(2) for k in range(1, d + 1)
+    ]  # as that of Laplace noise
     for mechanism, first in ((LaplaceMechanism, d / math.sqrt(2)), (KNormMechanism, math.sqrt((d + 1) * (d + 2) / 12))):
-        of_all = mechanism.epsilon_per_score(1, 0.0, d)
+        of_all = mechanism.epsilon_per_score(whole, d)
         assert [of_all >= of_names for of_names in names] == [k >= first for k in range(1, d + 1)]
 
 

@@ -366,9 +366,11 @@ def test_what_is_spent_and_written_down_is_per_person(tmp_path):
     assert (entry.epsilon, entry.n, entry.d) == (0.25, 250, 4)
     assert scorer.privacy_spent_ == (0.25, 0.0)
     assert scorer.n_groups_ == 250
-    scorer.set_params(max_rows_per_group=None).fit(X, y)
+    of_rows = BudgetLedger(tmp_path / "rows.db", 1.0)
+    scorer.set_params(max_rows_per_group=None, ledger=of_rows).fit(X, y)
     assert not hasattr(scorer, "n_groups_")
-    assert ledger.entries()[-1].n == len(X)
+    assert (ledger.unit(), of_rows.unit()) == ("person", "record")
+    assert of_rows.entries()[-1].n == len(X)
 
 
 # --- What is refused ------------------------------------------------------------------------------------------------
