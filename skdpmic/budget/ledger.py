@@ -245,7 +245,8 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         mechanism : str, default=None
             Mechanism that draws the noise, such as "laplace".
         epsilon_of_target : float, default=None
-            Part of epsilon spent on the target itself, before any feature is scored.
+            Epsilon spent on the target itself, before any feature is scored; part of `epsilon`, or with `delta`, of
+            `rho`.
         unit : {"record", "person"}, default="record"
             What the cost protects: one record, or all records of a person.
 

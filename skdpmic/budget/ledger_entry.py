@@ -40,7 +40,7 @@ class LedgerEntry(NamedTuple):
     purpose : str or None
         See :meth:`BudgetLedger.for_purpose`.
     epsilon_of_target : float or None
-        Part of epsilon spent on the target itself, before any feature was scored.
+        Epsilon spent on the target itself, before any feature was scored; part of `epsilon`, or with `delta`, of `rho`.
     unit : {"record", "person"}
         Unit of protection: whether the cost is for one record, or for all records of a person.
     """
@@ -96,11 +96,14 @@ def checked_entry(fields: Mapping[str, Any]) -> LedgerEntry:
     entry = LedgerEntry(when="", **values)
     check_epsilon(entry.epsilon)
     check_delta(entry.delta)
-    of_target = entry.epsilon_of_target
-    if of_target is not None and not 0 < of_target <= entry.epsilon:
-        raise ValueError(f"epsilon_of_target must be None or a number in (0, epsilon], {got(of_target)}.")
     if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
         raise ValueError(f"rho must be None or a number > 0, {got(entry.rho)}.")
+    of_target = entry.epsilon_of_target
+    # Delta alone pays for some rho, so a part of rho may be that of a larger epsilon.
+    most = entry.epsilon if entry.delta == 0 else max(entry.epsilon, math.sqrt(2 * (entry.rho or 0.0)))
+    if of_target is not None and not 0 < of_target <= most:
+        allowed = "(0, epsilon], or with delta, of an epsilon_of_target**2 / 2 that is at most rho"
+        raise ValueError(f"epsilon_of_target must be None or a number in {allowed}, {got(of_target)}.")
     return entry
 
 

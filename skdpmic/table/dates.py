@@ -28,6 +28,7 @@ def seconds(values):
     -------
     float64 ndarray
     """
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
     unit, multiple = np.datetime_data(values.dtype)
     if values.dtype.kind == "M" and unit in ("Y", "M"):
         farthest = _FARTHEST // multiple  # so that days do not overflow

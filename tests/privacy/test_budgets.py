@@ -2,10 +2,13 @@
 
 import math
 import random
+import warnings
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from skdpmic import BudgetLedger, DPMICScorer, PrivateSelectKBest
 from skdpmic.privacy.budgets import Concentrated, Pure, budget_of, root_below
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.in_turn import ChoicesInTurn
@@ -171,3 +174,18 @@ def test_a_root_is_rounded_down_and_never_to_nothing():
         assert 0 < root**2 <= number < (root * (1 + Fraction(1, 2**51))) ** 2
     assert root_below(Fraction(9, 4)) == Fraction(3, 2)
     assert float(root_below(Fraction(2))) == math.nextafter(math.sqrt(2), 0)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-8, 1e-6), (1e-3, 1e-2)])
+def test_a_target_whose_epsilon_exceeds_that_of_the_release_is_charged(tmp_path, epsilon, delta):
+    ledger = BudgetLedger(tmp_path / "budget.db", 1.0, 0.1)
+    X, y = np.random.default_rng(0).uniform(size=(100, 3)), np.arange(100) % 2
+    public = {"statistic": "mtv_r", "epsilon": epsilon, "delta": delta, "bounds": (0, 1), "classes": [0, 1]}
+    with warnings.catch_warnings(action="ignore"):
+        DPMICScorer(mechanism="gaussian", ledger=ledger, **public).fit(X, y)
+        PrivateSelectKBest(k=2, ledger=ledger, **public).fit(X, y)
+    for entry in ledger.entries():
+        assert entry.epsilon_of_target > epsilon
+        assert entry.epsilon_of_target**2 / 2 <= entry.rho
+        with pytest.raises(ValueError, match="epsilon_of_target must be None or a number"):
+            ledger.charge("x", epsilon, delta, rho=entry.rho, epsilon_of_target=2 * math.sqrt(entry.rho))

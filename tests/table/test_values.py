@@ -6,6 +6,7 @@ import math
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -14,9 +15,10 @@ import polars
 import pytest
 
 from skdpmic.table import values as reading
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, seconds
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.normal_form.opening import open_column
+from skdpmic.table.people import read_people
 from skdpmic.table.values import ANY_ORDER
 from tests.folding import each
 
@@ -342,3 +344,33 @@ def test_types_declare_labels_only_if_these_do_not_depend_on_the_rows():
         assert labels_of_type(series(library, ["a"], dtype)) is None
         assert as_codes(series(library, ["a"], dtype), LABELS, "x").tolist() == [1]
     assert labels_of_type(series("polars", ["a"])) is None
+
+
+# --- Values of the same meaning that are stored in another way --------------------------------------------------------
+
+
+@each("kind, unit", [*product("Mm", ("D", "us", "ns")), ("M", "M")])
+def test_dates_of_another_byte_order_are_the_same(kind, unit):
+    dates = np.array([0, 1, -3, np.iinfo(np.int64).min, 600], dtype=f"{kind}8[{unit}]")
+    swapped = dates.astype(f">{kind}8[{unit}]")
+    of = (DATES if kind == "M" else DURATIONS,)
+    np.testing.assert_array_equal(as_numbers(swapped, of, "x"), as_numbers(dates, of, "x"))
+    np.testing.assert_array_equal(seconds(swapped[:3]), seconds(dates[:3]))
+    complete = [open_column(array[[0, 1, 2, 4]]).read("x") for array in (dates, swapped)]
+    assert reading.exact_labels(complete[0]) == reading.exact_labels(complete[1])
+
+
+TIMES = {
+    "time64": lambda counts: pyarrow.array(counts, type=pyarrow.time64("ns")),
+    "chunks": lambda counts: pyarrow.chunked_array([counts[:2], counts[2:]], type=pyarrow.time64("ns")),
+    "dictionary": lambda counts: pyarrow.array(counts, type=pyarrow.time64("ns")).dictionary_encode(),
+    "of pandas": lambda counts: pandas.Series(counts, dtype=pandas.ArrowDtype(pyarrow.time64("ns"))),
+    "of polars": lambda counts: polars.Series(counts).cast(polars.Time),
+}
+
+
+@each("make", TIMES.values())
+def test_people_with_times_as_labels_are_told_apart_by_nanoseconds(make):
+    assert read_people(make([1, 2, 3, 4, 1]), 1, 5).n_groups == 4
+    with pytest.raises(ValueError, match="groups must have a label for each row"):
+        read_people(make([1, None, 3, 4, 1]), 1, 5)

@@ -37,6 +37,9 @@ def _reader_of(dtype):
         return kind, lambda array: _read_words(array, kind, unit)
     if types.is_boolean(dtype) or types.is_integer(dtype) or types.is_floating(dtype):
         return NUMBERS, lambda array: _read_words(array, NUMBERS)
+    if types.is_time(dtype):  # as counts of its unit: Python's times have no nanoseconds
+        counts = _counts_of(dtype)
+        return OTHER, lambda array: _read_words(array.view(counts), OTHER)
     if types.is_decimal(dtype):
         return NUMBERS, lambda array: _read_decimals(array)
     if name in _TEXTS or name in _BINARIES:
@@ -58,7 +61,7 @@ def _read_words(array, kind, unit=None):
     import pyarrow
 
     missing = _nulls(array)
-    dtype = array.type if unit is None else pyarrow.int64() if array.type.bit_width == 64 else pyarrow.int32()
+    dtype = array.type if unit is None else _counts_of(array.type)
     if missing.all():  # there may be no buffer
         stored = np.zeros(len(array), dtype=dtype.to_pandas_dtype())
     else:
@@ -67,6 +70,13 @@ def _read_words(array, kind, unit=None):
     if unit is not None:
         stored = stored.astype(np.int64, copy=False).view(unit)
     return Column(kind, stored, missing | np.isnan(stored) if stored.dtype.kind == "f" else missing)
+
+
+def _counts_of(dtype):
+    """The integers in which times of this type are stored."""
+    import pyarrow
+
+    return pyarrow.int64() if dtype.bit_width == 64 else pyarrow.int32()
 
 
 def _read_dictionary(array, read):

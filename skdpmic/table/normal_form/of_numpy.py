@@ -27,8 +27,9 @@ def read_numpy(array, kind):
     """The column of an array, without a look at its type if it holds numbers, dates or durations."""
     if kind == NUMBERS:
         return Column(kind, array, np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), dtype=np.bool_))
-    if kind in (DATES, DURATIONS):
-        return Column(kind, array, np.isnat(array))
+    if kind in (DATES, DURATIONS):  # whose integers are viewed, so they must be in the order of this processor
+        native = array.astype(array.dtype.newbyteorder("="), copy=False)
+        return Column(kind, native, np.isnat(native))
     values = array.astype(object)
     absent = getattr(array.dtype, "na_object", None)  # of variable-width text
     if absent is None or isinstance(absent, str):

@@ -17,6 +17,8 @@ def of_polars(series):
         kind, unit = (DURATIONS, "m8") if name == "Duration" else (DATES, "M8")
         unit = f"{unit}[{getattr(dtype, 'time_unit', None) or 'D'}]"
         return ColumnSource(kind, lambda: _read_polars(series.to_physical(), kind, unit))
+    if name == "Time":  # as counts: Python's times have no nanoseconds
+        return ColumnSource(OTHER, lambda: _read_polars(series.to_physical(), OTHER))
     if name == "Boolean":
         return ColumnSource(NUMBERS, lambda: _read_polars(series, NUMBERS), BOOLEANS)
     if dtype.is_numeric():
