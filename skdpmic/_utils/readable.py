@@ -44,7 +44,7 @@ def check_meaning(names, name="X"):
     raise TypeError(
         "Feature names are only supported if all input features have string names, or if they are the numbers of the "
         f"columns, 0, 1, 2, ..., but {name} has {abbreviated(names)}, which might mean names or positions. Convert "
-        f"them all to strings, by {name}.columns = {name}.columns.map(str) for example."
+        f"them all to strings, by {name}.columns = {name}.columns.map(str) for example, and use these names."
     )
 
 

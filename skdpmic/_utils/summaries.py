@@ -14,6 +14,7 @@ import numpy as np
 from skdpmic._utils.texts import budget, counted, in_html, in_short, names_of, shortened
 
 MOST_ROWS = 20
+NOT_COVERED = "Not covered"  # what the guarantee of this release does not cover, besides what none does
 _MOST_SHARES = 10
 _MOST_LETTERS = 200  # of a parameter, which may be an estimator
 _NOISE = {
@@ -179,7 +180,7 @@ def shown_search(search, broken_by, earlier):
         ("Cost", f"{budget(*search.privacy_spent_)}, for {of_what}"),
         ("Noise", "none" if search.noise_scale_ == 0 else noise),
         ("Subsets", f"{search.n_subsets_:,}"),
-        *([("Not covered", f"the refit: {earlier} before a private step")] if earlier else []),
+        *([(NOT_COVERED, f"the refit: {earlier} before a private step")] if earlier else []),
     ]
     terms = ReleaseTerms(None, "one-shot", *search.privacy_spent_, None, None, tuple(dict.fromkeys(broken_by)))
     return Summary(facts, _broken(terms), terms=(terms,))

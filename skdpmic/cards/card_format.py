@@ -58,7 +58,9 @@ def check_card(fields):
     if fields.get("version") != VERSION:
         version = fields.get("version")
         written = version if isinstance(version, int) else type(version).__name__
-        raise ValueError(f"the card has version {written}, but this version of skdpmic reads {VERSION}.")
+        raise ValueError(
+            f"the card has version {written}, but this version of skdpmic reads {VERSION}: ask for one of that version."
+        )
     _check(fields, KEYS, "the card")
 
 

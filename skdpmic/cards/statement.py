@@ -2,6 +2,7 @@
 
 import math
 
+from skdpmic._utils.summaries import NOT_COVERED
 from skdpmic._utils.texts import budget
 from skdpmic.budget.units import per
 
@@ -27,7 +28,9 @@ def statement(fields):
     else:
         costs = " and ".join(map(_cost, guarantees))
         sentences = [f"Published under {costs}, by {made}: {what}.", *dict.fromkeys(map(_protects, guarantees))]
-        sentences.append("Not covered by the guarantee: models and other results computed from the records.")
+        own = [fact["text"] for fact in fields["published"]["facts"] if fact["name"] == NOT_COVERED]
+        not_covered = "; ".join([*own, "models and other results computed from the records"])
+        sentences.append(f"Not covered by the guarantee: {not_covered}.")
     return " ".join([*sentences, _total(fields["ledger"])])
 
 

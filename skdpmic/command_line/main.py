@@ -18,7 +18,7 @@ from skdpmic.command_line.printed import UnfailingStream, show, write_all_letter
 from skdpmic.command_line.spending import DeclinedError
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
-_UNSHOWN = "its result could not be printed, and was written to no file; it follows on stderr"
+_UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
 
 
 class Run(NamedTuple):
