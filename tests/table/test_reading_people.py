@@ -192,6 +192,8 @@ def test_a_dataframe_of_one_column_is_a_column_and_one_of_several_is_none():
     assert read_people(frame, 2, 5).persons.tolist() == expected
     with pytest.raises(ValueError, match=r"groups should be a 1d array, got an array of shape \(5, 2\) instead"):
         read_people(frame.assign(also=1), 2, 5)
+    with pytest.raises(ValueError, match=r"groups should be a 1d array, got an array of shape \(5, 2\) instead"):
+        read_people(pd.MultiIndex.from_frame(frame.assign(also=1)), 2, 5)
 
 
 def test_labels_that_cannot_be_compared_are_refused_without_being_told():

@@ -46,6 +46,7 @@ def open_series(values, name):
         _check_one_column(frame.shape, name)
         return open_column(frame[:, 0])
     if _is_of_pandas(values):
+        _check_one_column((len(values), getattr(values, "nlevels", 1)), name)
         values = sys.modules["pandas"].Series(values)
     if nw.dependencies.is_into_series(values):
         return open_column(values)
