@@ -176,7 +176,7 @@ def failing(what, monkeypatch):
             def lost(self):
                 raise OSError("the ledger cannot be read")
 
-            patched.setattr(BudgetLedger, "remaining", lost)
+            patched.setattr(BudgetLedger, "entries", lost)
         yield
 
 
