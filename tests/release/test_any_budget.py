@@ -213,7 +213,8 @@ UNINFORMATIVE = ("two parties with reports", "two parties, nothing published", "
 
 @pytest.mark.slow
 def test_only_the_reports_of_a_tiny_budget_are_refused(tmp_path):
-    ledger, refused = BudgetLedger(tmp_path / "ledger.db", 10.0, 0.9, composition="basic"), []
+    ledger = BudgetLedger(tmp_path / "ledger.db", 10.0, 0.9, composition="basic", max_rows_per_person=2)
+    refused = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, release in RELEASES.items():
