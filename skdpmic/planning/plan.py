@@ -187,7 +187,7 @@ def plan_release(
     How accurate are the shares in a private summary of 10 columns and 10,000 people?
 
     >>> plan_release(n_samples=10_000, n_features=10, epsilon=0.1, release="summary")[0].error
-    0.0624
+    0.0625
     """
     public = (n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, mean_weight, signal)
     request = checked(Request(*public))
