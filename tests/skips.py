@@ -50,6 +50,7 @@ REASONS = {
     "too long for uncompiled code": 1,
     # Versions:
     "scipy 1.15 or later": 1,
+    "this version of Polars does not have all of its types yet": 2,
     "this version of Polars does not have the protocol of Arrow yet": 2,
     # What pip does not install with the package, but .ci/run does:
     "no PostgreSQL server is installed: apt-get install postgresql": 1,

@@ -6,7 +6,7 @@ import numpy as np
 
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OBJECTS, OTHER, TEXT, Column, ColumnSource
-from skdpmic.table.normal_form.of_numpy import objects_of, of_objects
+from skdpmic.table.normal_form.of_numpy import compressed, objects_of, of_objects
 
 
 def of_polars(series):
@@ -23,7 +23,7 @@ def of_polars(series):
         return ColumnSource(NUMBERS, lambda: _read_polars(series, NUMBERS), BOOLEANS)
     if dtype.is_numeric():
         is_wide = name == "Decimal" or name.endswith("128")  # which numpy does not have
-        return ColumnSource(NUMBERS, lambda: (_read_distinct if is_wide else _read_polars)(series, NUMBERS))
+        return ColumnSource(NUMBERS, lambda: (_read_wide if is_wide else _read_polars)(series, NUMBERS))
     if name in ("String", "Categorical", "Enum"):
         labels = (tuple(dtype.categories) or None) if name == "Enum" else None
         return ColumnSource(TEXT, lambda: _read_distinct(series.cast(_polars().String), TEXT), labels)
@@ -40,8 +40,13 @@ def _read_polars(series, kind, unit=None):
     return Column(kind, filled, missing | np.isnan(filled) if filled.dtype.kind == "f" else missing)
 
 
+def _read_wide(series, kind):
+    """Numbers of which numpy has no type, as those of Python."""
+    return compressed(kind, objects_of(series.to_list()), series.is_null().to_numpy())
+
+
 def _read_distinct(series, kind):
-    """Values of which numpy has no type, each converted once."""
+    """Texts, each converted once."""
     polars = _polars()
     distinct = series.unique().drop_nulls()
     numbers = polars.int_range(len(distinct), dtype=polars.UInt32, eager=True)
