@@ -480,7 +480,7 @@ MUTANTS = [
            "ColumnSource(_of_entries(dtype).kind, lambda: _read_categorical(series), tuple(dtype.categories))", "table/test_mixed_tables.py::test_labels_that_pandas_found_are_not_public"),
     Mutant("seconds", "whole + rest / float(_PARTS[unit])", "counts / float(_PARTS[unit])",
            "_utils/test_readable.py::test_an_instant_has_the_same_seconds_in_every_unit"),
-    Mutant("read_numpy", "np.isnat(array)", "np.zeros(len(array), dtype=np.bool_)",
+    Mutant("read_numpy", "np.isnat(native)", "np.zeros(len(native), dtype=np.bool_)",
            "_utils/test_readable.py::test_missing_dates_are_a_part_of_their_own"),
     Mutant("LogRange.place", "np.copysign(np.log1p(np.abs(values)), values)", "np.log1p(np.abs(values))",
            "table/test_axes.py::test_logarithms_keep_sign_and_order"),
