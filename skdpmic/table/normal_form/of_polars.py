@@ -23,10 +23,10 @@ def of_polars(series):
         return ColumnSource(NUMBERS, lambda: _read_polars(series, NUMBERS), BOOLEANS)
     if dtype.is_numeric():
         is_wide = name == "Decimal" or name.endswith("128")  # which numpy does not have
-        return ColumnSource(NUMBERS, lambda: (_read_wide if is_wide else _read_polars)(series, NUMBERS))
+        return ColumnSource(NUMBERS, lambda: _read_wide(series) if is_wide else _read_polars(series, NUMBERS))
     if name in ("String", "Categorical", "Enum"):
         labels = (tuple(dtype.categories) or None) if name == "Enum" else None
-        return ColumnSource(TEXT, lambda: _read_distinct(series.cast(_polars().String), TEXT), labels)
+        return ColumnSource(TEXT, lambda: _read_texts(series.cast(_polars().String)), labels)
     kind = OBJECTS if name == "Object" else BYTES if name == "Binary" else OTHER
     return ColumnSource(kind, lambda: of_objects(objects_of(series.to_list()), kind))
 
@@ -40,18 +40,18 @@ def _read_polars(series, kind, unit=None):
     return Column(kind, filled, missing | np.isnan(filled) if filled.dtype.kind == "f" else missing)
 
 
-def _read_wide(series, kind):
+def _read_wide(series):
     """Numbers of which numpy has no type, as those of Python."""
-    return compressed(kind, objects_of(series.to_list()), series.is_null().to_numpy())
+    return compressed(NUMBERS, objects_of(series.to_list()), series.is_null().to_numpy())
 
 
-def _read_distinct(series, kind):
-    """Texts, each converted once."""
+def _read_texts(series):
+    """Texts, each different one converted once."""
     polars = _polars()
     distinct = series.unique().drop_nulls()
     numbers = polars.int_range(len(distinct), dtype=polars.UInt32, eager=True)
     places = series.replace_strict(distinct, numbers, default=0, return_dtype=polars.UInt32)
-    return Column(kind, objects_of(distinct.to_list()), series.is_null().to_numpy(), places.to_numpy())
+    return Column(TEXT, objects_of(distinct.to_list()), series.is_null().to_numpy(), places.to_numpy())
 
 
 def _polars():
