@@ -173,7 +173,7 @@ def types(session):
 
 @nox.session(default=False)
 def dist(session):
-    """The wheel that is built from the sdist holds the package and nothing else; the sdist holds all that tests read."""
+    """The wheel that the sdist makes holds the package and nothing else; the sdist holds all that tests read."""
     session.install("build", "twine")
     with tempfile.TemporaryDirectory() as made_here:
         folder = session.posargs[0] if session.posargs else made_here
