@@ -12,14 +12,13 @@ import pytest
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 ESTIMATORS = (
     DPMICScorer,
     DPMICSelector,
     PrivateCorrelation,
-    PrivateForwardSelector,
     PrivateGridSearch,
     PrivatePC,
     PrivateSelectKBest,
@@ -32,7 +31,7 @@ OWN_TEXTS = {
     "bounds": ["PrivatePC", "RandomizedResponse"],  # not always needed; equal parts, never from the data
     "c": ["DPMICScorer"],  # which may have noisy tables
     "categories": ["DPMICScorer DPMICSelector PrivateSelectKBest", "PrivatePC", "RandomizedResponse"],
-    "classes": ["PrivateForwardSelector", "TwoPartyScorer"],  # two at most; never from the data
+    "classes": ["TwoPartyScorer"],  # never from the data
     "correction": ["DPMICScorer"],  # the same
     "delta": ["DPMICScorer DPMICSelector", "PrivateSelectKBest"],  # which need none
     "epsilon": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],  # of what is said there

@@ -3,8 +3,8 @@
 from matplotlib.figure import Figure
 
 from benchmarks.selection.ways import NOT_PRIVATE
-from benchmarks.sets.ways import FORWARD, RIVAL, SINGLE
-from benchmarks.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, WIDTH, legible
+from benchmarks.sets.ways import RIVAL, SINGLE
+from benchmarks.style import BLACK, BLUE, GREY, ORANGE, PURPLE, SKY, WIDTH, legible
 
 _LINES = {
     "auto": {"color": BLUE, "marker": "o", "linewidth": 2.4, "label": "PrivateSelectKBest, default"},
@@ -12,7 +12,6 @@ _LINES = {
     "joint": {"color": SKY, "marker": "^", "linestyle": "dashdot", "label": "joint scores"},
     "redundancy 1": {"color": ORANGE, "marker": "v", "label": "less redundancy (removed)"},
     RIVAL: {"color": PURPLE, "marker": "D", "label": "Kendall less redundancy (Dick et al. 2023)"},
-    FORWARD: {"color": GREEN, "marker": "X", "label": "PrivateForwardSelector"},
 }
 _FREE = {
     "forward, boosting": {"color": BLACK, "linestyle": "solid", "label": "forward selection by boosting"},

@@ -5,10 +5,10 @@ import pandas
 
 from benchmarks.selection.report import summarise, table, where
 from benchmarks.selection.ways import NOT_PRIVATE
-from benchmarks.sets.ways import FORWARD, FREE, NEED_ORDER, PRIVATE, REMOVED, RIVAL, SINGLE
+from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, REMOVED, RIVAL, SINGLE
 from benchmarks.sets.worth import load, metric
 
-MAIN = (SINGLE, "joint", "auto", FORWARD, RIVAL, "mRMR, quotient", "forward, boosting", "all columns")
+MAIN = (SINGLE, "joint", "auto", RIVAL, "mRMR, quotient", "forward, boosting", "all columns")
 
 
 def worth(rows):

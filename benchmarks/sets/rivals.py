@@ -9,7 +9,7 @@ Their program takes tau-b, which divides by the pairs that are not tied, with a 
 which is one for columns without ties. With ties one record moves tau-b by any amount (the tests have an example), so
 here it is tau-a, which one record moves by 4 / n at most, ties or none: 4 / n for the first column, 8 / n for the
 later. Labels count in the order of the code book, or of the alphabet, and missing values come first, as in
-PrivateForwardSelector. Classes that have no order cannot be a target.
+PrivateCorrelation. Classes that have no order cannot be a target.
 
 Not here: best subset selection of Roy, Wang and Tewari (2024). Its noise is for a public bound on the coefficients of a
 linear model in bounded columns, which no code book gives, and beyond few columns its sets are the states of a Markov

@@ -5,12 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.selection.ways import DELTA
 from benchmarks.sets import aggregates, free, rivals
 from skdpmic import PrivateSelectKBest
-from skdpmic.correlation import PrivateForwardSelector
 
-SINGLE, FORWARD, RIVAL = "single scores", "forward from one matrix", "Kendall less redundancy"
+SINGLE, RIVAL = "single scores", "Kendall less redundancy"
 
 
 def _best(split, epsilon, seed, **options):
@@ -22,15 +20,6 @@ def best(table, epsilon, seed=None, kind=PrivateSelectKBest, **options):
     """The selector, with what is public about a table."""
     public = table.features | table.target
     return kind(table.k, epsilon=epsilon, random_state=seed, **options, **public)
-
-
-def _forward(split, epsilon, seed):
-    """By PrivateForwardSelector; labels count in the order in which they are public, as one number."""
-    public = {"categories": split.table.features["categories"] or None}
-    if split.table.n_classes is not None:
-        public["classes"] = split.table.target["classes"]
-    options = {"epsilon": epsilon, "delta": DELTA, "random_state": seed, **public}
-    return _chosen(PrivateForwardSelector(split.table.k, **options), split)
 
 
 def _chosen(selector, split):
@@ -45,11 +34,10 @@ PRIVATE = {
     "joint, plain minimum": partial(_best, kind=aggregates.PlainMinimum, criterion="joint"),
     "joint, mean": partial(_best, kind=aggregates.Mean, criterion="joint"),
     "auto": partial(_best, criterion="auto"),
-    FORWARD: _forward,
     RIVAL: rivals.kendall_less_redundancy,
 }
-# Of parameters that the package had until commit 7c8bdd4, where these were measured: they stay in the results.
-REMOVED = ("redundancy 0.5", "redundancy 1")
+# What the package had until commit 7c8bdd4, and until 2dd850, where these were measured: they stay in the results.
+REMOVED = ("redundancy 0.5", "redundancy 1", "forward from one matrix")
 FREE = {
     "mutual information": free.mutual_information,
     "mRMR, difference": free.mrmr_difference,
@@ -62,4 +50,4 @@ FREE = {
     "at random": free.at_random,
 }
 WAYS = PRIVATE | FREE
-NEED_ORDER = (FORWARD, RIVAL)  # of the target: numbers, or two classes
+NEED_ORDER = (RIVAL, "forward from one matrix")  # of the target: numbers, or two classes

@@ -46,16 +46,6 @@ def test_the_table_of_two_parties():
         assert_rounded([truth, *errors], [of[0]["truth"], *(row["mean_error"] for row in of)])
 
 
-def test_the_table_of_forward_selection():
-    kept = by(["table", "n", "way", "epsilon"], results("benchmarks/results/forward.csv"))
-    names = {"six parents, six": "parents", "8, 5": "groups", "six parents, 18": "independent", "24": "alike"}
-    ways = [(way, epsilon) for way in ("forward", "best single, kendall") for epsilon in ("0.3", "1.0", "3.0")]
-    for name, (n, *shares) in shown("docs/choose/correlation.md", "| table | n | forward, ε = 0.3"):
-        table = next(names[start] for start in names if name.startswith(start))
-        of = [kept[table, n.replace(",", ""), *way] for way in [*ways, ("forward", "inf")]]
-        assert_rounded(shares, [row["r2"] for row in of])
-
-
 def test_the_table_of_people_with_several_rows():
     names = ["statistic", "persons", "share_between", "epsilon", "max_rows_per_group"]
     kept = by(names, results("benchmarks/results/people.csv"))

@@ -23,7 +23,6 @@ SCRIPTS = {
     "ends.picture": [],
     "ends.table": ["--repeats", "1"],
     "explain": [],
-    "forward": [],
     "geometric": ["--rule"],
     "make_mic_star": [],
     "paper.binned": ["--runs", "1"],

@@ -35,8 +35,6 @@ class ResultsMixin:
               posterior probability for a uniform prior of the scores. With :class:`PrivateSelectKBest` and gaps: the
               confidence, for each rank by itself, that no feature left out is as good, for any scores; NaN for the last
               feature chosen and those left out, about which nothing is known;
-            - `r2`: with :class:`skdpmic.correlation.PrivateForwardSelector`, the R squared of a linear model with this
-              feature and those before it, as in `r2_path_`;
             - `n_reported`: with :class:`skdpmic.two_party.TwoPartyScorer`, the number of records that reported it;
             - `chosen`: whether a selector keeps it, with the current `k`, `threshold` or `fdr`.
 

@@ -113,19 +113,6 @@ def shown_scores(estimator):
     return Summary(facts, _broken(terms), _features(estimator), order, is_chosen, "feature", (terms,))
 
 
-def shown_forward(selector):
-    """The order of the features of a :class:`PrivateForwardSelector`."""
-    released = (
-        f"Kendall's correlations of {counted(selector.n_features_in_, 'feature')} and the target, which determine the "
-        "order of the features"
-    )
-    chosen, is_chosen = _choice(selector)
-    columns = [*_features(selector), _numbers("R² with those before it", selector._further_columns()["r2"])]
-    facts = _facts(selector, released, noisy="correlation") + chosen
-    terms = selector._terms
-    return Summary(facts, _broken(terms), columns, _ranked(selector), is_chosen, "feature", (terms,))
-
-
 def shown_correlations(estimator):
     """The strongest correlations of a :class:`PrivateCorrelation`."""
     names, pairs = names_of(estimator), np.triu_indices(estimator.n_features_in_, k=1)

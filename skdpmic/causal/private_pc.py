@@ -140,7 +140,6 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     See Also
     --------
     skdpmic.correlation.PrivateCorrelation : Releases the correlations.
-    skdpmic.correlation.PrivateForwardSelector : Selects features for a target from such a matrix.
     skdpmic.plotting.GraphDisplay : Plots the graph.
 
     Notes

@@ -1,4 +1,4 @@
-"""A private correlation matrix of all columns, and forward feature selection from it."""
+"""A private correlation matrix of all columns."""
 
 import lazy_loader
 

@@ -1,4 +1,3 @@
-from .forward_selector import PrivateForwardSelector
 from .private_correlation import PrivateCorrelation
 
-__all__ = ["PrivateCorrelation", "PrivateForwardSelector"]
+__all__ = ["PrivateCorrelation"]

@@ -125,8 +125,6 @@ class KendallRelease:
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""
         ranks = records.map_features(_ranks, n_jobs)
-        if records.target is not None:
-            ranks.append(mid_ranks(records.target.values))
         sums = concordances(ranks, n_jobs, records.progress)
         noisy = np.empty((self.n_columns, self.n_columns))
         above = np.triu_indices(self.n_columns)
@@ -144,7 +142,6 @@ class PrivateMatrixEstimator(PrivateEstimator):
     """An estimator that releases a noisy matrix of Kendall's correlations, and results computed from it."""
 
     _computed = "kendall"
-    _n_targets = 0  # number of columns of the matrix that are not features
 
     def noise_scale_for(self, n_samples: int, n_features: int) -> float:
         """Compute `noise_scale_` of a fit to a table of this shape: the standard deviation of each correlation's noise.
@@ -163,10 +160,9 @@ class PrivateMatrixEstimator(PrivateEstimator):
         """
         self._check_parameters()
         check_whole(n_samples, "n_samples", 4)
-        check_whole(n_features, "n_features", 2 - self._n_targets)
+        check_whole(n_features, "n_features", 2)
         each = self.max_rows_per_group or 1
-        n_columns = int(n_features) + self._n_targets
-        budget = (self.epsilon, self.delta, n_columns, int(n_samples) * each, each)
+        budget = (self.epsilon, self.delta, int(n_features), int(n_samples) * each, each)
         return NoisyConcordances.for_budget(*budget).noise_scale
 
     def _facts(self):
@@ -187,7 +183,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
         return table
 
     def _release_for(self, n_features, n_groups, n_classes):
-        return KendallRelease(self.epsilon, self.delta, n_features + self._n_targets)
+        return KendallRelease(self.epsilon, self.delta, n_features)
 
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
@@ -205,7 +201,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self._n_targets > 0
+        tags.target_tags.required = False
         return tags
 
     def _warn_that_noise_drowns(self, what, mechanism, shape, advice, stacklevel):

@@ -100,7 +100,6 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
 
     See Also
     --------
-    PrivateForwardSelector : Selects complementary features from such a matrix.
     private_score : Scores one pair of columns.
 
     Notes

@@ -20,7 +20,7 @@ from skdpmic import (
     private_score,
 )
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.table.strata import read_strata
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
@@ -185,7 +185,6 @@ WAYS = {
     "sketch": lambda X: RangeGridSketch(n_features=2, **PUBLIC).update(X, SHARES),
     "matrix": lambda X: PrivateCorrelation().fit(X),
     "graph": lambda X: PrivatePC().fit(X),
-    "forward": lambda X: PrivateForwardSelector(k=1).fit(X, SHARES),
     "bounds": lambda X: private_bounds(X, epsilon=9),
     "reports": lambda X: RandomizedResponse(bounds=(0, 1)).fit(X),
     "pipeline": lambda X: make_pipeline(DPMICScorer(**PUBLIC)).fit(X, SHARES),
@@ -247,7 +246,6 @@ WAYS_OF_TARGETS = {
     "beside a LazyFrame": lambda y: DPMICScorer(**NAMED).fit(LAZY, y),
     "ranks": lambda y: DPMICScorer(statistic="kendall").fit(X, y),
     "sketch": lambda y: RangeGridSketch(n_features=2, **PUBLIC).update(X, y),
-    "forward": lambda y: PrivateForwardSelector(k=1).fit(X, y),
     "two parties": lambda y: TwoPartyScorer(target_bounds=(0, 1))._read_target(y, N),
     "bounds": lambda y: private_bounds(y, epsilon=9),
     "pair": lambda y: private_score(SHARES, y, bounds=((0, 1), (0, 1)), epsilon=1),

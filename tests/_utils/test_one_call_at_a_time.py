@@ -16,7 +16,7 @@ from sklearn.linear_model import Ridge
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest, PublicEncoder
 from skdpmic._utils import rollback
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
@@ -63,7 +63,6 @@ CALLS = [  # an estimator, what is going on, and what another thread asks for
     *[(kind, lambda estimator: estimator.fit(FRAME), lambda estimator: estimator.fit(FRAME)) for kind in
       (partial(PrivateCorrelation, epsilon=9), partial(PrivatePC, epsilon=9), partial(PublicEncoder, bounds=(0, 1)),
        partial(RandomizedResponse, bounds=(0, 1)))],
-    (partial(PrivateForwardSelector, 1, epsilon=9), SCORES["fit"], SCORES["fit"]),
     (TwoPartyScorer, lambda estimator: estimator.fit(SENT, Y), lambda estimator: estimator.fit(SENT, Y)),
     (partial(PrivateGridSearch, Ridge(), {"alpha": [1.0]}), SCORES["fit"], SCORES["fit"]),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from tests.select_names import SelectNames
 
 N, D = 60, 30
@@ -53,7 +53,6 @@ FITS = {
         ["{}/30 columns", "pass 2: {}/30 noisy tables"],
     ),
     "correlation": (PrivateCorrelation(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
-    "forward": (PrivateForwardSelector(), fit, ["{}/30 columns", "pass 2: {}/496 pairs of columns"]),
     "graph": (PrivatePC(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
     "workers": (DPMICScorer(**PUBLIC, n_jobs=2), fit_long, ["{}/30 columns"]),
     "workers of a matrix": (
@@ -148,7 +147,7 @@ def test_columns_that_are_counted_are_no_columns_that_are_scored(capsys):
 def test_other_values_are_refused_before_the_charge(verbose, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=10)
     search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_subsets=2, ledger=ledger)
-    estimators = [DPMICScorer(**PUBLIC, ledger=ledger), PrivateForwardSelector(ledger=ledger), search]
+    estimators = [DPMICScorer(**PUBLIC, ledger=ledger), PrivateCorrelation(ledger=ledger), search]
     for estimator in estimators:
         with pytest.raises(ValueError, match=f"verbose must be an int >= 0, got {verbose!r}"):
             estimator.set_params(verbose=verbose).fit(X, Y)

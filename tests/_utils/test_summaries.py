@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse
 from tests.folding import each
 from tests.select_names import SelectNames
@@ -45,7 +45,6 @@ ESTIMATORS = {
     "joint": SelectNames(**PUBLIC, k=3, criterion="joint"),
     "exponential": SelectNames(**PUBLIC, k=20, delta=0.01),
     "correlation": PrivateCorrelation(),
-    "forward": PrivateForwardSelector(k=3),
     "graph": PrivatePC(),
     "search": search(),
     "reports": RandomizedResponse(epsilon=5.0, bounds=(0, 1)),
@@ -223,15 +222,6 @@ def test_an_alpha_that_cannot_be_is_said_not_raised():
     assert released(private).facts["Edges"] == "alpha must be a number in (0, 1), got 2."
 
 
-def test_a_forward_order_is_shown_with_its_path(fitted):
-    selector = fitted["forward"]
-    shown = released(selector)
-    order = np.argsort(selector.ranking_)
-    assert [row[:2] for row in shown.rows] == [
-        [NAMES[j], f"{r2:.4f}"] for j, r2 in zip(order[:20], selector.r2_path_[:20], strict=True)
-    ]
-
-
 def test_a_search_shows_its_choice_and_what_it_cost_with_the_refit(fitted):
     shown = released(fitted["search"])
     assert shown.facts["Chosen"] == f"selectnames__k={fitted['search'].best_params_['selectnames__k']}"
@@ -309,7 +299,7 @@ def test_ranks_look_at_no_bounds_so_these_break_nothing():
     assert "No privacy" not in section(DPMICScorer(statistic="kendall", bounds="data").fit(FRAME, Y))
 
 
-@pytest.mark.parametrize("estimator", [PrivateCorrelation, PrivateForwardSelector, PrivatePC])
+@pytest.mark.parametrize("estimator", [PrivateCorrelation, PrivatePC])
 def test_a_matrix_without_privacy_says_so(estimator):
     with pytest.warns(PrivacyLeakWarning):
         assert "random_state was set" in section(estimator(random_state=0).fit(FRAME, Y))
@@ -361,7 +351,7 @@ def test_parameters_of_any_length_are_shown_in_short():
 # --- Nothing else ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["correlation", "forward", "graph"])
+@pytest.mark.parametrize("name", ["correlation", "graph"])
 def test_equal_noisy_matrices_leave_equal_html(name, monkeypatch):
     """Of scores, tests/selection/test_nothing_raw_remains.py compares the HTML."""
     noisy = np.linspace(-0.4, 0.4, (D + 1) * (D + 2) // 2)

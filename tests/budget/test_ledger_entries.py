@@ -20,7 +20,7 @@ from skdpmic import (
 )
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import rho_for
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
@@ -130,10 +130,6 @@ RELEASES = {
     "correlations": (
         lambda ledger: PrivateCorrelation(epsilon=0.5, delta=DELTA, ledger=ledger).fit(X),
         ("PrivateCorrelation", DELTA, N, D, RHO, "kendall", "matrix", "gaussian", None),
-    ),
-    "a forward choice": (
-        lambda ledger: PrivateForwardSelector(k=2, epsilon=0.5, delta=DELTA, ledger=ledger).fit(X, Y),
-        ("PrivateForwardSelector", DELTA, N, D, RHO, "kendall", "matrix", "gaussian", None),
     ),
     "a graph of numbers": (
         lambda ledger: PrivatePC(epsilon=0.5, delta=DELTA, ledger=ledger).fit(X),

@@ -28,7 +28,7 @@ from skdpmic import (
 from skdpmic.cards.card_format import KEYS
 from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from tests.folding import each
 
@@ -42,7 +42,6 @@ ESTIMATORS = {
     "selector": lambda **more: DPMICSelector(1, epsilon=2.0, **PUBLIC, **more),
     "scorer": lambda **more: DPMICScorer(epsilon=2.0, delta=1e-6, mechanism="gaussian", **PUBLIC, **more),
     "correlation": lambda **more: PrivateCorrelation(epsilon=2.0, **more),
-    "forward": lambda **more: PrivateForwardSelector(1, epsilon=2.0, **more),
     "graph": lambda **more: PrivatePC(epsilon=2.0, **more),
 }
 PLACE = Path(__file__).parents[2] / "docs" / "reference" / "privacy_card.md"
@@ -102,7 +101,7 @@ def test_the_first_guarantee_is_that_of_the_release(name, cards):
     guarantee = fields["guarantees"][0]
     epsilon = 4.0 if name == "reports" else 2.0
     assert guarantee["epsilon"] == epsilon
-    assert guarantee["delta"] == (1e-6 if name in ("scorer", "correlation", "forward", "graph") else 0.0)
+    assert guarantee["delta"] == (1e-6 if name in ("scorer", "correlation", "graph") else 0.0)
     assert guarantee["model"] == ("local" if name == "reports" else "central")
     assert guarantee["n"] == (None if name in ("search", "reports") else N)
     assert (guarantee["unit"], guarantee["rows_per_person"]) == ("record", None)
@@ -178,9 +177,8 @@ def test_a_seed_of_any_estimator_is_said_for_good(name):
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-@each("kind", [partial(DPMICScorer, bounds=(0, 1)), partial(PrivateForwardSelector, 1)])
-def test_labels_that_were_read_from_the_data_are_said_for_good(kind):
-    fitted = kind(classes="data").fit(X, Y > 0.3).set_params(classes=[0, 1])
+def test_labels_that_were_read_from_the_data_are_said_for_good():
+    fitted = DPMICScorer(bounds=(0, 1), classes="data").fit(X, Y > 0.3).set_params(classes=[0, 1])
     assert release_card(fitted).fields["broken_by"] == ["classes"]
 
 
@@ -400,6 +398,5 @@ def test_equal_releases_of_different_tables_have_equal_cards(monkeypatch):
         "skdpmic.correlation.kendall_release.NoisyConcordances.release",
         lambda self, sums, source: np.linspace(-0.4, 0.4, len(sums)),
     )
-    for kind in ("correlation", "forward"):
-        texts = {release_card(ESTIMATORS[kind]().fit(table, Y)).to_json() for table in (X, X[::-1], X**2)}
-        assert len(texts) == 1
+    texts = {release_card(ESTIMATORS["correlation"]().fit(table, Y)).to_json() for table in (X, X[::-1], X**2)}
+    assert len(texts) == 1

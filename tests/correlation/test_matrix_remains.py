@@ -13,14 +13,12 @@ from functools import partial
 import joblib
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
-from sklearn.pipeline import Pipeline
 
 from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation import kendall_release as concordance
 from skdpmic.correlation import kendall_release as noisy_matrix
 from skdpmic.selection.base import PrivateEstimator
@@ -28,8 +26,7 @@ from skdpmic.selection.column_selection import ColumnSelectionMixin
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, D = 60, 5
-KINDS = [PrivateCorrelation, partial(PrivateForwardSelector, k=2), partial(PrivateForwardSelector, k=2, n_jobs=2)]
-KINDS += [PrivatePC]
+KINDS = [PrivateCorrelation, partial(PrivateCorrelation, n_jobs=2), PrivatePC]
 
 
 def neighbours():
@@ -99,11 +96,11 @@ def test_nothing_is_as_long_as_the_data_and_no_sum_is_there_without_noise(make, 
 # --- Interrupts -----------------------------------------------------------------------------------------------------
 
 CLASSES = (PrivateEstimator, noisy_matrix.PrivateMatrixEstimator, noisy_matrix.KendallRelease, ColumnSelectionMixin)
-CLASSES += (PrivateCorrelation, PrivateForwardSelector, concordance.NoisyConcordances, GraphResultMixin, PrivatePC)
+CLASSES += (PrivateCorrelation, concordance.NoisyConcordances, GraphResultMixin, PrivatePC)
 
 
 @pytest.mark.parametrize("before", ["new", "fitted"])
-@pytest.mark.parametrize("make", [*KINDS[:2], PrivatePC])
+@pytest.mark.parametrize("make", [PrivateCorrelation, PrivatePC])
 @pytest.mark.combinations
 def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(make, before):
     X, y = neighbours()[0]
@@ -147,17 +144,10 @@ def test_no_two_hashes_agree_and_copies_have_the_same_attributes(make, tmp_path)
         assert repr(vars(other)) == repr(vars(fitted))
 
 
-def test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table(tmp_path):
-    X, y = neighbours()[0]
-    memory = joblib.Memory(tmp_path / "cache", verbose=0)
-    pipeline = Pipeline([("private", PrivateForwardSelector(k=2)), ("model", Ridge())], memory=memory)
-    assert len({pipeline.fit(X, y)["private"].noisy_correlation_[0, 1] for _ in range(3)}) == 3
-
-
 # --- Errors ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [*KINDS[:2], PrivatePC])
+@pytest.mark.parametrize("make", [PrivateCorrelation, PrivatePC])
 def test_no_traceback_of_bad_data_holds_a_value(make):
     X, y = neighbours()[0]
     bad = X.astype(object)

@@ -10,7 +10,7 @@ from scipy import sparse, stats
 from sklearn.base import clone
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation.kendall_release import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from tests.naive_ranks import naive_tau
@@ -279,20 +279,18 @@ def assert_refused(estimator, table, error, message, ledger):
 
 
 @pytest.mark.parametrize("is_fitted", [False, True])
-@pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
 @pytest.mark.parametrize("change, message", WRONG)
 @pytest.mark.combinations
-def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, kind, is_fitted, tmp_path):
+def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, is_fitted, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        estimator = kind().fit(X, X[:, 0]) if is_fitted else kind()
+        estimator = PrivateCorrelation().fit(X, X[:, 0]) if is_fitted else PrivateCorrelation()
         estimator.set_params(**({"ledger": ledger} | change))
         assert_refused(estimator, X, (ValueError, TypeError), message, ledger)
 
 
-@pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
-def test_wrong_tables_are_refused_without_a_charge_or_a_change(kind, tmp_path):
+def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     array = pytest.importorskip("dask.array")
     tables = [
@@ -306,7 +304,7 @@ def test_wrong_tables_are_refused_without_a_charge_or_a_change(kind, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for table, error, message in tables:
-            assert_refused(kind(ledger=ledger), table, error, message, ledger)
+            assert_refused(PrivateCorrelation(ledger=ledger), table, error, message, ledger)
 
 
 def test_one_column_has_no_correlations():
@@ -314,21 +312,19 @@ def test_one_column_has_no_correlations():
         PrivateCorrelation().fit(X[:, :1])
 
 
-@pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
-def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
+def test_noise_that_drowns_everything_is_told_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message="k=10 is greater")
         with pytest.raises(
             UserWarning, match=r"noise will exceed the signal: with n_samples=60, n_features=4 and epsilon=0\.1"
         ):
-            kind(epsilon=0.1, ledger=ledger).fit(X, X[:, 0])
+            PrivateCorrelation(epsilon=0.1, ledger=ledger).fit(X, X[:, 0])
         assert ledger.entries() == []
-        kind(epsilon=9.0, ledger=ledger).fit(X, X[:, 0])
+        PrivateCorrelation(epsilon=9.0, ledger=ledger).fit(X, X[:, 0])
     assert len(ledger.entries()) == 1
     with pytest.warns(UserWarning, match="noise will exceed the signal") as caught:
-        kind(epsilon=0.1).set_params(**({"k": 1} if kind is PrivateForwardSelector else {})).fit(X, X[:, 0])
+        PrivateCorrelation(epsilon=0.1).fit(X, X[:, 0])
     assert caught[0].filename == __file__
 
 
@@ -340,25 +336,21 @@ def test_more_rows_than_sums_of_pairs_are_exact_for_are_refused_before_the_charg
     assert ledger.entries() == []
 
 
-@pytest.mark.parametrize("kind", [PrivateCorrelation, PrivateForwardSelector])
-def test_a_delta_above_one_over_n_is_told(kind):
+def test_a_delta_above_one_over_n_is_told():
     with pytest.warns(UserWarning, match="delta=0.1 is above 1 / n"):
-        kind(delta=0.1).fit(X, X[:, 0])
+        PrivateCorrelation(delta=0.1).fit(X, X[:, 0])
 
 
 def test_the_noise_is_known_before_there_is_a_table(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     private = PrivateCorrelation(epsilon=0.7, delta=1e-5, ledger=ledger)
     assert private.noise_scale_for(N, D) == clone(private).fit(X).noise_scale_
-    selector = PrivateForwardSelector(k=1, epsilon=0.7, delta=1e-5)
-    assert selector.noise_scale_for(N, D) == selector.fit(X, X[:, 0]).noise_scale_
     people = PrivateCorrelation(max_rows_per_group=2)
     assert people.noise_scale_for(N // 2, D) == people.fit(X, groups=np.arange(N) // 2).noise_scale_
     assert len(ledger.entries()) == 1
     for wrong in ({"n_samples": 3}, {"n_samples": 10.5}, {"n_features": 1}, {"n_features": True}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be an int >= "):
             private.noise_scale_for(**({"n_samples": 10, "n_features": 5} | wrong))
-    assert PrivateForwardSelector().noise_scale_for(100, 1) > 0
 
 
 def test_the_text_is_short():

@@ -21,7 +21,7 @@ from skdpmic import (
     private_summary,
 )
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
@@ -162,7 +162,6 @@ RELEASES = {
     "summary": summary,
     "search": search,
     "correlations": of_matrix(PrivateCorrelation),
-    "forward": of_matrix(PrivateForwardSelector, takes_y=True),
     "causes of numbers": of_matrix(PrivatePC),
     "causes of labels": of_matrix(PrivatePC, categories=True),
     "reports": response,

@@ -26,7 +26,7 @@ from skdpmic import (
     private_score,
 )
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
@@ -328,16 +328,6 @@ def _():
     return kept(matrix.fit(numbers()[0], groups=np.arange(N) // 3))
 
 
-for table in ("numbers", "two classes"):
-
-    def forward(table=table):
-        make, public = TABLES[table]
-        selector = PrivateForwardSelector(k=2, epsilon=5, classes=public.get("classes"), **SEED)
-        return kept(selector.fit(*make()), "get_support")
-
-    case("forward", table)(forward)
-
-
 @case("causes of numbers")
 def _():
     graph = PrivatePC(epsilon=9, **SEED).fit(numbers(2000)[0])
@@ -416,7 +406,6 @@ def _():
             PrivateSelectKBest(k=2, epsilon=0.3, **parameters, **paid, **NUMERIC).fit(X, y)
         DPMICScorer(epsilon=2, max_rows_per_group=2, **paid, **NUMERIC).fit(X, y, groups=np.arange(200) // 3)
         PrivateCorrelation(epsilon=0.7, **paid).fit(X)
-        PrivateForwardSelector(k=2, epsilon=0.6, **paid).fit(X, y)
         PrivatePC(epsilon=0.8, **paid).fit(X)
         PrivatePC(epsilon=0.8, categories={j: [0, 1] for j in range(D)}, **paid).fit((X > 0.5).astype(int))
         RandomizedResponse(epsilon=1.5, bounds=(0, 1), **paid).fit(X).transform(X)

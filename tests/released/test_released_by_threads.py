@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import polars  # noqa: F401  # scikit-learn fails in one thread while another imports it
 import pytest
 
 from tests.released.cases import CASES

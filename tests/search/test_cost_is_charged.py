@@ -35,7 +35,6 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.budget.filters import Cost, round_up
-from skdpmic.correlation import PrivateForwardSelector
 from skdpmic.privacy.parameters import exact
 from tests.search.test_cost_of_searches import table
 
@@ -89,10 +88,6 @@ def function(draw):
     return SelectKBest(draw.choice(ways), k=1), {"score_func": ways}
 
 
-def matrix(draw):
-    return PrivateForwardSelector(1, epsilon=0.2, delta=1e-5), {"epsilon": [0.1, 0.2], "delta": [1e-5, 1e-4]}
-
-
 DISTRIBUTIONS = {"epsilon": stats.uniform(0.1, 0.3), "k": stats.randint(1, 3), "B": stats.uniform(8, 12)}
 
 
@@ -124,7 +119,7 @@ def placed(draw, step):
 
 def drawn_search(draw):
     """A search, cross-validation or fit; whether its cost is exact; how to run it."""
-    step, tried = draw.choice([names, names, names, scores, function, matrix])(draw)
+    step, tried = draw.choice([names, names, names, scores, function])(draw)
     estimator, path, is_exact = placed(draw, step)
     path = path if is_exact else "select__"
     kind = draw.choice([GridSearchCV, GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV,

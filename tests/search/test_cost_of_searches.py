@@ -49,7 +49,6 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.budget.filters import Cost, round_up
-from skdpmic.correlation import PrivateForwardSelector
 from skdpmic.privacy.composition import epsilon_of
 from skdpmic.privacy.parameters import exact
 
@@ -459,7 +458,6 @@ IN_ZCDP = {
     "names one by one": PrivateSelectKBest("all", epsilon=0.3, criterion="joint", **PUBLIC),
     "names, with a delta that is used": PrivateSelectKBest("all", epsilon=0.3, delta=0.1, **PUBLIC),
     "a function": partial(dp_mic_regression, epsilon=0.3, **PUBLIC),
-    "a matrix": PrivateForwardSelector(k=1, epsilon=0.3, delta=1e-6),
 }
 
 

@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.feature_selection import SelectKBest, f_regression
 
 from skdpmic import DPMICSelector, PrivateSelectKBest
-from skdpmic.correlation import PrivateForwardSelector
 from tests.folding import each
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -22,7 +21,6 @@ KNOWN = {"k": 2, "epsilon": math.inf, "bounds": (0, 1), "target_bounds": (0, 2)}
 SELECTORS = {
     "names": PrivateSelectKBest(**KNOWN),
     "scores": DPMICSelector(**KNOWN),
-    "forward": PrivateForwardSelector(2, epsilon=1e6, delta=1e-6),
 }
 HOLES = np.where(RNG.random((N, 5)) < 0.2, np.nan, X)
 EXPECTED = np.where([False, True, False, True, False], HOLES, 0.0)

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse
 
 # The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
@@ -45,7 +45,6 @@ SETTINGS = [  # each estimator, kind of target, mechanism and way to release
     PrivateSelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
     PrivateSelectKBest(**CONTINUOUS, k=2, criterion="joint"),
     PrivateCorrelation(),
-    PrivateForwardSelector(k=1),
     RandomizedResponse(bounds=(-10, 10)),
     PrivatePC(),
 ]

@@ -9,7 +9,6 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
-from skdpmic.correlation import PrivateForwardSelector
 from skdpmic.release.repeated_choices import ReleasedScores, chances_among_best
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
@@ -37,7 +36,6 @@ FITTED = {
     "people": lambda: DPMICScorer(**PUBLIC, max_rows_per_group=2).fit(FRAME, Y, groups=np.arange(400) // 2),
     "selector": lambda: DPMICSelector(2, **PUBLIC).fit(FRAME, Y),
     "names": lambda: PrivateSelectKBest(2, **PUBLIC, criterion="single").fit(FRAME, Y),
-    "forward": lambda: PrivateForwardSelector(2, epsilon=50.0).fit(FRAME, Y),
     "two parties": of_reports,
     "two parties, maxima": partial(of_reports, statistic="mtv_r", target_bounds=(0, 1)),
 }
@@ -51,7 +49,6 @@ COLUMNS = {
     "people": SCORED[:5],  # whose rows are dependent
     "selector": [*SCORED, "among_best", "chosen"],
     "names": ["feature", "rank", "gap", "among_best", "chosen"],
-    "forward": ["feature", "rank", "r2", "chosen"],
     "two parties": [*SCORED[:5], "n_reported"],
     "two parties, maxima": [*SCORED[:3], "n_reported"],
 }
@@ -81,7 +78,6 @@ def test_every_column_is_what_the_estimator_has_released_best_first(kind):
         "chosen": lambda: fitted.get_support(),
         "among_best": lambda: among_best(fitted),
         "gap": lambda: np.append(fitted.gaps_, [np.nan] * 4)[np.argsort(order)],
-        "r2": lambda: fitted.r2_path_[np.argsort(order)],
         "n_reported": lambda: fitted.n_reported_,
     }
     for name in COLUMNS[kind][1:]:
@@ -100,9 +96,8 @@ def test_where_names_only_were_released_the_others_share_the_next_rank_in_the_or
     assert frame["chosen"].tolist() == [True, False, False, False, False]
 
 
-@pytest.mark.parametrize("kind", ["selector", "forward"])
-def test_another_k_after_the_fit_changes_what_is_chosen_only(kind):
-    selector = FITTED[kind]()
+def test_another_k_after_the_fit_changes_what_is_chosen_only():
+    selector = FITTED["selector"]()
     before, after = selector.to_frame(), selector.set_params(k=4).to_frame()
     assert before["chosen"].tolist() == [True] * 2 + [False] * 3
     assert after["chosen"].tolist() == [True] * 4 + [False]
@@ -116,7 +111,7 @@ def test_a_choice_that_was_not_released_is_refused():
         selector.set_params(k=3).to_frame()
 
 
-UNFITTED = [DPMICScorer(), DPMICSelector(), PrivateSelectKBest(2), PrivateForwardSelector(), TwoPartyScorer()]
+UNFITTED = [DPMICScorer(), DPMICSelector(), PrivateSelectKBest(2), TwoPartyScorer()]
 
 
 @pytest.mark.parametrize("estimator", UNFITTED, ids=lambda estimator: type(estimator).__name__)

@@ -11,7 +11,7 @@ import pytest
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, private_bounds
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch
 from skdpmic.table.normal_form import containers
 from tests.counting.tables import PUBLIC, TARGETS, mixed_table, relation
@@ -126,7 +126,6 @@ FITS = {
     "ranks": (DPMICScorer(statistic="kendall", **SEEDED), BESIDE),
     "people": (DPMICSelector(2, max_rows_per_group=2, **KNOWN), {"y": Y, "groups": GROUPS}),
     "weights": (PrivateSelectKBest(2, max_weight=1.0, **KNOWN), {"y": Y, "sample_weight": WEIGHTS}),
-    "forward": (PrivateForwardSelector(2, delta=1e-6, **SEEDED), BESIDE),
     "matrix": (PrivateCorrelation(delta=1e-6, **SEEDED), {}),
     "graph": (PrivatePC(delta=1e-6, **SEEDED), {}),
 }
@@ -283,7 +282,6 @@ def test_what_cannot_be_read_whole_is_refused_by_name_before_the_charge(elsewher
         ),
         (PrivateCorrelation(ledger=ledger).fit, "X", {"X": NUMBERS}),
         (PrivatePC(ledger=ledger).fit, "X", {"X": NUMBERS}),
-        (PrivateForwardSelector(1, ledger=ledger).fit, "y", {"X": NUMBERS, "y": Y}),
         (RangeGridSketch(n_features=3, bounds=(0, 1), target_bounds=(0, 1), B=9).update, "X", {"X": NUMBERS, "y": Y}),
     ):
         with pytest.raises(TypeError, match=refusal(name)):

@@ -24,7 +24,7 @@ from skdpmic import (
     private_summary,
 )
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
 from skdpmic.plotting import NoisyCountsDisplay
 from skdpmic.two_party import RandomizedResponse
@@ -110,7 +110,6 @@ WAYS = {
     "sketch": by_sketch,
     "dask": by_dask,
     "function": lambda X, ledger: dp_mic_regression(X, Y, epsilon=1, ledger=ledger, **PUBLIC),
-    "forward": lambda X, ledger: PrivateForwardSelector(1, epsilon=LARGE, ledger=ledger).fit(X, Y),
     "matrix": lambda X, ledger: PrivateCorrelation(epsilon=LARGE, ledger=ledger).fit(X),
     "graph": lambda X, ledger: PrivatePC(epsilon=LARGE, ledger=ledger).fit(X),
     "bounds": lambda X, ledger: private_bounds(X, epsilon=1, ledger=ledger),

@@ -21,7 +21,7 @@ import pytest
 
 from skdpmic import DPMICScorer
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch
 from skdpmic.release.bounds import learnt_bounds
 from skdpmic.table.pair_of_columns import check_pair
@@ -230,8 +230,6 @@ def test_no_record_of_a_target_moves_another(target, container):
     X = np.zeros((N + 1, 1))
     readers = [lambda y: [DPMICScorer(bounds=(0, 1), **public)._records(X, y).target.values]]
     readers.append(lambda y: [TwoPartyScorer(**public)._read_target(y, N + 1).values])
-    if "target_bounds" in public:
-        readers.append(lambda y: [PrivateForwardSelector(k=1)._records(X, y).target.values])
     for read in readers:
         check_others(read, [pool], lambda rows: COLUMNS[container]([row[0] for row in rows]))
 

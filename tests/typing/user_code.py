@@ -35,7 +35,7 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.causal import PrivatePC
-from skdpmic.correlation import PrivateCorrelation, PrivateForwardSelector
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.plotting import (
     GapsDisplay,
@@ -69,7 +69,7 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     assert_type(selector.partial_fit(X, y).publish(), DPMICSelector)
     assert_type(selector.empty_sketch(1000, feature_names=["a"]), RangeGridSketch)
     assert_type(selector.plan(1000, 3).sought, str)
-    make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), PrivateForwardSelector(k=2)).fit(X, y)
+    make_pipeline(SelectKBest(DPMICScorer(epsilon=1)), PrivateSelectKBest(k=2)).fit(X, y)
     PrivateGridSearch(selector, {"k": [1, 2]}, n_subsets=5, scoring="accuracy").fit(X, y).score(X, y)
     assert_type(PrivateCorrelation(1.0, categories={0: ["low", "high"]}).fit(X), PrivateCorrelation)
     alice = RandomizedResponse(0.5, {"age": (0, 120)}, categories={"city": ["Rome", "Bari"]}, ledger=ledger).fit(frame)
