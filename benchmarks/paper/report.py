@@ -28,7 +28,7 @@ OF_TEXT = {
 
 def markdown():
     """The whole report."""
-    known = {name: pd.read_csv(RESULTS / f"{name}.csv") for name in ("tables", "synthetic", "tuning")}
+    known = {name: pd.read_csv(RESULTS / f"{name}.csv") for name in ("tables", "synthetic")}
     parts = [
         "# The paper's experiments: all results",
         "`python -m benchmarks.paper.report` prints this from the CSV files beside it. **Paper** is the number printed "
@@ -48,10 +48,6 @@ def markdown():
         sampling_table(),
         "What the paper's text says of Figure 2 (ε = 1):",
         text_table(known["synthetic"]),
-        "## Tuning (Table 2)",
-        "`python -m benchmarks.paper.tuning --runs 5`, [tuning.csv](tuning.csv). The (c, B) with the least weighted "
-        "sum of errors (Appendix E.2.3), and that sum in square brackets:",
-        tuning_table(known["tuning"]),
         "## The least n at which the noise on one score is small",
         "Mean size of the noise of a shipped MICr-Lap score, and in brackets the n that the paper's noise needs:",
         least_n_table(),
@@ -107,25 +103,6 @@ def text_table(rows):
             numbers = (paper[f"paper_{name}"], paper[name], ours[name])
             body.append([f"{n:,}", mechanism, OF_TEXT[name], *(f"{number:.2g}" for number in numbers)])
     return table(["n", "mechanism", "number", "paper", "reproduced", "shipped"], body)
-
-
-def tuning_table(rows):
-    """The choice of the paper, the best here, the automatic one and the best with the package's noise."""
-    body = []
-    for row in rows.itertuples():
-        ours = ["--", "--"]
-        if pd.notna(row.automatic_B):
-            ours = [
-                f"({row.automatic_c:.4g}, {row.automatic_B:.4g}) [{row.objective_at_automatic:.3g}]",
-                f"({row.shipped_c:.4g}, {row.shipped_B:.4g}) [{row.shipped_objective:.3g}]",
-            ]
-        best = f"({row.reproduced_c:g}, {row.reproduced_B:g}) [{row.reproduced_objective:.3g}]"
-        paper = f"({row.paper_c:g}, {row.paper_B:g})"
-        body.append(
-            [row.mechanism, f"{row.n:,}", f"{row.epsilon:g}", paper, f"{row.objective_at_paper:.3g}", best, *ours]
-        )
-    head = ["mechanism", "n", "ε", "paper", "its sum here", "best here, paper's noise"]
-    return table([*head, "automatic, shipped noise", "best of the grid, shipped noise"], body)
 
 
 def least_n_table():

@@ -25,11 +25,9 @@ SCRIPTS = {
     "explain": [],
     "geometric": ["--rule"],
     "make_mic_star": [],
-    "paper.binned": ["--runs", "1"],
     "paper.report": ["--output", "benchmarks/paper/results/report.md"],
     "paper.synthetic": ["--runs", "1"],
     "paper.tables": ["--runs", "1"],
-    "paper.tuning": ["--n", "25"],
     "people": [],
     "pictures": [],
     "scale": ["lines"],
@@ -42,7 +40,7 @@ SCRIPTS = {
     "tune_defaults": ["choose", "check", "--quick"],
     "two_party": ["--picture"],
 }
-NEEDED = {"causal.compare": "pgmpy", "causal.private_pc": "pgmpy", "causal.report": "pgmpy"}
+NEEDED = {"causal.private_pc": "pgmpy", "causal.report": "pgmpy"}
 WRITES = re.compile(r"savefig\(|to_csv\(|write_text\(|write_csv\(|open\([^)]*\"[wa]\"")
 # They write where a script tells them.
 PARTS = {"output", "store", "ends.report", "paper.plots", "paper.script", "selection.pictures", "selection.report"}
