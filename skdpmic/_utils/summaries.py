@@ -5,13 +5,13 @@ Everything shown was released or is public. Colours follow the surrounding page,
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic._utils.texts import budget, counted, in_html, in_short, names_of, shortened
+from skdpmic.budget.ledger_entry import LedgerEntry
 
 MOST_ROWS = 20
 NOT_COVERED = "Not covered"  # what the guarantee of this release does not cover, besides what none does
@@ -33,22 +33,6 @@ _WHY_BROKEN = {
 _STYLE = (files("skdpmic._utils") / "summaries.css").read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class ReleaseTerms:
-    """The public terms of a release at the time it was made; parameters may have changed since."""
-
-    statistic: str | None  # None for counts
-    noise: str  # name of the mechanism
-    epsilon: float
-    delta: float
-    n_protected: int | None  # records, or people with several rows; None if not stored
-    rows_per_person: int | None  # None if a record is a row
-    broken_by: tuple  # names of the parameters that break the guarantee
-    epsilon_of_target: float | None = None  # part of epsilon spent on the target itself
-    model: str = "central"  # or "local"
-    of: str | None = None  # what the guarantee covers, if not all inputs of the release
-
-
 class Column(NamedTuple):
     """One column of the table of results."""
 
@@ -66,7 +50,7 @@ class Summary(NamedTuple):
     order: Sequence | np.ndarray = ()  # of the rows of the table
     is_marked: np.ndarray | None = None  # which rows are chosen
     unit: str = ""  # what a row is
-    terms: Sequence = ()  # one ReleaseTerms per guarantee; empty if nothing was published
+    entries: Sequence = ()  # one LedgerEntry per guarantee; empty if nothing was published
 
     def all_columns(self):
         """The columns, with marks of the chosen rows."""
@@ -98,19 +82,19 @@ class ShownInNotebooks:
 
 def shown_scores(estimator):
     """Scores, or the names of the best features, of a scorer or selector."""
-    terms, features = estimator._terms, counted(estimator.n_features_in_, "feature")
+    entry, features = estimator._entry, counted(estimator.n_features_in_, "feature")
     n_rows = estimator.n_features_in_
     if not hasattr(estimator, "scores_"):
         n_rows = estimator.n_ranked_
         gaps = ", and the gaps between them" if len(getattr(estimator, "gaps_", ())) else ""
-        released = f"names of the best {n_rows:,} of {features}, in order, by {terms.statistic}{gaps}; no scores"
+        released = f"names of the best {n_rows:,} of {features}, in order, by {entry.statistic}{gaps}; no scores"
     else:
         tables = ", and the noisy tables of counts behind them" if hasattr(estimator, "noisy_counts_") else ""
-        released = f"scores of {features}, by {terms.statistic}{tables}"
+        released = f"scores of {features}, by {entry.statistic}{tables}"
     chosen, is_chosen = _choice(estimator)
     facts = _facts(estimator, released) + chosen
     order = _ranked(estimator)[:n_rows]
-    return Summary(facts, _broken(terms), _features(estimator), order, is_chosen, "feature", (terms,))
+    return Summary(facts, why_broken(entry), _features(estimator), order, is_chosen, "feature", (entry,))
 
 
 def shown_correlations(estimator):
@@ -127,19 +111,19 @@ def shown_correlations(estimator):
     released = f"Kendall's correlations of {counted(len(names), 'column')}; the strongest are shown"
     facts = _facts(estimator, released, noisy="correlation")
     order = np.argsort(-np.abs(noisy), kind="stable")
-    return Summary(facts, _broken(estimator._terms), columns, order, unit="pair", terms=(estimator._terms,))
+    return Summary(facts, why_broken(estimator._entry), columns, order, unit="pair", entries=(estimator._entry,))
 
 
 def shown_graph(estimator):
     """The edges of a :class:`PrivatePC`, strongest evidence first."""
-    names, of_numbers, terms = names_of(estimator), estimator.kind_ == "numeric", estimator._terms
+    names, of_numbers, entry = names_of(estimator), estimator.kind_ == "numeric", estimator._entry
     what = "Kendall's correlations" if of_numbers else "counts and tables"
     released = f"{what} of {counted(len(names), 'column')}, from which the graph is computed"
     facts = _facts(estimator, released, noisy="correlation" if of_numbers else "count")
     try:
         marks, p_values = np.asarray(estimator.cpdag_), np.asarray(estimator.p_values_)
     except AttributeError as error:  # of parameters changed since
-        return Summary([*facts, ("Edges", str(error))], _broken(terms), terms=(terms,))
+        return Summary([*facts, ("Edges", str(error))], why_broken(entry), entries=(entry,))
     edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
     facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {estimator.alpha:g}"))
     columns = [
@@ -149,14 +133,14 @@ def shown_graph(estimator):
         Column("largest p-value", [_p_value(p_values[edge]) for edge in edges], "number"),
     ]
     order = np.argsort([p_values[edge] for edge in edges], kind="stable")
-    return Summary(facts, _broken(terms), columns if edges else (), order, unit="edge", terms=(terms,))
+    return Summary(facts, why_broken(entry), columns if edges else (), order, unit="edge", entries=(entry,))
 
 
 def _p_value(p):
     return "not tested" if math.isnan(p) else f"{p:.1g}"
 
 
-def shown_search(search, broken_by, earlier):
+def shown_search(search, earlier):
     """The parameters chosen by a :class:`PrivateGridSearch`; `earlier` says what steps before a private one may do."""
     chosen = ", ".join(f"{name}={shortened(repr(value), _MOST_LETTERS)}" for name, value in search.best_params_.items())
     of_what = "the choice and the private steps of the refit" if hasattr(search, "best_estimator_") else "the choice"
@@ -169,17 +153,15 @@ def shown_search(search, broken_by, earlier):
         ("Subsets", f"{search.n_subsets_:,}"),
         *([(NOT_COVERED, f"the refit: {earlier} before a private step")] if earlier else []),
     ]
-    terms = ReleaseTerms(None, "one-shot", *search.privacy_spent_, None, None, tuple(dict.fromkeys(broken_by)))
-    return Summary(facts, _broken(terms), terms=(terms,))
+    entry = search._entry
+    return Summary(facts, why_broken(entry), entries=(entry,))
 
 
 def shown_reports(transformer):
     """The release of each `transform` of a :class:`RandomizedResponse`."""
     n_reported, d = transformer.columns_per_record_, transformer.n_features_in_
-    epsilon, is_seeded = transformer._description.epsilon, transformer._is_seeded
-    seeds = ("random_state",) if is_seeded else ()
-    terms = ReleaseTerms(None, "randomised response", float(epsilon), 0.0, None, None, seeds, model="local")
-    broken = _broken(terms)
+    entry = transformer._entry()
+    epsilon, broken = entry.epsilon, why_broken(entry)
     facts = [
         ("Released", f"by each transform: noisy parts of {n_reported:,} of {counted(d, 'column')} of each record"),
         (
@@ -192,18 +174,18 @@ def shown_reports(transformer):
         Column("column", names_of(transformer)),
         Column("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
     ]
-    return Summary(facts, broken, columns, np.arange(d), unit="column", terms=(terms,))
+    return Summary(facts, broken, columns, np.arange(d), unit="column", entries=(entry,))
 
 
 def shown_two_party(scorer):
     """Scores of a :class:`TwoPartyScorer`."""
     of_reports, of_target = (epsilon for epsilon, _ in (scorer.privacy_of_reports_, scorer.privacy_spent_))
-    features, terms = counted(scorer.n_features_in_, "feature"), ()
+    features, entry, entries = counted(scorer.n_features_in_, "feature"), scorer._entry, ()
     facts = [
-        ("Released" if scorer._is_published else "Computed", f"scores of {features}, by {scorer._scored_by}"),
+        ("Computed" if entry is None else "Released", f"scores of {features}, by {scorer._scored_by}"),
         ("Features", f"reported by each of {counted(scorer._n_records, 'record')} at {budget(of_reports, 0)}, local"),
     ]
-    if scorer._is_published:
+    if entry is not None:
         of_scores = getattr(scorer, "noise_scales_", None)
         scale = scorer.noise_scale_ if of_scores is None else of_scores.max()
         noise = f"scale {in_short(scale)} records, on each count"
@@ -213,39 +195,29 @@ def shown_two_party(scorer):
             ("Target", f"{budget(of_target, 0)}, central"),
             ("Noise", f"geometric noise of {noise}" if scale else "none"),
         ]
-        terms = _terms_of_two_parties(scorer, of_reports, of_target)
+        of_features = LedgerEntry("RandomizedResponse", float(of_reports), n=entry.n, mechanism="randomized-response")
+        entries = (entry, of_features._replace(model="local", covers="the features"))
     else:
         facts.append(("Target", "not covered by the guarantee: for the party that holds it only, not to be published"))
-    broken_by = ["random_state"] if scorer._is_published and scorer._is_seeded else []
-    broken = why_broken(broken_by, max(of_reports, of_target))
-    return Summary(facts, broken, _features(scorer), _ranked(scorer), unit="feature", terms=terms)
-
-
-def _terms_of_two_parties(scorer, of_reports, of_target):
-    """The terms of both guarantees: of the target, and of the features."""
-    n, seeds = scorer._n_records, ("random_state",) if scorer._is_seeded else ()
-    target = ReleaseTerms(scorer._scored_by, "geometric", of_target, 0.0, n, None, seeds, of="the target")
-    reports = ReleaseTerms(
-        None, "randomised response", float(of_reports), 0.0, n, None, (), model="local", of="the features"
-    )
-    return target, reports
+    broken = list(dict.fromkeys(reason for each in entries for reason in why_broken(each)))
+    return Summary(facts, broken, _features(scorer), _ranked(scorer), unit="feature", entries=entries)
 
 
 def _facts(estimator, released, noisy="score"):
-    terms, scale = estimator._terms, estimator.noise_scale_
-    noise = _NOISE.get(terms.noise, f"{terms.noise} noise of scale {{}}, on each score").format(in_short(scale))
+    entry, scale = estimator._entry, estimator.noise_scale_
+    noise = _NOISE.get(entry.mechanism, f"{entry.mechanism} noise of scale {{}}, on each score").format(in_short(scale))
     return [
         ("Released", released),
-        ("Cost", budget(terms.epsilon, terms.delta)),
+        ("Cost", budget(entry.epsilon, entry.delta)),
         *_of_target(estimator),
         ("Noise", "none" if scale == 0 else noise.replace("each score", f"each {noisy}")),
-        ("Covers", "no one" if _broken(terms) else _protected(terms)),
+        ("Covers", "no one" if why_broken(entry) else _protected(entry)),
     ]
 
 
 def _of_target(estimator):
     """The release about the target itself, and its part of the cost."""
-    part = estimator._terms.epsilon_of_target
+    part = estimator._entry.epsilon_of_target
     if part is None:
         return []
     shares = [in_short(share) for share in estimator.target_shares_[:_MOST_SHARES]]
@@ -281,14 +253,14 @@ def _choice(estimator):
     return [("Chosen", text + _and_more(len(names)))], is_chosen
 
 
-def _broken(terms):
-    return why_broken(terms.broken_by, terms.epsilon)
+def broken_by(entry):
+    """Names of the parameters that break the guarantee of a release; empty if none does."""
+    return [*filter(None, entry.broken_by.split(", ")), *(["epsilon"] if entry.epsilon == math.inf else [])]
 
 
-def why_broken(broken_by, epsilon):
-    """The reasons why there is no privacy; empty if there is."""
-    names = dict.fromkeys([*broken_by, *(["epsilon"] if epsilon == math.inf else [])])
-    return [_WHY_BROKEN.get(name, f"{name} was read from the data") for name in names]
+def why_broken(entry):
+    """The reasons why a release has no privacy; empty if it has."""
+    return [_WHY_BROKEN.get(name, f"{name} was read from the data") for name in broken_by(entry)]
 
 
 # --- Texts ----------------------------------------------------------------------------------------------------------
@@ -310,11 +282,11 @@ def _and_more(number, unit=None):
     return f" and {more:,} more" if unit is None else f" and {counted(more, f'more {unit}')}"
 
 
-def _protected(terms):
-    if terms.rows_per_person is None:
-        return f"each of {counted(terms.n_protected, 'record')}"
-    rows = "one of which counts" if terms.rows_per_person == 1 else f"{terms.rows_per_person:,} of which count"
-    return f"each of {terms.n_protected:,} people with all their rows, {rows}"
+def _protected(entry):
+    if entry.rows_per_person is None:
+        return f"each of {counted(entry.n, 'record')}"
+    rows = "one of which counts" if entry.rows_per_person == 1 else f"{entry.rows_per_person:,} of which count"
+    return f"each of {entry.n:,} people with all their rows, {rows}"
 
 
 # --- HTML -----------------------------------------------------------------------------------------------------------

@@ -201,26 +201,11 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         ledger.purpose = text_of(purpose, "purpose")
         return ledger
 
-    def charge(
-        self,
-        what: str,
-        epsilon: float,
-        delta: float = 0.0,
-        *,
-        rho: float | None = None,
-        n: int | None = None,
-        d: int | None = None,
-        k: int | None = None,
-        statistic: str | None = None,
-        release: str | None = None,
-        mechanism: str | None = None,
-        epsilon_of_target: float | None = None,
-        unit: Literal["record", "person"] = "record",
-    ) -> None:
+    def charge(self, what: str, epsilon: float, delta: float = 0.0, **fields: Any) -> None:
         """Charge a cost, before the release it pays for.
 
-        The estimators call this. For anything else that you publish about the same records, use :meth:`spend`. Anyone
-        who can read the file can read all arguments, so none of them may be read from the data.
+        For anything that you publish about the same records without an estimator of this package, use :meth:`spend`.
+        Anyone who can read the file can read all arguments, so none of them may be read from the data.
 
         Parameters
         ----------
@@ -230,25 +215,10 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
             Above 0.
         delta : float, default=0.0
             In [0, 1).
-        rho : float, default=None
-            Rho of the release, above 0, if it is also rho-zCDP; required for delta > 0 in a ledger with
-            composition="zcdp". With delta 0, the default is ``epsilon**2 / 2``.
-        n, d : int, default=None
-            Number of records (or people) and of features.
-        k : int, default=None
-            Number of features chosen, if only their names are published.
-        statistic : str, default=None
-            Statistic computed, such as "mtv_r".
-        release : str, default=None
-            What is published. The estimators write "scores", "names", "tables", "matrix", "bounds", "choice" or
-            "reports".
-        mechanism : str, default=None
-            Mechanism that draws the noise, such as "laplace".
-        epsilon_of_target : float, default=None
-            Epsilon spent on the target itself, before any feature is scored; part of `epsilon`, or with `delta`, of
-            `rho`.
-        unit : {"record", "person"}, default="record"
-            What the cost protects: one record, or all records of a person.
+        **fields : dict
+            Other fields of a :class:`LedgerEntry` except `purpose` and `when`, such as ``rho``, required for delta > 0
+            in a ledger with composition="zcdp"; ``unit="person"``, if the cost protects all records of a person; and
+            ``n``, ``d``, ``statistic``, ``release`` and ``mechanism``.
 
         Raises
         ------
@@ -260,23 +230,17 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
             If the charge cannot be written, or if it is unknown whether a database has written it. In the second case,
             as the message says, count it as spent; in both cases, publish nothing.
         """
-        entry = checked_entry(
-            {
-                "what": what,
-                "epsilon": epsilon,
-                "delta": delta,
-                "n": n,
-                "d": d,
-                "rho": rho,
-                "statistic": statistic,
-                "release": release,
-                "mechanism": mechanism,
-                "k": k,
-                "purpose": self.purpose,
-                "epsilon_of_target": epsilon_of_target,
-                "unit": unit,
-            }
-        )
+        self.charge_entry(LedgerEntry(what, epsilon, delta, purpose=None, when="", **fields))
+
+    def charge_entry(self, entry: LedgerEntry) -> None:
+        """Charge a release described by its entry, before it is drawn. Estimators call this; see :meth:`charge`.
+
+        Parameters
+        ----------
+        entry : LedgerEntry
+            Its `purpose` and `when` are not read.
+        """
+        entry = checked_entry(entry._replace(purpose=self.purpose, when=""))
         limits = self.limits
         limits.filter.check(entry)
 
@@ -324,8 +288,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         Returns
         -------
         list of LedgerEntry
-            Named tuples (what, when, epsilon, delta, n, d, rho, statistic, release, mechanism, k, purpose,
-            epsilon_of_target, unit). Their str states what spent the charge, on what, and for which purpose.
+            Named tuples. Their str states what spent the charge, on what, and for which purpose.
         """
         return self._transact(lambda book: book.entries, writes=False)
 

@@ -2,7 +2,6 @@
 
 import math
 import numbers
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from skdpmic._utils.texts import escaped, shortened
@@ -14,20 +13,24 @@ _MOST_LETTERS = 80  # of a refused value
 
 
 class LedgerEntry(NamedTuple):
-    """One charge of a :class:`BudgetLedger`; its str states what spent it, on what, and for which purpose.
+    """One release and its cost, as a :class:`BudgetLedger` stores it; its str states what was spent on what, and why.
+
+    It contains names and public numbers only. A release makes its entry once; the ledger adds `purpose` and `when`.
 
     Attributes
     ----------
     what : str
         Estimator or function that spent it, or the user's text.
-    when : str
-        Time in UTC, in ISO 8601.
     epsilon, delta : float
         Cost for one `unit`.
-    n, d : int or None
-        Number of records (or people), and number of features.
     rho : float or None
         Rho of a zCDP guarantee; None with delta 0 means ``epsilon**2 / 2``.
+    unit : {"record", "person"}
+        Unit of protection: whether the cost is for one record, or for all records of a person.
+    n, d : int or None
+        Number of records (or people), and number of features.
+    k : int or None
+        Number of features chosen, if only their names were published.
     statistic : str or None
         Statistic computed for each feature, or for each pair.
     release : {"scores", "names", "tables", "matrix", "bounds", "choice", "reports"}, other str or None
@@ -35,30 +38,40 @@ class LedgerEntry(NamedTuple):
         the parameters chosen by a search; reports of single records.
     mechanism : str or None
         Mechanism that drew the noise.
-    k : int or None
-        Number of features chosen, if only their names were published.
-    purpose : str or None
-        See :meth:`BudgetLedger.for_purpose`.
     epsilon_of_target : float or None
         Epsilon spent on the target itself, before any feature was scored; part of `epsilon`, or with `delta`, of `rho`.
-    unit : {"record", "person"}
-        Unit of protection: whether the cost is for one record, or for all records of a person.
+    rows_per_person : int or None
+        Number of records counted for each person, if the unit is a person.
+    model : {"central", "local"}
+        Model of differential privacy.
+    covers : str or None
+        What the guarantee covers, such as "the target", if not all inputs of the release.
+    broken_by : str
+        Names of parameters whose values break the guarantee, separated by commas; empty if none does.
+    purpose : str or None
+        See :meth:`BudgetLedger.for_purpose`.
+    when : str
+        Time of the charge in UTC, in ISO 8601; empty before it.
     """
 
     what: str
-    when: str
     epsilon: float
-    delta: float
+    delta: float = 0.0
+    rho: float | None = None
+    unit: str = RECORD
     n: int | None = None
     d: int | None = None
-    rho: float | None = None
+    k: int | None = None
     statistic: str | None = None
     release: str | None = None
     mechanism: str | None = None
-    k: int | None = None
-    purpose: str | None = None
     epsilon_of_target: float | None = None
-    unit: str = RECORD
+    rows_per_person: int | None = None
+    model: str = "central"
+    covers: str | None = None
+    broken_by: str = ""
+    purpose: str | None = None
+    when: str = ""
 
     @property
     def spender(self) -> str:
@@ -84,16 +97,14 @@ class LedgerEntry(NamedTuple):
         return " of ".join([self.release, *numbers])
 
 
-def checked_entry(fields: Mapping[str, Any]) -> LedgerEntry:
-    """The entry with these fields; a ValueError if a storage could not return them as they are.
+def broken_by_seed(random_state: Any) -> str:
+    """The `broken_by` of a release whose noise is drawn from this source."""
+    return "" if random_state is None else "random_state"
 
-    Parameters
-    ----------
-    fields : dict
-        By name; absent ones have their default.
-    """
-    values = {name: _CHECKS[name](value, name) for name, value in fields.items()}
-    entry = LedgerEntry(when="", **values)
+
+def checked_entry(entry: LedgerEntry) -> LedgerEntry:
+    """The entry in plain types; a ValueError if a storage could not return it as it is."""
+    entry = LedgerEntry(*(_CHECKS[name](value, name) for name, value in entry._asdict().items()))
     check_epsilon(entry.epsilon)
     check_delta(entry.delta)
     if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
@@ -145,10 +156,17 @@ def _number_or_none(value, name):
     return None if value is None else number_of(value, name)
 
 
-def _unit(value, name):
-    if not isinstance(value, str) or value not in UNITS:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, UNITS))}, {got(value)}.")
-    return str(value)
+def _one_of(*allowed):
+    def check(value, name):
+        if not isinstance(value, str) or value not in allowed:
+            raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, {got(value)}.")
+        return str(value)
+
+    return check
+
+
+def _text_or_empty(value, name):
+    return "" if isinstance(value, str) and not value else text_of(value, name)
 
 
 def got(value):
@@ -160,17 +178,12 @@ def got(value):
 
 
 _CHECKS = {
+    **dict.fromkeys(("epsilon", "delta"), number_of),
+    **dict.fromkeys(("rho", "epsilon_of_target"), _number_or_none),
+    **dict.fromkeys(("n", "d", "k", "rows_per_person"), count_or_none),
+    **dict.fromkeys(("statistic", "release", "mechanism", "covers", "purpose"), _text_or_none),
+    **dict.fromkeys(("broken_by", "when"), _text_or_empty),
     "what": text_of,
-    "epsilon": number_of,
-    "delta": number_of,
-    "n": count_or_none,
-    "d": count_or_none,
-    "rho": _number_or_none,
-    "statistic": _text_or_none,
-    "release": _text_or_none,
-    "mechanism": _text_or_none,
-    "k": count_or_none,
-    "purpose": _text_or_none,
-    "epsilon_of_target": _number_or_none,
-    "unit": _unit,
+    "unit": _one_of(*UNITS),
+    "model": _one_of("central", "local"),
 }

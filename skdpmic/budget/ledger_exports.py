@@ -6,11 +6,9 @@ from typing import Any
 
 from skdpmic._utils.results import dataframe
 from skdpmic.budget.filters import round_up
+from skdpmic.budget.ledger_entry import LedgerEntry
 
-_COLUMNS = (  # fields of an entry, in reading order
-    *("when", "what", "purpose", "statistic", "release", "mechanism", "n", "d", "k"),
-    *("epsilon", "delta", "rho", "epsilon_of_target", "unit"),
-)
+_COLUMNS = ("when", *LedgerEntry._fields[:-1])
 
 
 class LedgerExportsMixin:
@@ -22,8 +20,7 @@ class LedgerExportsMixin:
         Returns
         -------
         pandas.DataFrame
-            One row per entry: `when` (UTC, as str), `what`, `purpose`, `statistic`, `release`, `mechanism`, `n`, `d`,
-            `k`, `epsilon`, `delta`, `rho`, `epsilon_of_target` and `unit` of a LedgerEntry; and `spent_epsilon` and
+            One row per entry: `when` (UTC, as str) and the other fields of a LedgerEntry; and `spent_epsilon` and
             `spent_delta`, the result of `spent` when this entry was the last.
 
         Raises

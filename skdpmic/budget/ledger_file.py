@@ -12,22 +12,29 @@ import secrets
 import sqlite3
 import threading
 from pathlib import Path
+from typing import get_type_hints
 
 from skdpmic.budget.ledger_entry import LedgerEntry
 
 _APPLICATION_ID = 0x736B6470  # "skdp", in SQLite's field for the file type
 _WAIT = 60  # seconds for other processes to finish writing
+_KINDS = {
+    str: "TEXT NOT NULL",
+    str | None: "TEXT",
+    float: "REAL NOT NULL",
+    float | None: "REAL",
+    int | None: "INTEGER",
+}
+_COLUMNS = ", ".join(f'"{name}" {_KINDS[kind]}' for name, kind in get_type_hints(LedgerEntry).items())
 _TABLES = (
     "CREATE TABLE limits (epsilon REAL NOT NULL, delta REAL NOT NULL, composition TEXT NOT NULL, "
     "max_rows_per_person INTEGER, digest BLOB NOT NULL)",
-    "CREATE TABLE entries (id INTEGER PRIMARY KEY, what TEXT NOT NULL, time TEXT NOT NULL, epsilon REAL NOT NULL, "
-    "delta REAL NOT NULL, n INTEGER, d INTEGER, rho REAL, statistic TEXT, release TEXT, mechanism TEXT, k INTEGER, "
-    "purpose TEXT, epsilon_of_target REAL, unit TEXT NOT NULL, digest BLOB NOT NULL)",
+    f"CREATE TABLE entries (id INTEGER PRIMARY KEY, {_COLUMNS}, digest BLOB NOT NULL)",
     # The random bytes from which the digests begin, the path at which the file was last written, and the last digest
     # again, so that no last entries can be lost.
     "CREATE TABLE head (identity BLOB NOT NULL, path BLOB NOT NULL, digest BLOB NOT NULL)",
 )
-_VERSION = 5
+_VERSION = 6
 _DRAFT = ".ledger-"  # prefix of the name of a draft
 _NOT_A_LEDGER = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}  # no table, damaged, foreign
 _NO_ACCESS = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH}

@@ -9,11 +9,12 @@ import hashlib
 import struct
 from datetime import UTC
 from types import SimpleNamespace
+from typing import get_args, get_type_hints
 
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.budget.ledger_file import check_format, digest_of, new_identity
 
-_VERSION = 2
+_VERSION = 3
 _CLOCKS = {
     "postgresql": "clock_timestamp() AT TIME ZONE 'UTC'",
     "mysql": "utc_timestamp(3)",
@@ -37,13 +38,11 @@ def ledger_tables(is_postgresql):
         return sql.Column("number", sql.BigInteger, primary_key=True, autoincrement=False)
 
     largest = "1.7976931348623157e308"  # PostgreSQL sorts NaN above all numbers
-    types = dict.fromkeys(("n", "d", "k"), sql.BigInteger)
-    types |= dict.fromkeys(("epsilon", "delta", "rho", "epsilon_of_target"), sql.Double)
-    required = ("what", "when", "epsilon", "delta", "unit")
-    fields = [
-        column("time" if name == "when" else name, types.get(name, sql.Text), nullable=name not in required)
-        for name in LedgerEntry._fields
-    ]
+    types = {str: sql.Text, int: sql.BigInteger, float: sql.Double}
+    fields = []
+    for name, kind in get_type_hints(LedgerEntry).items():
+        kinds = get_args(kind) or (kind,)  # of a union, or itself
+        fields.append(column(name, types[kinds[0]], quote=True, nullable=type(None) in kinds))
     limits = sql.Table(
         f"{prefix}limits",
         metadata,

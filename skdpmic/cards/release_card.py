@@ -5,10 +5,10 @@ from typing import Any
 
 from skdpmic import __version__
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.summaries import MOST_ROWS, ShownInNotebooks
+from skdpmic._utils.summaries import MOST_ROWS, ShownInNotebooks, broken_by
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_exports import standing
-from skdpmic.budget.units import PERSON, PLURAL, unit_of
+from skdpmic.budget.units import PERSON, PLURAL
 from skdpmic.cards.card_format import FORMAT, VERSION
 from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.cards.statement import statement
@@ -84,12 +84,12 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     check_ledger(ledger)
     by = "private_summary" if is_summary else type(released).__name__
     shown = released._shown()
-    if not shown.terms:
+    if not shown.entries:
         raise ValueError(
             f"released must have published something, got a {by} whose results are for the data holder only."
         )
     ledger = getattr(released, "ledger", None) if ledger is None else ledger
-    unit = unit_of(shown.terms[0].rows_per_person)
+    unit = shown.entries[0].unit
     budget = None if ledger is None else _of_ledger(ledger, by, unit)
     fields = {
         "format": FORMAT,
@@ -97,12 +97,12 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         "package": {"name": "skdpmic", "version": __version__},
         "by": by,
         "private": not shown.broken,
-        "broken_by": _broken_by(shown.terms),
+        "broken_by": list(dict.fromkeys(name for entry in shown.entries for name in broken_by(entry))),
         "why_broken": list(shown.broken),
         "published": _published(shown),
-        "guarantees": [_guarantee(terms) for terms in shown.terms],
-        "public": _public(unit, shown.terms[0].n_protected, budget),
-        "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.terms) == 2 else [])],
+        "guarantees": [_guarantee(entry) for entry in shown.entries],
+        "public": _public(unit, shown.entries[0].n, budget),
+        "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.entries) == 2 else [])],
         "ledger": budget,
     }
     return PrivacyCard(fields | {"statement": statement(fields)})
@@ -112,8 +112,8 @@ def _published(shown):
     (_, what), *facts = shown.facts
     return {
         "what": what,
-        "statistic": shown.terms[0].statistic,
-        "mechanism": shown.terms[0].noise,
+        "statistic": shown.entries[0].statistic,
+        "mechanism": shown.entries[0].mechanism,
         "facts": [{"name": name, "text": text} for name, text in facts],
         "table": _table(shown),
     }
@@ -132,19 +132,18 @@ def _table(shown):
     }
 
 
-def _guarantee(terms):
-    unit = unit_of(terms.rows_per_person)
-    changed = "one record is replaced" if terms.of is None else f"{terms.of} of one record may change"
+def _guarantee(entry):
+    changed = "one record is replaced" if entry.covers is None else f"{entry.covers} of one record may change"
     return {
-        "of": terms.of,
-        "model": terms.model,
-        "epsilon": _finite(terms.epsilon),
-        "delta": float(terms.delta),
-        "epsilon_of_target": None if terms.epsilon_of_target is None else _finite(terms.epsilon_of_target),
-        "unit": unit,
-        "n": None if terms.n_protected is None else int(terms.n_protected),
-        "rows_per_person": None if terms.rows_per_person is None else int(terms.rows_per_person),
-        "neighbours": "all records of one person are replaced" if unit == PERSON else changed,
+        "of": entry.covers,
+        "model": entry.model,
+        "epsilon": _finite(entry.epsilon),
+        "delta": float(entry.delta),
+        "epsilon_of_target": None if entry.epsilon_of_target is None else _finite(entry.epsilon_of_target),
+        "unit": entry.unit,
+        "n": None if entry.n is None else int(entry.n),
+        "rows_per_person": None if entry.rows_per_person is None else int(entry.rows_per_person),
+        "neighbours": "all records of one person are replaced" if entry.unit == PERSON else changed,
     }
 
 
@@ -157,12 +156,6 @@ def _public(unit, n, budget):
         "names and types of the columns",
         "all parameters, such as bounds, categories, classes, k and epsilon",
     ]
-
-
-def _broken_by(of_all):
-    names = [name for terms in of_all for name in terms.broken_by]
-    names += ["epsilon" for terms in of_all if terms.epsilon == math.inf]
-    return list(dict.fromkeys(names))
 
 
 def _of_ledger(ledger, by, unit):

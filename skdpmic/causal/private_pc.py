@@ -301,7 +301,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         self._tests = self._kept = None
 
     def _make_tests(self):
-        n, each = self._terms.n_protected, self._terms.rows_per_person or 1
+        n, each = self._entry.n, self._entry.rows_per_person or 1
         if self.kind_ == "numeric":
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
         return TableTests(self.noisy_tables_, self.noise_scales_, n * each, each, self._numbers)

@@ -21,10 +21,10 @@ class PayingLedger(BudgetLedger):
 
     interrupts: Interrupts
 
-    def charge(self, *what, **released):
-        """As in :meth:`BudgetLedger.charge`."""
+    def charge_entry(self, entry):
+        """As in :meth:`BudgetLedger.charge_entry`."""
         with self.interrupts.paying():
-            super().charge(*what, **released)
+            super().charge_entry(entry)
 
 
 def open_ledger(path, kind=BudgetLedger):

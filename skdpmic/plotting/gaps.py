@@ -133,7 +133,7 @@ class GapsDisplay(Display):
             feature_names=[names[j] for j in in_order(estimator.ranking_)[: estimator.n_ranked_]],
             noise_margin=noise.margin(confidence) or None,
             confidence=confidence,
-            title=f"{estimator._terms.statistic}, {budget(*estimator.privacy_spent_)}",
+            title=f"{estimator._entry.statistic}, {budget(*estimator.privacy_spent_)}",
         )
         return display.plot(ax, max_features=max_features)
 

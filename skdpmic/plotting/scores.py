@@ -151,7 +151,7 @@ class ScoresDisplay(Display):
         check_has_scores(estimator, cls.__name__)
         check_confidence(confidence)
         check_whole(max_features, "max_features")
-        terms, intervals, margin = estimator._terms, None, None
+        entry, intervals, margin = estimator._entry, None, None
         if hasattr(estimator, "noisy_counts_"):
             noise = f"from noisy counts, noise scale {in_short(estimator.noise_scale_)}"
         elif estimator.noise_scale_ == 0:
@@ -174,7 +174,7 @@ class ScoresDisplay(Display):
             confidence=confidence,
             simultaneous=simultaneous,
             score_label=f"{what} ({noise})",
-            title=f"{terms.statistic}, {budget(terms.epsilon, terms.delta)}",
+            title=f"{entry.statistic}, {budget(entry.epsilon, entry.delta)}",
         )
         return display.plot(ax, max_features=max_features)
 

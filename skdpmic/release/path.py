@@ -1,39 +1,16 @@
 """The single path of a release: check, charge, draw, keep."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import check_ledger
-from skdpmic.budget.units import RECORD
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import warn_about_seed
 
 
-@dataclass(frozen=True)
-class Expense:
-    """The ledger entry of a release: names and public numbers only."""
-
-    what: str  # the estimator or the function
-    cost: Cost
-    n: int  # records, or people: of `unit`
-    d: int | None = None  # features
-    k: int | None = None  # features chosen
-    statistic: str | None = None
-    release: str | None = None  # what is published
-    mechanism: str | None = None  # draws the noise
-    epsilon_of_target: float | None = None  # part of the cost for the target itself
-    unit: str = RECORD  # of protection; PERSON only if the noise covers all records of a person
-
-    def released(self) -> dict[str, Any]:
-        """The release, by the names of the ledger's fields."""
-        names = ("n", "d", "k", "statistic", "release", "mechanism", "epsilon_of_target", "unit")
-        return {name: getattr(self, name) for name in names}
-
-
 def run(
-    expense: Expense,
+    entry: LedgerEntry,
     draw: Callable[[Callable[[int], bytes]], Any],
     keep: Callable[[Any], Any] = lambda released: released,
     *,
@@ -43,12 +20,12 @@ def run(
 ) -> Any:
     """Check, charge, draw, keep: every release that costs budget takes this path.
 
-    An `expense` is built from public numbers, after all checks. So an error before the charge costs nothing, and
+    An `entry` is made from public numbers, after all checks. So an error before the charge costs nothing, and
     nothing that depends on the records happens before it.
 
     Parameters
     ----------
-    expense : Expense
+    entry : LedgerEntry
     draw : callable
         ``draw(random_bytes)`` returns what is published.
     keep : callable, default=None
@@ -68,5 +45,5 @@ def run(
     if random_state is not None:
         warn_about_seed(stacklevel + 1)
     if ledger is not None:
-        ledger.charge(expense.what, *expense.cost[:2], rho=expense.cost.rho, **expense.released())
+        ledger.charge_entry(entry)
     return keep(draw(random_bytes))

@@ -41,7 +41,7 @@ class ReleasedScores:
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
             raise ValueError("estimator must be fitted with a finite epsilon, got inf.")
-        learns = estimator._terms.epsilon_of_target is not None
+        learns = estimator._entry.epsilon_of_target is not None
         return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta, learns=learns)
 
     def mechanism_at(self, epsilon, k, release):

@@ -26,14 +26,15 @@ from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import ShownInNotebooks, shown_search
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
-from skdpmic.budget.filters import Cost, round_up, round_up_sum
+from skdpmic.budget.filters import round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
 from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.release.path import Expense, run
+from skdpmic.release.path import run
 from skdpmic.search import trials
 from skdpmic.search.candidates import (
     candidate_with,
@@ -249,21 +250,26 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
                 scores = self._score(on_subsets, X, y, params, subsets, scorer, seeds)
                 return int(mechanism.release(trials.mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
-            expense = Expense(
-                type(self).__name__, Cost(float(self.epsilon)), n=n_samples, release="choice", mechanism=mechanism.name
+            entry = LedgerEntry(
+                type(self).__name__,
+                float(self.epsilon),
+                n=n_samples,
+                release="choice",
+                mechanism=mechanism.name,
+                broken_by=broken_by_seed(self.random_state),
             )
-            chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
-            self._store(chosen, grid, mechanism)
+            chosen = run(entry, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
+            self._store(chosen, grid, mechanism, entry)
             keep()  # the choice has been charged, and is kept if the refit fails
             if self.refit:
                 self._refit(X, y, params, costs[self.best_index_])
         return self
 
-    def _store(self, chosen, grid, mechanism):
+    def _store(self, chosen, grid, mechanism, entry):
         self.best_index_, self.best_params_ = chosen, grid[chosen]
         self.noise_scale_ = mechanism.noise_scale
         self.privacy_spent_ = (float(self.epsilon), 0.0)
-        self._broken_by, self._earlier = (() if self.random_state is None else ("random_state",)), {}
+        self._entry, self._earlier = entry, {}
         for name in ("best_estimator_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # from an earlier fit
 
@@ -346,12 +352,18 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         best_estimator = candidate_with(self.estimator, self.best_params_)
         best_estimator.fit(X, y, **params)
         self.best_estimator_, self._earlier = best_estimator, earlier_steps([best_estimator])
-        for private in private_estimators(best_estimator):
-            self._broken_by += private._broken_by()
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(best_estimator, name):
                 setattr(self, name, getattr(best_estimator, name))
         self.privacy_spent_ = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
+        broken_by = [
+            self._entry.broken_by,
+            *(name for each in private_estimators(best_estimator) for name in each._broken_by()),
+        ]
+        spent = dict(zip(("epsilon", "delta"), self.privacy_spent_, strict=True))
+        self._entry = self._entry._replace(
+            **spent, rho=None, broken_by=", ".join(dict.fromkeys(filter(None, broken_by)))
+        )
 
     predict = delegated("predict")
     predict_proba = delegated("predict_proba")
@@ -381,7 +393,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         return self.best_estimator_.classes_
 
     def _shown(self):
-        return shown_search(self, self._broken_by, in_words(self._earlier) if self._earlier else "")
+        return shown_search(self, in_words(self._earlier) if self._earlier else "")
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "best_index_")

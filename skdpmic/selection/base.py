@@ -6,12 +6,13 @@ from sklearn.base import BaseEstimator
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.progress import Progress
-from skdpmic._utils.summaries import ReleaseTerms, ShownInNotebooks
+from skdpmic._utils.summaries import ShownInNotebooks
 from skdpmic.budget.ledger import check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.budget.units import unit_of
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
-from skdpmic.release.path import Expense, run
+from skdpmic.release.path import run
 from skdpmic.table.features import warn_about_many_labels
 from skdpmic.table.people import check_max_rows, read_people
 from skdpmic.table.reading import open_records, read_records
@@ -53,7 +54,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         """Delete the results of an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             del vars(self)[name]
-        for name in ("_terms", "_described"):
+        for name in ("_entry", "_described"):
             vars(self).pop(name, None)
 
     def _measure(self, n_persons, n_features, n_classes):
@@ -94,11 +95,12 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
 
         def keep(result):
             learnt, released = result
+            self._entry = entry
             self._store(released, release, mechanism, learnt, records)
 
-        expense = Expense(
+        entry = LedgerEntry(
             type(self).__name__,
-            release.cost,
+            *release.cost[:3],
             n=n_groups,
             d=shape.n_features,
             k=release.k,
@@ -107,9 +109,11 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
             mechanism=mechanism.name,
             epsilon_of_target=self._epsilon_of_target(release),
             unit=unit_of(self.max_rows_per_group),
+            rows_per_person=self.max_rows_per_group,
+            broken_by=", ".join(self._broken_by()),
         )
         self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)
-        run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+        run(entry, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
 
     def _learnt(self, release, records, measure, random_bytes):
         """The measure, after it has learnt about the target, which comes before scoring."""
@@ -123,9 +127,6 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         """Store the release, and the public numbers it depends on."""
         vars(self).update(released)
         self.privacy_spent_ = release.cost[:2]
-        public = (records.shape.n_groups, self.max_rows_per_group, self._broken_by())
-        of_target = self._epsilon_of_target(release)
-        self._terms = ReleaseTerms(self._computed, mechanism.name, *self.privacy_spent_, *public, of_target)
 
     # --- Parameters ------------------------------------------------------------------------------------------
 

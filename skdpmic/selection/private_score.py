@@ -9,10 +9,11 @@ from skdpmic._utils.arguments import check_pair_bounds, one_of
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.kinds import release_of_scores
-from skdpmic.release.path import Expense, run
+from skdpmic.release.path import run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import OF_PAIRS, statistic_named, within_strata
 from skdpmic.table.pair_of_columns import check_pair
@@ -190,15 +191,22 @@ def private_score(
     release, n = release_of_scores(mechanism, epsilon, 0.0, 1), records.n_samples
     measure = release.measure(chosen, B, c, n, None)
     noise = release.mechanism(measure, Shape(n, records.scales, is_complete=True))
-    expense = Expense(
-        "private_score", release.cost, n=n, d=1, statistic=statistic, release=release.publishes, mechanism=noise.name
+    entry = LedgerEntry(
+        "private_score",
+        *release.cost[:3],
+        n=n,
+        d=1,
+        statistic=statistic,
+        release=release.publishes,
+        mechanism=noise.name,
+        broken_by=broken_by_seed(random_state),
     )
 
     def draw(random_bytes):
         (score,) = release.draw(records, measure, noise, None, random_bytes)["scores_"]
         return float(score if strata is None else 2 * score - 1)
 
-    return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    return run(entry, draw, ledger=ledger, random_state=random_state, stacklevel=3)
 
 
 def _chosen(name, mechanism, correction, strata, categories):

@@ -20,9 +20,10 @@ from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
-from skdpmic.release.path import Expense, run
+from skdpmic.release.path import run
 from skdpmic.table.axes import Labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import note_columns, open_table
@@ -195,16 +196,22 @@ class RandomizedResponse(
         with in_use(self):  # another fit would change what is drawn, another release what is warned about
             parts = self._true_parts(X)
             self._warn(stacklevel=3)  # one more for scikit-learn's wrapper of this method
-            expense = Expense(
-                type(self).__name__,
-                Cost.of_parts(self._description.epsilon, Fraction(1, self._description.columns_per_record)),
-                n=len(parts[0]),
-                d=len(parts),
-                release="reports",
-                mechanism="randomized-response",
-            )
+            entry = self._entry()._replace(n=len(parts[0]))
             draw = partial(self._draw, parts)
-            return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+            return run(entry, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+
+    def _entry(self):
+        """The release of each `transform`, whose number of records is not known before it."""
+        description = self._description
+        return LedgerEntry(
+            type(self).__name__,
+            *Cost.of_parts(description.epsilon, Fraction(1, description.columns_per_record))[:3],
+            d=len(description.columns),
+            release="reports",
+            mechanism="randomized-response",
+            model="local",
+            broken_by="random_state" if self._is_seeded or self.random_state is not None else "",
+        )
 
     def _draw(self, parts, random_bytes):
         self._n_releases.value += 1

@@ -20,10 +20,11 @@ from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_confidence, check_epsilon
 from skdpmic.release.kinds import places
-from skdpmic.release.path import Expense, run
+from skdpmic.release.path import run
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_target_shares, make_target, target_axis
@@ -178,12 +179,12 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
                 check_enough(opened.n_samples)
                 target = self._read_target(y, opened.n_samples)
                 reports = opened.read()  # the number of records equals that of targets
-            draw = partial(self._score, reports, target, self._terms(reports))
-            if self.epsilon is None:  # nothing is published, so nothing is charged
+            entry = None if self.epsilon is None else self._entry_for(reports)
+            draw = partial(self._score, reports, target, self._terms(reports), entry)
+            if entry is None:  # nothing is published, so nothing is charged
                 draw(None)
             else:
-                expense = self._expense(reports)
-                run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
+                run(entry, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
         return self
 
     def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -287,24 +288,25 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             return terms_of_tables(self.statistic, self.epsilon, reports)
         return terms_of_known_shares(self._shares(), self.epsilon, reports)
 
-    def _expense(self, reports):
+    def _entry_for(self, reports):
         of_tables, k = self.target_shares is None, reports.description.columns_per_record
-        return Expense(
+        n_changed = 2 * k if of_tables else k  # number of counts or scores that a record changes
+        return LedgerEntry(
             type(self).__name__,
-            Cost.of_parts(
-                self.epsilon, Fraction(1, 2 * k if of_tables else k)
-            ),  # number of counts or scores that a record changes
+            *Cost.of_parts(self.epsilon, Fraction(1, n_changed))[:3],
             n=reports.n_samples,
             d=len(reports.parts),
             statistic=self.statistic,
             release="tables" if of_tables else "scores",
             mechanism="geometric",
+            covers="the target",
+            broken_by=broken_by_seed(self.random_state),
         )
 
     # --- After it ------------------------------------------------------------------------------------------------
 
-    def _score(self, reports, target, terms, random_bytes):
-        self._store(reports)
+    def _score(self, reports, target, terms, entry, random_bytes):
+        self._store(reports, entry)
         if self.statistic == "distance_correlation":
             self._correlate(reports, target, terms, random_bytes)
         elif self.target_shares is not None:
@@ -312,7 +314,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         else:
             self._score_tables(reports, target, terms, random_bytes)
 
-    def _store(self, reports):
+    def _store(self, reports, entry):
         """Delete the results of an earlier fit, and store the public values."""
         for name in [name for name in vars(self) if name.endswith("_") or name == "_estimates"]:
             del vars(self)[name]
@@ -322,8 +324,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         self.n_reported_ = np.array([(parts >= 0).sum() for parts in reports.parts])
         self.privacy_of_reports_ = (description.epsilon, 0.0)
         self.privacy_spent_ = (0.0 if self.epsilon is None else float(self.epsilon), 0.0)
-        self._n_records, self._is_published = reports.n_samples, self.epsilon is not None
-        self._scored_by, self._is_seeded = self.statistic, self.random_state is not None
+        self._n_records, self._scored_by, self._entry = reports.n_samples, self.statistic, entry
 
     def _tables(self, reports, target, terms, random_bytes):
         """The counts of each feature, noisy if they are to be published."""

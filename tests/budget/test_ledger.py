@@ -222,10 +222,10 @@ def test_a_full_ledger_refuses_before_any_noise_is_drawn(path, name, monkeypatch
     assert_full_ledger_refuses_before_noise(FITS[name], path, monkeypatch)
 
 
-def charges_late(expense, draw, keep, *, ledger, **options):
+def charges_late(entry, draw, keep, *, ledger, **options):
     """What must not be: the charge after the release."""
-    kept = path_of_a_release.run(expense, draw, keep, ledger=None, **options)
-    ledger.charge(expense.what, *expense.cost[:2])
+    kept = path_of_a_release.run(entry, draw, keep, ledger=None, **options)
+    ledger.charge_entry(entry)
     return kept
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import skdpmic
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
-from skdpmic.budget.filters import Cost
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.release import path
-from skdpmic.release.path import Expense, run
+from skdpmic.release.path import run
 
 ROOT = Path(skdpmic.__file__).parent
 SOURCES = {file.relative_to(ROOT).as_posix(): ast.parse(file.read_bytes()) for file in ROOT.rglob("*.py")}
@@ -67,10 +67,11 @@ def test_whatever_is_run_says_what_it_costs():
         "two_party/randomized_response.py",
         "two_party/two_party_scorer.py",
     }
-    assert runs == places(lambda node: called(node) == "Expense")
+    entries = places(lambda node: called(node) == "LedgerEntry")
+    assert runs == {name: entries.get(name) for name in runs}
 
 
-EXPENSE = Expense("a function", Cost(0.5), n=10, d=3, k=2, statistic="s", release="names", mechanism="m")
+ENTRY = LedgerEntry("a function", 0.5, n=10, d=3, k=2, statistic="s", release="names", mechanism="m")
 
 
 @pytest.fixture
@@ -89,33 +90,33 @@ def test_what_is_released_is_charged_drawn_and_kept_in_this_order(ledger):
         events.append(("kept", released))
         return "kept"
 
-    assert run(EXPENSE, draw, keep, ledger=ledger, random_state=None, stacklevel=1) == "kept"
+    assert run(ENTRY, draw, keep, ledger=ledger, random_state=None, stacklevel=1) == "kept"
     assert events == [("drawn", 1, 3), ("kept", "released")]
     (entry,) = ledger.entries()
     assert (entry.epsilon, entry.n, entry.k, str(entry)) == (0.5, 10, 2, "a function, s, names of 2 of 3, m")
     with pytest.raises(BudgetError):
-        run(EXPENSE, draw, keep, ledger=ledger, random_state=None, stacklevel=1)
+        run(ENTRY, draw, keep, ledger=ledger, random_state=None, stacklevel=1)
     assert len(events) == 2
-    assert run(EXPENSE, lambda source: 7, ledger=None, random_state=None, stacklevel=1) == 7
+    assert run(ENTRY, lambda source: 7, ledger=None, random_state=None, stacklevel=1) == 7
 
 
 @pytest.mark.parametrize("wrong", [{"ledger": "a file"}, {"random_state": -1}, {"random_state": "seed"}])
 def test_what_is_wrong_is_refused_before_the_charge(wrong, ledger):
     with pytest.raises((ValueError, TypeError)):
-        run(EXPENSE, None, **{"ledger": ledger, "random_state": None, "stacklevel": 1} | wrong)
+        run(ENTRY, None, **{"ledger": ledger, "random_state": None, "stacklevel": 1} | wrong)
     assert ledger.entries() == []
 
 
 def test_a_seed_warns_where_it_was_given_and_before_the_charge(ledger):
     with pytest.warns(PrivacyLeakWarning, match="random_state is set") as caught:
-        run(EXPENSE, lambda source: None, ledger=None, random_state=np.random.RandomState(0), stacklevel=1)
+        run(ENTRY, lambda source: None, ledger=None, random_state=np.random.RandomState(0), stacklevel=1)
     assert caught[0].filename == __file__
     with pytest.warns(PrivacyLeakWarning), pytest.raises(BudgetError):
-        run(EXPENSE, None, ledger=BudgetLedger(ledger.path + "2", 0.1), random_state=0, stacklevel=1)
+        run(ENTRY, None, ledger=BudgetLedger(ledger.path + "2", 0.1), random_state=0, stacklevel=1)
 
 
 def test_an_infinite_epsilon_fits_in_no_ledger(ledger):
-    free = Expense("a function", Cost(math.inf), n=10)
+    free = LedgerEntry("a function", math.inf, n=10)
     assert run(free, lambda source: 1, ledger=None, random_state=None, stacklevel=1) == 1
     with pytest.raises(BudgetError):
         run(free, lambda source: 1, ledger=ledger, random_state=None, stacklevel=1)

@@ -13,13 +13,14 @@ from skdpmic._utils.readable import as_objects, is_date
 from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.release.bounds.date_line import DATE_LINE
 from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, squared_rates
 from skdpmic.release.bounds.line import Line
 from skdpmic.release.bounds.number_line import NUMBER_LINE
-from skdpmic.release.path import Expense, run
+from skdpmic.release.path import run
 from skdpmic.table.axes import Order
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.features import by_number, listed
@@ -131,8 +132,16 @@ def private_bounds(
         return {name: _quantiles(column, share, levels, random_bytes) for name, column in columns.items()}
 
     cost = Cost.of_parts(epsilon, squared_rates(levels, d))
-    expense = Expense("private_bounds", cost, n=n, d=d, release="bounds", mechanism="exponential")
-    quantiles = run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    entry = LedgerEntry(
+        "private_bounds",
+        *cost[:3],
+        n=n,
+        d=d,
+        release="bounds",
+        mechanism="exponential",
+        broken_by=broken_by_seed(random_state),
+    )
+    quantiles = run(entry, draw, ledger=ledger, random_state=random_state, stacklevel=3)
     knots = {name: _knots(quantiles[name], column) for name, column in columns.items()}
     knots = knots if is_table else knots[0]
     coarse = [name for name, column in columns.items() if column.line.is_too_coarse_for(quantiles[name])]

@@ -7,11 +7,12 @@ from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.typing import RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
 from skdpmic.budget.units import unit_of
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
-from skdpmic.release.path import Expense, run
+from skdpmic.release.path import run
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.release_of_cells import CellsRelease
 from skdpmic.release.summary.summary_result import PrivateSummary
@@ -127,19 +128,20 @@ def private_summary(
             mechanism.release([of_column[which] for of_column in counts], random_bytes)
             for which, mechanism in enumerate(release.mechanisms)
         ]
-        public = (random_state is not None, look.max_rows_per_group)
-        return PrivateSummary.of_counts(look.names, look.cells, look.n_samples, noisy, release, *public)
+        return PrivateSummary.of_counts(look.names, look.cells, look.n_samples, noisy, release, entry)
 
-    expense = Expense(
+    entry = LedgerEntry(
         "private_summary",
-        release.cost,
+        *release.cost[:3],
         n=look.n_groups,
         d=len(look.names),
         release="summary",
         mechanism=release.mechanisms[0].name,
         unit=unit_of(look.max_rows_per_group),
+        rows_per_person=look.max_rows_per_group,
+        broken_by=broken_by_seed(random_state),
     )
-    return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    return run(entry, draw, ledger=ledger, random_state=random_state, stacklevel=3)
 
 
 class _Look(NamedTuple):

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from skdpmic._utils.results import dataframe
-from skdpmic._utils.summaries import Column, ReleaseTerms, Summary, as_html, why_broken
+from skdpmic._utils.summaries import Column, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, escaped
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.suspicions import suspicions, written
 
@@ -77,14 +78,8 @@ class PrivateSummary:
     columns : tuple of ColumnShares
     n_samples : int
         Number of records counted; public.
-    privacy_spent : (float, float)
-        Epsilon and delta.
-    mechanism : {"k-norm", "gaussian"}
-        Mechanism that drew the noise.
-    is_seeded : bool
-        Whether `random_state` was set, which breaks the guarantee.
-    max_rows_per_group : int or None
-        Number of records per person, if the guarantee covers people; None if it covers records.
+    entry : LedgerEntry
+        The release, its mechanism and its cost, as in a :class:`BudgetLedger`.
 
     Examples
     --------
@@ -101,13 +96,10 @@ class PrivateSummary:
 
     columns: tuple
     n_samples: int
-    privacy_spent: tuple
-    mechanism: str
-    is_seeded: bool = False
-    max_rows_per_group: int | None = None
+    entry: LedgerEntry
 
     @classmethod
-    def of_counts(cls, names, cells, n_samples, noisy, release, is_seeded, max_rows_per_group):
+    def of_counts(cls, names, cells, n_samples, noisy, release, entry):
         """Build the summary from noisy counts of both sets of cells.
 
         Parameters
@@ -117,14 +109,16 @@ class PrivateSummary:
         n_samples : int
         noisy : pair of lists of ndarrays
         release : CellsRelease
-        is_seeded : bool
-        max_rows_per_group : int or None
-            Number of rows per person; None if a record is a row.
+        entry : LedgerEntry
         """
         of_columns = zip(names, cells, *noisy, strict=True)
         columns = tuple(_shares(*of_column, n_samples, release) for of_column in of_columns)
-        mechanism = release.mechanisms[0].name
-        return cls(columns, n_samples, release.cost[:2], mechanism, is_seeded, max_rows_per_group)
+        return cls(columns, n_samples, entry)
+
+    @property
+    def privacy_spent(self) -> tuple[float, float]:
+        """Epsilon and delta."""
+        return self.entry.epsilon, self.entry.delta
 
     @property
     def suspicious(self) -> list[str]:
@@ -162,17 +156,14 @@ class PrivateSummary:
     def _shown(self):
         facts = [("Released", "shares of values in each column"), ("Cost", self._cost())]
         facts += [("Suspicious", text) for text in self.suspicious or [NOTHING]]
-        n = self.n_samples // (self.max_rows_per_group or 1)
-        seeds = ("random_state",) if self.is_seeded else ()
-        terms = ReleaseTerms(None, self.mechanism, *self.privacy_spent, n, self.max_rows_per_group, seeds)
         names = [column.name for column in self.columns]
         flags = [
             Column(flag, [column.flag_in_words(flag) for column in self.columns], "number")
             for flag in dict.fromkeys(flag for column in self.columns for flag in column.cells.flags)
         ]
         most = Column("most", [column.most_in_words() for column in self.columns])
-        broken, columns = why_broken(terms.broken_by, terms.epsilon), [Column("column", names), *flags, most]
-        return Summary(facts, broken, columns, range(len(names)), unit="column", terms=(terms,))
+        columns = [Column("column", names), *flags, most]
+        return Summary(facts, why_broken(self.entry), columns, range(len(names)), unit="column", entries=(self.entry,))
 
 
 NOTHING = "Nothing suspicious found beyond the noise."
