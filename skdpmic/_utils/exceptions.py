@@ -1,6 +1,6 @@
 """Warnings and errors of the package."""
 
-import sys
+import inspect
 import warnings
 
 _NOT_THE_USER = {"skdpmic", "sklearn", "joblib", "contextlib"}
@@ -41,9 +41,9 @@ class BudgetError(RuntimeError):
     """
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Issue a warning at the user's line: the innermost call from outside of this package and scikit-learn."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
