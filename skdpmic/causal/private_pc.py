@@ -280,7 +280,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     def _records(self, X, y):
         records = read_labels_or_numbers(self._open(X), self._facts(), X)
-        self.kind_ = _kind_of(records.scales)
+        self.kind_ = _kind_of(records.domains)
         return records
 
     def _declared_to_repeat(self, X):
@@ -297,7 +297,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
-        self._numbers = columns_of_numbers(records.scales)
+        self._numbers = columns_of_numbers(records.domains)
         self._tests = self._kept = None
 
     def _make_tests(self):
@@ -336,7 +336,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         return hasattr(self, "noise_scale_")
 
 
-def _kind_of(scales):
-    if scales[0] is None:
+def _kind_of(domains):
+    if domains[0] is None:
         return "numeric"
-    return "categorical" if all(isinstance(scale, Nominal) for scale in scales) else "mixed"
+    return "categorical" if all(isinstance(domain, Nominal) for domain in domains) else "mixed"

@@ -134,8 +134,8 @@ class KendallRelease:
         return {"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale}
 
 
-def _ranks(column, scale):
-    return mid_ranks(in_order(column, scale))
+def _ranks(column, domain):
+    return mid_ranks(in_order(column, domain))
 
 
 class PrivateMatrixEstimator(PrivateEstimator):

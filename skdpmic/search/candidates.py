@@ -197,7 +197,7 @@ def _check_columns(private, n_features, names, declared):
     is_open = n_features is None or (names is UNKNOWN and by_name)
     if facts.needs_ranges and not is_open and "bounds" not in facts.read_from_data:
         names = None if names is UNKNOWN else names
-        facts.axes(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
+        facts.domains(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
 
 
 def warn_about_unknown(candidates):

@@ -158,7 +158,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             if self._margin.mean_weight is not None:
                 self.mean_weight_ = self._margin.mean_weight * float(self.max_weight)
             if records.n_classes is None and not self._margin.is_public:
-                self.target_cut_ = records.target_axis.value_at(self._margin.cut(records.target_axis.scale))
+                self.target_cut_ = records.target_domain.decode(self._margin.cut(records.target_domain.encoded))
 
     def _reset(self):
         super()._reset()
@@ -283,5 +283,5 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         request = request._replace(k=self._n_wanted(n_features))
         measure = self._measure(n_samples, n_features, facts.n_classes)
         release = self._release_for(n_features, n_samples, facts.n_classes)
-        scales, assumed = facts.public_scales(n_features), (self._n_kept(), self._grids() == Grids())
-        return plan_of_fit(release, measure, self.statistic, request, scales, *assumed)
+        domains, assumed = facts.public_domains(n_features), (self._n_kept(), self._grids() == Grids())
+        return plan_of_fit(release, measure, self.statistic, request, domains, *assumed)

@@ -26,7 +26,7 @@ from skdpmic.release.kinds import places
 from skdpmic.release.path import Expense, run
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.reading import check_enough
-from skdpmic.table.targets import check_target_shares, make_target, target_axis
+from skdpmic.table.targets import check_target_shares, make_target, target_domain
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.known_margin import STEPS, beyond_chance, known_score, noisy_score
 from skdpmic.two_party.public_terms import terms_of_known_shares, terms_of_tables
@@ -277,8 +277,8 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
 
     def _read_target(self, y, n_samples):
         has_range = self._needs_ranges() or self.target_bounds is not None
-        axis = None if self.classes is not None else target_axis(self.target_bounds, has_range)
-        return make_target(y, n_samples, axis, self.classes, type(self).__name__)
+        domain = None if self.classes is not None else target_domain(self.target_bounds, has_range)
+        return make_target(y, n_samples, domain, self.classes, type(self).__name__)
 
     def _terms(self, reports):
         if self.target_shares is None:

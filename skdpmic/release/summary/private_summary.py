@@ -15,7 +15,7 @@ from skdpmic.release.path import Expense, run
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.release_of_cells import CellsRelease
 from skdpmic.release.summary.summary_result import PrivateSummary
-from skdpmic.table.features import feature_axes
+from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import open_table
 from skdpmic.table.people import People, read_people
 from skdpmic.table.reading import FEWEST, read_values
@@ -175,8 +175,10 @@ def _read(frame, codebook):
     table = open_table(records["X"], "private_summary", least=FEWEST)
     names = table.names_as_text()
     public = codebook.features(names)
-    axes = feature_axes(public["bounds"], public["categories"], table.n_features, names, table.declared())
+    domains = feature_domains(public["bounds"], public["categories"], table.n_features, names, table.declared())
     people = None
     if "groups" in records:
         people = read_people(records["groups"], codebook.max_rows_per_group, table.n_samples)
-    return _Look(list(names), [Cells(axis) for axis in axes], read_values(table, axes), table.n_samples, people)
+    return _Look(
+        list(names), [Cells(domain) for domain in domains], read_values(table, domains), table.n_samples, people
+    )
