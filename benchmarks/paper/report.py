@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.output import print_or_write
-from benchmarks.paper.mechanisms import EPSILONS, MECHANISMS, TUNED_N, laplace_scale, settings
-from benchmarks.paper.samples import distributions, sample
-from benchmarks.paper.script import RESULTS
-from benchmarks.paper.tables import as_markdown
+from benchmarks.paper.mechanisms import EPSILONS, MECHANISMS, TUNED_N, Pair, laplace_scale, settings
+from benchmarks.paper.tables import RESULTS, as_markdown
 from benchmarks.selection.report import table
-from skdpmic.datasets import load_mic_star
+from benchmarks.store import seed_of
+from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 
 BUDGETS, ERRORS = (10.0, 1.0, 0.1, 0.01, 0.001), (0.05, 0.02)
@@ -38,8 +37,8 @@ def markdown():
         "`python -m benchmarks.paper.tables`, [tables.csv](tables.csv), with standard errors",
         as_markdown(known["tables"].to_dict("records")).strip(),
         "## 189 distributions (Figures 2 and 4)",
-        "`python -m benchmarks.paper.synthetic`, [synthetic.csv](synthetic.csv). Median over the distributions of the "
-        "unsigned error against MIC\\*, reproduced / shipped:",
+        "By `benchmarks/paper/synthetic.py` of commit 2a2d595, [synthetic.csv](synthetic.csv). Median over the "
+        "distributions of the unsigned error against MIC\\*, reproduced / shipped:",
         errors_table(known["synthetic"]),
         "Median bias as shipped, and the least and the largest:",
         bias_table(known["synthetic"]),
@@ -88,9 +87,15 @@ def sampling_table(sizes=(1000, 5000)):
     mic_star, body = load_mic_star(), []
     for n in sizes:
         size = settings("MICr-Lap", "shipped", n, 1.0)
-        off = [sample(*key, n, 0).mic_r(*size) - mic_star[key] for key in distributions(quick=False)]
+        off = [sample(*key, n).mic_r(*size) - mic_star[key] for key in mic_star]
         body.append([f"{n:,}", f"{np.median(np.abs(off)):.3f}", f"{np.median(off):.3f}"])
     return table(["n, without noise", "median unsigned error", "median bias"], body)
+
+
+def sample(name, r2, n):
+    """A pair of columns from one of the distributions."""
+    points = relationship(name, r2).sample(n, seed_of((name, r2, n, 0)))
+    return Pair(points[:, 0].copy(), points[:, 1].copy(), ((0, 1), (0, 1)))
 
 
 def text_table(rows):

@@ -294,17 +294,7 @@ def test_the_quick_form_finds_what_the_docs_say(tmp_path):
     """
     pytest.importorskip("statsmodels", reason="one of the tables comes with statsmodels")
     frame, monotone, no_function, wide, tables = benchmark.main(["--quick", "--output", str(tmp_path)])
-    for name in (
-        "scores",
-        "curves",
-        "found",
-        "mechanisms",
-        "shapes",
-        "by_relationship",
-        "no_functions",
-        "wide_bounds",
-        "tables",
-    ):
+    for name in report.PICTURES:
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     of_difference = 0.018 * np.sqrt(2)
     keys = ["n", "d", "score", "mechanism", "epsilon"]

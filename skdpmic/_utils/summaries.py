@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.texts import budget, counted, in_html, in_short, names_of, shortened
-from skdpmic.budget.ledger_entry import LedgerEntry
 
 MOST_ROWS = 20
 NOT_COVERED = "Not covered"  # what the guarantee of this release does not cover, besides what none does
@@ -195,8 +194,14 @@ def shown_two_party(scorer):
             ("Target", f"{budget(of_target, 0)}, central"),
             ("Noise", f"geometric noise of {noise}" if scale else "none"),
         ]
-        of_features = LedgerEntry("RandomizedResponse", float(of_reports), n=entry.n, mechanism="randomized-response")
-        entries = (entry, of_features._replace(model="local", covers="the features"))
+        of_features = entry._replace(
+            epsilon=float(of_reports),
+            mechanism="randomized-response",
+            model="local",
+            covers="the features",
+            broken_by="",
+        )
+        entries = (entry, of_features)
     else:
         facts.append(("Target", "not covered by the guarantee: for the party that holds it only, not to be published"))
     broken = list(dict.fromkeys(reason for each in entries for reason in why_broken(each)))

@@ -3,7 +3,6 @@
 import functools
 import math
 import numbers
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.delegation import delegated
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
@@ -239,7 +239,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
                 earlier = earlier_steps(candidates)
                 refuse_resampling(earlier)
-                warn_about_learning(earlier, stacklevel=2)
+                warn_about_learning(earlier)
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
 
@@ -250,15 +250,10 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
                 scores = self._score(on_subsets, X, y, params, subsets, scorer, seeds)
                 return int(mechanism.release(trials.mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
-            entry = LedgerEntry(
-                type(self).__name__,
-                float(self.epsilon),
-                n=n_samples,
-                release="choice",
-                mechanism=mechanism.name,
-                broken_by=broken_by_seed(self.random_state),
-            )
-            chosen = run(entry, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
+            seed, by = broken_by_seed(self.random_state), mechanism.name
+            name, cost = type(self).__name__, float(self.epsilon)
+            entry = LedgerEntry(name, cost, n=n_samples, release="choice", mechanism=by, broken_by=seed)
+            chosen = run(entry, draw, ledger=self.ledger, random_state=self.random_state)
             self._store(chosen, grid, mechanism, entry)
             keep()  # the choice has been charged, and is kept if the refit fails
             if self.refit:
@@ -306,10 +301,9 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             )
         check_private_steps(candidates, X, sizes)
         if self.ledger is None and any(estimator.ledger is not None for estimator in private):
-            warnings.warn(
+            warn(
                 f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is not recorded, while the "
                 f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too.",
-                stacklevel=3,
             )
 
     def _check_n_subsets(self, n_samples):
@@ -356,14 +350,10 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             if hasattr(best_estimator, name):
                 setattr(self, name, getattr(best_estimator, name))
         self.privacy_spent_ = (round_up_sum(self.epsilon, cost.epsilon), round_up(cost.delta))
-        broken_by = [
-            self._entry.broken_by,
-            *(name for each in private_estimators(best_estimator) for name in each._broken_by()),
-        ]
-        spent = dict(zip(("epsilon", "delta"), self.privacy_spent_, strict=True))
-        self._entry = self._entry._replace(
-            **spent, rho=None, broken_by=", ".join(dict.fromkeys(filter(None, broken_by)))
-        )
+        names = [name for private in private_estimators(best_estimator) for name in private._broken_by()]
+        broken_by = ", ".join(dict.fromkeys(filter(None, [self._entry.broken_by, *names])))
+        epsilon, delta = self.privacy_spent_
+        self._entry = self._entry._replace(epsilon=epsilon, delta=delta, broken_by=broken_by)
 
     predict = delegated("predict")
     predict_proba = delegated("predict_proba")

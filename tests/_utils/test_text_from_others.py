@@ -86,7 +86,7 @@ def test_a_ledger_prints_purposes_and_names_in_lines_of_its_own(seed, tmp_path, 
     with pytest.raises(Exception, match="does not fit") as caught:
         ledger.charge(hostile(draw, but="\0"), 0.75)
     assert_harmless(str(caught.value))
-    assert_harmless(str(LedgerEntry("x", "", 1.0, 0.0, purpose=hostile(draw))))
+    assert_harmless(str(LedgerEntry("x", 1.0, purpose=hostile(draw))))
 
 
 @pytest.fixture(params=range(3))

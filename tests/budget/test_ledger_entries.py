@@ -176,21 +176,32 @@ RELEASES = {
 def test_an_entry_says_what_was_released(name, ledger):
     release, (what, delta, *numbers_and_names) = RELEASES[name]
     release(ledger.for_purpose("a report"))
-    entry, unit = ledger.entries()[0], "person" if name == "people" else "record"
-    assert entry._replace(when="") == (what, "", 0.5, delta, *numbers_and_names, "a report", ON_TARGET.get(name), unit)
+    n, d, rho, statistic, released, noise, k = numbers_and_names
+    expected = LedgerEntry(
+        what, 0.5, delta, rho, "record", n, d, k, statistic, released, mechanism, ON_TARGET.get(name)
+    )
+    if name == "people":
+        expected = expected._replace(unit="person", rows_per_person=2)
+    if name == "reports":
+        expected = expected._replace(model="local")
+    if name == "scores of reports":
+        expected = expected._replace(covers="the target")
+    assert ledger.entries()[0]._replace(when="") == expected._replace(purpose="a report")
 
 
 @pytest.mark.parametrize(
     "entry, text",
     [
-        (LedgerEntry("mean age", "", 0.5, 0.0, n=100, d=1), "mean age"),
-        (LedgerEntry("mean age", "", 0.5, 0.0, purpose="report"), "report: mean age"),
+        (LedgerEntry("mean age", 0.5, n=100, d=1), "mean age"),
+        (LedgerEntry("mean age", 0.5, purpose="report"), "report: mean age"),
         (
-            LedgerEntry("Sel", "", 0.5, 0.0, 9, 12_000, None, "mtv_r", "names", "one-shot", 5, "report"),
-            "report: Sel, mtv_r, names of 5 of 12,000, one-shot",
+            LedgerEntry(
+                "Sel", 0.5, d=12_000, k=5, statistic="mtv_r", release="names", mechanism="one-shot", purpose="report"
+            ),
+            "all: S, mtv_r, names of 5 of 12,000, one-shot",
         ),
-        (LedgerEntry("Search", "", 0.5, 0.0, n=9, release="choice", mechanism="one-shot"), "Search, choice, one-shot"),
-        (LedgerEntry("own", "", 0.5, 0.0, d=3, release="histograms"), "own, histograms of 3"),
+        (LedgerEntry("Search", 0.5, n=9, release="choice", mechanism="one-shot"), "Search, choice, one-shot"),
+        (LedgerEntry("own", 0.5, d=3, release="histograms"), "own, histograms of 3"),
     ],
 )
 def test_the_text_of_an_entry_can_be_read(entry, text):

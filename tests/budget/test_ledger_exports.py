@@ -48,7 +48,7 @@ def test_the_table_has_every_entry_and_what_was_spent_after_it(basic):
 
 def test_the_table_of_an_empty_ledger_has_its_columns(basic):
     pytest.importorskip("pandas", reason="it makes a dataframe")
-    assert basic.to_frame().shape == (0, 16)
+    assert basic.to_frame().shape == (0, 20)
 
 
 # --- The events -------------------------------------------------------------------------------------------------------

@@ -65,12 +65,12 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
         assert (tmp_path / name).read_bytes() == content
 
 
-@pytest.mark.parametrize("version, remedy", [(4, "record that in a new ledger with spend"), (7, "or a later one")])
+@pytest.mark.parametrize("version, remedy", [(5, "record that in a new ledger with spend"), (7, "or a later one")])
 def test_a_ledger_of_another_format_is_refused_and_the_remedy_named(path, version, remedy):
     BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(ValueError, match=f"has format {version}, but this version of skdpmic reads 5.*{remedy}"):
+    with pytest.raises(ValueError, match=f"has format {version}, but this version of skdpmic reads 6.*{remedy}"):
         BudgetLedger(path, 1.0)
 
 
@@ -371,7 +371,7 @@ def test_an_older_entry_in_the_place_of_a_newer_one_is_noticed(path):
         columns = [column for _, column, *_ in connection.execute("PRAGMA table_info(entries)")]
         for column in columns[1:]:  # all but the number
             connection.execute(
-                f"UPDATE entries SET {column} = (SELECT {column} FROM entries WHERE id = 2) WHERE id = 5"
+                f'UPDATE entries SET "{column}" = (SELECT "{column}" FROM entries WHERE id = 2) WHERE id = 5'
             )
     with pytest.raises(ValueError, match="entry 5 was changed or lost"):
         ledger.spent()
@@ -530,7 +530,7 @@ def test_the_journal_of_another_process_is_no_obstacle_where_a_folder_has_two_na
     through_mount = BudgetLedger.open(mounted / path.name)
     assert through_mount.path != ledger.path
     with ledger_file.open_ledger_file(ledger.path, "IMMEDIATE") as file:
-        file.append(LedgerEntry("x", "now", 0.5, 0.0))
+        file.append(LedgerEntry("x", 0.5, when="now"))
         assert journal_of(path).exists()
         monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
         assert through_mount.spent() == (0.0, 0.0)

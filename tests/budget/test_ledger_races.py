@@ -12,7 +12,6 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic.budget import ledger_file
 from skdpmic.budget.filters import BasicFilter, Cost
-from skdpmic.budget.ledger_entry import LedgerEntry
 from tests.budget.test_ledger import PUBLIC, table
 
 
@@ -24,11 +23,11 @@ def path(tmp_path):
 class TwoSteps(BudgetLedger):
     """What must not be: the total is read in one transaction, and the charge written in another."""
 
-    def charge(self, what, epsilon, delta=0.0, **numbers):
-        costs = [Cost(entry.epsilon) for entry in self.entries()]
-        if not self.limits.filter.accepts([*costs, Cost(epsilon)]):
+    def charge_entry(self, entry):
+        costs = [Cost(each.epsilon) for each in (*self.entries(), entry)]
+        if not self.limits.filter.accepts(costs):
             raise BudgetError("full")
-        self._transact(lambda book: book.append(LedgerEntry(what, "", epsilon, delta)), writes=True)
+        self._transact(lambda book: book.append(entry), writes=True)
 
 
 class Deferred(BudgetLedger):

@@ -191,8 +191,8 @@ def test_an_error_says_what_was_changed(file_of, change, message):
 def test_a_ledger_of_another_format_is_refused(file_of):
     BudgetLedger(URL, 1.0)
     with contextlib.closing(sqlite3.connect(file_of(URL), isolation_level=None)) as connection:
-        connection.execute("UPDATE skdpmic_head SET version = 1")
-    with pytest.raises(ValueError, match=r"has format 1, but this version of skdpmic reads 2.* with spend"):
+        connection.execute("UPDATE skdpmic_head SET version = 2")
+    with pytest.raises(ValueError, match=r"has format 2, but this version of skdpmic reads 3.* with spend"):
         BudgetLedger.open(URL)
 
 

@@ -162,7 +162,7 @@ def drawn_entry(draw, limits):
     epsilon = draw.choice([0.01, 0.1, 0.25, 0.7, draw.uniform(0.001, 1)])
     delta = draw.choice([0.0, 0.0, 1e-9, 1e-8 * draw.random()]) if limits.delta else 0.0
     rho = rho_for(epsilon, delta) if delta else draw.choice([None, epsilon**2 / 20])
-    return LedgerEntry("x", "", epsilon, delta, rho=rho, unit=draw.choice(["record", "person"]))
+    return LedgerEntry("x", epsilon, delta, rho, unit=draw.choice(["record", "person"]))
 
 
 def assert_as_the_oracle(seed):

@@ -103,7 +103,7 @@ def test_the_first_guarantee_is_that_of_the_release(name, cards):
     assert guarantee["epsilon"] == epsilon
     assert guarantee["delta"] == (1e-6 if name in ("scorer", "correlation", "graph") else 0.0)
     assert guarantee["model"] == ("local" if name == "reports" else "central")
-    assert guarantee["n"] == (None if name in ("search", "reports") else N)
+    assert guarantee["n"] == (None if name == "reports" else N)
     assert (guarantee["unit"], guarantee["rows_per_person"]) == ("record", None)
     assert (fields["private"], fields["broken_by"], fields["why_broken"]) == (True, [], [])
     assert fields["package"] == {"name": "skdpmic", "version": __version__}

@@ -21,7 +21,7 @@ def test_a_summary_has_the_error_and_the_cost_that_are_stated(n, d, epsilon, del
     row = plan(n_samples=n, n_features=d, epsilon=epsilon, delta=delta)[0]
     margin = summary.columns[0].flag_margin
     assert margin <= row.error <= 1.01 * margin
-    assert (row.mechanism, (row.epsilon, row.delta)) == (summary.mechanism, summary.privacy_spent)
+    assert (row.mechanism, (row.epsilon, row.delta)) == (summary.entry.mechanism, summary.privacy_spent)
 
 
 @each("given", [{"n_samples": 2000}, {"epsilon": 0.5}])
