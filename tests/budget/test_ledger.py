@@ -25,6 +25,7 @@ from skdpmic import (
     dp_mic_regression,
     private_score,
 )
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.privacy.composition import epsilon_of, rho_for
 from skdpmic.release import path as path_of_a_release

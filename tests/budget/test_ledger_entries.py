@@ -176,7 +176,7 @@ RELEASES = {
 def test_an_entry_says_what_was_released(name, ledger):
     release, (what, delta, *numbers_and_names) = RELEASES[name]
     release(ledger.for_purpose("a report"))
-    n, d, rho, statistic, released, noise, k = numbers_and_names
+    n, d, rho, statistic, released, mechanism, k = numbers_and_names
     expected = LedgerEntry(
         what, 0.5, delta, rho, "record", n, d, k, statistic, released, mechanism, ON_TARGET.get(name)
     )
