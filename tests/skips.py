@@ -17,7 +17,6 @@ LIBRARIES = {
     "distributed": "dask",
     "dp_accounting": "accounting",
     "duckdb": "test",
-    "frictionless": "test",
     "matplotlib": "examples",
     "mpmath": "test",
     "networkx": "test",
