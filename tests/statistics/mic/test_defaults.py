@@ -48,7 +48,7 @@ def test_the_table_has_every_cell_and_is_returned_as_it_is(correction):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [None, 2, 3, 4, 10, 30])
-@pytest.mark.parametrize("epsilon", [1e-9, 0.003, 0.5, 10, math.inf])
+@pytest.mark.parametrize("epsilon", [1e-9, 0.5, math.inf])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_more_records_never_get_a_much_coarser_grid(n_classes, epsilon, correction):
     n = np.unique(np.geomspace(4, 10**7, 200).astype(int))
@@ -158,14 +158,9 @@ def test_the_automatic_choice_is_within_15_percent_of_the_grid_on_fresh_samples(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n, epsilon, correction", [(60, 1, MM), (2000, 0.03, None)])
+@pytest.mark.parametrize("n, epsilon, correction", [(60, 1, MM), (500, 0.03, None)])
 def test_the_automatic_choice_is_within_15_percent_of_the_grid_in_more_cells(n, epsilon, correction):
     assert excess(n, epsilon, KINDS, seed=4, correction=correction, keys=SOME) < 0.15
-
-
-@pytest.mark.slow
-def test_the_automatic_choice_is_within_15_percent_of_the_grid_for_many_records():
-    assert excess(10_000, 1.0, KINDS, seed=4, correction=MM, keys=SOME) < 0.15
 
 
 @pytest.mark.parametrize(
