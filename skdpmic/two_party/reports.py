@@ -12,8 +12,8 @@ import numpy as np
 
 from skdpmic._utils.user_files import check_regular
 from skdpmic.statistics.grids.partitions import parts_and_missing
-from skdpmic.table.nominal import Nominal
-from skdpmic.table.normal_form.opening import open_column
+from skdpmic.table.domains import Nominal
+from skdpmic.table.normal_form.containers import open_column
 from skdpmic.two_party.reports_description import ReportsDescription, description_from_json
 
 _KEY = b"skdpmic.reports"

@@ -15,8 +15,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.noisy_cells import MovesMechanism
 from skdpmic.release.summary.release_of_cells import CellsRelease
-from skdpmic.table.bounds import domain_of
-from skdpmic.table.domains import Labels
+from skdpmic.table.domains import Labels, domain_of
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least
 
