@@ -25,7 +25,7 @@ import numpy as np
 from scipy.stats import rankdata, skew
 
 from skdpmic import PrivacyLeakWarning, mic_e, mtv_r, private_bounds, private_score
-from skdpmic.table.axes import LogRange
+from skdpmic.table.domains import LogRange
 
 N = 10_000
 PAIRS_OF_A_TABLE = 4
@@ -102,8 +102,8 @@ def wide_bounds(x):
 def log_between_wide_bounds(x):
     """As (lower, upper, "log") places values."""
     x, bounds = wide_bounds(x)
-    axis = LogRange(*bounds)
-    return axis.place(x), axis.scale
+    domain = LogRange(*bounds)
+    return domain.encode(x), domain.encoded
 
 
 def times_too_wide(times):

@@ -7,14 +7,14 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_column_bounds, in_order
 from skdpmic._utils.readable import is_date
-from skdpmic.table.axes import Knots, LogRange, Range, is_range
 from skdpmic.table.dates import NUMBERS, kind_of_date, seconds_of
+from skdpmic.table.domains import Knots, LogRange, Range, is_range
 
 _ALLOWED = "(lower, upper), (lower, upper, 'log') or three or more increasing numbers"
 
 
-def axis_of(entry, name):
-    """The axis of one column, from an entry of `bounds` or from `target_bounds`.
+def domain_of(entry, name):
+    """The domain of one column, from an entry of `bounds` or from `target_bounds`.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ def _shortened(entry):
     return text if len(text) <= 200 else f"{text[:160]}... ({len(text) - 160} characters more)"
 
 
-def axes_of(bounds, n_features):
-    """The axes of all features from bounds that are not a dict: one entry for all features, or an array for each end.
+def domains_of(bounds, n_features):
+    """The domain of each feature, from bounds that are no dict: one entry for all features, or an array for each end.
 
     Returns
     -------
     list of length n_features
     """
     if _is_entry(bounds):
-        return [axis_of(bounds, "bounds")] * n_features
+        return [domain_of(bounds, "bounds")] * n_features
     lower, upper = check_column_bounds(bounds, n_features)
     pairs = zip(lower.tolist(), upper.tolist(), strict=True)
     return [_range_of_feature(*pair, j) for j, pair in enumerate(pairs)]

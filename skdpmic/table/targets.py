@@ -9,9 +9,9 @@ from sklearn.utils import column_or_1d
 from skdpmic._utils.arguments import check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
 from skdpmic._utils.readable import abbreviated, as_objects
-from skdpmic.table.axes import Order
-from skdpmic.table.bounds import axis_of, with_range_of_data
+from skdpmic.table.bounds import domain_of, with_range_of_data
 from skdpmic.table.dates import NUMBERS
+from skdpmic.table.domains import Order
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form.form import OBJECTS
 from skdpmic.table.normal_form.of_numpy import kind_of_dtype
@@ -57,11 +57,11 @@ def check_kind(target_bounds, classes, needs_ranges=True):
     return classes is None
 
 
-def target_axis(target_bounds, needs_ranges=True):
-    """The axis of a numeric target; None if its range is read from the data."""
+def target_domain(target_bounds, needs_ranges=True):
+    """The domain of a numeric target; None if its range is read from the data."""
     if not needs_ranges:
         return Order()
-    return None if asks_for_data(target_bounds) else axis_of(target_bounds, "target_bounds")
+    return None if asks_for_data(target_bounds) else domain_of(target_bounds, "target_bounds")
 
 
 def check_target_shares(target_shares, target_bounds, classes):
@@ -93,15 +93,15 @@ def check_target_shares(target_shares, target_bounds, classes):
     return [shares[i] for i in np.argsort(given, kind="stable")]
 
 
-def make_target(y, n_samples, axis, classes, reader):
+def make_target(y, n_samples, domain, classes, reader):
     """The target of this many records.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
     n_samples : int
-    axis : Range, LogRange, Knots, Order or None
-        Axis of a numeric target, from :func:`target_axis`.
+    domain : Range, LogRange, Knots, Order or None
+        Axis of a numeric target, from :func:`target_domain`.
     classes : array-like, "data" or None
         Labels of a discrete target; None for a numeric one.
     reader : str
@@ -114,14 +114,14 @@ def make_target(y, n_samples, axis, classes, reader):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {y.n_samples}]")
     if classes is not None:
         return _of_classes(y, classes)
-    y = _as_numbers(y, axis)
-    if axis is None:
-        y, axis = with_range_of_data(y)
-    return NumericTarget(axis.place(y), axis.scale)
+    y = _as_numbers(y, domain)
+    if domain is None:
+        y, domain = with_range_of_data(y)
+    return NumericTarget(domain.encode(y), domain.encoded)
 
 
-def _as_numbers(y, axis):
-    allowed = ANY_ORDER if axis is None or axis.of == Order.of else (axis.of, OBJECTS)
+def _as_numbers(y, domain):
+    allowed = ANY_ORDER if domain is None or domain.of == Order.of else (domain.of, OBJECTS)
     if y.kind not in allowed and not y.missing.all():
         raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got {y.kind}.")
     values = as_numbers(y, allowed, "y").astype(np.float64, copy=False)

@@ -1,6 +1,6 @@
 """The public description of one column, and the conversion of its values: to numbers in a range, or to parts.
 
-Each axis defines the *scale* that kernels use for the column, and converts values to it, each value by itself.
+A domain encodes values, each by itself; its *encoded* domain is all that kernels know of the column.
 """
 
 import math
@@ -26,14 +26,14 @@ class Range:
         """The form in `bounds`, but with dates in seconds."""
         return self.lower, self.upper
 
-    scale = bounds  # the range of the result of `place`
+    encoded = bounds
 
-    def place(self, values):
+    def encode(self, values):
         """Values, unchanged."""
         return values
 
-    def value_at(self, position):
-        """The inverse of `place`: a number, a date or a duration."""
+    def decode(self, position):
+        """The inverse of `encode`: a number, a date or a duration."""
         return as_date(position, self.of)
 
 
@@ -51,18 +51,18 @@ class LogRange:
         return self.lower, self.upper, "log"
 
     @property
-    def scale(self):
-        """The range of the result of `place`."""
-        lower, upper = self.place(np.array([self.lower, self.upper])).tolist()
+    def encoded(self):
+        """The range of the result of `encode`."""
+        lower, upper = self.encode(np.array([self.lower, self.upper])).tolist()
         return lower, upper
 
-    def place(self, values):
+    def encode(self, values):
         """Signed logarithms."""
         values = np.asarray(values, dtype=np.float64)
         return np.copysign(np.log1p(np.abs(values)), values)
 
-    def value_at(self, position):
-        """The inverse of `place`."""
+    def decode(self, position):
+        """The inverse of `encode`."""
         return math.copysign(math.expm1(abs(position)), position)
 
 
@@ -79,17 +79,17 @@ class Knots:
         return self.knots
 
     @property
-    def scale(self):
-        """The range of the result of `place`."""
+    def encoded(self):
+        """The range of the result of `encode`."""
         return 0.0, len(self.knots) - 1.0
 
-    def place(self, values):
+    def encode(self, values):
         """The number of knots below each value, plus its relative position between these two knots."""
         values = np.asarray(values, dtype=np.float64)
         return np.interp(values, self.knots, np.arange(len(self.knots), dtype=np.float64))
 
-    def value_at(self, position):
-        """The inverse of `place`: a number, a date or a duration."""
+    def decode(self, position):
+        """The inverse of `encode`: a number, a date or a duration."""
         return as_date(float(np.interp(position, np.arange(len(self.knots)), self.knots)), self.of)
 
 
@@ -101,11 +101,11 @@ class Labels:
     of: ClassVar[str] = "labels"
 
     @property
-    def scale(self):
+    def encoded(self):
         """Number of labels."""
         return Nominal(len(self.labels))
 
-    def place(self, codes):
+    def encode(self, codes):
         """Codes, unchanged."""
         return codes
 
@@ -115,21 +115,21 @@ class Order:
     """Only the order of the values is public, which is all that ranks need."""
 
     of: ClassVar[str] = "order"
-    scale: ClassVar[None] = None
+    encoded: ClassVar[None] = None
 
-    def place(self, values):
+    def encode(self, values):
         """Values, unchanged."""
         return values
 
 
 @dataclass(frozen=True)
-class Unread:
+class Ignored:
     """A column without a description, whose values are not read."""
 
-    of: ClassVar[str] = "unread"
-    scale: ClassVar[tuple] = (0.0, 1.0)  # arbitrary: nothing is scored
+    of: ClassVar[str] = "ignored"
+    encoded: ClassVar[tuple] = (0.0, 1.0)  # arbitrary: nothing is scored
 
-    def place(self, values):
+    def encode(self, values):
         """Values, unchanged."""
         return values
 
@@ -141,12 +141,12 @@ def is_range(lower, upper):
 
 # --- As text, for sketches ------------------------------------------------------------------------------------------
 
-_KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Unread)}
+_KINDS = {kind.__name__: kind for kind in (Range, LogRange, Knots, Labels, Ignored)}
 
 
-def to_json(axis):
-    """An axis as plain lists and numbers, the same for equal axes; None is unchanged."""
-    return None if axis is None else [type(axis).__name__, *map(_plain, astuple(axis))]
+def to_json(domain):
+    """A domain as plain lists and numbers, the same for equal domains; None is unchanged."""
+    return None if domain is None else [type(domain).__name__, *map(_plain, astuple(domain))]
 
 
 def _plain(field):
@@ -156,7 +156,7 @@ def _plain(field):
 
 
 def from_json(values):
-    """The axis from its plain form."""
+    """The domain from its plain form."""
     if values is None:
         return None
     kind, *fields = values
