@@ -878,10 +878,10 @@ MUTANTS = [
            "estimator._mechanism_of_scores(cls.__name__).margin(confidence / 2)",
            "plotting/test_scores.py::test_the_noise_is_shaded_as_far_as_it_reaches[laplace-0.95]"),
     Mutant("PrivateEstimator._publish",
-           "self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)\n"
-           "run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)",
-           "run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)\n"
-           "self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)",
+           "self._warn_about_noise(release, mechanism, measure, shape)\n"
+           "run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state)",
+           "run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state)\n"
+           "self._warn_about_noise(release, mechanism, measure, shape)",
            "selection/test_noise_warning.py::test_every_way_to_publish_warns_before_the_charge[fit]"),
     Mutant("NoCacheMixin.__getstate__", "fresh_nonce()", "b''",
            "_utils/test_no_cache.py::test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table"),
@@ -1038,8 +1038,8 @@ MUTANTS = [
     Mutant("RandomizedResponse._warn", "self._n_releases.value > 0", "self._n_releases.value > 1",
            f"{PARTS}::test_fit_is_free_and_every_transform_is_charged_and_warned_of"),
     Mutant("RandomizedResponse.transform",
-           "run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)",
-           "run(expense, draw, ledger=self.ledger, random_state=None, stacklevel=3)",
+           "run(expense, draw, ledger=self.ledger, random_state=self.random_state)",
+           "run(expense, draw, ledger=self.ledger, random_state=None)",
            f"{PARTS}::test_seeds_warn_where_the_user_called"),
     Mutant("_checked_epsilon", "check_epsilon(value)", "pass",
            f"{REPORTS}::test_descriptions_that_nobody_wrote_are_refused_by_the_field[5]"),
@@ -1100,8 +1100,8 @@ MUTANTS = [
     Mutant("CellsRelease.cost", "share**2", "share**3", TWO_PARTS),
     Mutant("suspicions._of_both_ends", "share - reach <= FEWEST", "True",
            f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon"),
-    Mutant("private_summary.private_summary", "run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)",
-           "run(expense, draw, ledger=None, random_state=random_state, stacklevel=3)",
+    Mutant("private_summary.private_summary", "run(expense, draw, ledger=ledger, random_state=random_state)",
+           "run(expense, draw, ledger=None, random_state=random_state)",
            f"{SUMMARY}::test_the_ledger_is_charged_before_anything_is_counted"),
     # --- Mechanisms of other libraries, and what is handed on
     Mutant("ForeignMechanismsMixin.spend", "_charge(self, purpose, epsilon, delta, by=by, rho=rho, unit=unit)", "None",

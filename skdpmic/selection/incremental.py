@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -13,6 +12,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import is_dask_collection, refuse_masked
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import BesideTable, TableLike
@@ -348,10 +348,9 @@ class IncrementalFitMixin:
             return
         fitting = self._measure(records.n_samples, records.n_features, records.n_classes).B
         if not 0.5 <= measure.B / fitting <= 2:
-            warnings.warn(
+            warn(
                 f"B={measure.B:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} would suit "
                 f"the {records.n_samples:,} records received.",
-                stacklevel=3,
             )
 
 

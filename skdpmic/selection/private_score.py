@@ -197,7 +197,7 @@ def private_score(
         (score,) = release.draw(records, measure, noise, None, random_bytes)["scores_"]
         return float(score if strata is None else 2 * score - 1)
 
-    return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    return run(expense, draw, ledger=ledger, random_state=random_state)
 
 
 def _chosen(name, mechanism, correction, strata, categories):

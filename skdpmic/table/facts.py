@@ -75,10 +75,10 @@ class PublicFacts:
         kept = kept_columns(self.keep, n_features, names)
         return () if self.reads_kept else kept
 
-    def warn_about_data(self, stacklevel):
+    def warn_about_data(self):
         """Warn about each argument that is "data"."""
         for name in self.read_from_data:
-            warn_about_data(name, stacklevel + 1)
+            warn_about_data(name)
 
     def check_target(self):
         """Raise unless exactly one kind of target is described."""

@@ -1,10 +1,10 @@
 """The public description of all features: one domain for each, from `bounds` and `categories`."""
 
 import numbers
-import warnings
 
 import numpy as np
 
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import abbreviated, is_position
 from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
 from skdpmic.table.public import asks_for_data, refuse_missing
@@ -185,16 +185,15 @@ def n_features_of(bounds, categories, keep=()):
 _RECORDS_A_LABEL = 20
 
 
-def warn_about_many_labels(shape, names, stacklevel):
+def warn_about_many_labels(shape, names):
     """Warn about nominal features with too many labels for the number of records."""
     most = shape.n_groups // _RECORDS_A_LABEL
     many = [j for j, domain in enumerate(shape.domains) if isinstance(domain, Nominal) and domain.n_labels > most]
     if many:
-        warnings.warn(
+        warn(
             f"categories of {listed(many, names)} have more than one label per {_RECORDS_A_LABEL} of the "
             f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. "
             "Group labels by public knowledge, such as towns by region, not by the data.",
-            stacklevel=stacklevel + 1,
         )
 
 

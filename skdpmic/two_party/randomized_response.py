@@ -1,6 +1,5 @@
 """The party with the features: each record reports the part of its value, with noise."""
 
-import warnings
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.constructors import parameters
-from skdpmic._utils.exceptions import PrivacyLeakWarning
+from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.rollback import in_use, rollback_on_error
@@ -194,7 +193,7 @@ class RandomizedResponse(
         check_is_fitted(self)
         with in_use(self):  # another fit would change what is drawn, another release what is warned about
             parts = self._true_parts(X)
-            self._warn(stacklevel=3)  # one more for scikit-learn's wrapper of this method
+            self._warn()  # one more for scikit-learn's wrapper of this method
             expense = Expense(
                 type(self).__name__,
                 Cost.of_parts(self._description.epsilon, Fraction(1, self._description.columns_per_record)),
@@ -204,7 +203,7 @@ class RandomizedResponse(
                 mechanism="randomized-response",
             )
             draw = partial(self._draw, parts)
-            return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+            return run(expense, draw, ledger=self.ledger, random_state=self.random_state)
 
     def _draw(self, parts, random_bytes):
         self._n_releases.value += 1
@@ -306,15 +305,14 @@ class RandomizedResponse(
             )
         return parts
 
-    def _warn(self, stacklevel):
+    def _warn(self):
         if self._n_releases.value > 0:
             before = self._n_releases.value
-            warnings.warn(
+            warn(
                 f"transform has already released reports {before} time(s), with epsilon={self._description.epsilon:g} "
                 "each. The budgets of releases about the same records are summed: all these reports together have "
                 f"epsilon={(before + 1) * self._description.epsilon:g}. Reuse the reports of the first call.",
                 PrivacyLeakWarning,
-                stacklevel=stacklevel + 1,
             )
 
     def __sklearn_is_fitted__(self):

@@ -1,6 +1,5 @@
 """The party with the target: scores of the features reported by the other party."""
 
-import warnings
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.constructors import parameters
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import ResultsMixin
@@ -183,7 +183,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
                 draw(None)
             else:
                 expense = self._expense(reports)
-                run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
+                run(expense, draw, ledger=self.ledger, random_state=self.random_state)
         return self
 
     def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -235,9 +235,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         for reason, text in distance_correlation.REFUSALS.items():
             names = [name for name, found in zip(self.feature_names_in_, reasons, strict=True) if found == reason]
             if names:
-                warnings.warn(
-                    f"The intervals of {abbreviated(names)} are [0, 1], because {text}.", UserWarning, stacklevel=3
-                )
+                warn(f"The intervals of {abbreviated(names)} are [0, 1], because {text}.")
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "ranking_")

@@ -116,7 +116,7 @@ def private_summary(
         raise TypeError(f"codebook must be a Codebook, got {type(codebook).__name__}.")
     look = _read(frame, codebook)
     release = CellsRelease(epsilon, delta, tuple(cells.sizes for cells in look.cells), look.rows_per_group)
-    warn_about_delta(delta, look.n_groups, stacklevel=3)
+    warn_about_delta(delta, look.n_groups)
 
     def draw(random_bytes):
         progress = Progress("private_summary", verbose)
@@ -139,7 +139,7 @@ def private_summary(
         mechanism=release.mechanisms[0].name,
         unit=unit_of(look.max_rows_per_group),
     )
-    return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    return run(expense, draw, ledger=ledger, random_state=random_state)
 
 
 class _Look(NamedTuple):
