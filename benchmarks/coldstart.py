@@ -1,20 +1,15 @@
 """Processor time of importing the package, and of the first call of each kind, without any cache of machine code.
 
-    python benchmarks/coldstart.py                          # this checkout
-    python benchmarks/coldstart.py --imports                # only importing
-    python benchmarks/coldstart.py --against f837e77        # beside a revision, or the folder of another checkout
-    python benchmarks/coldstart.py --output FILE            # also as a CSV file
+    python benchmarks/coldstart.py --output FILE            # measure, print and write a CSV file
     python benchmarks/coldstart.py --report                 # the result that is kept, benchmarks/results/coldstart.csv
     python benchmarks/coldstart.py --picture --output FILE  # its picture
 
 Processor time is user and system time of the process and of what it starts. That of the call alone leaves out what
 importing takes, and that of the whole process does not. Imports are timed from bytecode, as pip installs it, in turn
-with a reference: the imports of other packages that these cannot do without. With `--against`, both checkouts are timed
-in turn, so that a drift of the machine's speed meets both; ratios are medians over rounds.
+with a reference: the imports of other packages that these cannot do without. Ratios are medians over rounds.
 """
 
 import argparse
-import contextlib
 import csv
 import os
 import platform
@@ -35,7 +30,6 @@ import numpy as np
 rng = np.random.default_rng(0)
 X = rng.random((1000, 3))
 y = (2 * X[:, 0] - 1) ** 2
-bounds = ((0, 1), (0, 1))
 """
 _STATISTICS = ("mic_r", "mtv_r", "kendall", "spearman", "chatterjee", "distance_correlation")
 _ESTIMATORS = {"scores": "DPMICScorer(", "names": "PrivateSelectKBest(k=1, "}
@@ -67,20 +61,7 @@ CALLS = (
         )
         for target, fit in _TARGETS.items()
     }
-    | {
-        "mic_e": ("from skdpmic import mic_e", "mic_e(X[:, 0], y)"),
-        "mic_r": ("from skdpmic import mic_r", "mic_r(X[:, 0], y, bounds=bounds)"),
-        "private_score": ("from skdpmic import private_score", "private_score(X[:, 0], y, epsilon=1, bounds=bounds)"),
-        "private_score, geometric": (
-            "from skdpmic import private_score",
-            "private_score(X[:, 0], y, mechanism='geometric', epsilon=1, bounds=bounds)",
-        ),
-        "private_score, mic_e": (
-            "from skdpmic import private_score",
-            "private_score(X[:, 0], y, statistic='mic_e', epsilon=1)",
-        ),
-        "characteristic_matrix": ("from skdpmic import characteristic_matrix", "characteristic_matrix(X[:, 0], y)"),
-    }
+    | {"mic_e": ("from skdpmic import mic_e", "mic_e(X[:, 0], y)")}
 )
 _IMPORTED = "{imports}\nimport os\nprint(sum(os.times()[:4]))"
 _SPEED = "import time; s = 0\nfor i in range(5_000_000): s += i\nprint(time.process_time())"
@@ -94,12 +75,12 @@ print(sum(os.times()[:4]) - before, sum(os.times()[:4]))
 """
 
 
-def _of_process(code, checkout, folder):
-    """What a new process prints, numbers, with the package in the folder `checkout`, and its caches in another one."""
+def _of_process(code, folder):
+    """What a new process prints, numbers, with its caches in a folder."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(checkout), "NUMBA_CACHE_DIR": str(folder), "PYTHONDONTWRITEBYTECODE": ""},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder), "PYTHONDONTWRITEBYTECODE": ""},
         capture_output=True,
         text=True,
         check=True,
@@ -107,11 +88,11 @@ def _of_process(code, checkout, folder):
     return tuple(map(float, done.stdout.split()))
 
 
-def seconds(checkout, name):
-    """Processor seconds of the call `name` and of its whole process, in a new one, with the package in a folder."""
+def seconds(name):
+    """Processor seconds of the call `name` and of its whole process, in a new one."""
     imports, call = CALLS[name]
     with tempfile.TemporaryDirectory() as cache:
-        return _of_process(_TIMED.format(imports=imports, data=_DATA, call=call), checkout, cache)
+        return _of_process(_TIMED.format(imports=imports, data=_DATA, call=call), cache)
 
 
 def import_rows(rounds):
@@ -133,36 +114,14 @@ def import_rows(rounds):
 def loop_seconds():
     """Processor seconds of a plain loop of Python, to compare machines by, or one machine with itself."""
     with tempfile.TemporaryDirectory() as folder:
-        return statistics.median(_of_process(_SPEED, ROOT, folder)[0] for _ in range(5))
+        return statistics.median(_of_process(_SPEED, folder)[0] for _ in range(5))
 
 
-@contextlib.contextmanager
-def checkout_of(place):
-    """The folder `place`, or one that holds the revision of that name."""
-    if Path(place).is_dir():
-        yield Path(place).resolve()
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(["git", "archive", place], cwd=ROOT, capture_output=True, check=True).stdout
-        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
-        yield Path(folder)
-
-
-def call_rows(names, rounds, other=None):
-    """For each call the median seconds, and the medians of the ratios to those of `other`."""
-    for name in names:
-        here, there = [], []
-        for _ in range(rounds):
-            here.append(seconds(ROOT, name))
-            if other:
-                there.append(seconds(other, name))
-        columns = [f"{statistics.median(times):.2f}" for times in zip(*here, strict=True)]
-        if other:
-            columns += [f"{statistics.median(times):.2f}" for times in zip(*there, strict=True)]
-            columns += [
-                f"{statistics.median(a[i] / b[i] for a, b in zip(here, there, strict=True)):.3f}" for i in (0, 1)
-            ]
-        yield [name, *columns]
+def call_rows(rounds):
+    """For each call the median seconds."""
+    for name in CALLS:
+        of_rounds = zip(*(seconds(name) for _ in range(rounds)), strict=True)
+        yield [name, *(f"{statistics.median(times):.2f}" for times in of_rounds)]
 
 
 # --- Results ----------------------------------------------------------------------------------------------------------
@@ -171,13 +130,12 @@ HEADS = {
     "import": ["import", "seconds", "reference", "seconds", "ratio"],
     "call": ["first call of", "call", "process"],
 }
-TEXT = ("import", "reference", "first call of")  # columns of words
 
 
 def kept(kind):
     """Rows of the result that is kept, of this kind."""
     with open(RESULT, encoding="utf-8", newline="") as file:
-        return [row[: len(HEADS[kind])] for of, *row in csv.reader(file) if of == kind]
+        return [row for of, *row in csv.reader(file) if of == kind]
 
 
 def lines(head, rows):
@@ -213,10 +171,7 @@ def draw(path):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--against", help="folder of another checkout, or a revision of this one")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--calls", nargs="+", default=list(CALLS), choices=list(CALLS))
-    parser.add_argument("--imports", action="store_true", help="time nothing but imports")
     parser.add_argument("--report", action="store_true", help="print the result that is kept")
     parser.add_argument("--picture", action="store_true", help="draw the result that is kept, into --output")
     add_output(parser)
@@ -239,11 +194,7 @@ def measured(options):
     )
     print(f"{loop_seconds():.2f} s.\n")
     yield from printed("import", HEADS["import"], import_rows(options.rounds))
-    if options.imports:
-        return
-    against = [f"{options.against}: call", "process", "ratio: call", "process"] if options.against else []
-    with checkout_of(options.against) if options.against else contextlib.nullcontext() as other:
-        yield from printed("call", HEADS["call"] + against, call_rows(options.calls, options.rounds, other))
+    yield from printed("call", HEADS["call"], call_rows(options.rounds))
 
 
 def printed(kind, head, rows):

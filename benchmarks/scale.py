@@ -1,15 +1,12 @@
 """Many rows and many features: memory and time of streamed and of wide tables.
 
     python benchmarks/scale.py stream --rows 10000000   # peak memory and throughput of a Parquet file, 50 features
-    python benchmarks/scale.py engines --rows 100000000 # peak memory and time of dask and of a stream, 10 features
-    python benchmarks/scale.py wide                     # 5,000 features: against the kernel and mutual information
     python benchmarks/scale.py lines --output FILE      # time by rows and by features, drawn: docs/images/scale.png
 
 Times are the least of several runs, in one thread.
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
@@ -18,16 +15,13 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
-from sklearn.feature_selection import mutual_info_regression
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
 
 from benchmarks.output import ROOT, add_output, refuse_to_overwrite
 from benchmarks.style import BLUE, GREY, ORANGE, WIDTH, legible
-from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer
 from skdpmic._utils.jit import jit
-from skdpmic.counting import count_stream
-from skdpmic.statistics.mic.mic_r import NumericTargetScorer
 
 EXAMPLE = ROOT / "examples" / "parquet_stream.py"
 N_FEATURES = 50
@@ -37,20 +31,16 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["stream", "write", "stream-one", "engines", "engine-one", "wide", "lines"])
+    parser.add_argument("what", choices=["stream", "write", "stream-one", "lines"])
     parser.add_argument(
         "--rows", type=int, default=10_000_000, help="rows of the table, the largest of those of stream"
     )
-    parser.add_argument("--features", type=int, default=5000, help="features of the wide table")
-    parser.add_argument("--engine", choices=["dask", "stream"], help="what engine-one counts with")
-    parser.add_argument("--statistic", default="mtv_r", help="what engine-one scores by")
     parser.add_argument("--file", help="the Parquet file that write makes and stream-one reads")
     add_output(parser, ROOT / "docs" / "images" / "scale.png", "picture")
     options = parser.parse_args(argv)
     if options.what == "lines":
         refuse_to_overwrite(parser, options)
-    steps = {"stream": stream, "write": write, "stream-one": stream_one, "wide": wide, "lines": lines}
-    steps |= {"engines": engines, "engine-one": engine_one}
+    steps = {"stream": stream, "write": write, "stream-one": stream_one, "lines": lines}
     steps[options.what](options)
 
 
@@ -120,68 +110,7 @@ def histogram2d(x, y, n_parts):
     return counts
 
 
-# --- Engines --------------------------------------------------------------------------------------------------
-
-
-def engines(options):
-    """Each engine and statistic in a separate process; chunks of 100,000 rows are simulated when they are counted."""
-    for statistic in ("mtv_r", "mic_r"):
-        for engine in ("dask", "stream"):
-            which = ["--engine", engine, "--statistic", statistic, "--rows", str(options.rows)]
-            subprocess.run([sys.executable, __file__, "engine-one", *which], check=True)
-
-
-def engine_one(options):
-    n, names = options.rows, [f"x{j}" for j in range(10)]
-    selector = DPMICSelector(k=3, statistic=options.statistic, **PUBLIC)
-    before, start, cpu = memory(), time.perf_counter(), time.process_time()
-    if options.engine == "dask":
-        import dask.array
-
-        X = dask.array.random.default_rng(0).random((n, len(names)), chunks=(100_000, len(names)))
-        selector.fit(X, X[:, 0] ** 2)
-    else:
-        sketch = count_stream(selector.empty_sketch(n, feature_names=names), simulated(n, names), target="y")
-        selector.fit_sketch(sketch)
-    print(
-        f"{options.engine:6} {options.statistic} {n:>11,} rows: {time.process_time() - cpu:.1f} s of the processors, "
-        f"{time.perf_counter() - start:.1f} s in all, peak {memory():.2f} GB, of which {before:.2f} before",
-        flush=True,
-    )
-
-
-def simulated(n, names):
-    import polars
-
-    random = np.random.default_rng(0)
-    for _ in range(n // 100_000):
-        X = random.random((len(names), 100_000))
-        yield polars.DataFrame(dict(zip(names, X, strict=True)) | {"y": X[0] ** 2})
-
-
-def memory():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-
-
-# --- Wide -----------------------------------------------------------------------------------------------------
-
-
-def wide(options):
-    n, d = 1000, options.features
-    X, y = table(n, d)
-    scorer = DPMICScorer(**PUBLIC).fit(X, y)
-    target = NumericTargetScorer(y, (0, 1), scorer.B_, scorer.c_, correction=scorer.correction)
-    columns = np.ascontiguousarray(X.T)
-    few = X[:, : max(d // 50, 1)]
-    fit = kernel = mutual = np.inf
-    for _ in range(5):  # in turn, so that all meet the same machine
-        fit = min(fit, timed(lambda: scorer.fit(X, y)))
-        kernel = min(kernel, timed(lambda: [target.score(x, (0.0, 1.0)) for x in columns]))
-        mutual = min(mutual, timed(lambda: mutual_info_regression(few, y)) * d / few.shape[1])
-    print(
-        f"{n:,} rows, {d:,} features, B = {scorer.B_:g}: fit {fit:.2f} s = {fit / kernel:.2f} times the kernel's calls "
-        f"= 1/{mutual / fit:.1f} of mutual_info_regression (from {few.shape[1]} features)"
-    )
+# --- Lines ----------------------------------------------------------------------------------------------------
 
 
 def table(n, d):
@@ -193,9 +122,6 @@ def timed(function):
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
-
-
-# --- Lines ----------------------------------------------------------------------------------------------------
 
 
 def lines(options):

@@ -1,4 +1,4 @@
-"""Time and memory of MIC scores beside scikit-learn's mutual information, as ratios within one run.
+"""Time of MIC scores beside scikit-learn's mutual information, as ratios within one run.
 
     python benchmarks/speed.py --output FILE       # measure, print and write a CSV file
     python benchmarks/speed.py --report            # the table of the result that is kept, benchmarks/results/speed.csv
@@ -14,11 +14,9 @@ import argparse
 import csv
 import os
 import platform
-import subprocess
 import sys
 import time
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one module name in numba's cache
@@ -74,13 +72,6 @@ def mic_e_each(X, y):
     return [mic_e(x, y) for x in X.T]
 
 
-def minepy_each(X, y):
-    from minepy import MINE
-
-    mine = MINE(alpha=0.6, c=15, est="mic_e")
-    return [mine.compute_score(x, y) for x in X.T]
-
-
 @numba.njit
 def _histogram2d(x, y, n_bins):
     counts = np.zeros((n_bins, n_bins), dtype=np.int64)
@@ -108,8 +99,6 @@ def candidates(y, codes):
     }
     if len(y) <= SLOWEST_MIC_E:
         functions["MICe"] = mic_e_each, y
-        if find_spec("minepy"):
-            functions["minepy"] = minepy_each, y
     return functions
 
 
@@ -132,35 +121,13 @@ def times(n, rounds):
     X, y, codes = data(n, FEATURES[n])
     functions = candidates(y, codes)
     for name, (function, target) in functions.items():
-        if not name.startswith(("mutual", "minepy")):
+        if not name.startswith("mutual"):
             function(X[:, :1], target)  # compiles
     rows = [
         [seconds(function, X, target) / X.shape[1] * 1e3 for function, target in functions.values()]
         for _ in tqdm(range(rounds), desc=f"n = {n}", leave=False, disable=None)
     ]
     return dict(zip(functions, np.transpose(rows), strict=True))
-
-
-def peak_memory(n):
-    """Memory that scoring 5 features of n records takes at its peak beyond X and y, in bytes a record (Linux)."""
-    code = f"import benchmarks.speed as speed; print(speed.measure_memory({n}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    return float(done.stdout)
-
-
-def measure_memory(n):
-    X, y, _ = data(n, 5)
-    mic_r_regression(X[:1000], y[:1000])  # compiles
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")  # the peak is counted from here
-    before = _status("VmRSS")
-    mic_r_regression(X, y)
-    return (_status("VmHWM") - before) / n
-
-
-def _status(name):
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
 
 
 FIGURES = (
@@ -172,7 +139,6 @@ FIGURES = (
     ("MICr", "histogram2d"),
     ("MTVr", "histogram2d"),
     ("MICe", "mutual_info_regression"),
-    ("minepy", "MICe"),
 )
 
 
@@ -250,7 +216,6 @@ def main(argv=None):
     n_draws = 100_000
     draws = n_draws / seconds(discrete_laplace, 10**7, n_draws, entropy_source())
     print(f"\nExact discrete Laplace noise: {draws:,.0f} draws a second.")
-    print(f"Memory beyond X and y at a million rows: {peak_memory(10**6):.0f} bytes a row.")
     if options.output:
         write_csv(options.output, rows)
     return None

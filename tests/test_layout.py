@@ -71,5 +71,39 @@ def test_no_file_has_the_name_of_another_with_another_meaning():
     assert sorted({name for name in names if names.count(name) > 1} - SEVERAL) == []
 
 
+ALIKE = {"main", "execute"}  # how a command is run, and each command of the command line
+STILL = {
+    "Cells",
+    "ClassTargetScorer",
+    "Column",
+    "Grids",
+    "NumericTargetScorer",
+    "Side",
+    "_Scorer",
+    "_Target",
+    "as_names",
+    "count",
+    "from_json",
+    "in_order",
+    "in_words",
+    "parse",
+    "to_json",
+    "with_noise",
+}
+
+
+def defined(path):
+    """Names of classes and of public functions at the top of a module."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) or (isinstance(node, ast.FunctionDef) and not node.name.startswith("_")):
+            yield node.name
+
+
+def test_no_class_or_function_has_the_name_of_another_with_another_meaning():
+    kernels = [path for path in MODULES.values() if path.stem != "numpy_twins"]  # they are named after their kernels
+    found = [name for path in kernels for name in set(defined(path))]
+    assert {name for name in found if found.count(name) > 1} - ALIKE == STILL  # which only shrinks
+
+
 def test_no_module_lies_loose_at_the_top():
     assert {path.stem for path in ROOT.glob("*.py")} == {"__init__", "__main__", "compile"}

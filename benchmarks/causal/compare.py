@@ -1,4 +1,4 @@
-"""PrivatePC beside the published private algorithms: python -m benchmarks.causal.compare.
+"""PrivatePC beside the published private algorithms: python -m benchmarks.causal.compare [--picture --output FILE].
 
 Tables of 100,000 records of networks of pgmpy. Published algorithms, whose guarantees do not hold, at several epsilons
 of a step; what they report as the total, at a delta of 1e-3, is their claim. At (1, 1e-6): PrivatePC, on labels (noisy
@@ -7,101 +7,35 @@ mended. At a delta of 1e-3: PrivatePC on labels at totals of 0.1, 0.3, 1, ..., 1
 comes nearer to the network than PrivatePC at the largest of these below its claim, at the claim itself, rounded down to
 two digits.
 
-A row of benchmarks/results/causal_compare.csv is one algorithm on one table; what is not in it yet is added. --report
-prints the tables of benchmarks/results/causal.md, and --picture draws docs/images/causal_compare.png, from the file.
+A row of benchmarks/results/causal_compare.csv is one algorithm on one table. Commit 2a2d595 has the programs of all
+published algorithms and the command that measured it; this one prints its tables, or draws it.
 """
 
 import argparse
+import csv
 import math
-import warnings
 from collections import defaultdict
-from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.causal.graph_measures import skeleton_f1, structural_hamming_distance
-from benchmarks.causal.networks import network
 from benchmarks.output import add_output, refuse_to_overwrite
-from benchmarks.published_pc.corrected_sieve import corrected_sieve
-from benchmarks.published_pc.em_pc import em_pc
-from benchmarks.published_pc.sieve_and_examine import priv_pc
-from benchmarks.published_pc.statistics import Records
-from benchmarks.published_pc.svt_pc import svt_pc
-from benchmarks.store import completed
 from benchmarks.style import BLUE, GREEN, GREY, ORANGE, VERMILION, WIDTH, legible
-from skdpmic.causal import PrivatePC
 
 FILE = Path(__file__).parents[1] / "results" / "causal_compare.csv"
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "causal_compare.png"
-N = 100_000
-N_TABLES = {"earthquake": 10, "cancer": 10, "asia": 10, "survey": 10, "sachs": 10, "child": 3}
 N_EDGES = {"earthquake": 4, "cancer": 4, "asia": 8, "survey": 6, "sachs": 17, "child": 25}
-PUBLISHED = {"Priv-PC": priv_pc, "EM-PC": em_pc, "SVT-PC": svt_pc}
+PUBLISHED = ("Priv-PC", "EM-PC", "SVT-PC")
 STEPS = (0.01, 0.03, 0.1, 0.3, 1.0)
-TOTALS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 CLAIMED_DELTA, DELTA = 1e-3, 1e-6
 LABELS, NUMBERS, SIEVE = "PrivatePC, tables", "PrivatePC, Kendall", "corrected sieve"
 
 
-# --- Runs -------------------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def table(name, seed):
-    """Codes of a table, labels in alphabetical order, as the published program numbers them; and as `Records`."""
-    of_network = network(name)
-    places = [np.argsort(np.argsort(labels)) for labels in of_network.labels]
-    codes = of_network.sample(N, seed)
-    codes = np.column_stack([place[column] for place, column in zip(places, codes.T, strict=True)])
-    return codes, Records.of(codes, of_network.sizes)
-
-
-def run(configuration, seed):
-    """Graph of one algorithm on one table: what it claims, and how far it is from the network's."""
-    name, algorithm, epsilon = (configuration[key] for key in ("network", "algorithm", "epsilon"))
-    codes, records = table(name, configuration["table"])
-    claimed, rng = epsilon, np.random.default_rng(seed)
-    if algorithm in PUBLISHED:
-        published = PUBLISHED[algorithm](records, epsilon, rng)
-        marks, claimed = published.marks, published.claimed_epsilon
-    elif algorithm == SIEVE:
-        marks = corrected_sieve(records, epsilon, rng, configuration["delta"]).marks
-    else:
-        categories = {j: range(size) for j, size in enumerate(records.sizes)} if algorithm == LABELS else None
-        private = PrivatePC(epsilon=epsilon, delta=configuration["delta"], categories=categories)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "delta=")  # 1e-3 is far too large for privacy: it is what rivals claim
-            warnings.filterwarnings("ignore", ".*values.* repeat")  # of Kendall's correlations of labels
-            marks = private.fit(codes).cpdag_
-    true = network(name).cpdag
-    return {"claimed": claimed, "f1": skeleton_f1(marks, true), "shd": structural_hamming_distance(marks, true)}
-
-
-def configurations(networks, algorithms, epsilons, delta):
-    """One for each table, those of one table together."""
-    return [
-        {"network": name, "table": seed, "algorithm": algorithm, "epsilon": epsilon, "delta": delta}
-        for name in networks
-        for seed, algorithm, epsilon in product(range(N_TABLES[name]), algorithms, epsilons)
-    ]
-
-
-def measured(networks):
-    """Rows of all runs, of which those not in the file yet are done."""
-    rows = completed(FILE, configurations(networks, PUBLISHED, STEPS, CLAIMED_DELTA), run, "published")
-    rows += completed(FILE, configurations(networks, [LABELS, NUMBERS, SIEVE], [1.0], DELTA), run, "delta 1e-6")
-    rows += completed(FILE, configurations(networks, [LABELS], TOTALS, CLAIMED_DELTA), run, "delta 1e-3")
-    for name in networks:
-        done = set()
-        while missing := {claim_of(rival) for rival, ours in rivals(rows, name) if _is_nearer(rival, ours)} - done:
-            rows += completed(FILE, configurations([name], [LABELS], sorted(missing), CLAIMED_DELTA), run, "claims")
-            done |= missing
-    return rows
-
-
-# --- Results ----------------------------------------------------------------------------------------------------------
+def kept():
+    """The rows of the file."""
+    with FILE.open(encoding="utf-8", newline="") as file:
+        return [row | {name: float(row[name]) for name in ("claimed", "f1", "shd")} for row in csv.DictReader(file)]
 
 
 def cells(rows):
@@ -127,25 +61,18 @@ def rivals(rows, name):
             yield rival, max(up_to_claim, key=lambda cell: cell["epsilon"])
 
 
-def claim_of(cell):
-    """What an algorithm claims on average, rounded down to two digits."""
-    claimed = cell["claimed"][0]
-    unit = 10.0 ** (math.floor(math.log10(claimed)) - 1)
-    return float(f"{math.floor(claimed / unit) * unit:.12g}")
-
-
 def report(rows):
     """Tables in Markdown."""
     at_one = [cell for cell in cells(rows) if cell["delta"] == DELTA]
     yield "| network (edges) | " + " | ".join((LABELS, NUMBERS, SIEVE)) + " |"
     yield "| --- |" + " ---: |" * 3
-    for name in N_TABLES:
+    for name in N_EDGES:
         of_network = {cell["algorithm"]: cell for cell in at_one if cell["network"] == name}
         yield f"| {_title(name)} | " + " | ".join(_result(of_network[key]) for key in (LABELS, NUMBERS, SIEVE)) + " |"
     yield ""
     yield "| network (edges) | algorithm | " + " | ".join(f"step {step:g}" for step in STEPS) + " |"
     yield "| --- | --- |" + " --- |" * len(STEPS)
-    for name, algorithm in product(N_TABLES, PUBLISHED):
+    for name, algorithm in product(N_EDGES, PUBLISHED):
         pairs = [pair for pair in rivals(rows, name) if pair[0]["algorithm"] == algorithm]
         yield f"| {_title(name)} | {algorithm} | " + " | ".join(_beside(*pair) for pair in pairs) + " |"
 
@@ -177,7 +104,7 @@ def picture(rows, path):
     colors = (BLUE, ORANGE, GREEN, GREY)
     with legible(**{"font.size": 10, "axes.titlesize": 10, "legend.fontsize": 10}):
         figure = Figure(figsize=(WIDTH, 8.2))
-        for axes, name in zip(figure.subplots(3, 2).flat, N_TABLES, strict=True):
+        for axes, name in zip(figure.subplots(3, 2).flat, N_EDGES, strict=True):
             of_network = [cell for cell in cells(rows) if cell["network"] == name]
             for algorithm, marker, color in zip((LABELS, *PUBLISHED), "osD^", colors, strict=True):
                 line = sorted(
@@ -203,20 +130,16 @@ def picture(rows, path):
 
 
 def main(argv=None):
-    """Measure what is not in the file yet; print the tables, or draw the picture."""
+    """Print the tables, or draw the picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", nargs="*", choices=N_TABLES, default=list(N_TABLES))
-    parser.add_argument("--report", action="store_true", help="print the tables")
     parser.add_argument("--picture", action="store_true", help="draw the picture")
     add_output(parser, PICTURE, "picture")
     options = parser.parse_args(argv)
     if options.picture:
         refuse_to_overwrite(parser, options)
-    rows = measured(options.networks)
-    if options.report:
-        print("\n".join(report(rows)))
-    if options.picture:
-        picture(rows, options.output)
+        picture(kept(), options.output)
+    else:
+        print("\n".join(report(kept())))
 
 
 if __name__ == "__main__":

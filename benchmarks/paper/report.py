@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.output import print_or_write
-from benchmarks.paper.mechanisms import EPSILONS, MECHANISMS, TUNED_N, laplace_scale, settings
-from benchmarks.paper.samples import distributions, sample
-from benchmarks.paper.script import RESULTS
-from benchmarks.paper.tables import as_markdown
+from benchmarks.paper.mechanisms import EPSILONS, MECHANISMS, TUNED_N, Pair, laplace_scale, settings
+from benchmarks.paper.tables import RESULTS, as_markdown
 from benchmarks.selection.report import table
-from skdpmic.datasets import load_mic_star
+from benchmarks.store import seed_of
+from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 
 BUDGETS, ERRORS = (10.0, 1.0, 0.1, 0.01, 0.001), (0.05, 0.02)
@@ -28,7 +27,7 @@ OF_TEXT = {
 
 def markdown():
     """The whole report."""
-    known = {name: pd.read_csv(RESULTS / f"{name}.csv") for name in ("tables", "synthetic", "tuning")}
+    known = {name: pd.read_csv(RESULTS / f"{name}.csv") for name in ("tables", "synthetic")}
     parts = [
         "# The paper's experiments: all results",
         "`python -m benchmarks.paper.report` prints this from the CSV files beside it. **Paper** is the number printed "
@@ -38,8 +37,8 @@ def markdown():
         "`python -m benchmarks.paper.tables`, [tables.csv](tables.csv), with standard errors",
         as_markdown(known["tables"].to_dict("records")).strip(),
         "## 189 distributions (Figures 2 and 4)",
-        "`python -m benchmarks.paper.synthetic`, [synthetic.csv](synthetic.csv). Median over the distributions of the "
-        "unsigned error against MIC\\*, reproduced / shipped:",
+        "By `benchmarks/paper/synthetic.py` of commit 2a2d595, [synthetic.csv](synthetic.csv). Median over the "
+        "distributions of the unsigned error against MIC\\*, reproduced / shipped:",
         errors_table(known["synthetic"]),
         "Median bias as shipped, and the least and the largest:",
         bias_table(known["synthetic"]),
@@ -48,10 +47,6 @@ def markdown():
         sampling_table(),
         "What the paper's text says of Figure 2 (ε = 1):",
         text_table(known["synthetic"]),
-        "## Tuning (Table 2)",
-        "`python -m benchmarks.paper.tuning --runs 5`, [tuning.csv](tuning.csv). The (c, B) with the least weighted "
-        "sum of errors (Appendix E.2.3), and that sum in square brackets:",
-        tuning_table(known["tuning"]),
         "## The least n at which the noise on one score is small",
         "Mean size of the noise of a shipped MICr-Lap score, and in brackets the n that the paper's noise needs:",
         least_n_table(),
@@ -92,9 +87,15 @@ def sampling_table(sizes=(1000, 5000)):
     mic_star, body = load_mic_star(), []
     for n in sizes:
         size = settings("MICr-Lap", "shipped", n, 1.0)
-        off = [sample(*key, n, 0).mic_r(*size) - mic_star[key] for key in distributions(quick=False)]
+        off = [sample(*key, n).mic_r(*size) - mic_star[key] for key in mic_star]
         body.append([f"{n:,}", f"{np.median(np.abs(off)):.3f}", f"{np.median(off):.3f}"])
     return table(["n, without noise", "median unsigned error", "median bias"], body)
+
+
+def sample(name, r2, n):
+    """A pair of columns from one of the distributions."""
+    points = relationship(name, r2).sample(n, seed_of((name, r2, n, 0)))
+    return Pair(points[:, 0].copy(), points[:, 1].copy(), ((0, 1), (0, 1)))
 
 
 def text_table(rows):
@@ -107,25 +108,6 @@ def text_table(rows):
             numbers = (paper[f"paper_{name}"], paper[name], ours[name])
             body.append([f"{n:,}", mechanism, OF_TEXT[name], *(f"{number:.2g}" for number in numbers)])
     return table(["n", "mechanism", "number", "paper", "reproduced", "shipped"], body)
-
-
-def tuning_table(rows):
-    """The choice of the paper, the best here, the automatic one and the best with the package's noise."""
-    body = []
-    for row in rows.itertuples():
-        ours = ["--", "--"]
-        if pd.notna(row.automatic_B):
-            ours = [
-                f"({row.automatic_c:.4g}, {row.automatic_B:.4g}) [{row.objective_at_automatic:.3g}]",
-                f"({row.shipped_c:.4g}, {row.shipped_B:.4g}) [{row.shipped_objective:.3g}]",
-            ]
-        best = f"({row.reproduced_c:g}, {row.reproduced_B:g}) [{row.reproduced_objective:.3g}]"
-        paper = f"({row.paper_c:g}, {row.paper_B:g})"
-        body.append(
-            [row.mechanism, f"{row.n:,}", f"{row.epsilon:g}", paper, f"{row.objective_at_paper:.3g}", best, *ours]
-        )
-    head = ["mechanism", "n", "ε", "paper", "its sum here", "best here, paper's noise"]
-    return table([*head, "automatic, shipped noise", "best of the grid, shipped noise"], body)
 
 
 def least_n_table():

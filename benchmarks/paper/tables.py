@@ -6,12 +6,17 @@ Bias (mean signed error against MICe), variance and mean unsigned error of 100 r
 data sets of a collection. Three columns: the paper's number, ours with the paper's noise, ours as shipped.
 """
 
+import argparse
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
+from benchmarks.output import ROOT, add_output, folder_of_results
 from benchmarks.paper.mechanisms import EPSILONS, MEASURES, MECHANISMS
 from benchmarks.paper.real_data import COLLECTIONS, measured
-from benchmarks.paper.script import options_of, write_csv
+
+RESULTS, DATA = Path(__file__).resolve().parent / "results", ROOT.parent / "shared" / "data"
 
 # Tables 1 and 3: bias, variance; Section 5.2: unsigned error, at epsilon = 1 only.
 PAPER = {
@@ -92,9 +97,15 @@ def shown(value):
 
 
 def main(argv=None):
-    options = options_of(__doc__, True, ["tables.csv"], argv)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a small part of the experiment, in a minute or so")
+    parser.add_argument("--runs", type=int, help="runs a data set, instead of the paper's")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder with baseball.csv and Spellman.csv")
+    add_output(parser, RESULTS, "folder")
+    options = parser.parse_args(argv)
+    options.output = folder_of_results(parser, options, RESULTS, ["tables.csv"])
     rows = medians(measured(options))
-    write_csv(options.output / "tables.csv", rows)
+    pd.DataFrame(rows).to_csv(options.output / "tables.csv", index=False, float_format="%.4g", lineterminator="\n")
     print(as_markdown(rows))
     return rows
 

@@ -4,7 +4,7 @@ Strata in which a column is constant are left out, with their weight. A single r
 the whole stratum into the denominator, so that no sensitivity of order 1/sqrt(n) holds
 (``docs/theory/corrections.md``). Without it, 6/sqrt(n), from which the published noise is computed, is no bound either.
 
-Written from Definitions 6 and 8 of the supplement and, as for what is left out, from the authors' program. All is
+Written from Definition 6 of the supplement and, as for what is left out, from the authors' program. All is
 computed from counts of cells, which gives the same numbers as pairs of records.
 """
 
@@ -12,7 +12,7 @@ import math
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.stats import norm
 
 
 class Records:
@@ -29,11 +29,6 @@ class Records:
     def __init__(self, rows, counts, sizes):
         self.rows, self.counts, self.sizes = rows, counts, tuple(sizes)
         self._known = {}
-
-    @classmethod
-    def of(cls, codes, sizes):
-        """The records of a table of codes, one row a record."""
-        return cls(*np.unique(codes, axis=0, return_counts=True), sizes)
 
     @cached_property
     def n(self):
@@ -73,16 +68,8 @@ class Records:
 def kendall_z(tables):
     """Definition 6 as it is computed: z of the strata of more than two records in which no column is constant."""
     tables, n = _that_vary(tables)
-    tau = concordance(tables) / (n * (n - 1) / 2)
+    tau = _concordance(tables) / (n * (n - 1) / 2)
     return _combined(tau, 9 * n * (n - 1) / (4 * n + 10))
-
-
-def spearman_z(tables):
-    """Definition 8, of the same strata, with mid-ranks where values are equal."""
-    tables, n = _that_vary(tables)
-    x, y = (_mid_ranks(tables.sum(axis=axis)) for axis in (2, 1))
-    rho = 12 * np.einsum("sij,si,sj->s", tables, x, y) / (n * (n**2 - 1))
-    return _combined(rho, n - 1)
 
 
 def one_sided_p_value(z):
@@ -100,14 +87,6 @@ def assumed_sensitivity(n):
     return norm.cdf(6 / math.sqrt(n)) - 0.5
 
 
-def g_test(records, i, j, given):
-    """Statistic in nats, degrees of freedom, and p-value: 1 if there are fewer than 10 records for each degree."""
-    tables = records.table(i, j, given)
-    dof = (records.sizes[i] - 1) * (records.sizes[j] - 1) * math.prod(records.sizes[k] for k in given)
-    g = g_statistic(tables)
-    return g, dof, 1.0 if records.n < 10 * dof else chi2.sf(g, dof)
-
-
 def g_statistic(tables):
     """2 sum n log(n n_stratum / (n_row n_column))."""
     x, y = tables.sum(axis=2, keepdims=True), tables.sum(axis=1, keepdims=True)
@@ -122,18 +101,13 @@ def _that_vary(tables):
     return kept, kept.sum(axis=(1, 2))
 
 
-def concordance(tables):
+def _concordance(tables):
     """Concordant minus discordant pairs in each stratum."""
     before = np.zeros_like(tables)  # of the records above in the first column, those to the left minus to the right
     above = tables.cumsum(axis=1)[:, :-1]
     left = above.cumsum(axis=2)
     before[:, 1:] = 2 * left - above - left[:, :, -1:]
     return (tables * before).sum(axis=(1, 2))
-
-
-def _mid_ranks(counts):
-    """Of each label, minus the mean rank."""
-    return counts.cumsum(axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
 
 
 def _combined(values, weights):

@@ -1,4 +1,4 @@
-"""SVT-PC as published: NOT differentially private at the epsilon it reports (``docs/theory/corrections.md``).
+"""The sparse vector of SVT-PC as published: NOT private at the epsilon it reports (``docs/theory/corrections.md``).
 
 1. After an answer, the threshold is drawn anew with a *normal* variable. The proof of the sparse vector technique
    moves the threshold by the sensitivity, at a cost of epsilon / 2 if it is a Laplace variable; for a normal one that
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.published_pc.loop import ALPHA, DELTA, advanced_composition, graph_by
+from benchmarks.published_pc.loop import ALPHA, DELTA, advanced_composition
 from benchmarks.published_pc.statistics import Records, assumed_sensitivity, kendall_p_value
 
 
@@ -50,8 +50,3 @@ class SparseVector:
     def claimed_epsilon(self, delta=DELTA):
         """Total reported at the end."""
         return advanced_composition(self.epsilon, self.n_answers, math.log(1 / delta))
-
-
-def svt_pc(records, epsilon, rng, alpha=ALPHA):
-    """The graph; parameters as those of `sieve_and_examine.priv_pc`."""
-    return graph_by(SparseVector(records, epsilon, rng, alpha))

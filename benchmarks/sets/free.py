@@ -6,7 +6,6 @@ apart, missing values in a bin of their own; with the correction of Miller and M
 
 import numpy as np
 import pandas
-from sklearn.inspection import permutation_importance
 
 from benchmarks.sets.worth import MAX_ROWS, fitted, score
 
@@ -22,34 +21,13 @@ def mutual_information(split, epsilon, seed):
     return np.argsort(-_of_target(split), kind="stable")[: split.table.k]
 
 
-def mrmr_difference(split, epsilon, seed):
-    """Minimum redundancy, maximum relevance: information less the mean of that with those chosen (Peng et al. 2005)."""
-    return _one_after_another(split, _between, lambda target, others: target - np.mean(others, axis=0))
-
-
 def mrmr_quotient(split, epsilon, seed):
-    """Information over the mean of that with those chosen (Ding and Peng 2005)."""
-    return _one_after_another(
-        split, _between, lambda target, others: target / np.maximum(np.mean(others, axis=0), 0.01)
-    )
-
-
-def joint_mean(split, epsilon, seed):
-    """The largest mean of what a column and one of those chosen tell together (JMI; Yang and Moody 1999)."""
-    return _one_after_another(split, _together, lambda target, others: np.mean(others, axis=0))
-
-
-def joint_minimum(split, epsilon, seed):
-    """The largest minimum of that (JMIM; Bennasar et al. 2015)."""
-    return _one_after_another(split, _together, lambda target, others: np.min(others, axis=0))
-
-
-def _one_after_another(split, information, worth):
+    """Maximum relevance over minimum redundancy, its mean information with those chosen (Ding and Peng 2005)."""
     chosen = [int(np.argmax(_of_target(split)))]
     while len(chosen) < split.table.k:
-        value = worth(_of_target(split), [information(split, column) for column in chosen])
-        value[chosen] = -np.inf
-        chosen.append(int(np.argmax(value)))
+        worth = _of_target(split) / np.maximum(np.mean([_between(split, j) for j in chosen], axis=0), 0.01)
+        worth[chosen] = -np.inf
+        chosen.append(int(np.argmax(worth)))
     return chosen
 
 
@@ -87,14 +65,6 @@ def _between(split, j):
     return split.known["between", j]
 
 
-def _together(split, j):
-    if ("together", j) not in split.known:
-        *columns, y = _codes(split)
-        n = columns[j].max() + 1
-        split.known["together", j] = np.array([_information(x * n + columns[j], y) for x in columns])
-    return split.known["together", j]
-
-
 def _information(x, y):
     """Mutual information in nats, corrected for the number of cells that are not empty."""
     counts = np.zeros((x.max() + 1, y.max() + 1))
@@ -106,23 +76,6 @@ def _information(x, y):
 
 
 # --- Models -----------------------------------------------------------------------------------------------------------
-
-
-def permutation(split, epsilon, seed):
-    """The k columns without which a model of all of them loses most, on training rows that it did not see."""
-    X, y, n_classes = split.X.iloc[:MAX_ROWS], split.y[:MAX_ROWS], split.table.n_classes
-    n = len(y) * 2 // 3
-    model = fitted(X.iloc[:n], y[:n], n_classes, **_SMALL)
-    seen = slice(n, n + _FEW_ROWS)
-    found = permutation_importance(
-        model,
-        X.iloc[seen],
-        y[seen],
-        scoring=lambda model, X, y: score(model, X, y, n_classes),
-        n_repeats=3,
-        random_state=0,
-    )
-    return np.argsort(-found.importances_mean, kind="stable")[: split.table.k]
 
 
 def forward(split, epsilon, seed):

@@ -21,23 +21,19 @@ def worth(rows):
 
 
 def over_tables(rows):
-    """Means over the tables on which all ways can be compared: of the worth, of the lead over single scores, of ranks.
+    """Means over the tables on which all ways can be compared: of the worth, and of the lead over single scores.
 
-    Ranks are those within an epsilon; without noise, private ways and others are ranked together. Standard errors are
-    from the spread between tables. The lead is that over single scores at the same epsilon.
+    Standard errors are from the spread between tables. The lead is that over single scores at the same epsilon.
     """
     means = rows.groupby(["table", "way", "epsilon"], sort=False)["worth"].mean().unstack("table")
     means = means.dropna(axis=1, subset=[key for key in means.index if key[0] in NEED_ORDER])
     single = means.loc[SINGLE].reindex(means.index.get_level_values("epsilon")).to_numpy()
-    compared = means.drop(index=[key for key in means.index if key[0] in ("all columns", "at random")])
-    ranks = compared.groupby("epsilon").rank(ascending=False).reindex(means.index)
     lead, n_tables = means - single, means.shape[1]
     columns = {
         "n_tables": n_tables,
         "worth": means.mean(axis=1),
         "lead": lead.mean(axis=1),
         "lead se": lead.std(axis=1, ddof=1) / np.sqrt(n_tables),
-        "rank": ranks.mean(axis=1),
     }
     return pandas.DataFrame(columns, index=means.index).reset_index()
 
@@ -59,7 +55,6 @@ def markdown(worth, over, promised):
         "## Over tables",
         over_table(over, "worth", "mean worth"),
         over_table(over, "lead", "lead over single scores"),
-        over_table(over, "rank", "mean rank"),
         "## Each table",
         *(worth_table(worth, name) for name in names),
         "## Promised and found",
@@ -81,8 +76,7 @@ def over_table(over, column, title):
     known = over.set_index(["way", "epsilon"])
     if column == "lead":
         return _by_epsilon(over, title, lambda key: "{:+.3f} ± {:.3f}".format(*known.loc[key, ["lead", "lead se"]]))
-    form = "{:.1f}" if column == "rank" else "{:.3f}"
-    shown = lambda key: "" if np.isnan(known.loc[key, column]) else form.format(known.loc[key, column])  # noqa: E731
+    shown = lambda key: "" if np.isnan(known.loc[key, column]) else f"{known.loc[key, column]:.3f}"  # noqa: E731
     return _by_epsilon(over, f"{title}, {over['n_tables'].iloc[0]} tables", shown)
 
 

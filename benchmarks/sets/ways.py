@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.sets import aggregates, free, rivals
+from benchmarks.sets import free, rivals
 from skdpmic import PrivateSelectKBest
 
 SINGLE, RIVAL = "single scores", "Kendall less redundancy"
@@ -31,20 +31,14 @@ def _chosen(selector, split):
 PRIVATE = {
     SINGLE: partial(_best, criterion="single"),
     "joint": partial(_best, criterion="joint"),
-    "joint, plain minimum": partial(_best, kind=aggregates.PlainMinimum, criterion="joint"),
-    "joint, mean": partial(_best, kind=aggregates.Mean, criterion="joint"),
     "auto": partial(_best, criterion="auto"),
     RIVAL: rivals.kendall_less_redundancy,
 }
-# What the package had until commit 7c8bdd4, and until 2dd850, where these were measured: they stay in the results.
-REMOVED = ("redundancy 0.5", "redundancy 1", "forward from one matrix")
+# What was compared until commits 7c8bdd4, 2dd850 and 2a2d595, where these were measured: they stay in the results.
+REMOVED = ("redundancy 0.5", "redundancy 1", "forward from one matrix", "joint, plain minimum", "joint, mean")
 FREE = {
     "mutual information": free.mutual_information,
-    "mRMR, difference": free.mrmr_difference,
     "mRMR, quotient": free.mrmr_quotient,
-    "JMI": free.joint_mean,
-    "JMIM": free.joint_minimum,
-    "permutation importance": free.permutation,
     "forward, boosting": free.forward,
     "all columns": free.everything,
     "at random": free.at_random,

@@ -11,8 +11,9 @@ from scipy import stats
 pytest.importorskip("pgmpy", reason="its wheel has the networks")
 pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 
-from benchmarks.causal import private_pc
+from benchmarks.causal import compare, private_pc, report
 from benchmarks.causal.networks import NETWORKS, network
+from benchmarks.tests import pages
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # seeds
 
@@ -103,3 +104,28 @@ def test_the_results_that_are_kept_reach_the_targets_and_are_never_worse_than_th
     assert {(row["network"], row["seed"]) for row in rows} == {
         (name, seed) for name in TARGETS for seed in private_pc.seeds_of(name)
     }
+
+
+# --- Beside the published algorithms ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_numbers_of_edges_are_the_networks():
+    assert compare.N_EDGES == {name: network(name).dag.sum() for name in compare.N_EDGES}
+
+
+def test_a_published_algorithm_is_beside_private_pc_at_no_more_than_its_claim():
+    for name in compare.N_EDGES:
+        pairs = list(compare.rivals(compare.kept(), name))
+        assert len(pairs) == len(compare.PUBLISHED) * len(compare.STEPS)
+        for rival, ours in pairs:
+            assert ours["epsilon"] <= rival["claimed"][0]
+            if rival["shd"][0] < ours["shd"][0]:  # then at the claim itself
+                assert ours["epsilon"] > 0.9 * rival["claimed"][0]
+
+
+@pytest.mark.slow
+def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
+    text = report.markdown()
+    assert pages.text_of("benchmarks/results/causal.md") == text
+    assert len(pages.shown_in(pages.text_of("docs/evidence/causal.md"), text)) == 2

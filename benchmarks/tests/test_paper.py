@@ -5,6 +5,8 @@ compared, "se" is its standard error from the order statistics; 4 of them are al
 about once in 10,000 times, and half a unit of the paper's last digit.
 """
 
+from itertools import product
+
 import pytest
 
 pytest.importorskip("matplotlib", reason="the benchmarks draw with matplotlib")
@@ -14,13 +16,10 @@ pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
 import numpy as np
 import pandas as pd
 
-from benchmarks.paper import binned, real_data, report, synthetic, tables, tuning
-from benchmarks.paper.script import RESULTS
+from benchmarks.paper import real_data, report, tables
+from benchmarks.paper.tables import RESULTS
 from benchmarks.store import completed
 from benchmarks.tests import pages
-
-PNG = b"\x89PNG"
-
 
 pytestmark = pytest.mark.xdist_group("paper")  # else each worker would compute the tables
 
@@ -47,32 +46,29 @@ def real(request, output):
 # --- Tables 1 and 3 -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("epsilon, collection", list(product((1.0, 0.1), real_data.COLLECTIONS)))
+def test_tables_1_and_3_come_out_with_the_papers_noise(real, epsilon, collection):
+    """But for the numbers that benchmarks/paper/README.md lists."""
+    unlike = {(0.1, "Baseball", "MICr-Geom")}
+    for mechanism in ("MICe-Lap", "MICr-Lap", "MICr-Geom"):
+        row = real.loc[epsilon, collection, mechanism, "bias"]
+        if not np.isnan(row.paper) and (epsilon, collection, mechanism) not in unlike:
+            assert abs(row.reproduced - row.paper) <= 0.005 + 4 * row.reproduced_se
+
+
 @pytest.mark.parametrize(
-    "epsilon, collection, mechanism, measure, unit",
+    "collection, mechanism, unit",
     [
-        (1.0, "Spellman23", "MICe-Lap", "bias", 0.01),
-        (1.0, "Baseball", "MICe-Lap", "bias", 0.01),
-        (1.0, "Spellman4381", "MICe-Lap", "bias", 0.01),
-        (1.0, "Spellman23", "MICr-Lap", "bias", 0.01),
-        (1.0, "Baseball", "MICr-Lap", "bias", 0.01),
-        (1.0, "Spellman4381", "MICr-Lap", "bias", 0.01),
-        (1.0, "Spellman23", "MICr-Geom", "bias", 0.01),
-        (1.0, "Baseball", "MICr-Geom", "bias", 0.01),
-        (1.0, "Spellman4381", "MICr-Geom", "bias", 0.01),
-        (1.0, "Spellman23", "MICe-Lap", "error", 0.01),
-        (1.0, "Spellman23", "MICr-Lap", "error", 0.01),
-        (1.0, "Spellman23", "MICr-Geom", "error", 0.01),
-        (1.0, "Baseball", "MICr-Lap", "error", 0.001),
-        (1.0, "Baseball", "MICr-Geom", "error", 0.001),
-        (1.0, "Spellman4381", "MICr-Lap", "error", 0.001),
-        (0.1, "Spellman23", "MICr-Lap", "bias", 0.01),
-        (0.1, "Baseball", "MICr-Lap", "bias", 0.01),
-        (0.1, "Spellman4381", "MICr-Lap", "bias", 0.01),
-        (0.1, "Spellman4381", "MICr-Geom", "bias", 0.01),
+        ("Spellman23", "MICe-Lap", 0.01),
+        ("Spellman23", "MICr-Lap", 0.01),
+        ("Spellman23", "MICr-Geom", 0.01),
+        ("Baseball", "MICr-Lap", 0.001),
+        ("Baseball", "MICr-Geom", 0.001),
+        ("Spellman4381", "MICr-Lap", 0.001),
     ],
 )
-def test_tables_1_and_3_come_out_with_the_papers_noise(real, epsilon, collection, mechanism, measure, unit):
-    row = real.loc[epsilon, collection, mechanism, measure]
+def test_table_1_has_the_papers_unsigned_errors(real, collection, mechanism, unit):
+    row = real.loc[1.0, collection, mechanism, "error"]
     assert abs(row.reproduced - row.paper) <= unit / 2 + 4 * row.reproduced_se
 
 
@@ -91,52 +87,6 @@ def test_shipped_mic_r_lap_is_within_its_promised_error(real, epsilon, collectio
 def test_every_shipped_mechanism_errs_less_than_the_published_one(real, epsilon, collection, mechanism):
     row = real.loc[epsilon, collection, mechanism, "error"]
     assert row.shipped < row.reproduced
-
-
-# --- Figures 2 to 5 and Table 2 -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(params=KEPT_AND_QUICK)
-def figures(request, output):
-    """The rows of binned.py, and the folder of its pictures."""
-    if request.param == "kept":
-        return pd.read_csv(RESULTS / "binned.csv"), RESULTS
-    arguments = ["--quick", "--data", str(request.getfixturevalue("paper_data")), "--output", str(output)]
-    return pd.DataFrame(binned.main(arguments)), output
-
-
-def test_figures_3_and_5_have_the_papers_medians_at_the_lowest_mic_e(figures):
-    rows, folder = figures
-    compared = rows[rows.paper_median_bias.notna()]
-    assert len(compared) == 4
-    assert (compared.bias_median - compared.paper_median_bias).abs().max() < 0.015
-    for name in ("figure3.png", "figure5.png"):
-        assert (folder / name).read_bytes().startswith(PNG)
-
-
-@pytest.mark.slow
-def test_figures_2_and_4_have_the_papers_medians(output):
-    rows = pd.DataFrame(synthetic.main(["--quick", "--output", str(output)]))
-    rows = rows.set_index(["epsilon", "n", "mechanism", "noise"]).sort_index()
-    assert rows.loc[(1.0, 5000, "MICr-Lap", "paper"), "bias_median"] == pytest.approx(0.01, abs=0.01)
-    assert rows.loc[(1.0, 5000, "MICr-Geom", "paper"), "bias_median"] == pytest.approx(0.01, abs=0.02)
-    assert 0.0015 < rows.loc[(1.0, 250, "MICr-Geom", "paper"), "variance_median"] < 0.0045
-    for n in (250, 1000, 5000):  # the shipped noise is a quarter of the paper's
-        for epsilon in (1.0, 0.1):
-            errors = rows.loc[(epsilon, n, "MICr-Lap")].error_median
-            assert errors["shipped"] < 0.85 * errors["paper"]
-    for name in ("figure2.png", "figure4.png"):
-        assert (output / name).read_bytes().startswith(PNG)
-
-
-@pytest.mark.slow
-def test_table_2_is_near_the_least_error(output):
-    rows = pd.DataFrame(tuning.main(["--quick", "--n", "250", "--output", str(output)]))
-    for row in rows[rows.mechanism == "MICr-Lap"].itertuples():
-        assert row.objective_at_paper <= 1.05 * row.reproduced_objective
-        assert row.objective_at_automatic <= 1.15 * row.shipped_objective
-    for row in rows[rows.mechanism == "MICr-Geom"].itertuples():
-        assert row.objective_at_paper <= 1.2 * row.reproduced_objective
 
 
 # --- What the experiments are made of -----------------------------------------------------------------------------
@@ -174,7 +124,6 @@ def test_the_scripts_read_files_like_those_of_the_paper(tmp_path, monkeypatch, c
     assert len(rows) == 2 * 3 * 3 * 3  # epsilon, collections, mechanisms, measures
     assert (rows.reproduced_data_sets == 2).all()
     assert rows[["reproduced", "shipped"]].notna().all(axis=None)
-    assert {row["collection"] for row in binned.main(arguments)} == set(binned.BINS)
 
 
 def test_absent_data_are_named(tmp_path):

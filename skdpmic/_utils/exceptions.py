@@ -1,5 +1,10 @@
 """Warnings and errors of the package."""
 
+import inspect
+import warnings
+
+_NOT_THE_USER = {"skdpmic", "sklearn", "joblib", "contextlib"}
+
 
 class PrivacyLeakWarning(UserWarning):
     """Warns that a parameter breaks the privacy guarantee: bounds or classes read from the data, or a seed.
@@ -34,3 +39,11 @@ class BudgetError(RuntimeError):
     ...         print("refused")
     refused
     """
+
+
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning at the user's line: the innermost call from outside of this package and scikit-learn."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

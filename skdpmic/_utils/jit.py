@@ -8,12 +8,13 @@ every function that calls it, so a kernel calls nothing but *leaves*: small func
 import contextlib
 import hashlib
 import threading
-import warnings
 from functools import cache, update_wrapper
 from pathlib import Path
 
 import numba
 from llvmlite import binding
+
+from skdpmic._utils.exceptions import warn
 
 _ONE_THREAD = threading.Lock()  # only one thread compiles at a time
 _COMPARES_TIMES = numba.version_info.short < (0, 68)  # of source files, which unpacking a container image changes
@@ -90,7 +91,7 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_OF_TABLES = ("table/dates.py", "table/nominal.py", "table/normal_form", "table/pair_of_columns.py")
+_OF_TABLES = ("table/dates.py", "table/domains.py", "table/normal_form", "table/values.py")
 _SEEN_BY_KERNELS = ("_utils", "statistics", *_OF_TABLES, "correlation")  # and nothing else is
 
 
@@ -119,11 +120,10 @@ def _digest():
 @cache
 def _warn_once():
     with contextlib.suppress(Warning):  # made an error by a filter, it would end a fit that has been paid for
-        warnings.warn(
+        warn(
             "skdpmic has no folder to keep its compiled functions in, so every process spends seconds on compiling "
             "them anew; set the environment variable NUMBA_CACHE_DIR to a folder on a disk that can be written and "
             "has some free MB.",
-            stacklevel=2,
         )
 
 

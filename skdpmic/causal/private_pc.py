@@ -1,11 +1,11 @@
 """Causal discovery by the PC algorithm, under differential privacy."""
 
 import math
-import warnings
 from dataclasses import KW_ONLY
 from typing import Literal, Self
 
 from skdpmic._utils.constructors import parameters
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_graph
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
@@ -17,10 +17,10 @@ from skdpmic.causal.table_release import TablesRelease, columns_of_numbers
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
+from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
 from skdpmic.table.frames import row_of_zeros
-from skdpmic.table.nominal import Nominal
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_labels_or_numbers
@@ -228,14 +228,14 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             X = in_memory(X)
             records, measure = self._read(X, y, groups)
             declared, names = self._declared_to_repeat(X), getattr(self, "feature_names_in_", None)
-            warn_about_declared_ties(declared, names, stacklevel=2)
+            warn_about_declared_ties(declared, names)
             self._publish(records, measure)
             self._names = row_of_zeros(as_frame(X)) if is_frame(X) else None
             keep()  # if warnings are errors
             if self.kind_ == "numeric":
-                warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, stacklevel=2, but=declared)
+                warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)
             else:
-                self._warn_about_one_part(names, stacklevel=2)
+                self._warn_about_one_part(names)
         return self
 
     def noise_scale_for(
@@ -280,7 +280,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     def _records(self, X, y):
         records = read_labels_or_numbers(self._open(X), self._facts(), X)
-        self.kind_ = _kind_of(records.scales)
+        self.kind_ = _kind_of(records.domains)
         return records
 
     def _declared_to_repeat(self, X):
@@ -297,7 +297,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
 
     def _store(self, released, release, mechanism, measure, records):
         super()._store(released, release, mechanism, measure, records)
-        self._numbers = columns_of_numbers(records.scales)
+        self._numbers = columns_of_numbers(records.domains)
         self._tests = self._kept = None
 
     def _make_tests(self):
@@ -306,9 +306,9 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
         return TableTests(self.noisy_tables_, self.noise_scales_, n * each, each, self._numbers)
 
-    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape):
         if self.kind_ == "numeric":
-            super()._warn_about_noise(release, mechanism, measure, shape, stacklevel + 1)
+            super()._warn_about_noise(release, mechanism, measure, shape)
             return
         scale = math.sqrt(mechanism.count_variance())
         if _DROWNS * scale > shape.n_samples:
@@ -316,15 +316,14 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
                 "It falls as epsilon grows and as n_features falls, and matters less as n_samples grows; "
                 "noise_scale_for computes it."
             )
-            self._warn_that_noise_drowns("each count of a table", mechanism, shape, advice, stacklevel + 1)
+            self._warn_that_noise_drowns("each count of a table", mechanism, shape, advice)
 
-    def _warn_about_one_part(self, names, stacklevel):
+    def _warn_about_one_part(self, names):
         columns = [j for j, parts in enumerate(self.parts_) if parts.max() == 0]
         if columns:
-            warnings.warn(
+            warn(
                 f"noise hides all but one part of {listed(columns, names)}, or there is only one, so no test can find "
                 "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories.",
-                stacklevel=stacklevel + 1,
             )
 
     def _check_parameters(self):
@@ -337,7 +336,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         return hasattr(self, "noise_scale_")
 
 
-def _kind_of(scales):
-    if scales[0] is None:
+def _kind_of(domains):
+    if domains[0] is None:
         return "numeric"
-    return "categorical" if all(isinstance(scale, Nominal) for scale in scales) else "mixed"
+    return "categorical" if all(isinstance(domain, Nominal) for domain in domains) else "mixed"

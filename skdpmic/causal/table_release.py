@@ -14,7 +14,7 @@ from skdpmic.causal.table_plan import MOST_CELLS, TablePlan
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.noise import clamped, discrete_gaussian
 from skdpmic.statistics.grids.partitions import parts_and_missing
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class TablesRelease:
 
     def mechanism(self, measure, shape):
         """The plan of the stages."""
-        n_parts = [scale.n_parts if isinstance(scale, Nominal) else N_CELLS + 1 for scale in shape.scales]
-        public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, columns_of_numbers(shape.scales)
+        n_parts = [domain.n_parts if isinstance(domain, Nominal) else N_CELLS + 1 for domain in shape.domains]
+        public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, columns_of_numbers(shape.domains)
         return TablePlan.for_budget(self.epsilon, self.delta, *public)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
@@ -94,9 +94,9 @@ def of_few_cells(sets, sizes):
     return [sets[place] for place in np.sort(smallest[np.cumsum(cells[smallest]) <= MOST_CELLS])]
 
 
-def columns_of_numbers(scales):
-    """Indices of the columns whose scale is a range."""
-    return frozenset(j for j, scale in enumerate(scales) if not isinstance(scale, Nominal))
+def columns_of_numbers(domains):
+    """Indices of the columns whose domain is a range."""
+    return frozenset(j for j, domain in enumerate(domains) if not isinstance(domain, Nominal))
 
 
 def with_noise(tables, variance, random_bytes):
@@ -109,6 +109,6 @@ def with_noise(tables, variance, random_bytes):
     return [part.reshape(table.shape) for part, table in zip(np.split(noisy, ends[:-1]), tables, strict=True)]
 
 
-def _codes(column, scale):
+def _codes(column, domain):
     """The code of each record: that of its label, or of its cell in a numeric range."""
-    return column if isinstance(scale, Nominal) else parts_and_missing(column, scale, N_CELLS)[0]
+    return column if isinstance(domain, Nominal) else parts_and_missing(column, domain, N_CELLS)[0]

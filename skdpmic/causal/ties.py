@@ -3,11 +3,10 @@
 Types of columns are declared, and shares of untied pairs are released with noise: values are never read.
 """
 
-import warnings
-
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from skdpmic._utils.exceptions import warn
 from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties
 from skdpmic.table.features import listed
 from skdpmic.table.normal_form.containers import as_frame, is_frame
@@ -37,22 +36,20 @@ def _repeats(dtype):
     return dtype.is_integer() or dtype in (nw.Categorical, nw.Enum)
 
 
-def warn_about_declared_ties(columns, names, stacklevel):
+def warn_about_declared_ties(columns, names):
     """Warn, before the charge, about columns from :func:`declared_to_repeat`."""
     if columns:
-        warnings.warn(
+        warn(
             f"the types of {listed(columns, names)} are integer or categorical, so values may repeat. "
             f"{_ASSUMED} {_WAY_ROUND} To avoid this warning for integers that hardly repeat, pass them as floats.",
-            stacklevel=stacklevel + 1,
         )
 
 
-def warn_about_released_ties(untied_fraction, noise_scale, names, stacklevel, *, but):
+def warn_about_released_ties(untied_fraction, noise_scale, names, *, but):
     """Warn, after the release, about columns with many ties according to the noisy shares; some are excepted."""
     columns = [j for j in columns_with_ties(untied_fraction, noise_scale) if j not in but]
     if columns:
-        warnings.warn(
+        warn(
             f"untied_fraction_ of {listed(columns, names)} is below {FEW_TIES:g}: values repeat. {_ASSUMED} "
             f"{_WAY_ROUND} That is a separate release; the present one has been charged and is kept.",
-            stacklevel=stacklevel + 1,
         )

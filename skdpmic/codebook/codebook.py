@@ -1,11 +1,11 @@
 """The public description of every column of a table."""
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
@@ -285,7 +285,7 @@ class Codebook:
         if ignored := [name for name in not_described if name not in self._listed]:
             self._listed.update(ignored)
             told = f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}."
-            warnings.warn(told, stacklevel=2)
+            warn(told)
         names = self._names(frame.to_native() if features is None else features, target)
         if not names:
             raise ValueError("frame must have a feature that the codebook describes, of a type that is used, got none.")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skdpmic._utils.readable import is_date
-from skdpmic.table.bounds import axis_of
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import domain_of
 from skdpmic.table.features import labels_of
 
 NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
@@ -17,7 +17,7 @@ UNITS_OF_TIME = ("weeks", "days", "hours", "minutes", "seconds")  # units of dur
 _FIELDS = ("type", "range", "scale", "knots", "labels", "unit", "description")
 _VALUES = ("range", "knots", "labels")  # a column has at most one of these
 _FARTHEST = 2.0**43  # seconds, whose microseconds fit in numpy's integers
-_KIND_OF_AXIS = {NUMBERS: NUMBER, DATES: DATE, DURATIONS: DURATION}
+_KINDS_OF_BOUNDS = {NUMBERS: NUMBER, DATES: DATE, DURATIONS: DURATION}
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,9 @@ def entry_of(given, where):
 
 
 def _of_bounds(bounds, where):
-    axis = axis_of(bounds, f"the range of {where}")
-    kind = _KIND_OF_AXIS[axis.of]
-    is_near = kind == NUMBER or max(map(abs, axis.bounds)) <= _FARTHEST
+    domain = domain_of(bounds, f"the range of {where}")
+    kind = _KINDS_OF_BOUNDS[domain.of]
+    is_near = kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST
     plain = tuple(_as_python(value) for value in bounds) if is_near else ()
     if not is_near or (kind != NUMBER and not all(map(is_date, plain))):
         raise ValueError(f"the range of {where} must be within years 1 to 9999, as in Python, got {bounds!r}.")

@@ -4,13 +4,13 @@ Its sums are the concordant minus the discordant pairs of records, for each pair
 (``docs/theory/kendall_matrix.md``).
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.progress import SILENT
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic.budget.filters import Cost
@@ -134,8 +134,8 @@ class KendallRelease:
         return {"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale}
 
 
-def _ranks(column, scale):
-    return mid_ranks(in_order(column, scale))
+def _ranks(column, domain):
+    return mid_ranks(in_order(column, domain))
 
 
 class PrivateMatrixEstimator(PrivateEstimator):
@@ -194,22 +194,21 @@ class PrivateMatrixEstimator(PrivateEstimator):
         if self.delta == 0:
             raise ValueError(f"delta must be a number in (0, 1), got {self.delta!r}.")
 
-    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape):
         if mechanism.noise_scale > _DROWNS:
             advice = "It falls as n_samples * epsilon grows and as n_features falls; noise_scale_for computes it."
-            self._warn_that_noise_drowns("each correlation", mechanism, shape, advice, stacklevel + 1)
+            self._warn_that_noise_drowns("each correlation", mechanism, shape, advice)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
 
-    def _warn_that_noise_drowns(self, what, mechanism, shape, advice, stacklevel):
-        warnings.warn(
+    def _warn_that_noise_drowns(self, what, mechanism, shape, advice):
+        warn(
             f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
             f"epsilon={float(self.epsilon):g}, the noise on {what} has a standard deviation of "
             f"{mechanism.noise_scale:.2g}. {advice}",
-            stacklevel=stacklevel + 1,
         )
 
 

@@ -1,12 +1,12 @@
 """All correlations of a table in one release, under differential privacy."""
 
-import warnings
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 
 from skdpmic._utils.constructors import parameters
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import shown_correlations
@@ -216,11 +216,10 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         pearson[np.ix_(others, others)] = nearest_correlation(pearson_of_kendall(noisy[np.ix_(others, others)]))
         np.fill_diagonal(pearson, 1.0)
         if tied:
-            warnings.warn(
+            warn(
                 f"untied_fraction_ of {listed(tied, getattr(self, 'feature_names_in_', None))} is below {FEW_TIES:g}: "
                 "values repeat, so Pearson's correlations cannot be computed from Kendall's and are NaN. Use "
                 "correlation_, Kendall's correlations.",
-                stacklevel=2,
             )
         return self._like(pearson)
 

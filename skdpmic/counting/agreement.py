@@ -5,9 +5,9 @@ import numpy as np
 from skdpmic._utils.arguments import one_of
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.statistics.grids.limits import check_B, check_c
-from skdpmic.table.axes import Labels, Order, Unread
-from skdpmic.table.features import feature_axes, listed
-from skdpmic.table.targets import check_classes, target_axis
+from skdpmic.table.domains import Ignored, Labels, Order
+from skdpmic.table.features import feature_domains, listed
+from skdpmic.table.targets import check_classes, target_domain
 
 
 def differences(here, there):
@@ -17,12 +17,12 @@ def differences(here, there):
 
 
 def _public(sketch):
-    axes = dict(enumerate(sketch.description.axes))
-    nominal = {j: axis for j, axis in axes.items() if isinstance(axis, Labels)}
+    domains = dict(enumerate(sketch.description.domains))
+    nominal = {j: domain for j, domain in domains.items() if isinstance(domain, Labels)}
     return {
         "n_features": sketch.n_features_in_,
         "feature_names": sketch.description.names,
-        "bounds": {j: axis for j, axis in axes.items() if j not in nominal},
+        "bounds": {j: domain for j, domain in domains.items() if j not in nominal},
         "categories": nominal,
         "target_bounds": sketch.description.target,
         "classes": sketch.classes,
@@ -45,7 +45,7 @@ def check_facts(description, facts):
     """Raise unless the given public facts match the sketch; None counts as not given."""
     facts.check_public()
     _check_features(description, facts)
-    if facts.target_bounds is not None and target_axis(facts.target_bounds) != description.target:
+    if facts.target_bounds is not None and target_domain(facts.target_bounds) != description.target:
         target = description.target
         allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target.bounds}"
         raise ValueError(f"target_bounds must be {allowed}, got {facts.target_bounds!r}.")
@@ -57,19 +57,19 @@ def check_facts(description, facts):
 
 def _check_features(description, facts):
     """Raise if bounds or categories are given and differ; columns declared by the sketch's table need no entry."""
-    axes, bounds, categories = description.axes, facts.bounds, facts.categories
-    unread = facts.unread(len(axes), description.names)
-    uncounted = [j for j, axis in enumerate(axes) if isinstance(axis, Unread) and j not in unread]
+    domains, bounds, categories = description.domains, facts.bounds, facts.categories
+    ignored = facts.ignored(len(domains), description.names)
+    uncounted = [j for j, domain in enumerate(domains) if isinstance(domain, Ignored) and j not in ignored]
     if uncounted:
         raise ValueError(f"keep must include {listed(uncounted, description.names)}, which the sketch did not count.")
     if bounds is None and categories is None:
         return
-    declared = {j: axis.labels for j, axis in enumerate(axes) if isinstance(axis, Labels)}
-    columns = (len(axes), description.names, declared)
-    given = feature_axes(bounds, categories, *columns, needs_ranges=bounds is not None, unread=unread)
+    declared = {j: domain.labels for j, domain in enumerate(domains) if isinstance(domain, Labels)}
+    columns = (len(domains), description.names, declared)
+    given = feature_domains(bounds, categories, *columns, needs_ranges=bounds is not None, ignored=ignored)
     if bounds is None:
-        axes = [axis if isinstance(axis, Labels) else Order() for axis in axes]
-    if any(given[j] != axis for j, axis in enumerate(axes) if j not in unread):
+        domains = [domain if isinstance(domain, Labels) else Order() for domain in domains]
+    if any(given[j] != domain for j, domain in enumerate(domains) if j not in ignored):
         raise ValueError("bounds and categories must be None or those of the sketch, got different ones.")
 
 

@@ -4,8 +4,7 @@ from skdpmic.counting.threads import being_filled
 from skdpmic.table.columns import map_features
 from skdpmic.table.frames import note_columns
 from skdpmic.table.reading import open_chunk, read_columns
-from skdpmic.table.targets import make_target
-from skdpmic.table.weights import check_weights_given, read_weights
+from skdpmic.table.targets import check_weights_given, make_target, read_weights
 
 _FEATURES_AT_ONCE = 256  # features counted before they are added, which limits the memory of an update
 
@@ -23,10 +22,10 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reset=False):
 
 
 def _read(sketch, owner, X, reset):
-    axes = sketch.description.axes
-    table = open_chunk(X, axes, type(owner).__name__)
+    domains = sketch.description.domains
+    table = open_chunk(X, domains, type(owner).__name__)
     note_columns(owner, table, reset=reset)
-    return read_columns(table, axes)[0]
+    return read_columns(table, domains)[0]
 
 
 def _add(sketch, columns, target, n_jobs):
@@ -36,7 +35,7 @@ def _add(sketch, columns, target, n_jobs):
     sketch._is_torn = True
     for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
         block = slice(first, first + _FEATURES_AT_ONCE)
-        counts = map_features(counter, columns[block], sketch.scales[block], n_jobs)
+        counts = map_features(counter, columns[block], sketch.domains[block], n_jobs)
         for j, counts_j in enumerate(counts, first):
             sketch._counts_of(j)[:] += counts_j
     sketch._has_counted(n_samples)
@@ -49,5 +48,5 @@ class _Counter:
     def __init__(self, grids, target):
         self._grids, self._target = grids, target
 
-    def __call__(self, x, scale):
-        return self._grids.count(x, scale, self._target)
+    def __call__(self, x, domain):
+        return self._grids.count(x, domain, self._target)

@@ -17,7 +17,7 @@ class PairSketch(RangeGridSketch):
     def __init__(self, sketch, given):
         vars(self).update(vars(sketch))
         target = self.description.target
-        self._grids = self.measure.pair_counts(None if target is None else target.scale, self.scales[given])
+        self._grids = self.measure.pair_counts(None if target is None else target.encoded, self.domains[given])
         self._given, self._starts = given, self._place_features()
         self.n_samples, self._parts, self._counts, self._is_torn = 0, frozenset(), self._zeros(), False
 

@@ -17,10 +17,10 @@ from skdpmic.counting.parts import new_part, united
 from skdpmic.counting.sketch_format import SketchBytes
 from skdpmic.counting.threads import being_read
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
+from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.nominal import Nominal
 from skdpmic.table.reading import refuse_dask
-from skdpmic.table.weights import WEIGHT_UNITS
+from skdpmic.table.targets import WEIGHT_UNITS
 
 _MAX_COUNT = 2**32 - 1  # counts are uint32
 
@@ -77,8 +77,8 @@ class RangeGridSketch(SketchBytes):
         Memory of the counts in bytes. A feature takes 45 kB at B = 150 and c = 5, and 320 kB at B = 400 and c = 8;
         without a correction, 330 kB and 4 MB; with classes, or for MTVr, at most 20 kB.
     description : Description
-        Public description of the table: the axes of features and target, and the names.
-    scales : list of length n_features
+        Public description of the table: the domains of features and target, and the names.
+    domains : list of length n_features
         The range of each feature as used by the kernels; for a nominal feature, its number of labels.
     classes, statistic, correction, B, c, n_parts, max_weight
         The parameters, checked.
@@ -163,12 +163,16 @@ class RangeGridSketch(SketchBytes):
         self._most = _MAX_COUNT // (1 if max_weight is None else WEIGHT_UNITS)  # most records without an overflow
         if description.names is not None:
             self.feature_names_in_ = description.names
-        self.description, self.n_features_in_, self.scales = description, description.n_features, description.scales
+        self.description, self.n_features_in_, self.domains = (
+            description,
+            description.n_features,
+            description.encoded_domains,
+        )
         self.classes, self.n_classes = description.classes, description.n_classes
         self.statistic, self.correction = statistic, correction
         self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts
         self.n_samples, self._parts = 0, frozenset()  # identities of what was counted: skdpmic/counting/parts.py
-        self._grids = self.measure.counts(None if description.target is None else description.target.scale)
+        self._grids = self.measure.counts(None if description.target is None else description.target.encoded)
         self._starts = self._place_features()
         self._counts = self._zeros()
         self._is_torn = False  # whether an update was interrupted, so that features may have counted different records
@@ -177,15 +181,15 @@ class RangeGridSketch(SketchBytes):
         return np.zeros(self._starts[-1], dtype=np.uint32)
 
     def _place_features(self):
-        """The positions where the counts of each feature begin, and the end; their number depends on the scale."""
+        """The positions where the counts of each feature begin, and the end; their number depends on the domain."""
         nobody = self._grids.place(np.empty(0, dtype=np.float64 if self.classes is None else np.int64))
 
         @lru_cache(None)
-        def length(scale):
-            column = np.empty(0, dtype=np.uint32 if isinstance(scale, Nominal) else np.float64)
-            return len(self._grids.count(column, scale, nobody))
+        def length(domain):
+            column = np.empty(0, dtype=np.uint32 if isinstance(domain, Nominal) else np.float64)
+            return len(self._grids.count(column, domain, nobody))
 
-        return np.cumsum([0, *map(length, self.scales)])
+        return np.cumsum([0, *map(length, self.domains)])
 
     @property
     def nbytes(self) -> int:

@@ -2,7 +2,7 @@
 
 The format, for other programs, in this order:
 
-1. ``skdpmic RangeGridSketch 5`` and a line feed: name and version;
+1. ``skdpmic RangeGridSketch 6`` and a line feed: name and version;
 2. one line of JSON (ASCII, keys sorted, no spaces) with the public parameters, `n_samples`, and `parts`: the random
    identities of what was counted, at most 4,096 of 32 hexadecimal digits, ascending; none without records;
 3. the counts, feature by feature: unsigned integers of 4 bytes, little-endian, without compression;
@@ -26,13 +26,12 @@ from skdpmic._utils.user_files import check_regular, write_whole
 from skdpmic.counting import parts
 from skdpmic.counting.damage import check_undamaged
 from skdpmic.counting.threads import being_read
-from skdpmic.table.axes import from_json, to_json
 from skdpmic.table.description import Description, check_description
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Labels, from_json, to_json
 from skdpmic.table.targets import check_classes
 
 _NAME = b"skdpmic RangeGridSketch "
-_VERSION = b"5"  # of the format, and of the order of the grids
+_VERSION = b"6"  # of the format, and of the order of the grids
 _COUNTS = np.dtype("<u4")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _PARAMETERS = ("statistic", "correction", "B", "c", "n_parts", "max_weight")  # besides the description
@@ -179,7 +178,7 @@ def _line(sketch, n_samples, identities):
     """The public parameters as one line, the same for equal sketches of the same counts."""
     names, classes = sketch.description.names, sketch.description.classes
     public = {
-        "axes": [to_json(axis) for axis in sketch.description.axes],
+        "domains": [to_json(domain) for domain in sketch.description.domains],
         "names": None if names is None else names.tolist(),
         "target": to_json(sketch.description.target),
         "classes": None if classes is None else _labels_to_json(classes),
@@ -203,7 +202,7 @@ def _without_records(line, described, n_counts):
         raise ValueError
     description = check_description(
         Description(
-            [from_json(axis) for axis in public["axes"]],
+            [from_json(domain) for domain in public["domains"]],
             None if public["names"] is None else np.array(public["names"], dtype=object),
             from_json(public["target"]),
             None if public["classes"] is None else _labels_of_json(*public["classes"]),
@@ -218,7 +217,7 @@ def _check_size(description, parameters, n_counts):
 
     A numeric feature and target have at least B counts, and without a correction at least B**2 / 4.
     """
-    is_numeric = any(not isinstance(scale, Nominal) for scale in description.scales)
+    is_numeric = any(not isinstance(domain, Labels) for domain in description.domains)
     if (
         parameters["statistic"] == "mic_r"
         and parameters["n_parts"] is None

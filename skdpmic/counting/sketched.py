@@ -31,7 +31,7 @@ class SketchedRecords:
         self._sketch, self._recount, self.progress, self.kept = sketch, recount, progress, kept
         self.description = sketch.description
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
-        self.shape, self.target_axis = Shape(sketch.n_samples, sketch.scales), sketch.description.target
+        self.shape, self.target_domain = Shape(sketch.n_samples, sketch.domains), sketch.description.target
 
     @property
     def can_be_read_again(self):
@@ -48,13 +48,13 @@ class SketchedRecords:
 
     def learnt(self, measure, epsilon, random_bytes):
         """A measure, after it has learnt about the target with epsilon, from the counts of the first feature."""
-        counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self.shape.scales[0])
+        counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self.shape.domains[0])
         return measure.learnt(counts, self.n_samples, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
-        """``function(counts, scale)`` for each feature that is not left out."""
+        """``function(counts, domain)`` for each feature that is not left out."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
-        return map_features(function, counts, self.shape.scales, n_jobs, left_out, self.progress)
+        return map_features(function, counts, self.shape.domains, n_jobs, left_out, self.progress)
 
     def scorer(self, measure, random_bytes):
         """The function that scores features from their counts."""

@@ -238,9 +238,9 @@ def _allows(statistic, request):
     return True
 
 
-def plan_of_fit(release, measure, statistic, request, scales, n_kept, has_usual_grids):
-    """The release of a fit to features of these scales, followed by those of :func:`plan_release`."""
-    shape = request.shape(request.n_samples)._replace(scales=scales)
+def plan_of_fit(release, measure, statistic, request, domains, n_kept, has_usual_grids):
+    """The release of a fit to features of these domains, followed by those of :func:`plan_release`."""
+    shape = request.shape(request.n_samples)._replace(domains=domains)
     of_fit = request._replace(error=None).row_fields()
     own = planned(release, measure, shape, statistic, n_kept=n_kept, has_usual_grids=has_usual_grids, **of_fit)
     others = [row for row in plan_release(**request._asdict()) if row[:3] != own[:3]]

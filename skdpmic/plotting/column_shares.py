@@ -13,7 +13,7 @@ from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, label_of
 from skdpmic.plotting.sides import texts_of_ends
 from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER
 from skdpmic.release.summary.summary_result import FLAG, PART, PrivateSummary
-from skdpmic.table.axes import Knots, LogRange
+from skdpmic.table.domains import Knots, LogRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,9 +239,9 @@ def _ends(cells):
     if cells.is_nominal:
         ends = cells.part_ends()
         first, last = label_of(ends[0][0], _LETTERS // 3), label_of(ends[-1][-1], _LETTERS // 3)
-        between = f"({len(cells.axis.labels)} labels)"
+        between = f"({len(cells.domain.labels)} labels)"
     else:
-        (first, last), between = texts_of_ends(cells.axis), _SCALES.get(type(cells.axis), "")
+        (first, last), between = texts_of_ends(cells.domain), _SCALES.get(type(cells.domain), "")
     has_room = not between or len(first + between + last) < _LETTERS - 2
     return first, between if has_room else "…", last
 

@@ -134,7 +134,7 @@ class NoisyCountsDisplay(Display):
         display = cls(
             estimator.noisy_counts_[index],
             feature_name=names[index],
-            feature_bounds=None if description is None else description.axes[index],
+            feature_bounds=None if description is None else description.domains[index],
             target_bounds=None if description is None else description.target,
             classes=None if description is None else description.classes,
             noise_scale=estimator.noise_scale_,

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.plotting.figures import label_of, write_dates
-from skdpmic.table.axes import Knots, LogRange, Range
-from skdpmic.table.bounds import axis_of
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import Knots, LogRange, Range, domain_of
 
 _UNITS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
 _YEARS_OF_MATPLOTLIB = -62_135_596_800.0, 253_402_300_799.0  # seconds since 1970: from year 1 to year 9999
@@ -56,7 +55,7 @@ def side_of_range(bounds, n_parts, name):
 
     Parameters
     ----------
-    bounds : entry of `bounds` as a user gives it, or its axis; None
+    bounds : entry of `bounds` as a user gives it, or its domain; None
         None numbers the parts.
     n_parts : int
     name : str
@@ -64,39 +63,39 @@ def side_of_range(bounds, n_parts, name):
     """
     if bounds is None:
         return Side((0, n_parts), n_parts)
-    axis = bounds if isinstance(bounds, Range | LogRange | Knots) else axis_of(bounds, name)
-    if axis.of == DATES and max(map(abs, axis.bounds)) > _LAST_DATE:
+    domain = bounds if isinstance(bounds, Range | LogRange | Knots) else domain_of(bounds, name)
+    if domain.of == DATES and max(map(abs, domain.bounds)) > _LAST_DATE:
         return Side((0, n_parts), n_parts)
-    if isinstance(axis, LogRange):
-        return _logarithmic(axis, n_parts)
-    if isinstance(axis, Knots):
-        return _between_knots(axis, n_parts)
-    return _even(axis, n_parts)
+    if isinstance(domain, LogRange):
+        return _logarithmic(domain, n_parts)
+    if isinstance(domain, Knots):
+        return _between_knots(domain, n_parts)
+    return _even(domain, n_parts)
 
 
-def texts_of_ends(axis):
+def texts_of_ends(domain):
     """The two ends of a range as short texts, durations with their unit."""
-    lower, *_, upper = (bound for bound in axis.bounds if bound != "log")
-    if axis.of == DATES:
+    lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
+    if domain.of == DATES:
         first, last = _dates([lower, upper])
         return first.replace("\n", " "), last.partition("\n")[2] or last  # the same day is written once
-    unit, seconds = _unit_of(axis)
+    unit, seconds = _unit_of(domain)
     first, last = _numbers([lower / seconds, upper / seconds], fewest_digits=4)
     return first, last if unit is None else f"{last} {unit}"
 
 
-def _even(axis, n_parts):
+def _even(domain, n_parts):
     """Parts of equal size in the user's units, labelled by matplotlib if possible."""
-    lower, upper = axis.bounds
+    lower, upper = domain.bounds
     in_years = _YEARS_OF_MATPLOTLIB[0] <= lower and upper <= _YEARS_OF_MATPLOTLIB[1]
-    if axis.of == DATES and in_years and upper - lower >= _LEAST_SECONDS:
+    if domain.of == DATES and in_years and upper - lower >= _LEAST_SECONDS:
         from matplotlib.dates import date2num
 
         return Side(tuple(map(float, date2num([_date(lower), _date(upper)]))), n_parts, are_dates=True)
-    unit, seconds = _unit_of(axis)
+    unit, seconds = _unit_of(domain)
     ends = lower / seconds, upper / seconds
-    if axis.of == DATES or not _can_be_drawn(*ends):
-        return _between_knots(Knots(tuple(lower + np.linspace(0, 1, 5) * (upper - lower)), axis.of), n_parts)
+    if domain.of == DATES or not _can_be_drawn(*ends):
+        return _between_knots(Knots(tuple(lower + np.linspace(0, 1, 5) * (upper - lower)), domain.of), n_parts)
     return Side(ends, n_parts, unit=unit)
 
 
@@ -105,25 +104,25 @@ def _can_be_drawn(lower, upper):
     return max(_LEAST_WIDTH, _LEAST_SHARE * max(abs(lower), abs(upper))) < upper - lower < _MOST_WIDTH
 
 
-def _between_knots(axis, n_parts):
+def _between_knots(domain, n_parts):
     """Parts between knots, which are drawn at equal distances."""
-    last, most = len(axis.knots) - 1, _MOST_TICKS[axis.of]
+    last, most = len(domain.knots) - 1, _MOST_TICKS[domain.of]
     step = -(-last // most)
     ticks = [*range(0, max(last - step + 1, 1), step), last]  # none so near the last that they overlap
-    unit, seconds = _unit_of(axis)
-    values = [axis.knots[k] for k in ticks]
-    texts = _dates(values) if axis.of == DATES else _numbers([value / seconds for value in values])
+    unit, seconds = _unit_of(domain)
+    values = [domain.knots[k] for k in ticks]
+    texts = _dates(values) if domain.of == DATES else _numbers([value / seconds for value in values])
     return Side((0.0, float(last)), n_parts, ticks, texts, unit=unit)
 
 
-def _logarithmic(axis, n_parts):
+def _logarithmic(domain, n_parts):
     """Parts of equal width on a log scale: labels at the ends, and at round numbers if there is room."""
-    ends = lo, hi = axis.scale
+    ends = lo, hi = domain.encoded
     if not _can_be_drawn(lo, hi):
-        return _between_knots(Knots(axis.bounds[:2]), n_parts)
-    values, places = [axis.lower, axis.upper], [lo, hi]
-    for value in _round_numbers(axis.lower, axis.upper):
-        place = float(axis.place(np.array([value]))[0])
+        return _between_knots(Knots(domain.bounds[:2]), n_parts)
+    values, places = [domain.lower, domain.upper], [lo, hi]
+    for value in _round_numbers(domain.lower, domain.upper):
+        place = float(domain.encode(np.array([value]))[0])
         if min(abs(place - other) for other in places) >= (hi - lo) / _MOST_TICKS[NUMBERS]:
             values.append(value)
             places.append(place)
@@ -177,9 +176,9 @@ def _dates(values):
     return [text.replace("T", "\n") for text in distinct]
 
 
-def _unit_of(axis):
+def _unit_of(domain):
     """The unit of durations: the longest one of which the range has at least two; None for other columns."""
-    if axis.of != DURATIONS:
+    if domain.of != DURATIONS:
         return None, 1.0
-    width = axis.bounds[-1] - axis.bounds[0]
+    width = domain.bounds[-1] - domain.bounds[0]
     return next((unit for unit in _UNITS.items() if width >= 2 * unit[1]), ("seconds", 1.0))

@@ -14,9 +14,8 @@ from skdpmic._utils.constructors import parameters
 from skdpmic._utils.readable import abbreviated, refuse_repeated
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
-from skdpmic.table.axes import Labels
-from skdpmic.table.bounds import axis_of
-from skdpmic.table.features import feature_axes
+from skdpmic.table.domains import Labels, domain_of
+from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import note_columns, open_table
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
 from skdpmic.table.public import asks_for_data
@@ -166,7 +165,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
             self._check_parameters()
             table = self._open(X, without_rows=True)
             public = _of_columns(self.bounds, table.names), _of_columns(self.categories, table.names)
-            self._axes = feature_axes(*public, table.n_features, table.names, table.declared())
+            self._domains = feature_domains(*public, table.n_features, table.names, table.declared())
             self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
             # The encoding of an empty table gives the output columns.
             self._names_out = [name for name, _ in self._encoded([np.empty(0, dtype=np.uint32)] * table.n_features)]
@@ -202,7 +201,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         """
         check_is_fitted(self)
         table = self._open(X)
-        columns, _ = read_columns(table, self._axes)
+        columns, _ = read_columns(table, self._domains)
         return _as_dataframe(dict(self._encoded(columns)), super().transform(None), table.native)
 
     def get_feature_names_out(self, input_features: ColumnLike | None = None) -> NDArray[np.object_]:
@@ -237,7 +236,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
             if isinstance(entries, dict) and (others := [key for key in entries if not isinstance(key, str)]):
                 raise ValueError(f"the keys of {name} must be column names, got {abbreviated(others)}.")
         if self.bounds is not None and not isinstance(self.bounds, dict):
-            axis_of(self.bounds, "bounds")  # a single range: arrays of ends could not follow the chosen columns
+            domain_of(self.bounds, "bounds")  # a single range: arrays of ends could not follow the chosen columns
         if self.encoding not in _ENCODINGS:
             raise ValueError(f"encoding must be one of {list(_ENCODINGS)}, got {self.encoding!r}.")
         if not isinstance(self.add_indicator, bool | np.bool_):
@@ -257,8 +256,8 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
 
     def _encoded(self, columns):
         """Name and values of each output column."""
-        for name, axis, column in zip(self.feature_names_in_, self._axes, columns, strict=True):
-            for suffix, values in _encoded(axis, column, self._is_one_hot, self._has_indicators):
+        for name, domain, column in zip(self.feature_names_in_, self._domains, columns, strict=True):
+            for suffix, values in _encoded(domain, column, self._is_one_hot, self._has_indicators):
                 yield name + suffix, values.astype(np.float64, copy=False)
 
     def __sklearn_tags__(self):
@@ -271,14 +270,14 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
 # --- One column -------------------------------------------------------------------------------------------------------
 
 
-def _encoded(axis, column, is_one_hot, has_indicator):
+def _encoded(domain, column, is_one_hot, has_indicator):
     """The output columns of one column: pairs of name suffix and values.
 
     Parameters
     ----------
-    axis : Range, LogRange, Knots or Labels
+    domain : Range, LogRange, Knots or Labels
     column : ndarray of shape (n_samples,)
-        Positions on the axis: floats, or codes of labels.
+        Positions on the domain: floats, or codes of labels.
     is_one_hot, has_indicator : bool
 
     Returns
@@ -286,11 +285,11 @@ def _encoded(axis, column, is_one_hot, has_indicator):
     list of (str, ndarray of shape (n_samples,))
     """
     filler = 0.0 if has_indicator else 0.5
-    if isinstance(axis, Labels):
-        encoded, is_missing = _labels(axis.labels, column, is_one_hot, filler), column == len(axis.labels) + 1
+    if isinstance(domain, Labels):
+        encoded, is_missing = _labels(domain.labels, column, is_one_hot, filler), column == len(domain.labels) + 1
     else:
         is_missing = np.isnan(column)
-        encoded = [("", np.where(is_missing, filler, _in_unit_interval(column, *axis.scale)))]
+        encoded = [("", np.where(is_missing, filler, _in_unit_interval(column, *domain.encoded)))]
     return [*encoded, ("_missing", is_missing)] if has_indicator else encoded
 
 

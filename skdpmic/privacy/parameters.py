@@ -3,10 +3,9 @@
 import math
 import numbers
 import sys
-import warnings
 from fractions import Fraction
 
-from skdpmic._utils.exceptions import PrivacyLeakWarning
+from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
 
 SMALLEST_EPSILON = 1e-100  # for much less, the integer noise would be too large for a float
 
@@ -44,22 +43,20 @@ def exact(number):
     return number if isinstance(number, Fraction) else Fraction(repr(float(number)))
 
 
-def warn_about_delta(delta, n, stacklevel):
+def warn_about_delta(delta, n):
     """Warn about a delta that would allow publishing all data of one of n people."""
     if delta > 1 / n:
-        warnings.warn(
+        warn(
             f"delta={float(delta):g} is above 1 / n = {1 / n:.2g} for n = {n:,} people or samples: this would allow "
             "publishing all data of one of them, drawn at random. Choose a delta far below 1 / n.",
-            stacklevel=stacklevel + 1,
         )
 
 
-def warn_about_seed(stacklevel):
+def warn_about_seed():
     """Warn that reproducible noise gives no privacy."""
-    warnings.warn(
+    warn(
         "random_state is set, so anyone with the seed can subtract the noise: the privacy guarantee does not hold. "
         "Two fits with the same seed and different epsilon, such as clones in a grid search, reveal the exact scores. "
         "Use random_state=None outside tests.",
         PrivacyLeakWarning,
-        stacklevel=stacklevel + 1,
     )

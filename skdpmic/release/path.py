@@ -39,7 +39,6 @@ def run(
     *,
     ledger: Any,
     random_state: Any,
-    stacklevel: int,
 ) -> Any:
     """Check, charge, draw, keep: every release that costs budget takes this path.
 
@@ -55,8 +54,6 @@ def run(
         Called with what is published, which is returned unchanged by default.
     ledger : BudgetLedger or None
     random_state : None, int or RandomState
-    stacklevel : int
-        Of the warning about a seed, relative to this function.
 
     Returns
     -------
@@ -66,7 +63,7 @@ def run(
     check_ledger(ledger)
     random_bytes = entropy_source(random_state)
     if random_state is not None:
-        warn_about_seed(stacklevel + 1)
+        warn_about_seed()
     if ledger is not None:
         ledger.charge(expense.what, *expense.cost[:2], rho=expense.cost.rho, **expense.released())
     return keep(draw(random_bytes))

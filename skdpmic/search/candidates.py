@@ -14,6 +14,7 @@ from sklearn.feature_selection import f_classif
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic._utils.errors import is_invalid_parameter, without_data
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import are_text, check_meaning, refuse_unreadable
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic.search.cost_of_fits import (
@@ -26,7 +27,7 @@ from skdpmic.search.cost_of_fits import (
     widths_in,
 )
 from skdpmic.table.frames import declared_by_name
-from skdpmic.table.weights import check_weights, check_weights_given
+from skdpmic.table.targets import check_weights, check_weights_given
 
 _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next
@@ -196,7 +197,7 @@ def _check_columns(private, n_features, names, declared):
     is_open = n_features is None or (names is UNKNOWN and by_name)
     if facts.needs_ranges and not is_open and "bounds" not in facts.read_from_data:
         names = None if names is UNKNOWN else names
-        facts.axes(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
+        facts.domains(n_features, names, {j: declared[name] for j, name in enumerate(names or []) if name in declared})
 
 
 def warn_about_unknown(candidates):
@@ -205,11 +206,10 @@ def warn_about_unknown(candidates):
     classes = {type(step) for step in inside if hasattr(step, "fit") and not isinstance(step, type)}
     unknown = sorted(kind.__name__ for kind in classes if kind.__module__.partition(".")[0] not in _KNOWN)
     if unknown:
-        warnings.warn(
+        warn(
             f"the choice is private only if the fits of {', '.join(unknown)} depend on nothing but their own rows, the "
             "parameters and their own random numbers. This has been checked only for scikit-learn's estimators. "
             "Nothing may pass from one fit to another, for example through a cache, a class attribute, or a random "
             "generator of a library. (The global generators of NumPy and of Python's random are reseeded for each "
             "fit.)",
-            stacklevel=3,
         )

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import sklearn.model_selection
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.summaries import Summary, as_html
 from skdpmic._utils.texts import budget, in_short
 from skdpmic._utils.typing import Estimator
@@ -208,7 +208,7 @@ def search_cost(
         fits, refit = cost_of_fit(estimator, n_features), FitCost()
     earlier, unpriced = earlier_steps(candidates), unpriced_steps(candidates)
     refuse_resampling(earlier)
-    warn_about_learning(earlier, stacklevel=2)
+    warn_about_learning(earlier)
     if unpriced:
         _warn_about_unpriced(unpriced)
     elif not fits.n_private:
@@ -244,15 +244,14 @@ def _grids(search):
 
 def _warn_about_unpriced(steps):
     described = ", ".join(f"{name} ({what})" if name else what for name, what in steps.items())
-    warnings.warn(f"search_cost cannot price {described}: {_ADD_THEM} (see BudgetLedger.spend).", stacklevel=3)
+    warn(f"search_cost cannot price {described}: {_ADD_THEM} (see BudgetLedger.spend).")
 
 
 def _warn_about_none_seen(estimator):
-    warnings.warn(
+    warn(
         f"search_cost found no private estimator in this {type(estimator).__name__}. If one is hidden in a lambda or "
         "in a custom class, the cost stated is not a bound. Estimators of this package are found as steps and "
         "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
-        stacklevel=3,
     )
 
 

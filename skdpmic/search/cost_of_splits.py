@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,7 +23,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from skdpmic._utils.exceptions import PrivacyLeakWarning
+from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
 
 # With these, changing the label or group of one record may move other records to other folds.
 _BY_RECORDS = (
@@ -42,23 +41,21 @@ def warn_about_splits_by_records(cv, estimator, has_people):
     is_default = _is_number_of_folds(cv) and is_classifier(estimator)
     kind = StratifiedKFold if is_default else type(cv)
     if has_people and not _assigns_groups_at_random(cv):
-        warnings.warn(
+        warn(
             "cv assigns rows to folds, or groups by their number of rows, while max_rows_per_group protects people "
             "with several rows. The number of rows of one person can change which rows of others a training set "
             "holds, so the fits may cost more than stated here, and more than a ledger is charged. Pass "
             "cv=GroupKFold(n_splits, shuffle=True).",
             PrivacyLeakWarning,
-            stacklevel=3,
         )
     elif has_people:
         return
     elif issubclass(kind, _BY_RECORDS):
-        warnings.warn(
+        warn(
             f"{kind.__name__} assigns records to folds by the labels or groups of all records, so one record can "
             "change which others a training set holds: the fits may cost more than stated here, and more than a "
             "ledger is charged. Pass cv=KFold(n_splits, shuffle=True), which assigns records by position only.",
             PrivacyLeakWarning,
-            stacklevel=3,
         )
 
 

@@ -5,12 +5,11 @@ or computes a row from all others, one record changes many rows of that table (`
 """
 
 import functools
-import warnings
 
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 
-from skdpmic._utils.exceptions import PrivacyLeakWarning
+from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
 from skdpmic.preprocessing.public_encoder import PublicEncoder
 from skdpmic.search.cost_of_fits import is_private
 
@@ -48,15 +47,14 @@ def refuse_resampling(steps):
         )
 
 
-def warn_about_learning(steps, stacklevel):
+def warn_about_learning(steps):
     """Warn about steps that may learn from all rows."""
     if steps:
-        warnings.warn(
+        warn(
             f"{in_words(steps)} before a private step: one record can then change all rows that the private step "
             "gets, and the guarantee does not hold, at any cost. Put the private step first, unless these steps map "
             "each row by itself.",
             PrivacyLeakWarning,
-            stacklevel=stacklevel + 1,
         )
 
 

@@ -3,7 +3,6 @@
 import functools
 import math
 import numbers
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.delegation import delegated
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
@@ -238,7 +238,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
                 earlier = earlier_steps(candidates)
                 refuse_resampling(earlier)
-                warn_about_learning(earlier, stacklevel=2)
+                warn_about_learning(earlier)
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
 
@@ -252,7 +252,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             expense = Expense(
                 type(self).__name__, Cost(float(self.epsilon)), n=n_samples, release="choice", mechanism=mechanism.name
             )
-            chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
+            chosen = run(expense, draw, ledger=self.ledger, random_state=self.random_state)
             self._store(chosen, grid, mechanism)
             keep()  # the choice has been charged, and is kept if the refit fails
             if self.refit:
@@ -300,10 +300,9 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
             )
         check_private_steps(candidates, X, sizes)
         if self.ledger is None and any(estimator.ledger is not None for estimator in private):
-            warnings.warn(
+            warn(
                 f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is not recorded, while the "
                 f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too.",
-                stacklevel=3,
             )
 
     def _check_n_subsets(self, n_samples):

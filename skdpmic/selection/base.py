@@ -15,7 +15,7 @@ from skdpmic.release.path import Expense, run
 from skdpmic.table.features import warn_about_many_labels
 from skdpmic.table.people import check_max_rows, read_people
 from skdpmic.table.reading import open_records, read_records
-from skdpmic.table.weights import read_weights
+from skdpmic.table.targets import read_weights
 
 
 class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
@@ -82,7 +82,7 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         n_groups = shape.n_groups
         n_to_read_again = n_groups if records.can_be_read_again else None
         release = self._release_for(records.n_features, n_to_read_again, records.n_classes)
-        self._warn(shape, stacklevel=3)
+        self._warn(shape)
         mechanism = release.mechanism(measure, shape)
 
         def draw(random_bytes):
@@ -108,8 +108,8 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
             epsilon_of_target=self._epsilon_of_target(release),
             unit=unit_of(self.max_rows_per_group),
         )
-        self._warn_about_noise(release, mechanism, measure, shape, stacklevel=3)
-        run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+        self._warn_about_noise(release, mechanism, measure, shape)
+        run(expense, draw, keep, ledger=self.ledger, random_state=self.random_state)
 
     def _learnt(self, release, records, measure, random_bytes):
         """The measure, after it has learnt about the target, which comes before scoring."""
@@ -139,13 +139,13 @@ class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):
         check_verbose(self.verbose)
         entropy_source(self.random_state)  # now, because an error must come before the charge
 
-    def _warn(self, shape, stacklevel):
+    def _warn(self, shape):
         """Warn about problems of a release before it is charged."""
         facts = self._facts()
-        facts.warn_about_data(stacklevel + 1)
+        facts.warn_about_data()
         if facts.needs_ranges:  # ranks have no parts with too few records
-            warn_about_many_labels(shape, getattr(self, "feature_names_in_", None), stacklevel + 1)
-        warn_about_delta(self.delta, shape.n_groups, stacklevel + 1)
+            warn_about_many_labels(shape, getattr(self, "feature_names_in_", None))
+        warn_about_delta(self.delta, shape.n_groups)
 
     def _broken_by(self):
         """Names of the parameters whose values break the guarantee."""

@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 
 from skdpmic._utils.errors import without_data
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import are_text
 from skdpmic._utils.typing import TableLike
 from skdpmic.table.frames import columns_at, holds_numbers, in_library_of, row_of_zeros, with_zeros
@@ -50,7 +51,7 @@ class ColumnSelectionMixin(SelectorMixin):
             if not holds_numbers(X):
                 return chosen.to_native()
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "No features were selected", UserWarning)  # already warned
+                warnings.filterwarnings("ignore", "No features were selected")  # already warned
                 return without_data(super().transform, X.to_native())
 
     def inverse_transform(self, X: TableLike) -> Any:
@@ -102,12 +103,11 @@ def check_k(k):
         raise ValueError(f"k must be an int >= 1 or 'all', got {k!r}.")
 
 
-def warn_about_k(k, n_features, stacklevel):
+def warn_about_k(k, n_features):
     """Warn if there are fewer than k features."""
     if k != "all" and k > n_features:
-        warnings.warn(
+        warn(
             f"k={k} is greater than n_features={n_features}. All the features will be returned.",
-            stacklevel=stacklevel + 1,
         )
 
 

@@ -2,7 +2,6 @@
 
 import math
 import numbers
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -13,6 +12,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import is_dask_collection, refuse_masked
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import BesideTable, TableLike
@@ -286,7 +286,7 @@ class IncrementalFitMixin:
         n_samples = n_rows(X) if self._grids_depend_on_n() else math.inf  # counting rows takes a pass over them
         check_enough(n_samples)
         names = feature_names(X)
-        self._facts().axes(X.shape[1], names)  # raises if names in dicts are not columns
+        self._facts().domains(X.shape[1], names)  # raises if names in dicts are not columns
         count = partial(count_collection, X=X, y=y, sample_weight=sample_weight)
         sketch = count(self._empty_sketch(n_samples, X.shape[1], names))
         self._measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises if it is too large for them
@@ -298,7 +298,7 @@ class IncrementalFitMixin:
         table = open_table(X, type(self).__name__, takes_text=facts.takes_text)
         note_columns(self, table)
         columns = (table.n_features, table.names_as_text(), table.declared())
-        facts.axes(*columns)
+        facts.domains(*columns)
         return self._empty_sketch(n_samples, *columns)
 
     def _empty_sketch(self, n_samples, n_features, feature_names, declared=None):
@@ -348,10 +348,9 @@ class IncrementalFitMixin:
             return
         fitting = self._measure(records.n_samples, records.n_features, records.n_classes).B
         if not 0.5 <= measure.B / fitting <= 2:
-            warnings.warn(
+            warn(
                 f"B={measure.B:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} would suit "
                 f"the {records.n_samples:,} records received.",
-                stacklevel=3,
             )
 
 

@@ -15,11 +15,10 @@ from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import Expense, run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import OF_PAIRS, statistic_named, within_strata
-from skdpmic.table.pair_of_columns import check_pair
 from skdpmic.table.records import Records
 from skdpmic.table.shape import Shape
-from skdpmic.table.strata import StratifiedTarget, read_strata
-from skdpmic.table.targets import NumericTarget
+from skdpmic.table.targets import NumericTarget, StratifiedTarget, read_strata
+from skdpmic.table.values import check_pair
 
 
 @never_cached
@@ -189,7 +188,7 @@ def private_score(
     records = _records(x, y, chosen, bounds, strata, categories)
     release, n = release_of_scores(mechanism, epsilon, 0.0, 1), records.n_samples
     measure = release.measure(chosen, B, c, n, None)
-    noise = release.mechanism(measure, Shape(n, records.scales, is_complete=True))
+    noise = release.mechanism(measure, Shape(n, records.domains, is_complete=True))
     expense = Expense(
         "private_score", release.cost, n=n, d=1, statistic=statistic, release=release.publishes, mechanism=noise.name
     )
@@ -198,7 +197,7 @@ def private_score(
         (score,) = release.draw(records, measure, noise, None, random_bytes)["scores_"]
         return float(score if strata is None else 2 * score - 1)
 
-    return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    return run(expense, draw, ledger=ledger, random_state=random_state)
 
 
 def _chosen(name, mechanism, correction, strata, categories):

@@ -1,8 +1,8 @@
 """The base of selectors and scorer: features are scored against a target by a statistic."""
 
-import warnings
 from typing import Any, Literal, NamedTuple, Self
 
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
@@ -18,8 +18,7 @@ from skdpmic.statistics.registry import check_of_target, check_takes_weights, st
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.people import check_given_together
 from skdpmic.table.public import asks_for_data
-from skdpmic.table.targets import check_target_shares
-from skdpmic.table.weights import USUAL_MEAN, check_weights_given
+from skdpmic.table.targets import USUAL_MEAN, check_target_shares, check_weights_given
 
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
 
@@ -158,7 +157,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             if self._margin.mean_weight is not None:
                 self.mean_weight_ = self._margin.mean_weight * float(self.max_weight)
             if records.n_classes is None and not self._margin.is_public:
-                self.target_cut_ = records.target_axis.value_at(self._margin.cut(records.target_axis.scale))
+                self.target_cut_ = records.target_domain.decode(self._margin.cut(records.target_domain.encoded))
 
     def _reset(self):
         super()._reset()
@@ -171,12 +170,12 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         check_takes_weights(statistic, self.max_weight)
         super()._check_parameters()
 
-    def _warn(self, shape, stacklevel):
-        super()._warn(shape, stacklevel + 1)
+    def _warn(self, shape):
+        super()._warn(shape)
         if self.max_rows_per_group is not None:
-            warn_about_copies(self._statistic(), self.max_rows_per_group, stacklevel + 1)
+            warn_about_copies(self._statistic(), self.max_rows_per_group)
 
-    def _warn_about_noise(self, release, mechanism, measure, shape, stacklevel):
+    def _warn_about_noise(self, release, mechanism, measure, shape):
         law = release.law(mechanism, measure, shape)
         if law is None:
             return False
@@ -189,13 +188,12 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             budget, found = shape.n_groups * float(self.epsilon), share_found(*assumed, factor)
             one = f"the best feature will be found in {found:.0%} of fits"
             best = f"{found:.0%} of the best {k} features will be found" if k > 1 else one
-            warnings.warn(
+            warn(
                 f"noise will exceed the signal of a typical table: with n_samples={shape.n_groups:,}, "
                 f"n_features={shape.n_features:,} and epsilon={float(self.epsilon):g}, {best}, if scores fall as "
                 "slowly as on a third of public tables. That becomes half at n_samples * epsilon = "
                 f"{in_short(excess * budget)}, which is {in_short(budget)} here. Fewer features, or {self._quieter}, "
                 "also reduce the noise; skdpmic.plan_release computes by how much.",
-                stacklevel=stacklevel + 1,
             )
         return excess > 1
 
@@ -284,5 +282,5 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         request = request._replace(k=self._n_wanted(n_features))
         measure = self._measure(n_samples, n_features, facts.n_classes)
         release = self._release_for(n_features, n_samples, facts.n_classes)
-        scales, assumed = facts.public_scales(n_features), (self._n_kept(), self._grids() == Grids())
-        return plan_of_fit(release, measure, self.statistic, request, scales, *assumed)
+        domains, assumed = facts.public_domains(n_features), (self._n_kept(), self._grids() == Grids())
+        return plan_of_fit(release, measure, self.statistic, request, domains, *assumed)

@@ -19,7 +19,7 @@ from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_
 from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.selection.scoring import PrivateScoring
 from skdpmic.table.kept import check_keep, kept_columns, n_candidates
-from skdpmic.table.weights import USUAL_MEAN
+from skdpmic.table.targets import USUAL_MEAN
 
 _CRITERIA = ("single", "joint", "auto")
 _ENOUGH = 500  # "auto" is "joint" if the noise of a choice is 2 / 500 or less: docs/theory/joint.md
@@ -285,9 +285,9 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         signal = 1.0 if self.max_weight is None else USUAL_MEAN
         return is_able and n_groups * signal * release.epsilon_per_feature >= _ENOUGH
 
-    def _warn(self, shape, stacklevel):
-        super()._warn(shape, stacklevel + 1)
-        warn_about_k(self.k, shape.n_features - len(self.keep), stacklevel + 1)
+    def _warn(self, shape):
+        super()._warn(shape)
+        warn_about_k(self.k, shape.n_features - len(self.keep))
 
     def _n_wanted(self, n_features):
         return n_to_keep(self.k, n_candidates(self.keep, n_features))

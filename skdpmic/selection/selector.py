@@ -251,10 +251,10 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
                 f"person are dependent, got {self.fdr!r}."
             )
 
-    def _warn(self, shape, stacklevel):
-        super()._warn(shape, stacklevel + 1)
+    def _warn(self, shape):
+        super()._warn(shape)
         if self._keeps_k():
-            warn_about_k(self.k, shape.n_features, stacklevel + 1)
+            warn_about_k(self.k, shape.n_features)
 
     def _n_wanted(self, n_features):
         return n_to_keep(self.k, n_features) if self._keeps_k() else None

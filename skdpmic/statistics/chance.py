@@ -1,6 +1,6 @@
 """Mean scores and gains of features that are independent of the target, from public numbers only.
 
-Features of the same scale have the same mean score by chance, so their ranking is unaffected. Nominal and numeric
+Features of the same domain have the same mean score by chance, so their ranking is unaffected. Nominal and numeric
 features have different grids: before they are compared, the mean score of each kind is subtracted. It is the same for
 all data sets, so the sensitivity does not change.
 """
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 _MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
@@ -19,7 +19,7 @@ _UNIT = (0.0, 1.0)
 
 
 def chance_scores(measure, shape, candidates=None):
-    """Mean scores of independent features of each scale; 0 if all are of one kind, when they do not matter.
+    """Mean scores of independent features of each domain; 0 if all are of one kind, when they do not matter.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def chance_scores(measure, shape, candidates=None):
     -------
     ndarray of shape (n_candidates,)
     """
-    scales = shape.scales if candidates is None else [shape.scales[j] for j in candidates]
-    kind_of = {scale: _kind(scale) for scale in set(scales)}
+    domains = shape.domains if candidates is None else [shape.domains[j] for j in candidates]
+    kind_of = {domain: _kind(domain) for domain in set(domains)}
     if len(set(kind_of.values())) == 1 or not hasattr(measure, "chance_rate"):
-        return np.zeros(len(scales))
+        return np.zeros(len(domains))
     factor, measure = measure.chance_factor, measure.before_learning()
-    return factor * np.array([chance_score(measure, kind_of[scale], shape.n_groups) for scale in scales])
+    return factor * np.array([chance_score(measure, kind_of[domain], shape.n_groups) for domain in domains])
 
 
 def chance_added(measure, shape, given, alone, candidates):
@@ -58,12 +58,12 @@ def chance_added(measure, shape, given, alone, candidates):
     -------
     ndarray of shape (n_candidates,)
     """
-    kinds = [_kind(shape.scales[j]) for j in candidates]
+    kinds = [_kind(shape.domains[j]) for j in candidates]
     if len(set(kinds)) == 1:
         return np.zeros(len(kinds))
     factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
     level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _most_told(shares))
-    public = (measure.before_learning(), shares, _kind(shape.scales[given]), n, level)
+    public = (measure.before_learning(), shares, _kind(shape.domains[given]), n, level)
     return factor * np.array([_added(kind, *public) for kind in kinds])
 
 
@@ -86,19 +86,19 @@ def _most_told(shares):
     return float(np.mean([abs(s - 2 * low) / max(s, 1 - s) for s, low in zip(shares, below, strict=True)]))
 
 
-def _kind(scale):
-    """The kind of a scale; ranges of numbers do not matter."""
-    return scale if isinstance(scale, Nominal) else _UNIT
+def _kind(domain):
+    """The kind of a domain; ranges of numbers do not matter."""
+    return domain if isinstance(domain, Nominal) else _UNIT
 
 
-def chance_score(measure, scale, n):
+def chance_score(measure, domain, n):
     """Mean score of independent variables with uniform distributions.
 
     Parameters
     ----------
     measure : Measure
         Measure with grids, which has a `chance_rate`.
-    scale : pair of floats or Nominal
+    domain : pair of floats or Nominal
         Scale of the feature. No values are missing, and there are no other labels.
     n : int
         Number of records.
@@ -108,11 +108,11 @@ def chance_score(measure, scale, n):
     float
         In [0, 1]; from a simulation with fixed random numbers.
     """
-    return _simulated(measure, _kind(scale), int(n))
+    return _simulated(measure, _kind(domain), int(n))
 
 
 @lru_cache(maxsize=256)
-def _simulated(measure, scale, n):
+def _simulated(measure, domain, n):
     n_drawn = min(n, _MOST_SAMPLES)
     random = np.random.RandomState(0)
     scores = []
@@ -121,12 +121,12 @@ def _simulated(measure, scale, n):
         values = random.randint(n_classes, size=n_drawn) if n_classes else random.random_sample(n_drawn)
         target = _target(n_classes, values)
         scorer = measure.knowing_all_of(target).scorer(target, None)
-        scores.append(scorer.score(_feature(scale, n_drawn, random), scale))
+        scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
     return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
 
 
 @lru_cache(maxsize=256)
-def _added(scale, measure, shares, given, n, level):
+def _added(domain, measure, shares, given, n, level):
     """Gain over a feature whose halves determine those of the target."""
     n_drawn = min(n, _MOST_SAMPLES)
     random = np.random.RandomState(0)
@@ -139,7 +139,7 @@ def _added(scale, measure, shares, given, n, level):
         values = places if shares is None else np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
         target = _target(measure.n_classes, values)
         scorer = measure.knowing_all_of(target).scorer_beside(target, column, given)
-        added.append(scorer.score(_feature(scale, n_drawn, random), scale) - scorer.score(column, given))
+        added.append(scorer.score(_feature(domain, n_drawn, random), domain) - scorer.score(column, given))
     return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
 
 
@@ -147,7 +147,7 @@ def _target(n_classes, values):
     return ClassTarget(values, n_classes) if n_classes else NumericTarget(values, _UNIT)
 
 
-def _feature(scale, n, random):
-    if isinstance(scale, Nominal):
-        return random.randint(scale.n_labels, size=n).astype(np.uint32)
+def _feature(domain, n, random):
+    if isinstance(domain, Nominal):
+        return random.randint(domain.n_labels, size=n).astype(np.uint32)
     return random.random_sample(n)

@@ -104,7 +104,7 @@ class Measure(ABC):
 
     @abstractmethod
     def scorer(self, target, random_bytes):
-        """The function that scores features against a target: ``score(column, scale)`` in [0, 1].
+        """The function that scores features against a target: ``score(column, domain)`` in [0, 1].
 
         Parameters
         ----------

@@ -9,16 +9,16 @@ new folder, and add it here. Everything else uses this registry. A statistic tha
 and the `within_strata` of others, only needs `steps` and `scorer`.
 """
 
-import warnings
 from collections import ChainMap
 from typing import Any
 
+from skdpmic._utils.exceptions import warn
 from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mtv.statistic import MtvR
 from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall, Spearman
-from skdpmic.table.weights import check_max_weight
+from skdpmic.table.targets import check_max_weight
 
 _KINDS = (MicR, MtvR, Kendall, Spearman, Chatterjee, DistanceCorrelation)
 STATISTICS = {kind.name: kind for kind in _KINDS}
@@ -71,12 +71,11 @@ def check_mergeable(statistic):
         )
 
 
-def warn_about_copies(statistic, rows_per_group, stacklevel):
+def warn_about_copies(statistic, rows_per_group):
     """Warn if equal rows of a person would count as dependence."""
     if statistic.takes_copies_for_dependence and rows_per_group > 1:
-        warnings.warn(
+        warn(
             f"statistic={statistic.name!r} counts rows that are close in both columns, such as the rows of a person, "
             f"as dependence: with max_rows_per_group={rows_per_group!r}, features that are independent of y may score "
             f"up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
-            stacklevel=stacklevel + 1,
         )

@@ -61,23 +61,23 @@ class Integers(Columns):
         return self._values.astype(np.float64, order="C")
 
 
-def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT, of_block=None, takes_numbers=False):
-    """``function(column, scale)`` for each feature that is not left out.
+def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILENT, of_block=None, takes_numbers=False):
+    """``function(column, domain)`` for each feature that is not left out.
 
     Parameters
     ----------
     function : callable
     columns : sequence of length n_features
         Argument of the function for each feature: its values or counts. Slices are sent to workers.
-    scales : list of length n_features
+    domains : list of length n_features
         As in :class:`skdpmic.table.shape.Shape`.
     n_jobs : int or None
     left_out : sequence of int, default=()
     progress : Progress, default=SILENT
     of_block : callable, default=None
-        ``of_block(columns, scales)`` returns a list, the function of several columns at once, if that is faster.
+        ``of_block(columns, domains)`` returns a list, the function of several columns at once, if that is faster.
     takes_numbers : bool, default=False
-        Whether the function is ``function(column, scale, number)``, with features numbered from 0.
+        Whether the function is ``function(column, domain, number)``, with features numbered from 0.
 
     Returns
     -------
@@ -86,16 +86,16 @@ def map_features(function, columns, scales, n_jobs, left_out=(), progress=SILENT
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
     if takes_numbers:
-        function, scales = partial(_of_numbered, function), list(enumerate(scales))
+        function, domains = partial(_of_numbered, function), list(enumerate(domains))
     function = of_block or partial(_one_by_one, function)
     if n_workers == 1 or _are_short(columns):  # the overhead of joblib equals several features of a small table
         results = (
-            result for run in _runs(n_features, left_out) for result in _each(function, columns[run], scales[run])
+            result for run in _runs(n_features, left_out) for result in _each(function, columns[run], domains[run])
         )
         return list(progress.track(results, n_features - len(left_out), "columns"))
     size = -(-n_features // (n_workers * 4))
     blocks = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)(
-        delayed(_each_of_block)(function, columns[block], scales[block])
+        delayed(_each_of_block)(function, columns[block], domains[block])
         for run in _runs(n_features, left_out)
         for block in _blocks(run, size)
     )
@@ -117,24 +117,24 @@ def _are_short(columns):
     return isinstance(columns, np.ndarray | Columns) and columns.shape[1] < _SHORT
 
 
-def _each_of_block(function, columns, scales):
-    return list(_each(function, columns, scales))
+def _each_of_block(function, columns, domains):
+    return list(_each(function, columns, domains))
 
 
-def _each(function, columns, scales):
+def _each(function, columns, domains):
     first = 0
     for some in _near_memory(columns):
-        yield from function(some, scales[first : first + len(some)])
+        yield from function(some, domains[first : first + len(some)])
         first += len(some)
 
 
-def _of_numbered(function, column, numbered_scale):
-    number, scale = numbered_scale
-    return function(column, scale, number)
+def _of_numbered(function, column, numbered_domain):
+    number, domain = numbered_domain
+    return function(column, domain, number)
 
 
-def _one_by_one(function, columns, scales):
-    return (function(*feature) for feature in zip(columns, scales, strict=True))
+def _one_by_one(function, columns, domains):
+    return (function(*feature) for feature in zip(columns, domains, strict=True))
 
 
 def _near_memory(columns):

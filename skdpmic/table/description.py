@@ -1,4 +1,4 @@
-"""The public description of a table whose records come in pieces: axes, classes and names."""
+"""The public description of a table whose records come in pieces: domains, classes and names."""
 
 import numbers
 from dataclasses import replace
@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic.table.axes import Labels, Unread
-from skdpmic.table.bounds import axis_of
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import Ignored, Labels, domain_of
 from skdpmic.table.features import labels_of
 from skdpmic.table.targets import check_kind
 
@@ -17,20 +16,20 @@ from skdpmic.table.targets import check_kind
 class Description(NamedTuple):
     """The public description of a table."""
 
-    axes: list  # of n_features
+    domains: list  # of n_features
     names: np.ndarray | None  # (n_features,)
-    target: object  # the axis of a numeric target
+    target: object  # the domain of a numeric target
     classes: np.ndarray | None  # (n_classes,)
 
     @property
     def n_features(self):
         """Number of features."""
-        return len(self.axes)
+        return len(self.domains)
 
     @property
-    def scales(self):
-        """The scale of each feature, for kernels."""
-        return [axis.scale for axis in self.axes]
+    def encoded_domains(self):
+        """The encoded domain of each feature, for kernels."""
+        return [domain.encoded for domain in self.domains]
 
     @property
     def n_classes(self):
@@ -40,28 +39,28 @@ class Description(NamedTuple):
 
 def check_description(description):
     """The same description, if a user could have passed it; a ValueError or TypeError otherwise."""
-    axes, names, target, classes = description
+    domains, names, target, classes = description
     check_kind(target, classes)
-    check_n_features(len(axes), names)
+    check_n_features(len(domains), names)
     if names is not None:
         names = as_names(names)
     return Description(
-        [checked_axis(axis) for axis in axes], names, None if target is None else _given_range(target), classes
+        [checked_domain(domain) for domain in domains], names, None if target is None else _given_range(target), classes
     )
 
 
-def checked_axis(axis):
-    """The axis for the same description passed by a user; a ValueError or TypeError if it is invalid."""
-    if isinstance(axis, Unread):
-        return axis
-    return labels_of(list(axis.labels), "labels") if isinstance(axis, Labels) else _given_range(axis)
+def checked_domain(domain):
+    """The domain for the same description passed by a user; a ValueError or TypeError if it is invalid."""
+    if isinstance(domain, Ignored):
+        return domain
+    return labels_of(list(domain.labels), "labels") if isinstance(domain, Labels) else _given_range(domain)
 
 
-def _given_range(axis):
-    given = axis_of(axis.bounds, "bounds")
-    if type(given) is not type(axis) or axis.of not in (NUMBERS, DATES, DURATIONS):
-        raise ValueError(f"bounds must hold numbers, dates or durations, got {axis!r}.")
-    return given if axis.of == NUMBERS else replace(given, of=axis.of)
+def _given_range(domain):
+    given = domain_of(domain.bounds, "bounds")
+    if type(given) is not type(domain) or domain.of not in (NUMBERS, DATES, DURATIONS):
+        raise ValueError(f"bounds must hold numbers, dates or durations, got {domain!r}.")
+    return given if domain.of == NUMBERS else replace(given, of=domain.of)
 
 
 def as_names(feature_names):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from skdpmic.table.description import Description, as_names, check_n_features
-from skdpmic.table.features import feature_axes, labels_of, n_features_of
+from skdpmic.table.features import feature_domains, labels_of, n_features_of
 from skdpmic.table.kept import kept_columns
 from skdpmic.table.public import asks_for_data, check_public, warn_about_data
-from skdpmic.table.targets import check_classes, check_kind, target_axis
+from skdpmic.table.targets import check_classes, check_kind, target_domain
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +70,15 @@ class PublicFacts:
         """Whether arrays of text may hold labels."""
         return self.categories is not None or len(self.keep) > 0
 
-    def unread(self, n_features, names):
+    def ignored(self, n_features, names):
         """Indices of the features whose values are not used."""
         kept = kept_columns(self.keep, n_features, names)
         return () if self.reads_kept else kept
 
-    def warn_about_data(self, stacklevel):
+    def warn_about_data(self):
         """Warn about each argument that is "data"."""
         for name in self.read_from_data:
-            warn_about_data(name, stacklevel + 1)
+            warn_about_data(name)
 
     def check_target(self):
         """Raise unless exactly one kind of target is described."""
@@ -89,10 +89,12 @@ class PublicFacts:
         for name in ("bounds", "categories", "target_bounds", "classes"):
             check_public(name, getattr(self, name))
 
-    def axes(self, n_features, names, declared=None):
-        """The axis of each feature; None if its range is read from the data."""
+    def domains(self, n_features, names, declared=None):
+        """The domain of each feature; None if its range is read from the data."""
         columns = (n_features, names, declared)
-        return feature_axes(self.bounds, self.categories, *columns, self.needs_ranges, self.unread(n_features, names))
+        return feature_domains(
+            self.bounds, self.categories, *columns, self.needs_ranges, self.ignored(n_features, names)
+        )
 
     def describe(self, n_features, names, declared=None):
         """The description of a table with these columns.
@@ -109,11 +111,11 @@ class PublicFacts:
         Description
             Description with None in place of values that are read from the data.
         """
-        axes = self.axes(n_features, names, declared)
+        domains = self.domains(n_features, names, declared)
         names = None if names is None else np.asarray(names, dtype=object)
         if self.classes is None:
-            return Description(axes, names, target_axis(self.target_bounds, self.needs_ranges), None)
-        return Description(axes, names, None, None if asks_for_data(self.classes) else check_classes(self.classes))
+            return Description(domains, names, target_domain(self.target_bounds, self.needs_ranges), None)
+        return Description(domains, names, None, None if asks_for_data(self.classes) else check_classes(self.classes))
 
     def describe_unseen(self, n_features, feature_names, declared=None):
         """The description of a table that is not available; a ValueError if the arguments are not sufficient."""
@@ -131,8 +133,8 @@ class PublicFacts:
         names = list(dict.fromkeys([*self.bounds, *(self.categories or {}), *self.keep]))
         return as_names(names) if all(isinstance(name, str) for name in names) else None
 
-    def public_scales(self, n_features):
-        """The scales of this many features, for kernels; without labels, those of arbitrary numbers."""
+    def public_domains(self, n_features):
+        """The domains of this many features, for kernels; without labels, those of arbitrary numbers."""
         nominal = self.categories.values() if self.categories and self.needs_ranges else ()
-        scales = [labels_of(labels, "categories").scale for labels in nominal]
-        return scales + [(0.0, 1.0)] * (n_features - len(scales))
+        domains = [labels_of(labels, "categories").domain for labels in nominal]
+        return domains + [(0.0, 1.0)] * (n_features - len(domains))

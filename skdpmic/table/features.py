@@ -1,21 +1,19 @@
-"""The public description of all features: one axis for each, from `bounds` and `categories`."""
+"""The public description of all features: one domain for each, from `bounds` and `categories`."""
 
 import numbers
-import warnings
 
 import numpy as np
 
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import abbreviated, is_position
-from skdpmic.table.axes import Labels, Order, Unread
-from skdpmic.table.bounds import axes_of, axis_of
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
 from skdpmic.table.public import asks_for_data, refuse_missing
 
-_NO_ENTRY = object()  # in place of the axis of a feature that bounds do not describe
+_NO_ENTRY = object()  # in place of the domain of a feature that bounds do not describe
 
 
-def feature_axes(bounds, categories, n_features, names, declared=None, needs_ranges=True, unread=()):
-    """The axis of each feature.
+def feature_domains(bounds, categories, n_features, names, declared=None, needs_ranges=True, ignored=()):
+    """The domain of each feature.
 
     Parameters
     ----------
@@ -28,7 +26,7 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
         Labels that the types of columns declare, by the number of the column. `bounds` and `categories` come first.
     needs_ranges : bool, default=True
         Whether ranges of numbers are needed. If not, `bounds` are ignored.
-    unread : sequence of int, default=()
+    ignored : sequence of int, default=()
         Features whose values are not used.
 
     Returns
@@ -44,30 +42,33 @@ def feature_axes(bounds, categories, n_features, names, declared=None, needs_ran
         )
     nominal = by_number(categories or {}, "categories", n_features, names)
     nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
-    axes = _numeric_axes(bounds, n_features, names) if needs_ranges else [Order()] * n_features
-    both = sorted(j for j in nominal if axes[j] is not _NO_ENTRY)
+    domains = _numeric_domains(bounds, n_features, names) if needs_ranges else [Order()] * n_features
+    both = sorted(j for j in nominal if domains[j] is not _NO_ENTRY)
     if isinstance(bounds, dict) and needs_ranges and both:
         raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(both, names)}.")
-    others = _of_declared(declared or {}, axes, bounds) | nominal | dict.fromkeys(unread, Unread())
-    for j, axis in others.items():
-        axes[j] = axis
-    missing = [j for j, axis in enumerate(axes) if axis is _NO_ENTRY]
+    others = _of_declared(declared or {}, domains, bounds) | nominal | dict.fromkeys(ignored, Ignored())
+    for j, domain in others.items():
+        domains[j] = domain
+    missing = [j for j, domain in enumerate(domains) if domain is _NO_ENTRY]
     if missing:
         raise ValueError(
             "bounds must have an entry for every feature that is not in categories, got none for "
             f"{listed(missing, names)}."
         )
-    return axes
+    return domains
 
 
-def axes_without_ranges(categories, n_features, names, declared):
-    """The axis of each feature without ranges: labels for all, or an order for all.
+def domains_without_ranges(categories, n_features, names, declared):
+    """The domain of each feature without ranges: labels for all, or an order for all.
 
-    Parameters as in :func:`feature_axes`.
+    Parameters as in :func:`feature_domains`.
     """
-    axes = feature_axes(None, categories, n_features, names, needs_ranges=False)
-    axes = [Labels(declared[j]) if isinstance(axis, Order) and j in declared else axis for j, axis in enumerate(axes)]
-    labelled = [j for j, axis in enumerate(axes) if isinstance(axis, Labels)]
+    domains = feature_domains(None, categories, n_features, names, needs_ranges=False)
+    domains = [
+        Labels(declared[j]) if isinstance(domain, Order) and j in declared else domain
+        for j, domain in enumerate(domains)
+    ]
+    labelled = [j for j, domain in enumerate(domains) if isinstance(domain, Labels)]
     if labelled and len(labelled) < n_features:
         others = [j for j in range(n_features) if j not in labelled]
         raise ValueError(
@@ -75,27 +76,27 @@ def axes_without_ranges(categories, n_features, names, declared):
             f"labels, got none for {listed(others, names)}. With labels, numbers are cut into parts of their public "
             "ranges."
         )
-    return axes
+    return domains
 
 
-def _numeric_axes(bounds, n_features, names):
-    """The axis of each feature that `bounds` describe, as numbers."""
+def _numeric_domains(bounds, n_features, names):
+    """The domain of each feature that `bounds` describe, as numbers."""
     if asks_for_data(bounds):
         return [None] * n_features
     if bounds is not None and not isinstance(bounds, dict):
-        return axes_of(bounds, n_features)
-    axes = [_NO_ENTRY] * n_features
+        return domains_of(bounds, n_features)
+    domains = [_NO_ENTRY] * n_features
     for j, entry in by_number(bounds or {}, "bounds", n_features, names).items():
-        axes[j] = axis_of(entry, _label("bounds", j, names))
-    return axes
+        domains[j] = domain_of(entry, _label("bounds", j, names))
+    return domains
 
 
-def _of_declared(declared, axes, bounds):
+def _of_declared(declared, domains, bounds):
     """Axes of columns whose type declares labels, unless these are numbers with a separate entry."""
     return {
         j: Labels(labels)
         for j, labels in declared.items()
-        if axes[j] is _NO_ENTRY or (_are_text(labels) and not isinstance(bounds, dict))
+        if domains[j] is _NO_ENTRY or (_are_text(labels) and not isinstance(bounds, dict))
     }
 
 
@@ -184,16 +185,15 @@ def n_features_of(bounds, categories, keep=()):
 _RECORDS_A_LABEL = 20
 
 
-def warn_about_many_labels(shape, names, stacklevel):
+def warn_about_many_labels(shape, names):
     """Warn about nominal features with too many labels for the number of records."""
     most = shape.n_groups // _RECORDS_A_LABEL
-    many = [j for j, scale in enumerate(shape.scales) if isinstance(scale, Nominal) and scale.n_labels > most]
+    many = [j for j, domain in enumerate(shape.domains) if isinstance(domain, Nominal) and domain.n_labels > most]
     if many:
-        warnings.warn(
+        warn(
             f"categories of {listed(many, names)} have more than one label per {_RECORDS_A_LABEL} of the "
             f"{shape.n_groups:,} samples, so chance alone makes scores of these features higher and less certain. "
             "Group labels by public knowledge, such as towns by region, not by the data.",
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -201,7 +201,7 @@ def warn_about_many_labels(shape, names, stacklevel):
 
 
 def labels_of(labels, name):
-    """The axis of a nominal feature with these public labels, in order."""
+    """The domain of a nominal feature with these public labels, in order."""
     array = np.asarray(labels, dtype=object) if np.ndim(labels) == 1 else np.empty(0)
     items = [item.item() if isinstance(item, np.generic) else item for item in array.tolist()]
     allowed = f"{name} must be a list or array of at least 2 distinct labels, all str or all numbers"

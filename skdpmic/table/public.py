@@ -1,8 +1,6 @@
 """Public arguments that can also be "data", which breaks the guarantee."""
 
-import warnings
-
-from skdpmic._utils.exceptions import PrivacyLeakWarning
+from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
 from skdpmic.table.normal_form.of_numpy import is_missing
 
 
@@ -26,11 +24,10 @@ def refuse_missing(labels, name):
         )
 
 
-def warn_about_data(name, stacklevel):
+def warn_about_data(name):
     """Warn that the public argument `name` is read from the data."""
-    warnings.warn(
+    warn(
         f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
         "known in advance, not read from the data.",
         PrivacyLeakWarning,
-        stacklevel=stacklevel + 1,
     )

@@ -6,11 +6,10 @@ import numpy as np
 
 from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table import values
-from skdpmic.table.axes import Labels, Order, Range, Unread
-from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.features import axes_without_ranges
+from skdpmic.table.domains import Ignored, Labels, Order, Range, with_range_of_data
+from skdpmic.table.features import domains_without_ranges
 from skdpmic.table.frames import note_columns, open_table
 from skdpmic.table.normal_form.form import BOOLEANS, OBJECTS, TEXT
 from skdpmic.table.public import asks_for_data
@@ -39,16 +38,16 @@ def read_records(table, y, facts, reader):
         Name of the estimator in errors.
     """
     description = facts.describe(table.n_features, table.names_as_text(), table.declared())
-    columns, axes = read_columns(table, description.axes)
+    columns, domains = read_columns(table, description.domains)
     classes = facts.classes if asks_for_data(facts.classes) else description.classes
     target = make_target(y, table.n_samples, description.target, classes, reader)
-    return Records(columns, _scales_of(axes), target, description)
+    return Records(columns, _encoded_domains(domains), target, description)
 
 
 def read_features(table, facts):
     """The records of a table without a target, of which only the order of the values is needed."""
-    columns, axes = read_columns(table, facts.axes(table.n_features, table.names_as_text(), table.declared()))
-    return Records(columns, [axis.scale for axis in axes], None)
+    columns, domains = read_columns(table, facts.domains(table.n_features, table.names_as_text(), table.declared()))
+    return Records(columns, [domain.encoded for domain in domains], None)
 
 
 def read_labels_or_numbers(table, facts, X):
@@ -64,26 +63,26 @@ def read_labels_or_numbers(table, facts, X):
     Returns
     -------
     Records
-        The scales are all None, or each is a range or a :class:`skdpmic.table.nominal.Nominal`.
+        The domains are all None, or each is a range or a :class:`skdpmic.table.domains.Nominal`.
     """
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
         declared = dict.fromkeys(range(table.n_features), BOOLEANS)
     columns = table.n_features, table.names_as_text(), declared
-    axes = axes_without_ranges(facts.categories, *columns) if facts.bounds is None else facts.axes(*columns)
-    columns, axes = read_columns(table, axes)
-    return Records(columns, [axis.scale for axis in axes], None)
+    domains = domains_without_ranges(facts.categories, *columns) if facts.bounds is None else facts.domains(*columns)
+    columns, domains = read_columns(table, domains)
+    return Records(columns, [domain.encoded for domain in domains], None)
 
 
-def _scales_of(axes):
-    """The scale of each axis; of equal axes one and the same, as there may be very many."""
-    scale_of = {id(axis): axis.scale for axis in axes}
-    return [scale_of[id(axis)] for axis in axes]
+def _encoded_domains(domains):
+    """What each domain is encoded in; one object for equal domains, as there may be very many."""
+    encoded = {id(domain): domain.encoded for domain in domains}
+    return [encoded[id(domain)] for domain in domains]
 
 
-def open_chunk(X, axes, reader, least=0):
-    """A chunk of a table with known axes."""
-    takes_text = any(isinstance(axis, Labels) or axis.of != NUMBERS for axis in axes)
+def open_chunk(X, domains, reader, least=0):
+    """A chunk of a table with known domains."""
+    takes_text = any(isinstance(domain, Labels) or domain.of != NUMBERS for domain in domains)
     return open_table(X, reader, takes_text=takes_text, least=least)
 
 
@@ -125,71 +124,73 @@ _KINDS = {
 }
 
 
-def read_columns(table, axes):
-    """The columns of a table, converted by their axes, and the axes.
+def read_columns(table, domains):
+    """The columns of a table, converted by their domains, and the domains.
 
-    An axis that is None is replaced by the range of the data.
+    A domain that is None is replaced by the range of the data.
 
     Returns
     -------
     columns : ndarray of shape (n_features, n_samples), or Columns
-    axes : list of length n_features
+    domains : list of length n_features
     """
-    different = {id(axis): axis for axis in axes}.values()  # one, where all columns have the same bounds
+    different = {id(domain): domain for domain in domains}.values()  # one, where all columns have the same bounds
     if table.values is not None and all(map(_leaves_numbers, different)):
-        return Integers(table.values.T) if table.values.dtype.kind in "biu" else table.values.T, axes
+        return Integers(table.values.T) if table.values.dtype.kind in "biu" else table.values.T, domains
     # The values of these are checked, and the table must not become dense, or floats, as a whole.
-    if (table.is_sparse or table.values is not None) and None not in axes:
-        refuse_other_kinds(table, dict(enumerate(axes)))
-        return Columns([partial(_place, table, j, axis) for j, axis in enumerate(axes)], table.n_samples), axes
-    columns = read_values(table, axes)
-    if None in axes:
-        columns, axes = zip(*map(_with_axis, columns, axes), strict=True)
-    makers = [partial(axis.place, column) for axis, column in zip(axes, columns, strict=True)]
-    return Columns(makers, table.n_samples), list(axes)
+    if (table.is_sparse or table.values is not None) and None not in domains:
+        refuse_other_kinds(table, dict(enumerate(domains)))
+        return Columns(
+            [partial(_place, table, j, domain) for j, domain in enumerate(domains)], table.n_samples
+        ), domains
+    columns = read_values(table, domains)
+    if None in domains:
+        columns, domains = zip(*map(_with_domain, columns, domains), strict=True)
+    makers = [partial(domain.encode, column) for domain, column in zip(domains, columns, strict=True)]
+    return Columns(makers, table.n_samples), list(domains)
 
 
-def read_values(table, axes):
-    """The values of each column before conversion by an axis: numbers, or codes of labels.
+def read_values(table, domains):
+    """The values of each column before conversion by a domain: numbers, or codes of labels.
 
     Returns
     -------
     list of ndarrays of shape (n_samples,)
     """
-    refuse_other_kinds(table, dict(enumerate(axes)))
-    return [_read(table, j, axis) for j, axis in enumerate(axes)]
+    refuse_other_kinds(table, dict(enumerate(domains)))
+    return [_read(table, j, domain) for j, domain in enumerate(domains)]
 
 
-def _leaves_numbers(axis):
-    """Whether an axis leaves numbers unchanged."""
-    return isinstance(axis, Order | Unread) or (isinstance(axis, Range) and axis.of == NUMBERS)
+def _leaves_numbers(domain):
+    """Whether a domain leaves numbers unchanged."""
+    return isinstance(domain, Order | Ignored) or (isinstance(domain, Range) and domain.of == NUMBERS)
 
 
-def _place(table, j, axis):
-    return axis.place(_read(table, j, axis))
+def _place(table, j, domain):
+    return domain.encode(_read(table, j, domain))
 
 
-def _read(table, j, axis):
-    if isinstance(axis, Unread):
+def _read(table, j, domain):
+    if isinstance(domain, Ignored):
         return np.zeros(table.n_samples)
     name = f"column {table.name_of(j)!r} of X"
     column = table.read(j)
-    if isinstance(axis, Labels):
-        return values.as_codes(column, axis.labels, name)
-    return values.as_numbers(column, _of(axis), name)
+    if isinstance(domain, Labels):
+        return values.as_codes(column, domain.labels, name)
+    return values.as_numbers(column, _of(domain), name)
 
 
-def _with_axis(column, axis):
-    return with_range_of_data(column) if axis is None else (column, axis)
+def _with_domain(column, domain):
+    return with_range_of_data(column) if domain is None else (column, domain)
 
 
-def refuse_other_kinds(table, axes):
-    """Raise if a column has another type than its axis, given by column number."""
+def refuse_other_kinds(table, domains):
+    """Raise if a column has another type than its domain, given by column number."""
     wrong = {}
-    for j, axis in axes.items():
-        if isinstance(axis, Unread):
+    for j, domain in domains.items():
+        if isinstance(domain, Ignored):
             continue
-        kind, described = table.column_at(j).kind, _described(axis)
+        kind, described = table.column_at(j).kind, _described(domain)
         if kind not in _KINDS[described] and not table.read(j).missing.all():
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
@@ -203,12 +204,12 @@ def refuse_other_kinds(table, axes):
         )
 
 
-def _of(axis):
+def _of(domain):
     """The kinds allowed for a column that is ordered."""
-    return () if isinstance(axis, Labels) else _KINDS[_described(axis)]
+    return () if isinstance(domain, Labels) else _KINDS[_described(domain)]
 
 
-def _described(axis):
-    if isinstance(axis, Labels):
-        return values.kind_of_labels(axis.labels)
-    return Order.of if axis is None else axis.of
+def _described(domain):
+    if isinstance(domain, Labels):
+        return values.kind_of_labels(domain.labels)
+    return Order.of if domain is None else domain.of

@@ -6,20 +6,19 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.progress import SILENT, Progress
-from skdpmic.table.axes import Range
 from skdpmic.table.columns import Columns, map_features
 from skdpmic.table.description import Description
+from skdpmic.table.domains import Range
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
-from skdpmic.table.strata import StratifiedTarget
-from skdpmic.table.targets import ClassTarget, NumericTarget, of_rows
+from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, of_rows
 
 
 class Records(NamedTuple):
     """Records and their public description. Raw data; not private."""
 
     columns: np.ndarray | Columns  # (n_features, n_samples)
-    scales: list  # of n_features, as in `Shape`
+    domains: list  # of n_features, as in `Shape`
     target: NumericTarget | ClassTarget | StratifiedTarget | None  # None without a target
     description: Description | None = None  # public
     people: People | None = None  # if people have several rows of X
@@ -45,7 +44,7 @@ class Records(NamedTuple):
     @property
     def shape(self):
         """The public numbers of the table."""
-        return Shape(self.n_samples, self.scales, 1 if self.people is None else self.people.rows_per_group)
+        return Shape(self.n_samples, self.domains, 1 if self.people is None else self.people.rows_per_group)
 
     @property
     def n_classes(self):
@@ -53,8 +52,8 @@ class Records(NamedTuple):
         return None if self.target is None else self.target.n_classes
 
     @property
-    def target_axis(self):
-        """The axis of a numeric target; its range, if that was read from the data."""
+    def target_domain(self):
+        """The domain of a numeric target; its range, if that was read from the data."""
         return self.description.target or Range(*self.target.bounds)
 
     def with_progress(self, progress):
@@ -79,13 +78,13 @@ class Records(NamedTuple):
         return measure.learnt(measure.target_counts(self.target), self.n_samples, bounds, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None, takes_numbers=False):
-        """``function(column, scale)`` for each feature that is not left out; `of_block` does the same for several.
+        """``function(column, domain)`` for each feature that is not left out; `of_block` does the same for several.
 
-        With `takes_numbers` it is ``function(column, scale, number)``.
+        With `takes_numbers` it is ``function(column, domain, number)``.
         """
         if self.rows is not None:
             function, of_block = partial(_of_rows, function, self.rows), None
-        given = (self.columns, self.scales, n_jobs, left_out, self.progress, of_block, takes_numbers)
+        given = (self.columns, self.domains, n_jobs, left_out, self.progress, of_block, takes_numbers)
         return map_features(function, *given)
 
     def scorer(self, measure, random_bytes):
@@ -96,7 +95,7 @@ class Records(NamedTuple):
         """Scores of features together with feature j by a measure, in order, without those left out."""
         (column,) = self.columns[j : j + 1]
         column = column if self.rows is None else column[self.rows]
-        scorer = measure.scorer_beside(self.target, column, self.scales[j])
+        scorer = measure.scorer_beside(self.target, column, self.domains[j])
         return np.array(self.map_features(scorer.score, n_jobs, left_out, of_block=scorer.score_block))
 
     def counter(self, table):

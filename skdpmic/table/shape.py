@@ -7,7 +7,7 @@ class Shape(NamedTuple):
     """The public numbers of a table."""
 
     n_samples: int
-    scales: list
+    domains: list
     """What kernels know of each feature: the range (lower, upper) of numbers, the number of labels of a nominal one, or
     None where a statistic needs none."""
     rows_per_group: int = 1
@@ -18,7 +18,7 @@ class Shape(NamedTuple):
     @property
     def n_features(self):
         """Number of features."""
-        return len(self.scales)
+        return len(self.domains)
 
     @property
     def n_groups(self):

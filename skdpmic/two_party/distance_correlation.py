@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.shares import nearest_shares
-from skdpmic.table.axes import Labels
+from skdpmic.table.domains import Labels
 from skdpmic.two_party.response_tables import noise_variance
 
 _FEWEST = 5  # records; the equations also hold with one left out
@@ -141,7 +141,7 @@ def part_distances(column):
     The distance of equal parts is that of their centres, for a range of width 1; the distance of missing values to all
     others is one half. The distance of any two labels is 1.
     """
-    if isinstance(column.axis, Labels):
+    if isinstance(column.domain, Labels):
         return same_or_not(column.n_parts)
     distances = np.full((column.n_parts, column.n_parts), _TO_MISSING)
     distances[: column.n_equal, : column.n_equal] = between_centres(column.n_equal)

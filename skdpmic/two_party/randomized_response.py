@@ -1,6 +1,5 @@
 """The party with the features: each record reports the part of its value, with noise."""
 
-import warnings
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.constructors import parameters
-from skdpmic._utils.exceptions import PrivacyLeakWarning
+from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.rollback import in_use, rollback_on_error
@@ -23,7 +22,7 @@ from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import Expense, run
-from skdpmic.table.axes import Labels
+from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import note_columns, open_table
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
@@ -159,7 +158,7 @@ class RandomizedResponse(
             facts = PublicFacts(self.bounds, self.categories)
             table = open_table(X, type(self).__name__, takes_text=facts.takes_text, least=1)
             note_columns(self, table)
-            self._describe(facts.axes(table.n_features, table.names_as_text(), table.declared()))
+            self._describe(facts.domains(table.n_features, table.names_as_text(), table.declared()))
             self._true_parts(X)  # raises the errors of transform; the result is discarded
             self._n_releases, self._is_seeded = _Count(), self.random_state is not None
         return self
@@ -194,7 +193,7 @@ class RandomizedResponse(
         check_is_fitted(self)
         with in_use(self):  # another fit would change what is drawn, another release what is warned about
             parts = self._true_parts(X)
-            self._warn(stacklevel=3)  # one more for scikit-learn's wrapper of this method
+            self._warn()  # one more for scikit-learn's wrapper of this method
             expense = Expense(
                 type(self).__name__,
                 Cost.of_parts(self._description.epsilon, Fraction(1, self._description.columns_per_record)),
@@ -204,7 +203,7 @@ class RandomizedResponse(
                 mechanism="randomized-response",
             )
             draw = partial(self._draw, parts)
-            return run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=3)
+            return run(expense, draw, ledger=self.ledger, random_state=self.random_state)
 
     def _draw(self, parts, random_bytes):
         self._n_releases.value += 1
@@ -272,16 +271,16 @@ class RandomizedResponse(
         for name in [name for name in vars(self) if name.endswith("_")]:
             del vars(self)[name]
 
-    def _describe(self, axes):
+    def _describe(self, domains):
         """Store the public description of future reports."""
-        d = len(axes)
+        d = len(domains)
         k = n_columns_for(self.epsilon, d) if is_auto(self.columns_per_record) else int(self.columns_per_record)
         if k > d:
             raise ValueError(f"columns_per_record must be at most n_features={d}, got {self.columns_per_record!r}.")
         n_parts = n_parts_for(self.epsilon / k) if is_auto(self.n_parts) else int(self.n_parts)
         columns = tuple(
-            ReportedColumn(str(name), axis, None if isinstance(axis, Labels) else n_parts, bool(self.allow_missing))
-            for name, axis in zip(self.get_feature_names_out(), axes, strict=True)
+            ReportedColumn(str(name), domain, None if isinstance(domain, Labels) else n_parts, bool(self.allow_missing))
+            for name, domain in zip(self.get_feature_names_out(), domains, strict=True)
         )
         self._description = ReportsDescription(float(self.epsilon), k, columns)
         self._description.check_sizes()
@@ -291,10 +290,10 @@ class RandomizedResponse(
 
     def _true_parts(self, X):
         """The part of each value, by column. Raw data; not private."""
-        axes = [column.axis for column in self._description.columns]
-        table = open_chunk(X, axes, type(self).__name__, least=1)
+        domains = [column.domain for column in self._description.columns]
+        table = open_chunk(X, domains, type(self).__name__, least=1)
         note_columns(self, table, reset=False)
-        columns, axes = read_columns(table, axes)
+        columns, domains = read_columns(table, domains)
         described = self._description.columns
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]
         empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
@@ -305,15 +304,14 @@ class RandomizedResponse(
             )
         return parts
 
-    def _warn(self, stacklevel):
+    def _warn(self):
         if self._n_releases.value > 0:
             before = self._n_releases.value
-            warnings.warn(
+            warn(
                 f"transform has already released reports {before} time(s), with epsilon={self._description.epsilon:g} "
                 "each. The budgets of releases about the same records are summed: all these reports together have "
                 f"epsilon={(before + 1) * self._description.epsilon:g}. Reuse the reports of the first call.",
                 PrivacyLeakWarning,
-                stacklevel=stacklevel + 1,
             )
 
     def __sklearn_is_fitted__(self):

@@ -12,8 +12,8 @@ import numpy as np
 
 from skdpmic._utils.user_files import check_regular
 from skdpmic.statistics.grids.partitions import parts_and_missing
-from skdpmic.table.nominal import Nominal
-from skdpmic.table.normal_form.opening import open_column
+from skdpmic.table.domains import Nominal
+from skdpmic.table.normal_form.containers import open_column
 from skdpmic.two_party.reports_description import ReportsDescription, description_from_json
 
 _KEY = b"skdpmic.reports"
@@ -22,14 +22,17 @@ _MOST_VALUES = 2**30  # records times columns; two bytes each
 
 
 def placed(column, values):
-    """The true part of each value of a column, by its axis: int64, 0 ... n_parts - 1.
+    """The true part of each value of a column, by its domain: int64, 0 ... n_parts - 1.
 
     Missing values are in the last part if they have one, else -1.
     """
-    if isinstance(column.axis.scale, Nominal):
-        parts, last = values.astype(np.int64), column.axis.scale.n_labels + 1
+    if isinstance(column.domain.encoded, Nominal):
+        parts, last = values.astype(np.int64), column.domain.encoded.n_labels + 1
     else:
-        parts, last = parts_and_missing(values, column.axis.scale, column.n_equal)[0].astype(np.int64), column.n_equal
+        parts, last = (
+            parts_and_missing(values, column.domain.encoded, column.n_equal)[0].astype(np.int64),
+            column.n_equal,
+        )
     if not column.has_missing:
         parts[parts == last] = -1
     return parts

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from skdpmic._utils.untrusted_json import read_json
 from skdpmic.privacy.parameters import SMALLEST_EPSILON, check_epsilon, exact
-from skdpmic.table.axes import Knots, Labels, LogRange, Range, from_json, to_json
-from skdpmic.table.description import checked_axis
+from skdpmic.table.description import checked_domain
+from skdpmic.table.domains import Knots, Labels, LogRange, Range, from_json, to_json
 
 VERSION, MECHANISM = 1, "m-ary randomised response"
 MOST_PARTS = 2**8  # of a column; the number of a part fits in a byte
@@ -24,14 +24,14 @@ class ReportedColumn(NamedTuple):
     """One column of reports."""
 
     name: str
-    axis: Range | LogRange | Knots | Labels
+    domain: Range | LogRange | Knots | Labels
     n_equal: int | None  # number of equal parts of the range; None for labels
     has_missing: bool  # whether missing values have their own bin
 
     @property
     def n_parts(self):
         """Number of parts: the labels and one for others, or the equal parts; then one for missing values."""
-        n_present = self.axis.scale.n_labels + 1 if isinstance(self.axis, Labels) else self.n_equal
+        n_present = self.domain.encoded.n_labels + 1 if isinstance(self.domain, Labels) else self.n_equal
         return n_present + self.has_missing
 
 
@@ -65,7 +65,7 @@ class ReportsDescription(NamedTuple):
                 "columns": [
                     {
                         "name": column.name,
-                        "described": to_json(column.axis),
+                        "described": to_json(column.domain),
                         "equal_parts": column.n_equal,
                         "missing": column.has_missing,
                     }
@@ -144,23 +144,25 @@ def _checked_column(j, values):
     name, described, n_equal, has_missing = (values[key] for key in ("name", "described", "equal_parts", "missing"))
     _must(isinstance(name, str), f"{field}.name", "a str", name)
     _must(isinstance(has_missing, bool), f"{field}.missing", "true or false", has_missing)
-    axis = _checked_described(described, f"{field}.described")
-    if isinstance(axis, Labels):
+    domain = _checked_described(described, f"{field}.described")
+    if isinstance(domain, Labels):
         most = MOST_PARTS - 1 - has_missing
-        _must(len(axis.labels) <= most, f"{field}.described", f"at most {most} labels", described)
+        _must(len(domain.labels) <= most, f"{field}.described", f"at most {most} labels", described)
         _must(n_equal is None, f"{field}.equal_parts", "null for a column of labels", n_equal)
     else:
         most = MOST_PARTS - has_missing
         _must(_is_whole(n_equal, 2, most), f"{field}.equal_parts", f"an int from 2 to {most}", n_equal)
-    return ReportedColumn(name, axis, n_equal, has_missing)
+    return ReportedColumn(name, domain, n_equal, has_missing)
 
 
 def _checked_described(described, field):
-    """The axis, if writing it gives back the same description."""
+    """The domain, if writing it gives back the same description."""
     try:
-        axis = checked_axis(from_json(described))
-        if isinstance(axis, Range | LogRange | Knots | Labels) and json.dumps(to_json(axis)) == json.dumps(described):
-            return axis
+        domain = checked_domain(from_json(described))
+        if isinstance(domain, Range | LogRange | Knots | Labels) and json.dumps(to_json(domain)) == json.dumps(
+            described
+        ):
+            return domain
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         pass  # the message might quote the file
     raise _refused(field, "a range, knots or labels as RandomizedResponse.to_arrow writes them", described)

@@ -1,6 +1,5 @@
 """The party with the target: scores of the features reported by the other party."""
 
-import warnings
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from functools import partial
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.constructors import parameters
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.no_cache import NoCacheMixin
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import ResultsMixin
@@ -26,7 +26,7 @@ from skdpmic.release.kinds import places
 from skdpmic.release.path import Expense, run
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.reading import check_enough
-from skdpmic.table.targets import check_target_shares, make_target, target_axis
+from skdpmic.table.targets import check_target_shares, make_target, target_domain
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.known_margin import STEPS, beyond_chance, known_score, noisy_score
 from skdpmic.two_party.public_terms import terms_of_known_shares, terms_of_tables
@@ -183,7 +183,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
                 draw(None)
             else:
                 expense = self._expense(reports)
-                run(expense, draw, ledger=self.ledger, random_state=self.random_state, stacklevel=2)
+                run(expense, draw, ledger=self.ledger, random_state=self.random_state)
         return self
 
     def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -235,9 +235,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         for reason, text in distance_correlation.REFUSALS.items():
             names = [name for name, found in zip(self.feature_names_in_, reasons, strict=True) if found == reason]
             if names:
-                warnings.warn(
-                    f"The intervals of {abbreviated(names)} are [0, 1], because {text}.", UserWarning, stacklevel=3
-                )
+                warn(f"The intervals of {abbreviated(names)} are [0, 1], because {text}.")
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "ranking_")
@@ -279,8 +277,8 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
 
     def _read_target(self, y, n_samples):
         has_range = self._needs_ranges() or self.target_bounds is not None
-        axis = None if self.classes is not None else target_axis(self.target_bounds, has_range)
-        return make_target(y, n_samples, axis, self.classes, type(self).__name__)
+        domain = None if self.classes is not None else target_domain(self.target_bounds, has_range)
+        return make_target(y, n_samples, domain, self.classes, type(self).__name__)
 
     def _terms(self, reports):
         if self.target_shares is None:

@@ -8,7 +8,7 @@ import pytest
 
 from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif, private_bounds
 from skdpmic.counting import RangeGridSketch
-from skdpmic.table.bounds import axis_of
+from skdpmic.table.domains import domain_of
 
 SECRET = 0.8675309
 N = 20
@@ -83,7 +83,7 @@ def test_no_traceback_of_an_unknown_label_holds_it():
 def test_no_traceback_of_a_damaged_sketch_holds_what_is_in_the_file(tmp_path):
     # What checks the ends of a range quotes them: in a file that somebody made up, they may be anything.
     with pytest.raises(ValueError, match="patient 8675309"):
-        axis_of(("patient 8675309", 1), "bounds")
+        domain_of(("patient 8675309", 1), "bounds")
     good = RangeGridSketch(n_features=3, **PUBLIC).to_bytes()
     content = good[:-32].replace(b'["Range",0.0', b'["Range","patient 8675309"')
     (tmp_path / "sketch").write_bytes(content + hashlib.sha256(content).digest())

@@ -14,7 +14,7 @@ from skdpmic.causal.table_release import TablesRelease, triples_asked_for, with_
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Records
 from skdpmic.table.shape import Shape
 from tests.privacy.laws import gaussian_p_value

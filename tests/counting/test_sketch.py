@@ -153,7 +153,7 @@ def test_bounds_are_copied():
     lower, upper = LOWER.astype(float), UPPER.astype(float)
     sketch = RangeGridSketch(bounds=(lower, upper), target_bounds=(0.1, 0.9), B=20)
     upper += 9
-    assert [upper for _, upper in sketch.scales] == UPPER.tolist()
+    assert [upper for _, upper in sketch.domains] == UPPER.tolist()
     assert sketch == RangeGridSketch(**CONTINUOUS, B=20)
 
 

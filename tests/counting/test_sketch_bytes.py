@@ -147,13 +147,13 @@ def test_the_format_is_the_documented_one(good):
     """Written by hand, so that a change of the format is seen, and other programs can read it."""
     first, line, rest = good.split(b"\n", 2)
     counts, digest = rest[:-32], rest[-32:]
-    assert first == b"skdpmic RangeGridSketch 5"
-    axis = ["Range", 0.0, 1.0, "numbers"]
+    assert first == b"skdpmic RangeGridSketch 6"
+    domain = ["Range", 0.0, 1.0, "numbers"]
     assert re.fullmatch("[0-9a-f]{32}", *json.loads(line)["parts"])
     assert json.loads(line) | {"parts": []} == {
-        "axes": [axis] * D,
+        "domains": [domain] * D,
         "names": None,
-        "target": axis,
+        "target": domain,
         "classes": None,
         "parameters": {"statistic": "mic_r", "correction": "miller-madow", "B": 12.0, "c": 2.0, "n_parts": None},
         "n_samples": N,
@@ -167,7 +167,7 @@ def test_bytes_of_a_fixed_sketch_are_the_same_on_every_machine():
     """A change here is a change of the format or of the grids, which a new version has to tell."""
     X, y = np.arange(20).reshape(10, 2) / 20, np.arange(10) / 10
     data = bytes_of(RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, c=2, n_features=2).update(X, y))
-    assert hashlib.sha256(data).hexdigest() == "10c776ff3f5a60e89e34ed2dc653dea859255ece74e8e2a9fcfbe9276e2aeb68"
+    assert hashlib.sha256(data).hexdigest() == "7277af6eb35cfb69c825164ab6027753ba0ef96ee3a7d39c1b8a6f37654cb5d6"
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ FOREIGN = {
     "a pickle": lambda good: pickle.dumps(counted(NUMBERS)),
     "the name": lambda good: b"skdpmic RangeGridSketch ",
     "the name with its checksum": lambda good: sealed(b"skdpmic RangeGridSketch "),
-    "the first line": lambda good: sealed(b"skdpmic RangeGridSketch 5"),
+    "the first line": lambda good: sealed(b"skdpmic RangeGridSketch 6"),
     "another name": lambda good: sealed(good[:-32].replace(b"RangeGrid", b"OtherGrid")),
     "first half": lambda good: good[: len(good) // 2],
     "all but a byte": lambda good: good[:-1],
@@ -225,20 +225,20 @@ FOREIGN = {
     "a list": lambda good: made_up(good, line=b"[1]"),
     "a deep list": lambda good: made_up(good, line=b"[" * 100_000),
     "not ASCII": lambda good: made_up(good, line=b"\xff"),
-    "spaces": lambda good: sealed(good[:-32].replace(b'"axes":', b'"axes": ', 1)),
+    "spaces": lambda good: sealed(good[:-32].replace(b'"domains":', b'"domains": ', 1)),
     "something more": lambda good: made_up(good, more=1),
-    "a name of a class": lambda good: made_up(good, axes=[["os.system", "true"]] * D),
-    "no axes": lambda good: made_up(good, axes=[]),
-    "fewer axes": lambda good: made_up(good, axes=[["Range", 0.0, 1.0, "numbers"]]),
-    "axes of nothing": lambda good: made_up(good, axes=[None] * D),
-    "axes that end before they begin": lambda good: made_up(good, axes=[["Range", 1.0, 0.0, "numbers"]] * D),
-    "axes of nobody knows what": lambda good: made_up(good, axes=[["Range", 0.0, 1.0, "apples"]] * D),
-    "axes of text": lambda good: made_up(good, axes=[["Range", "0", "1", "numbers"]] * D),
-    "axes of integers": lambda good: made_up(good, axes=[["Range", 0, 1, "numbers"]] * D),
-    "axes of NaN": lambda good: made_up(good, axes=[["Range", 0.0, np.nan, "numbers"]] * D),
-    "knots that are a range": lambda good: made_up(good, axes=[["Knots", [0.0, 1.0], "numbers"]] * D),
-    "labels that are equal": lambda good: made_up(good, axes=[["Labels", ["a", "a"]]] * D),
-    "labels of two kinds": lambda good: made_up(good, axes=[["Labels", ["a", 1.0]]] * D),
+    "a name of a class": lambda good: made_up(good, domains=[["os.system", "true"]] * D),
+    "no domains": lambda good: made_up(good, domains=[]),
+    "fewer domains": lambda good: made_up(good, domains=[["Range", 0.0, 1.0, "numbers"]]),
+    "domains of nothing": lambda good: made_up(good, domains=[None] * D),
+    "domains that end before they begin": lambda good: made_up(good, domains=[["Range", 1.0, 0.0, "numbers"]] * D),
+    "domains of nobody knows what": lambda good: made_up(good, domains=[["Range", 0.0, 1.0, "apples"]] * D),
+    "domains of text": lambda good: made_up(good, domains=[["Range", "0", "1", "numbers"]] * D),
+    "domains of integers": lambda good: made_up(good, domains=[["Range", 0, 1, "numbers"]] * D),
+    "domains of NaN": lambda good: made_up(good, domains=[["Range", 0.0, np.nan, "numbers"]] * D),
+    "knots that are a range": lambda good: made_up(good, domains=[["Knots", [0.0, 1.0], "numbers"]] * D),
+    "labels that are equal": lambda good: made_up(good, domains=[["Labels", ["a", "a"]]] * D),
+    "labels of two kinds": lambda good: made_up(good, domains=[["Labels", ["a", 1.0]]] * D),
     "too few names": lambda good: made_up(good, names=["a"]),
     "names that are equal": lambda good: made_up(good, names=["a"] * D),
     "names of numbers": lambda good: made_up(good, names=[1, 2, 3, 4]),
@@ -317,9 +317,9 @@ def test_other_types_and_versions_are_refused(good):
             RangeGridSketch.from_bytes(data)
     with pytest.raises(
         ValueError,
-        match="the sketch has format version 4, but this version of skdpmic reads 5: count the records again",
+        match="the sketch has format version 5, but this version of skdpmic reads 6: count the records again",
     ):
-        RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 5", b"Sketch 4")))
+        RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 6", b"Sketch 5")))
 
 
 def test_a_sum_that_is_right_by_another_feature_is_refused(good):

@@ -20,7 +20,7 @@ from skdpmic.plotting import (
 from skdpmic.plotting.figures import label_of
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.summary_result import ColumnShares
-from skdpmic.table.axes import Range
+from skdpmic.table.domains import Range
 
 DISPLAYS = [
     GapsDisplay([0.3, 0.1], noise_margin=0.2),

@@ -117,7 +117,7 @@ def test_no_release_loses_more_than_epsilon_on_a_person(name):
 
 @pytest.mark.parametrize("name", each_of(AUDITS))
 def test_noise_for_one_row_is_found_out(name, monkeypatch):
-    monkeypatch.setattr(Records, "shape", property(lambda self: Shape(self.n_samples, self.scales)))
+    monkeypatch.setattr(Records, "shape", property(lambda self: Shape(self.n_samples, self.domains)))
     assert loss_of(name) > EPSILON
 
 

@@ -89,14 +89,14 @@ def test_what_is_released_is_charged_drawn_and_kept_in_this_order(ledger):
         events.append(("kept", released))
         return "kept"
 
-    assert run(EXPENSE, draw, keep, ledger=ledger, random_state=None, stacklevel=1) == "kept"
+    assert run(EXPENSE, draw, keep, ledger=ledger, random_state=None) == "kept"
     assert events == [("drawn", 1, 3), ("kept", "released")]
     (entry,) = ledger.entries()
     assert (entry.epsilon, entry.n, entry.k, str(entry)) == (0.5, 10, 2, "a function, s, names of 2 of 3, m")
     with pytest.raises(BudgetError):
-        run(EXPENSE, draw, keep, ledger=ledger, random_state=None, stacklevel=1)
+        run(EXPENSE, draw, keep, ledger=ledger, random_state=None)
     assert len(events) == 2
-    assert run(EXPENSE, lambda source: 7, ledger=None, random_state=None, stacklevel=1) == 7
+    assert run(EXPENSE, lambda source: 7, ledger=None, random_state=None) == 7
 
 
 @pytest.mark.parametrize("wrong", [{"ledger": "a file"}, {"random_state": -1}, {"random_state": "seed"}])
@@ -108,15 +108,15 @@ def test_what_is_wrong_is_refused_before_the_charge(wrong, ledger):
 
 def test_a_seed_warns_where_it_was_given_and_before_the_charge(ledger):
     with pytest.warns(PrivacyLeakWarning, match="random_state is set") as caught:
-        run(EXPENSE, lambda source: None, ledger=None, random_state=np.random.RandomState(0), stacklevel=1)
+        run(EXPENSE, lambda source: None, ledger=None, random_state=np.random.RandomState(0))
     assert caught[0].filename == __file__
     with pytest.warns(PrivacyLeakWarning), pytest.raises(BudgetError):
-        run(EXPENSE, None, ledger=BudgetLedger(ledger.path + "2", 0.1), random_state=0, stacklevel=1)
+        run(EXPENSE, None, ledger=BudgetLedger(ledger.path + "2", 0.1), random_state=0)
 
 
 def test_an_infinite_epsilon_fits_in_no_ledger(ledger):
     free = Expense("a function", Cost(math.inf), n=10)
-    assert run(free, lambda source: 1, ledger=None, random_state=None, stacklevel=1) == 1
+    assert run(free, lambda source: 1, ledger=None, random_state=None) == 1
     with pytest.raises(BudgetError):
-        run(free, lambda source: 1, ledger=ledger, random_state=None, stacklevel=1)
+        run(free, lambda source: 1, ledger=ledger, random_state=None)
     assert path.run is run

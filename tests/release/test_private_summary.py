@@ -15,8 +15,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.noisy_cells import MovesMechanism
 from skdpmic.release.summary.release_of_cells import CellsRelease
-from skdpmic.table.axes import Labels
-from skdpmic.table.bounds import axis_of
+from skdpmic.table.domains import Labels, domain_of
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least
 
@@ -68,7 +67,7 @@ NUMBERS = {
 
 @each("values, bounds", [(values, bounds) for values in NUMBERS.values() for bounds in ((0, 100), (-10, 1000, "log"))])
 def test_numbers_are_counted_as_each_of_them_is_by_itself(values, bounds):
-    flags, parts = Cells(axis_of(bounds, "bounds")).count(values)
+    flags, parts = Cells(domain_of(bounds, "bounds")).count(values)
     expected = naive_counts(
         values, lambda value: naive_cells_of_number(value, bounds), ("missing", "below", "above"), 11
     )

@@ -102,10 +102,10 @@ def test_every_unambiguous_form_of_the_bounds_of_two_features_is_read_alike():
     ]
     for bounds in forms:
         sketch = RangeGridSketch(bounds=bounds, feature_names=["age", "pay"], target_bounds=(0, 1), B=9)
-        assert sketch.scales == [(0, 1), (2, 5)]
+        assert sketch.domains == [(0, 1), (2, 5)]
     for bounds in [(0, 5), [0, 5], np.array([0, 5]), (0, [5, 5]), ((0, 0), 5), pandas.Series([0, 5])]:
         sketch = RangeGridSketch(bounds=bounds, n_features=2, target_bounds=(0, 1), B=9)
-        assert sketch.scales == [(0, 5), (0, 5)]
+        assert sketch.domains == [(0, 5), (0, 5)]
 
 
 def test_a_saved_sketch_of_two_features_can_be_read_again(tmp_path):
@@ -123,7 +123,7 @@ def test_a_pair_for_each_of_other_numbers_of_features_is_refused_with_what_to_wr
             RangeGridSketch(bounds=bounds, n_features=known, target_bounds=(0, 1), B=9)
     as_advised = tuple(np.transpose(bounds))
     sketch = RangeGridSketch(bounds=as_advised, target_bounds=(0, 1), B=9)
-    assert sketch.scales == [(0, 1)] * n_features
+    assert sketch.domains == [(0, 1)] * n_features
 
 
 # --- What has no order, and what is no number -------------------------------------------------------------------------

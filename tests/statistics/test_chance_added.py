@@ -5,7 +5,7 @@ import pytest
 
 from skdpmic.statistics.chance import chance_added
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
@@ -18,8 +18,8 @@ def measure(shares=(0.5, 0.5), n_classes=None):
     return statistic_named("mtv_r", "miller-madow").measure("auto", "auto", N, 1.0, n_classes).knowing(shares)
 
 
-def added(given, alone, of=None, scales=KINDS):
-    return chance_added(of or measure(), Shape(N, list(scales)), given, alone, range(len(scales)))
+def added(given, alone, of=None, domains=KINDS):
+    return chance_added(of or measure(), Shape(N, list(domains)), given, alone, range(len(domains)))
 
 
 @pytest.mark.parametrize("given", range(4))
@@ -36,7 +36,7 @@ def test_noise_may_put_what_it_tells_below_nothing():
 
 
 def test_it_decides_nothing_among_features_of_one_kind():
-    assert added(0, 0.1, scales=[UNIT] * 3).tolist() == [0, 0, 0]
+    assert added(0, 0.1, domains=[UNIT] * 3).tolist() == [0, 0, 0]
 
 
 def test_a_rare_class_leaves_less_to_chance():

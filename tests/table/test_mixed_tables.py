@@ -156,7 +156,7 @@ def test_a_sketch_of_a_mixed_table_can_be_saved(tmp_path):
     sketch.save(tmp_path / "sketch")
     read = RangeGridSketch.load(tmp_path / "sketch")
     assert read == sketch
-    assert read.description.axes == sketch.description.axes
+    assert read.description.domains == sketch.description.domains
     assert exact(B=20).fit_sketch(read).scores_.tolist() == exact(B=20, c=5).fit(FRAME, Y).scores_.tolist()
 
 

@@ -20,11 +20,9 @@ from skdpmic import (
     private_summary,
 )
 from skdpmic.table.dates import DATES, DURATIONS, seconds_of
-from skdpmic.table.normal_form.opening import open_column
-from skdpmic.table.strata import read_strata
-from skdpmic.table.targets import make_target, target_axis
+from skdpmic.table.normal_form.containers import open_column
+from skdpmic.table.targets import make_target, read_strata, read_weights, target_domain
 from skdpmic.table.values import as_numbers
-from skdpmic.table.weights import read_weights
 from tests.folding import each
 
 
@@ -102,7 +100,7 @@ AXES = [(0, 1), (0, 1e-300), (-1e300, 1e300, "log"), (-1e308, 0, 7e307), (0, 1e-
 
 
 def target_of(bounds, y):
-    return make_target(y, len(y), target_axis(bounds), None, "reader")
+    return make_target(y, len(y), target_domain(bounds), None, "reader")
 
 
 def records_of(bounds, x):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.table.axes import Labels, Range
+from skdpmic.table.domains import Labels, Range
 from skdpmic.two_party.distance_correlation import (
     Classes,
     Numbers,

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic.table.axes import Knots, Labels, LogRange, Range
+from skdpmic.table.domains import Knots, Labels, LogRange, Range
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from skdpmic.two_party import reports as reports_module
 from skdpmic.two_party import reports_description as module
@@ -95,8 +95,8 @@ AXES = [
 @pytest.mark.parametrize("epsilon", [0.3, 5.0, math.inf])
 def test_every_description_is_read_as_it_was_written(epsilon):
     columns = tuple(
-        ReportedColumn(f"x{j}", axis, None if isinstance(axis, Labels) else 5, j % 2 == 0)
-        for j, axis in enumerate(AXES)
+        ReportedColumn(f"x{j}", domain, None if isinstance(domain, Labels) else 5, j % 2 == 0)
+        for j, domain in enumerate(AXES)
     )
     description = ReportsDescription(epsilon, 3, columns)
     text = description.to_json()
@@ -158,7 +158,7 @@ IN_COLUMN = [  # fields of a column
             {},
             [SECRET],
             ["Order"],
-            ["Unread"],
+            ["Ignored"],
             ["Range", 1.0, 0.0, "numbers"],
             ["Range", 0.0, 1.0, SECRET],
             ["Range", 0.0, 1.0, "order"],

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
-from skdpmic.table.axes import Range
+from skdpmic.table.domains import Range
 from skdpmic.two_party import TwoPartyScorer, distance_correlation
 from skdpmic.two_party import response_tables as tables
 from skdpmic.two_party import two_party_scorer as module

@@ -1,13 +1,13 @@
 """Knots for columns of unknown range and shape, learnt privately (``docs/theory/learnt_edges.md``)."""
 
 import math
-import warnings
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.readable import as_objects, is_date
 from skdpmic._utils.typing import Categories, RandomState, TableLike
@@ -20,13 +20,12 @@ from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantil
 from skdpmic.release.bounds.line import Line
 from skdpmic.release.bounds.number_line import NUMBER_LINE
 from skdpmic.release.path import Expense, run
-from skdpmic.table.axes import Order
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import Order
 from skdpmic.table.features import by_number, listed
 from skdpmic.table.frames import Table, column_of, open_table
-from skdpmic.table.normal_form.containers import is_frame
+from skdpmic.table.normal_form.containers import is_frame, open_series
 from skdpmic.table.normal_form.form import OBJECTS, ColumnSource
-from skdpmic.table.normal_form.opening import open_series
 from skdpmic.table.reading import refuse_other_kinds
 from skdpmic.table.values import as_numbers
 
@@ -132,7 +131,7 @@ def private_bounds(
 
     cost = Cost.of_parts(epsilon, squared_rates(levels, d))
     expense = Expense("private_bounds", cost, n=n, d=d, release="bounds", mechanism="exponential")
-    quantiles = run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    quantiles = run(expense, draw, ledger=ledger, random_state=random_state)
     knots = {name: _knots(quantiles[name], column) for name, column in columns.items()}
     knots = knots if is_table else knots[0]
     coarse = [name for name, column in columns.items() if column.line.is_too_coarse_for(quantiles[name])]
@@ -181,12 +180,10 @@ def _public_knots():
 
 def _warn_that_nothing_is_learnt(n, d, epsilon):
     needed = _THREE_DIGITS_UP.divide(Decimal(LEAST_BUDGET * d), Decimal(n))
-    warnings.warn(
+    warn(
         f"private_bounds learns nothing from n_samples={n} with epsilon={epsilon}: for {d} columns it needs epsilon >= "
         f"{needed}, so that n_samples * epsilon >= {LEAST_BUDGET} for each. It returns knots that do not depend on "
-        "the data, and charges nothing.",
-        UserWarning,
-        stacklevel=4,
+        "the data, and charges nothing."
     )
 
 
@@ -199,7 +196,7 @@ def _warn_about_coarse_parts(columns, knots):
         "public number or date; learning knots of the differences is a new release."
     )
     warning.knots = knots
-    warnings.warn(warning, stacklevel=4)
+    warn(warning)
 
 
 # --- Reading ------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpmic.table.axes import Labels
+from skdpmic.table.domains import Labels
 
 MISSING, BELOW, ABOVE, OTHER = "missing", "below", "above", "other"
 _FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)
@@ -20,16 +20,16 @@ class Cells:
 
     Parameters
     ----------
-    axis : Range, LogRange, Knots or Labels
+    domain : Range, LogRange, Knots or Labels
         Public description of the column.
     """
 
-    axis: Any
+    domain: Any
 
     @property
     def is_nominal(self):
         """Whether the column holds labels."""
-        return isinstance(self.axis, Labels)
+        return isinstance(self.domain, Labels)
 
     @property
     def flags(self):
@@ -39,7 +39,7 @@ class Cells:
     @property
     def n_parts(self):
         """The number of parts of the public range; a further cell holds missing values and those outside."""
-        return min(len(self.axis.labels), _MOST_PARTS) if self.is_nominal else _MOST_PARTS
+        return min(len(self.domain.labels), _MOST_PARTS) if self.is_nominal else _MOST_PARTS
 
     @property
     def sizes(self):
@@ -50,12 +50,12 @@ class Cells:
         """The ends of the parts of numbers or dates, in the user's types; for labels, the labels of each part."""
         if self.is_nominal:
             part_of = self._parts_of_labels()
-            labels = [label if isinstance(label, str) else f"{label:g}" for label in self.axis.labels]
+            labels = [label if isinstance(label, str) else f"{label:g}" for label in self.domain.labels]
             return [
                 [label for label, j in zip(labels, part_of, strict=True) if j == part] for part in range(self.n_parts)
             ]
-        lower, upper = self.axis.scale
-        return [self.axis.value_at(lower + end * (upper - lower)) for end in _ENDS]
+        lower, upper = self.domain.encoded
+        return [self.domain.decode(lower + end * (upper - lower)) for end in _ENDS]
 
     def part_places(self):
         """The ends of the parts on an axis from 0 to 1, for figures."""
@@ -63,7 +63,7 @@ class Cells:
 
     def _parts_of_labels(self):
         """Single labels, or groups of neighbouring labels of equal size if there are more labels than parts."""
-        n = len(self.axis.labels)
+        n = len(self.domain.labels)
         return [j * self.n_parts // n for j in range(n)]
 
     def count(self, values):
@@ -84,17 +84,17 @@ class Cells:
         return np.bincount(flag_of, minlength=n_flags), np.bincount(part_of, minlength=n_parts)
 
     def _of_labels(self, codes):
-        n = len(self.axis.labels)  # the code of other labels; one more for missing values
+        n = len(self.domain.labels)  # the code of other labels; one more for missing values
         flag_of_code = np.array([2] * n + [1, 0])
         part_of_code = np.array([*self._parts_of_labels(), self.n_parts, self.n_parts])
         return flag_of_code[codes], part_of_code[codes]
 
     def _of_numbers(self, values):
-        numbers = [bound for bound in self.axis.bounds if bound != "log"]
+        numbers = [bound for bound in self.domain.bounds if bound != "log"]
         is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
         flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
-        lower, upper = self.axis.scale
+        lower, upper = self.domain.encoded
         width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
-        places = (self.axis.place(np.where(flag_of == 3, values, numbers[0])) - lower) / width
+        places = (self.domain.encode(np.where(flag_of == 3, values, numbers[0])) - lower) / width
         part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)

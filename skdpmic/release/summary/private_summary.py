@@ -15,7 +15,7 @@ from skdpmic.release.path import Expense, run
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.release_of_cells import CellsRelease
 from skdpmic.release.summary.summary_result import PrivateSummary
-from skdpmic.table.features import feature_axes
+from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import open_table
 from skdpmic.table.people import People, read_people
 from skdpmic.table.reading import FEWEST, read_values
@@ -116,7 +116,7 @@ def private_summary(
         raise TypeError(f"codebook must be a Codebook, got {type(codebook).__name__}.")
     look = _read(frame, codebook)
     release = CellsRelease(epsilon, delta, tuple(cells.sizes for cells in look.cells), look.rows_per_group)
-    warn_about_delta(delta, look.n_groups, stacklevel=3)
+    warn_about_delta(delta, look.n_groups)
 
     def draw(random_bytes):
         progress = Progress("private_summary", verbose)
@@ -139,7 +139,7 @@ def private_summary(
         mechanism=release.mechanisms[0].name,
         unit=unit_of(look.max_rows_per_group),
     )
-    return run(expense, draw, ledger=ledger, random_state=random_state, stacklevel=3)
+    return run(expense, draw, ledger=ledger, random_state=random_state)
 
 
 class _Look(NamedTuple):
@@ -175,8 +175,10 @@ def _read(frame, codebook):
     table = open_table(records["X"], "private_summary", least=FEWEST)
     names = table.names_as_text()
     public = codebook.features(names)
-    axes = feature_axes(public["bounds"], public["categories"], table.n_features, names, table.declared())
+    domains = feature_domains(public["bounds"], public["categories"], table.n_features, names, table.declared())
     people = None
     if "groups" in records:
         people = read_people(records["groups"], codebook.max_rows_per_group, table.n_samples)
-    return _Look(list(names), [Cells(axis) for axis in axes], read_values(table, axes), table.n_samples, people)
+    return _Look(
+        list(names), [Cells(domain) for domain in domains], read_values(table, domains), table.n_samples, people
+    )

@@ -6,8 +6,8 @@ import numpy as np
 
 from skdpmic._utils.readable import abbreviated
 from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER
-from skdpmic.table.axes import Knots, LogRange
 from skdpmic.table.dates import NUMBERS
+from skdpmic.table.domains import Knots, LogRange
 
 FEWEST = 0.005  # share of the values: an end of a range may well lie where there are hardly any
 _MOST = 0.5
@@ -53,7 +53,7 @@ def _of_flag(name, cells, flag, about):
     if flag == MISSING:
         return f"{about} of {name} is missing."
     if flag == OTHER:
-        labels = abbreviated(list(cells.axis.labels[:5]))
+        labels = abbreviated(list(cells.domain.labels[:5]))
         return f"{about} of {name} matches none of its labels, such as {labels}: check spelling, case and spaces."
     end = written(cells.part_ends()[0 if flag == BELOW else -1])
     return f"{about} of {name} lies {flag} its range, which ends at {end}: check the unit, or widen the range."
@@ -88,8 +88,8 @@ def _in_few_parts(name, cells, first, n_together, about):
     lower, upper = written(ends[first]), written(ends[first + n_together])
     place = {(0, 1): "the lowest fiftieth", (0, 2): "the lowest tenth"}.get((first, n_together))
     place = place or ("a tenth" if n_together == 1 else "a fifth")
-    scale = {LogRange: "the logarithms of its range", Knots: "its knots"}.get(type(cells.axis), "its range")
-    is_linear = scale == "its range" and cells.axis.of == NUMBERS
+    scale = {LogRange: "the logarithms of its range", Knots: "its knots"}.get(type(cells.domain), "its range")
+    is_linear = scale == "its range" and cells.domain.of == NUMBERS
     advice = "use 'log', or narrow the range." if first == 0 and is_linear else "narrow the range."
     return f"{about} of {name} lies in {place} of {scale}, {lower} to {upper}: {advice}"
 

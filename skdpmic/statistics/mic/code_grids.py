@@ -8,9 +8,9 @@ import numpy as np
 from skdpmic.statistics.grids.limits import finest_merge
 from skdpmic.statistics.grids.partitions import equal_parts, equipartitions
 from skdpmic.statistics.mic import cell_counts
+from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.label_tables import labels_in_two, n_columns_of
 from skdpmic.statistics.mic.optimize_axis import N_MASTER
-from skdpmic.table.nominal import groupings_of_classes, groupings_of_labels
 
 # --- Which grids ----------------------------------------------------------------------------------------------
 
@@ -120,16 +120,16 @@ class AgainstLabels:
         """The equal part of each value, for grids with labels in two groups."""
         return equal_parts(self._values, self._bounds, self._n_columns)
 
-    def labels_in_two(self, scale):
+    def labels_in_two(self, domain):
         """The grids with labels in two groups."""
-        return labels_in_two(scale.n_labels, self._n_columns, self._chance)
+        return labels_in_two(domain.n_labels, self._n_columns, self._chance)
 
-    def placed(self, scale):
-        """The grids against features with this scale, and the target as a column."""
-        if scale not in self._placed:
-            grids = nominal_grids(scale.n_labels, *self._sizes)
-            self._placed[scale] = grids, grids.place(self._values, self._bounds)
-        return self._placed[scale]
+    def placed(self, domain):
+        """The grids against features with this domain, and the target as a column."""
+        if domain not in self._placed:
+            grids = nominal_grids(domain.n_labels, *self._sizes)
+            self._placed[domain] = grids, grids.place(self._values, self._bounds)
+        return self._placed[domain]
 
 
 def _by_table(groupings):

@@ -17,7 +17,7 @@ from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids
 from skdpmic.statistics.mic.label_tables import LabelTables
 from skdpmic.statistics.mic.mic_r import RangeGrids, chance_of
 from skdpmic.statistics.mic.optimize_axis import CUTS, N_FIXED, N_MASTER, TABLE, Tables, entropy_table, largest_entry
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 _NO_VALUES = np.empty(0)
 
@@ -44,9 +44,9 @@ class ContinuousGrids:
         groups = self._grids.groups
         self._ways = _Way(groups.merged, missing_is_last=True), _Way(groups.fixed)
 
-    def n_tables(self, scale):
-        """Number of times each record is counted in the counts of a feature with this scale."""
-        return 2 if isinstance(scale, Nominal) else 2 * len(self._grids.groups.complete.numbers)
+    def n_tables(self, domain):
+        """Number of times each record is counted in the counts of a feature with this domain."""
+        return 2 if isinstance(domain, Nominal) else 2 * len(self._grids.groups.complete.numbers)
 
     def place(self, y):
         """The target values `y`, prepared for counting with features."""
@@ -56,27 +56,27 @@ class ContinuousGrids:
     def _labels_of(self, y):
         return AgainstLabels(y, self._target_bounds, **self._sizes, chance=self._chance)
 
-    def count(self, x, scale, target):
-        """Counts of the feature `x` with a prepared target: a flat uint32 array, as long as the scale needs."""
+    def count(self, x, domain, target):
+        """Counts of the feature `x` with a prepared target: a flat uint32 array, as long as the domain needs."""
         grids, y, against_labels = target
-        if isinstance(scale, Nominal):
-            grids, y = against_labels.placed(scale)
+        if isinstance(domain, Nominal):
+            grids, y = against_labels.placed(domain)
             apart = _counts(y, grids.place_codes(x), grids.groups.complete, only_first=True)
-            in_two = against_labels.labels_in_two(scale).count(x, against_labels.columns)
+            in_two = against_labels.labels_in_two(domain).count(x, against_labels.columns)
             return np.concatenate([apart, in_two.ravel().astype(np.uint32)])
-        x = grids.place(x, scale, may_miss=True)
+        x = grids.place(x, domain, may_miss=True)
         return np.concatenate([_counts(x, y, grids.groups.merged), _counts(y, x, grids.groups.fixed)])
 
-    def score(self, counts, scale, table):
+    def score(self, counts, domain, table):
         """MICr from the counts of a feature: equal to that from the records, bit for bit."""
-        if isinstance(scale, Nominal):
-            grids, _ = self._against_labels.placed(scale)
-            in_two = self._against_labels.labels_in_two(scale)
+        if isinstance(domain, Nominal):
+            grids, _ = self._against_labels.placed(domain)
+            in_two = self._against_labels.labels_in_two(domain)
             apart, columns = np.split(counts, [-math.prod(in_two.shape)])
             counted = _Way(grids.groups.complete).counted(_with_joined(apart, grids.codes), grids.codes)
             of_two = in_two.largest_entry(columns.astype(np.int64).reshape(in_two.shape), table)
             return max(_largest_of(counted, grids.groups.most, table, self._chance), of_two)
-        fixed = self._grids.place(_NO_VALUES, scale, may_miss=True).fixed
+        fixed = self._grids.place(_NO_VALUES, domain, may_miss=True).fixed
         merged_here, merged_there = self._ways
         n_here = merged_here.n_counts(self._target.fixed)
         counted = chain(
@@ -102,31 +102,31 @@ class DiscreteGrids:
         self._chance = chance_of(correction)
         self._way = _Way(self._grids.groups.merged, missing_is_last=True)
 
-    def n_tables(self, scale):
-        """Number of times each record is counted in the counts of a feature with this scale."""
+    def n_tables(self, domain):
+        """Number of times each record is counted in the counts of a feature with this domain."""
         return 1  # in a table from which those for three classes, or for labels, are summed
 
     def place(self, codes):
         """The class numbers of the target, prepared for counting with features."""
         return self._grids.place_codes(codes)
 
-    def count(self, x, scale, target):
+    def count(self, x, domain, target):
         """Counts of the feature `x` with a prepared target: a flat uint32 array."""
-        if isinstance(scale, Nominal):
-            return self._label_tables(scale).count(x, target.cells).ravel().astype(np.uint32)
-        x = self._grids.place(x, scale, may_miss=True)
+        if isinstance(domain, Nominal):
+            return self._label_tables(domain).count(x, target.cells).ravel().astype(np.uint32)
+        x = self._grids.place(x, domain, may_miss=True)
         return _counts(x, target, self._grids.groups.merged, only_first=True)
 
-    def score(self, counts, scale, table):
+    def score(self, counts, domain, table):
         """MICr from the counts of a feature: equal to that from the records, bit for bit."""
-        if isinstance(scale, Nominal):
-            tables = self._label_tables(scale)
+        if isinstance(domain, Nominal):
+            tables = self._label_tables(domain)
             return tables.largest_entry(counts.astype(np.int64).reshape(tables.shape), table)
         counted = self._way.counted(_with_joined(counts, self._grids.codes), self._grids.codes)
         return _largest_of(counted, self._grids.groups.most, table, self._chance)
 
-    def _label_tables(self, scale):
-        return LabelTables(scale.n_labels, self._n_classes, self._chance)
+    def _label_tables(self, domain):
+        return LabelTables(domain.n_labels, self._n_classes, self._chance)
 
 
 class GridScorer:
@@ -143,9 +143,9 @@ class GridScorer:
         self._grids = grids
         self._table = entropy_table(n)
 
-    def score(self, counts, scale):
+    def score(self, counts, domain):
         """MICr of the feature with these counts, in [0, 1]."""
-        return self._grids.score(counts, scale, self._table)
+        return self._grids.score(counts, domain, self._table)
 
 
 # --- From tables of several master partitions to those of each, and back -------------------------------------------

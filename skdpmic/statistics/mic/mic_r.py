@@ -15,8 +15,8 @@ from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
 from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entries, rounding_error
-from skdpmic.table.nominal import Nominal
-from skdpmic.table.pair_of_columns import check_pair
+from skdpmic.table.domains import Nominal
+from skdpmic.table.values import check_pair
 
 # --- Bias correction --------------------------------------------------------------------------------------------
 
@@ -165,22 +165,22 @@ class _Target:
         self._correction = correction
         self._table = entropy_table(n)
 
-    def score_block(self, X, scales):
+    def score_block(self, X, domains):
         """The scores of several features, at once for numbers of one range: a list."""
         few = max(_VALUES_AT_ONCE // len(X[0]), 1)
-        if few == 1 or len(set(scales)) > 1 or isinstance(scales[0], Nominal):
-            return [self.score(x, scale) for x, scale in zip(X, scales, strict=True)]
+        if few == 1 or len(set(domains)) > 1 or isinstance(domains[0], Nominal):
+            return [self.score(x, domain) for x, domain in zip(X, domains, strict=True)]
         blocks = [X[first : first + few] for first in range(0, len(X), few)]
-        return [score for block in blocks for score in self._of_one_range(block, scales[0])]
+        return [score for block in blocks for score in self._of_one_range(block, domains[0])]
 
-    def _of_one_range(self, X, scale):
-        x, is_complete = self._grids.place_complete(X, scale)
+    def _of_one_range(self, X, domain):
+        x, is_complete = self._grids.place_complete(X, domain)
         n_complete = int(is_complete.sum())
         if n_complete == 0:
-            return [self.score(column, scale) for column in X]
+            return [self.score(column, domain) for column in X]
         together = mic_r_of_block(self._ways(x), self._grids.groups, n_complete, self._table, self._correction)
         scores = iter(together.tolist())
-        return [next(scores) if ready else self.score(X[j], scale) for j, ready in enumerate(is_complete.tolist())]
+        return [next(scores) if ready else self.score(X[j], domain) for j, ready in enumerate(is_complete.tolist())]
 
     def _score_of(self, ways, groups):
         return mic_r_of_columns(ways, groups, self._table, self._correction)
@@ -206,21 +206,21 @@ class NumericTargetScorer(_Target):
         self._y = self._grids.place(y, bounds)
         self._against_labels = AgainstLabels(y, bounds, B, c, chance_of(correction))
 
-    def score(self, x, scale):
+    def score(self, x, domain):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        if isinstance(scale, Nominal):
-            return max(self._of_labels_apart(x, scale), self._of_labels_in_two_groups(x, scale))
-        return self._score_of(self._ways(self._grids.place(x, scale)), self._grids.groups)
+        if isinstance(domain, Nominal):
+            return max(self._of_labels_apart(x, domain), self._of_labels_in_two_groups(x, domain))
+        return self._score_of(self._ways(self._grids.place(x, domain)), self._grids.groups)
 
     def _ways(self, x):
         return [(x, self._y), (self._y, x)]
 
-    def _of_labels_apart(self, x, scale):
-        grids, y = self._against_labels.placed(scale)
+    def _of_labels_apart(self, x, domain):
+        grids, y = self._against_labels.placed(domain)
         return self._score_of([(y, grids.place_codes(x))], grids.groups)
 
-    def _of_labels_in_two_groups(self, x, scale):
-        in_two = self._against_labels.labels_in_two(scale)
+    def _of_labels_in_two_groups(self, x, domain):
+        in_two = self._against_labels.labels_in_two(domain)
         return in_two.largest_entry(in_two.count(x, self._against_labels.columns), self._table)
 
 
@@ -245,12 +245,12 @@ class ClassTargetScorer(_Target):
         self._grids = class_grids(n_classes, B, c)
         self._y = self._grids.place_codes(codes)
 
-    def score(self, x, scale):
+    def score(self, x, domain):
         """MICr of the feature `x` and the target, in [0, 1]."""
-        if isinstance(scale, Nominal):
-            tables = LabelTables(scale.n_labels, self._n_classes, chance_of(self._correction))
+        if isinstance(domain, Nominal):
+            tables = LabelTables(domain.n_labels, self._n_classes, chance_of(self._correction))
             return tables.largest_entry(tables.count(x, self._codes), self._table)
-        return self._score_of(self._ways(self._grids.place(x, scale)), self._grids.groups)
+        return self._score_of(self._ways(self._grids.place(x, domain)), self._grids.groups)
 
     def _ways(self, x):
         return [(x, self._y)]
@@ -259,13 +259,13 @@ class ClassTargetScorer(_Target):
 # --- Rounding -------------------------------------------------------------------------------------------------
 
 
-def largest_rounding_error(n, scales, n_classes, B, c, correction=None, is_complete=False):
-    """Bound on the distance of any score from its exact value, for n records and features of these scales.
+def largest_rounding_error(n, domains, n_classes, B, c, correction=None, is_complete=False):
+    """Bound on the distance of any score from its exact value, for n records and features of these domains.
 
     Parameters
     ----------
     n : int
-    scales : iterable
+    domains : iterable
     n_classes : int or None
         None for a numeric target.
     B, c, correction
@@ -273,7 +273,7 @@ def largest_rounding_error(n, scales, n_classes, B, c, correction=None, is_compl
     is_complete : bool, default=False
         Whether numbers cannot be missing.
     """
-    kinds = {scale if isinstance(scale, Nominal) else None for scale in scales}
+    kinds = {domain if isinstance(domain, Nominal) else None for domain in domains}
     return max(rounding_error(n, _plan_of(kind, n, n_classes, B, c, correction, is_complete)) for kind in kinds)
 
 

@@ -18,14 +18,14 @@ from skdpmic.statistics.grids.partitions import equipartitions, range_axis
 from skdpmic.statistics.mic.denoise import expected_counts
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, continuous_grids
 from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 # --- Counts: raw data, not private ----------------------------------------------------------------------------
 
 
-def check_have_ranges(scales):
+def check_have_ranges(domains):
     """Raise unless all features are numeric: the parts of a table are equal parts of a range."""
-    if any(isinstance(scale, Nominal) for scale in scales):
+    if any(isinstance(domain, Nominal) for domain in domains):
         raise ValueError(f"mechanism must be {one_of(MECHANISMS)} with categories, got 'geometric'.")
 
 
@@ -76,7 +76,7 @@ class TableGrids:
         self._target_bounds = target_bounds
         self.shape = (n_parts, n_classes or n_parts)
 
-    def n_tables(self, scale):
+    def n_tables(self, domain):
         """Number of times each record is counted in the counts of a feature."""
         return 1
 

@@ -58,7 +58,7 @@ class _Scorer:
     def __init__(self, y, plan, random_bytes):
         self._y, self._plan, self._keys = y, plan, random_keys(len(y), random_bytes)
 
-    def score(self, x, scale):
+    def score(self, x, domain):
         """MICe of the variable `x` and the target, in [0, 1]."""
         return mic_e_of_ranks(ranks_in_y(x, self._y, *self._keys), self._plan, entropy_table(len(x)))
 

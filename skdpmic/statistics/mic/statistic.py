@@ -93,7 +93,7 @@ class MicRGrids(Measure):
     def rounding_error(self, shape):
         """The value in bits."""
         grids = self.n_classes, self.B, self.c, self.correction
-        return largest_rounding_error(shape.n_samples, shape.scales, *grids, shape.is_complete)
+        return largest_rounding_error(shape.n_samples, shape.domains, *grids, shape.is_complete)
 
     def null_law(self, n, n_labels):
         """The known distribution of scores of n records if a feature is independent of the target."""
@@ -139,7 +139,7 @@ class MicRTables:
 
     def check(self, shape):
         """Raise unless there are tables of all features."""
-        check_have_ranges(shape.scales)
+        check_have_ranges(shape.domains)
 
     def scorer_of_tables(self, n, scale):
         """The estimator of scores from tables of n records with noise of this scale; built from public numbers."""

@@ -16,7 +16,7 @@ from skdpmic.statistics.grids.partitions import equal_parts, parts_of_each
 from skdpmic.statistics.mtv import numpy_twins
 from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 _UNMERGED = 0.53  # chance variation of an unmerged table, relative to that of the best merge
 _CLEARLY = 1 - 2.0**-10  # a factor further from 1 than any rounding error
@@ -47,17 +47,17 @@ class _Counts:
     def __init__(self, family, units=1):
         self._family, self.units = family, units
 
-    def n_tables(self, scale):
+    def n_tables(self, domain):
         """Number of times each record is counted in the counts of a feature."""
         return 1
 
-    def count(self, x, scale, placed):
-        """Counts of the feature `x` with a placed target: a flat uint32 array; equal scales give equal lengths."""
-        if isinstance(scale, Nominal):
-            counts = np.zeros((1, self._family.n_columns * scale.n_parts), dtype=np.uint32)
-            add_placed(counts, placed, x[np.newaxis], scale.n_parts)
+    def count(self, x, domain, placed):
+        """Counts of the feature `x` with a placed target: a flat uint32 array; equal domains give equal lengths."""
+        if isinstance(domain, Nominal):
+            counts = np.zeros((1, self._family.n_columns * domain.n_parts), dtype=np.uint32)
+            add_placed(counts, placed, x[np.newaxis], domain.n_parts)
             return counts[0]
-        (table,) = self.tables([x], [scale], placed)
+        (table,) = self.tables([x], [domain], placed)
         return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
 
     def tables(self, X, bounds, placed):
@@ -80,10 +80,10 @@ class _Counts:
         """Scorer of counts of n records; its scores equal those from the records, bit for bit."""
         return counts_scorer(n, self._family, self.units)
 
-    def of_target(self, counts, scale):
+    def of_target(self, counts, domain):
         """Number of records in each column of the target, from the counts of a feature."""
         n_columns, n_cells = self._family.n_columns, self._family.n_columns * self._family.n_master
-        if isinstance(scale, Nominal):
+        if isinstance(domain, Nominal):
             return counts.reshape(n_columns, -1).sum(axis=1, dtype=np.int64)
         return counts[:n_cells].reshape(n_columns, -1).sum(axis=1, dtype=np.int64) + counts[n_cells:]
 
@@ -228,10 +228,10 @@ class CountsScorer:
         offset = self._by_chance(k, side.size) - self._coarsest + _OF_AN_ERROR * self._family.error_of(side)
         return np.where(k <= side.k_max, offset / self._family.normaliser(side, k), np.inf)
 
-    def score(self, counts, scale):
+    def score(self, counts, domain):
         """MTVr from the flat uint32 counts of a feature: the largest (TV - o) / nu of all grids, clipped to [0, 1]."""
-        if isinstance(scale, Nominal):
-            return self.of_cells(counts.astype(np.int64).reshape(self._shape[0], -1), scale.n_labels)
+        if isinstance(domain, Nominal):
+            return self.of_cells(counts.astype(np.int64).reshape(self._shape[0], -1), domain.n_labels)
         table, missing = counts[: self._n_cells].reshape(self._shape), counts[self._n_cells :]
         return float(self.of_tables(np.c_[table, missing][np.newaxis])[0])
 

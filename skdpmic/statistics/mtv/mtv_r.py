@@ -16,9 +16,8 @@ from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import numeric_family
 from skdpmic.statistics.mtv.margin import public_margin
-from skdpmic.table.axes import Knots, Range
-from skdpmic.table.nominal import Nominal
-from skdpmic.table.pair_of_columns import check_pair
+from skdpmic.table.domains import Knots, Nominal, Range
+from skdpmic.table.values import check_pair
 
 
 class _Target:
@@ -30,18 +29,18 @@ class _Target:
         self._scorer = grids.scorer(len(target))
         self.rounding_error = self._scorer.rounding_error
 
-    def score(self, x, scale):
+    def score(self, x, domain):
         """MTVr of the feature `x` and the target, in [0, 1]."""
-        return self._scorer.score(self._grids.count(x, scale, self._placed), scale)
+        return self._scorer.score(self._grids.count(x, domain, self._placed), domain)
 
-    def score_block(self, X, scales):
+    def score_block(self, X, domains):
         """The same for several features, as a list; numeric features are scored together."""
-        scores, are_numbers = {}, [j for j, scale in enumerate(scales) if not isinstance(scale, Nominal)]
+        scores, are_numbers = {}, [j for j, domain in enumerate(domains) if not isinstance(domain, Nominal)]
         if are_numbers:
-            numbers = X if len(are_numbers) == len(scales) else [X[j] for j in are_numbers]
-            tables = self._grids.tables(numbers, [scales[j] for j in are_numbers], self._placed)
+            numbers = X if len(are_numbers) == len(domains) else [X[j] for j in are_numbers]
+            tables = self._grids.tables(numbers, [domains[j] for j in are_numbers], self._placed)
             scores = dict(zip(are_numbers, self._scorer.of_tables(tables).tolist(), strict=True))
-        return [scores[j] if j in scores else self.score(X[j], scale) for j, scale in enumerate(scales)]
+        return [scores[j] if j in scores else self.score(X[j], domain) for j, domain in enumerate(domains)]
 
 
 class NumericTargetScorer(_Target):
@@ -145,18 +144,18 @@ def mtv_r(
     True
     """
     x, y = check_pair(x, y)
-    x_bounds, y_axis = _check_bounds(bounds)
+    x_bounds, y_domain = _check_bounds(bounds)
     B = grid_size(B, len(x))
     check_c(c)
     family = numeric_family(B, c)
     if target_shares is not None:
         family = public_margin(check_n_shares(target_shares, None), family.n_columns).of(family)
-    target = NumericTargetScorer(y_axis.place(y), y_axis.scale, family)
+    target = NumericTargetScorer(y_domain.encode(y), y_domain.encoded, family)
     return target.score(x, x_bounds)
 
 
 def _check_bounds(bounds):
-    """The range of x, and the axis of y, which may have a cut."""
+    """The range of x, and the domain of y, which may have a cut."""
     try:
         x_bounds, (lower, cut, upper) = bounds
     except (TypeError, ValueError):

@@ -14,7 +14,7 @@ import numpy as np
 from skdpmic.statistics.grids.partitions import parts_of_each
 from skdpmic.statistics.mtv.counts import Placed, add_placed
 from skdpmic.statistics.mtv.family import UNITS, evenness
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 _PARTS = 48  # equal parts of a feature's range
 _STRATA = (2, 3, 4, 6, 8, 12)  # numbers of strata of one feature; each divides _PARTS
@@ -60,15 +60,15 @@ class PairCounts:
         Counts of one feature.
     n_columns : int
         Number of columns of the target.
-    scale : pair of floats or Nominal
+    domain : pair of floats or Nominal
         Scale of the given feature.
     """
 
-    def __init__(self, of_target, n_columns, scale):
-        self._of_target, self._n_columns, self.scale = of_target, n_columns, scale
+    def __init__(self, of_target, n_columns, domain):
+        self._of_target, self._n_columns, self.domain = of_target, n_columns, domain
         self.units = of_target.units
 
-    def n_tables(self, scale):
+    def n_tables(self, domain):
         """Number of times each record is counted in the counts of a feature."""
         return 1
 
@@ -77,18 +77,18 @@ class PairCounts:
         placed = self._of_target.place(y, weights)
         if given is None:  # there are no records
             return placed
-        parts = placed.columns * np.uint32(_n_parts(self.scale)) + _part_of_each([given], [self.scale])[0]
+        parts = placed.columns * np.uint32(_n_parts(self.domain)) + _part_of_each([given], [self.domain])[0]
         return Placed(parts, placed.weights)
 
-    def count(self, x, scale, placed):
-        """Counts of the feature `x` with placed records: a flat uint32 array; equal scales give equal lengths."""
-        return self.tables([x], [scale], placed).ravel()
+    def count(self, x, domain, placed):
+        """Counts of the feature `x` with placed records: a flat uint32 array; equal domains give equal lengths."""
+        return self.tables([x], [domain], placed).ravel()
 
-    def tables(self, X, scales, placed):
+    def tables(self, X, domains, placed):
         """Counts of several features of the same kind: uint32 (n_features, n_columns, n_given, n_parts)."""
-        n_parts, n_given = _n_parts(scales[0]), _n_parts(self.scale)
+        n_parts, n_given = _n_parts(domains[0]), _n_parts(self.domain)
         counts = np.zeros((len(X), self._n_columns * n_given * n_parts), dtype=np.uint32)
-        add_placed(counts, placed, _part_of_each(X, scales), n_parts)
+        add_placed(counts, placed, _part_of_each(X, domains), n_parts)
         return counts.reshape(len(X), self._n_columns, n_given, n_parts)
 
 
@@ -105,17 +105,17 @@ class PairScorer:
     def __init__(self, scorers, grids):
         self._scorers, self._grids = scorers, grids
 
-    def score(self, counts, scale):
+    def score(self, counts, domain):
         """The joint score from the flat uint32 counts of a feature."""
-        return self.of_tables(counts.reshape(1, -1, _n_parts(self._grids.scale), _n_parts(scale)), scale)[0]
+        return self.of_tables(counts.reshape(1, -1, _n_parts(self._grids.domain), _n_parts(domain)), domain)[0]
 
-    def of_tables(self, tables, scale):
+    def of_tables(self, tables, domain):
         """Joint scores of features of one kind from their tables: each family's maximum over its grids, averaged.
 
         Parameters
         ----------
         tables : uint32 ndarray of shape (n_features, n_columns, n_given, n_parts)
-        scale : pair of floats or Nominal
+        domain : pair of floats or Nominal
             Scale of these features.
 
         Returns
@@ -124,11 +124,14 @@ class PairScorer:
             Scores in [0, 1].
         """
         largest = np.zeros((len(self._scorers), len(tables)))
-        for here, there, of_both in ((scale, self._grids.scale, tables), (self._grids.scale, scale, _turned(tables))):
+        for here, there, of_both in (
+            (domain, self._grids.domain, tables),
+            (self._grids.domain, domain, _turned(tables)),
+        ):
             for rows in _in_rows(of_both, here, there):
                 largest = np.maximum(largest, [scorer.of_rows(rows) for scorer in self._scorers])
         for f, table in enumerate(tables.astype(np.int64)):
-            for cells, n_labels in _in_cells(table, (self._grids.scale, scale)):
+            for cells, n_labels in _in_cells(table, (self._grids.domain, domain)):
                 of_cells = [scorer.of_cells(cells.reshape(len(table), -1), n_labels) for scorer in self._scorers]
                 largest[:, f] = np.maximum(largest[:, f], of_cells)
         return [fsum(of_each) / len(of_each) for of_each in largest.T]  # fsum rounds once: docs/theory/joint.md
@@ -153,34 +156,34 @@ class PairTargetScorer:
         self._grids, self._scorer = grids, PairScorer(scorers, grids)
         self._placed = grids.place(target, weights, given)
 
-    def score(self, x, scale):
+    def score(self, x, domain):
         """The joint score of the feature `x`."""
-        return self.score_block([x], [scale])[0]
+        return self.score_block([x], [domain])[0]
 
-    def score_block(self, X, scales):
+    def score_block(self, X, domains):
         """The same for several features, as a list; numeric features are scored together."""
-        scores, numbers = {}, [j for j, scale in enumerate(scales) if not isinstance(scale, Nominal)]
-        for block in [numbers, *([j] for j in range(len(scales)) if j not in set(numbers))]:
+        scores, numbers = {}, [j for j, domain in enumerate(domains) if not isinstance(domain, Nominal)]
+        for block in [numbers, *([j] for j in range(len(domains)) if j not in set(numbers))]:
             if block:
-                of_block = [scales[j] for j in block]
+                of_block = [domains[j] for j in block]
                 tables = self._grids.tables([X[j] for j in block], of_block, self._placed)
                 scores |= zip(block, self._scorer.of_tables(tables, of_block[0]), strict=True)
-        return [scores[j] for j in range(len(scales))]
+        return [scores[j] for j in range(len(domains))]
 
 
 # --- Parts and strata -----------------------------------------------------------------------------------------------
 
 
-def _n_parts(scale):
+def _n_parts(domain):
     """Number of parts of a feature, including those for missing values and other labels."""
-    return min(scale.n_parts, _MOST_LABELS) if isinstance(scale, Nominal) else _PARTS + 1
+    return min(domain.n_parts, _MOST_LABELS) if isinstance(domain, Nominal) else _PARTS + 1
 
 
-def _part_of_each(X, scales):
+def _part_of_each(X, domains):
     """The part of each value, with missing values in the last part: uint32 (n_features, n_samples)."""
-    if not isinstance(scales[0], Nominal):
-        return parts_of_each(X, scales, _PARTS)[0].astype(np.uint32)
-    n_parts = [scale.n_parts for scale in scales]
+    if not isinstance(domains[0], Nominal):
+        return parts_of_each(X, domains, _PARTS)[0].astype(np.uint32)
+    n_parts = [domain.n_parts for domain in domains]
     return np.array([x if n <= _MOST_LABELS else x * _MOST_LABELS // n for x, n in zip(X, n_parts, strict=True)])
 
 
@@ -218,17 +221,17 @@ def _row(tables):
     return rows.reshape(*tables.shape[:2], -1)
 
 
-def _in_cells(table, scales):
+def _in_cells(table, domains):
     """Unmerged cells of a table (n_columns, n_given, n_parts) with labels on an axis, and their possible number."""
-    axes = [axis for axis, scale in enumerate(scales, 1) if isinstance(scale, Nominal)]
+    axes = [axis for axis, domain in enumerate(domains, 1) if isinstance(domain, Nominal)]
     for axis in axes:
-        yield table.sum(axis=3 - axis), _n_labels(scales[axis - 1])
+        yield table.sum(axis=3 - axis), _n_labels(domains[axis - 1])
     if len(axes) == 2:
-        yield table, _n_labels(scales[0]) * _n_labels(scales[1])
+        yield table, _n_labels(domains[0]) * _n_labels(domains[1])
         return
     for axis, n_strata in product(axes, _COARSE):
-        yield _cut(table, n_strata, axis=3 - axis), _n_labels(scales[axis - 1]) * n_strata
+        yield _cut(table, n_strata, axis=3 - axis), _n_labels(domains[axis - 1]) * n_strata
 
 
-def _n_labels(scale):
-    return min(scale.n_labels, _MOST_LABELS)
+def _n_labels(domain):
+    return min(domain.n_labels, _MOST_LABELS)

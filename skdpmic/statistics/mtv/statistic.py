@@ -17,8 +17,8 @@ from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs
 from skdpmic.statistics.null_laws.laws import BoundedLaw
-from skdpmic.table.axes import Knots
-from skdpmic.table.weights import USUAL_MEAN, WEIGHT_UNITS
+from skdpmic.table.domains import Knots
+from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/known_margin.md
 
@@ -171,21 +171,21 @@ class MtvRGrids(Measure):
         """The function that scores features against a target."""
         if self.n_classes is not None:
             return ClassTargetScorer(target.values, self._family, target.weights, self.units)
-        values, bounds = self._on_its_axis(target)
+        values, bounds = self._encoded(target)
         return NumericTargetScorer(values, bounds, self._family, target.weights, self.units)
 
-    def scorer_beside(self, target, column, scale):
-        """Joint scorer of features and a given feature, with its column and scale, against a target."""
-        values, bounds = (target.values, None) if self.n_classes else self._on_its_axis(target)
-        grids = self.pair_counts(bounds, scale)
+    def scorer_beside(self, target, column, domain):
+        """Joint scorer of features and a given feature, with its column and domain, against a target."""
+        values, bounds = (target.values, None) if self.n_classes else self._encoded(target)
+        grids = self.pair_counts(bounds, domain)
         return PairTargetScorer(grids, self._scorers_of_pairs(len(values)), values, target.weights, column)
 
-    def _on_its_axis(self, target):
+    def _encoded(self, target):
         """Values and range of a numeric target, rescaled so that a learnt cut is in the middle."""
         if self.margin is None or self.margin.knots is None:
             return target.values, target.bounds
-        axis = Knots(self.margin.knots)
-        return axis.place(target.values), axis.scale
+        domain = Knots(self.margin.knots)
+        return domain.encode(target.values), domain.encoded
 
     def counts(self, target_bounds):
         """Counts of features with the target, and scores from them."""
@@ -197,9 +197,9 @@ class MtvRGrids(Measure):
         """Scorer of counts of n records."""
         return counts_scorer(n, self._family, self.units)
 
-    def pair_counts(self, target_bounds, scale):
-        """Joint counts of features and a given feature of this scale."""
-        return PairCounts(self.counts(target_bounds), self._family.n_columns, scale)
+    def pair_counts(self, target_bounds, domain):
+        """Joint counts of features and a given feature of this domain."""
+        return PairCounts(self.counts(target_bounds), self._family.n_columns, domain)
 
     def scorer_of_pair_counts(self, counts, n):
         """Joint scorer of counts of n records."""

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skdpmic._utils.arguments import check_whole, is_auto
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class NullModel:
     @classmethod
     def of_shape(cls, measure, shape, is_untied=False):
         """The model from a measure and the public numbers of a table."""
-        n_labels = [scale.n_labels if isinstance(scale, Nominal) else 0 for scale in shape.scales]
+        n_labels = [domain.n_labels if isinstance(domain, Nominal) else 0 for domain in shape.domains]
         is_untied = np.broadcast_to(is_untied, len(n_labels))
         return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels), is_untied)
 

@@ -20,7 +20,7 @@ from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ class _Scorer:
     def __init__(self, score, ranks_of, target_ranks):
         self._score, self._ranks_of, self._target_ranks = score, ranks_of, target_ranks
 
-    def score(self, x, scale):
+    def score(self, x, domain):
         """The score of the feature `x`, in [0, 1]."""
-        return self._score(self._ranks_of(in_order(x, scale)), self._target_ranks)
+        return self._score(self._ranks_of(in_order(x, domain)), self._target_ranks)
 
 
 class _ScorerOfStrictRanks:
@@ -138,25 +138,25 @@ class _ScorerOfStrictRanks:
     def __init__(self, score, keys, target_ranks):
         self._score, self._keys, self._target_ranks = score, keys, target_ranks
 
-    def score(self, x, scale):
+    def score(self, x, domain):
         """The score of the feature `x`, if it is the only one."""
-        return self.score_numbered(x, scale, 0)
+        return self.score_numbered(x, domain, 0)
 
-    def score_numbered(self, x, scale, number):
+    def score_numbered(self, x, domain, number):
         """The score of the feature `x`, in [0, 1]; its number determines the order of its ties."""
-        return self._score(ranks.strict_ranks(in_order(x, scale), self._keys, number), self._target_ranks)
+        return self._score(ranks.strict_ranks(in_order(x, domain), self._keys, number), self._target_ranks)
 
 
-def in_order(x, scale):
+def in_order(x, domain):
     """The column `x` as ordered numbers: missing values first, then labels in their order, then other labels."""
     values = np.asarray(x, dtype=np.float64)
-    if isinstance(scale, Nominal):
-        values = np.where(x == scale.n_labels + 1, np.nan, values)
+    if isinstance(domain, Nominal):
+        values = np.where(x == domain.n_labels + 1, np.nan, values)
     return np.where(np.isnan(values), -np.inf, values)  # missing values share a rank
 
 
-def _is_untied(x, scale):
-    return len(np.unique(in_order(x, scale))) == len(x)
+def _is_untied(x, domain):
+    return len(np.unique(in_order(x, domain))) == len(x)
 
 
 class Kendall(_OfMidRanks):

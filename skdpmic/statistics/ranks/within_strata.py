@@ -102,7 +102,7 @@ class _Scorer:
     def __init__(self, score, target):
         self._score, self._target = score, target
 
-    def score(self, x, scale):
+    def score(self, x, domain):
         """(score + 1) / 2, without rounding, in [0, 1]."""
         return (self._score(x, self._target.values, self._target.strata) + 1) / 2
 

@@ -5,7 +5,7 @@ import pytest
 
 from skdpmic._utils.little_work import only_kernels
 from skdpmic.statistics.mic.mic_r import _VALUES_AT_ONCE, ClassTargetScorer, NumericTargetScorer
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 UNIT = (0.0, 1.0)
 
@@ -38,11 +38,11 @@ def test_features_that_are_scored_together_score_as_alone(n, B, c, correction):
             assert target.score_block(X[12:13], [UNIT]) == alone[12:13]
 
 
-def test_features_of_several_scales_score_as_alone():
+def test_features_of_several_domains_score_as_alone():
     rng = np.random.default_rng(0)
-    X, scales = (
+    X, domains = (
         [*rng.random((3, 100)), rng.integers(5, size=100).astype(np.uint32)],
         [UNIT, (0.0, 2.0), UNIT, Nominal(3)],
     )
     for target in targets(100, rng, 24.0, 3.0, "miller-madow"):
-        assert target.score_block(X, scales) == [target.score(x, scale) for x, scale in zip(X, scales, strict=True)]
+        assert target.score_block(X, domains) == [target.score(x, domain) for x, domain in zip(X, domains, strict=True)]

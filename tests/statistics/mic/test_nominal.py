@@ -10,10 +10,11 @@ import pytest
 
 from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids, nominal_plan
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.label_tables import degrees_in_two, labels_in_two
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, largest_rounding_error
 from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
-from skdpmic.table.nominal import Nominal, groupings_of_classes, groupings_of_labels
+from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.naive import (
     naive_groupings_of_classes,
@@ -77,7 +78,7 @@ def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels,
 @each("correction", CORRECTIONS)
 def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n_labels, n, correction):
     codes, y = codes_and_target(kind, n_labels, n)
-    scale, B, c = Nominal(n_labels), 33.7, 3.3
+    domain, B, c = Nominal(n_labels), 33.7, 3.3
     five, three = (y * 5).astype(int), (y * 3).astype(int)
     for grids, target, whole in [
         (ContinuousGrids(UNIT, B, c, correction), y, NumericTargetScorer(y, UNIT, B, c, correction=correction)),
@@ -85,10 +86,10 @@ def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n_labels, n
         (DiscreteGrids(3, B, c, correction), three, ClassTargetScorer(three, 3, B, c, correction)),
     ]:
         pieces = np.array_split(np.random.default_rng(0).permutation(n), 3)
-        counts = sum(grids.count(codes[rows], scale, grids.place(target[rows])) for rows in pieces)
+        counts = sum(grids.count(codes[rows], domain, grids.place(target[rows])) for rows in pieces)
         assert counts.dtype == np.uint32
-        assert counts.sum() == n * grids.n_tables(scale)
-        assert GridScorer(grids, n).score(counts, scale) == whole.score(codes, scale)
+        assert counts.sum() == n * grids.n_tables(domain)
+        assert GridScorer(grids, n).score(counts, domain) == whole.score(codes, domain)
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 30])
@@ -241,8 +242,8 @@ def _g(count):
 def test_the_rounding_error_is_that_of_the_largest_table_of_all_features():
     n, B, c = 10**6, 40.0, 2.0
 
-    def error(*scales, n_classes=None):
-        return Fraction(largest_rounding_error(n, scales, n_classes, B, c, "miller-madow"))
+    def error(*domains, n_classes=None):
+        return Fraction(largest_rounding_error(n, domains, n_classes, B, c, "miller-madow"))
 
     for n_classes in (None, 4):
         few, many = (error(Nominal(n_labels), n_classes=n_classes) for n_labels in (2, 1000))

@@ -18,7 +18,7 @@ from skdpmic.statistics.mtv.longest_path import (
 )
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.mtv.naive_mtv_r import (
@@ -246,7 +246,7 @@ def test_a_block_of_features_has_the_scores_of_each_alone(seed, target):
         rng.integers(0, 4, n).astype(np.uint32),
         np.array([np.inf, -np.inf] * (n // 2)),
     ]
-    scales = [(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 2.0), (0.0, 1.0), (-3.0, 5.0), Nominal(3), (0.0, 1.0)]
+    domains = [(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 2.0), (0.0, 1.0), (-3.0, 5.0), Nominal(3), (0.0, 1.0)]
     n_classes = {"classes": 2, "five classes": 5}.get(target)
     measure = statistic_named("mtv_r", None).measure(20.0, 2.0, n, 1.0, n_classes)
     if target == "known shares":
@@ -254,10 +254,10 @@ def test_a_block_of_features_has_the_scores_of_each_alone(seed, target):
     numbers = NumericTarget(rng.random(n), (0.0, 1.0))
     y = numbers if n_classes is None else ClassTarget(np.arange(n) % n_classes, n_classes)
     scorer = measure.scorer(y, None)
-    alone = [scorer.score(*feature) for feature in zip(columns, scales, strict=True)]
-    assert scorer.score_block(columns, scales) == alone
-    assert scorer.score_block(columns[::-1], scales[::-1]) == alone[::-1]
-    assert scorer.score_block(columns[6:7], scales[6:7]) == alone[6:7]
+    alone = [scorer.score(*feature) for feature in zip(columns, domains, strict=True)]
+    assert scorer.score_block(columns, domains) == alone
+    assert scorer.score_block(columns[::-1], domains[::-1]) == alone[::-1]
+    assert scorer.score_block(columns[6:7], domains[6:7]) == alone[6:7]
 
 
 def test_lengths_are_exact_up_to_the_most_records():

@@ -6,7 +6,7 @@ import pytest
 from skdpmic._utils.little_work import Allowance, only_kernels
 from skdpmic.statistics.grids.partitions import locate_each
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.grids.test_partitions import (  # noqa: F401
@@ -55,10 +55,10 @@ def test_scores_are_those_of_the_kernels_bit_for_bit(n_classes, n, margin, is_we
     y = ClassTarget(np.arange(n) % n_classes, n_classes) if n_classes else NumericTarget(rng.random(n), (0.0, 1.0))
     if is_weighted:
         measure, y = measure.of_weights(), y._replace(weights=rng.integers(0, 257, n).astype(np.uint32))
-    columns, scales = table_of(n, rng)
-    in_numpy = measure.scorer(y, None).score_block(columns, scales)
+    columns, domains = table_of(n, rng)
+    in_numpy = measure.scorer(y, None).score_block(columns, domains)
     with only_kernels():
-        assert measure.scorer(y, None).score_block(columns, scales) == in_numpy
+        assert measure.scorer(y, None).score_block(columns, domains) == in_numpy
     assert n < 3000 or len(set(in_numpy)) > 2
 
 

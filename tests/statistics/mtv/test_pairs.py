@@ -15,7 +15,7 @@ from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 
@@ -28,7 +28,7 @@ FAMILIES = {
     "three known classes": class_family(8, 1, 3).knowing((1, 2, 3), (UNITS // 4, UNITS // 4, UNITS // 2)),
     "two known classes": class_family(8, 1, 2).knowing((1, 2), (UNITS // 8, UNITS - UNITS // 8)),
 }
-SCALES = {"numbers": UNIT, "two labels": Nominal(2), "three labels": Nominal(3), "forty labels": Nominal(40)}
+DOMAINS = {"numbers": UNIT, "two labels": Nominal(2), "three labels": Nominal(3), "forty labels": Nominal(40)}
 
 
 def measure(n, n_classes=None):
@@ -37,14 +37,14 @@ def measure(n, n_classes=None):
     return plain.knowing([1 / (n_classes or 2)] * (n_classes or 2)) if (n_classes or 2) < 5 else plain
 
 
-def column(scale, n, rng, missing=0.1):
-    if isinstance(scale, Nominal):
-        return rng.integers(scale.n_parts, size=n).astype(np.uint32)
+def column(domain, n, rng, missing=0.1):
+    if isinstance(domain, Nominal):
+        return rng.integers(domain.n_parts, size=n).astype(np.uint32)
     return np.where(rng.random(n) < missing, np.nan, rng.random(n))
 
 
-def joint(target, x, s, scale=UNIT, of_s=UNIT):
-    return measure(len(x), target.n_classes).scorer_beside(target, s, of_s).score(x, scale)
+def joint(target, x, s, domain=UNIT, of_s=UNIT):
+    return measure(len(x), target.n_classes).scorer_beside(target, s, of_s).score(x, domain)
 
 
 # --- The definition -------------------------------------------------------------------------------------------------
@@ -61,15 +61,15 @@ def few_parts(monkeypatch):
     monkeypatch.setattr(pairs, "_MOST_STRATA", 6)
 
 
-def parts_of(values, scale):
+def parts_of(values, domain):
     """The part of each value, and how many there are."""
-    if isinstance(scale, Nominal):
-        n = min(scale.n_parts, 12)
-        return (values.astype(int) * n // scale.n_parts if scale.n_parts > 12 else values.astype(int)), n
+    if isinstance(domain, Nominal):
+        n = min(domain.n_parts, 12)
+        return (values.astype(int) * n // domain.n_parts if domain.n_parts > 12 else values.astype(int)), n
     return np.where(np.isnan(values), 4, np.minimum(np.nan_to_num(values) * 4, 3)).astype(int), 5
 
 
-def rows_of(merged, strata, own, scale):
+def rows_of(merged, strata, own, domain):
     """The places of records in each row of parts: stratum after stratum, each other one backwards.
 
     Labels are merged only whatever the other feature is.
@@ -77,7 +77,7 @@ def rows_of(merged, strata, own, scale):
     (part, n_parts), (stratum, n_strata) = merged, strata
     if isinstance(own, Nominal):
         ways = [(np.zeros_like(stratum), 1)]
-    elif isinstance(scale, Nominal):
+    elif isinstance(domain, Nominal):
         ways = [(np.zeros_like(stratum), 1)] + ([(stratum, n_strata)] if n_strata <= 6 else [])
     else:
         ways = [(np.where(stratum == 4, 2, stratum // 2), 3)]
@@ -86,9 +86,9 @@ def rows_of(merged, strata, own, scale):
         yield of_way * n_parts + place, n * n_parts
 
 
-def cells_of(codes, scales):
+def cells_of(codes, domains):
     """The cell of each record, and how many are expected, for all grids with all cells apart."""
-    labels = [min(scale.n_labels, 12) if isinstance(scale, Nominal) else None for scale in scales]
+    labels = [min(domain.n_labels, 12) if isinstance(domain, Nominal) else None for domain in domains]
     for (code, _), n_labels in zip(codes, labels, strict=True):
         if n_labels:
             yield code, n_labels
@@ -121,14 +121,14 @@ def scorers_of(family, n):
     return [CountsScorer(n, each) for each in families_of(family)]
 
 
-def readable_score(family, y, x, s, scale, of_s):
+def readable_score(family, y, x, s, domain, of_s):
     """The mean over classes, of three or more; else the largest of all."""
     families = families_of(family)
-    return sum(largest_of_all_grids(each, y, x, s, scale, of_s) for each in families) / len(families)
+    return sum(largest_of_all_grids(each, y, x, s, domain, of_s) for each in families) / len(families)
 
 
-def largest_of_all_grids(family, y, x, s, scale, of_s):
-    n, codes = len(y), (parts_of(x, scale), parts_of(s, of_s))
+def largest_of_all_grids(family, y, x, s, domain, of_s):
+    n, codes = len(y), (parts_of(x, domain), parts_of(s, of_s))
     scorer, best = CountsScorer(n, family), Fraction(0)
     for side in family.sides:
         group = np.array(side.groups)[y]
@@ -138,7 +138,7 @@ def largest_of_all_grids(family, y, x, s, scale, of_s):
             np.add.at(table, (group, place), 1)
             return table
 
-        for merged, strata, own, other in ((0, 1, scale, of_s), (1, 0, of_s, scale)):
+        for merged, strata, own, other in ((0, 1, domain, of_s), (1, 0, of_s, domain)):
             for place, n_places in rows_of(codes[merged], codes[strata], own, other):
                 table = counted(place, n_places)
                 for k in range(2, side.k_max + 1):
@@ -147,8 +147,8 @@ def largest_of_all_grids(family, y, x, s, scale, of_s):
                         cells = np.add.reduceat(table, [0, *cuts], axis=1)
                         value = distance(cells, side, n) / (2 * n) / Fraction(nu) - Fraction(offset)
                         best = max(best, value)
-        if isinstance(scale, Nominal) or isinstance(of_s, Nominal):
-            for cell, n_labels in cells_of(codes, (scale, of_s)):
+        if isinstance(domain, Nominal) or isinstance(of_s, Nominal):
+            for cell, n_labels in cells_of(codes, (domain, of_s)):
                 cells = counted(cell, cell.max() + 1)
                 nu = Fraction(float(family.normaliser(side, cells.shape[1])))
                 value = distance(cells, side, n) / (2 * n) / nu
@@ -157,16 +157,16 @@ def largest_of_all_grids(family, y, x, s, scale, of_s):
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-@each("scale", SCALES.values())
+@each("domain", DOMAINS.values())
 @each("of_s", [UNIT, Nominal(3), Nominal(40)])
-def test_joint_scores_are_those_of_the_definition(family, scale, of_s, few_parts):
+def test_joint_scores_are_those_of_the_definition(family, domain, of_s, few_parts):
     rng = np.random.default_rng(1)
     for n in (5, 30):
-        y, x, s = rng.integers(family.n_columns, size=n), column(scale, n, rng), column(of_s, n, rng)
+        y, x, s = rng.integers(family.n_columns, size=n), column(domain, n, rng), column(of_s, n, rng)
         grids = PairCounts(_Placer(), family.n_columns, of_s)
-        counts = grids.count(x, scale, grids.place(y, None, s))
-        score = PairScorer(scorers_of(family, n), grids).score(counts, scale)
-        assert abs(Fraction(score) - readable_score(family, y, x, s, scale, of_s)) <= Fraction(ROUNDING_ERROR)
+        counts = grids.count(x, domain, grids.place(y, None, s))
+        score = PairScorer(scorers_of(family, n), grids).score(counts, domain)
+        assert abs(Fraction(score) - readable_score(family, y, x, s, domain, of_s)) <= Fraction(ROUNDING_ERROR)
 
 
 class _Placer:
@@ -183,9 +183,9 @@ class _Placer:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-@each("scale", [UNIT, Nominal(3)])
+@each("domain", [UNIT, Nominal(3)])
 @each("of_s", [UNIT, Nominal(3)])
-def test_no_climb_gets_above_the_sensitivity(family, scale, of_s):
+def test_no_climb_gets_above_the_sensitivity(family, domain, of_s):
     n, rng, largest = 12, np.random.default_rng(3), 0.0
     grids = PairCounts(_Placer(), family.n_columns, of_s)
     scorer = PairScorer(scorers_of(family, n), grids)
@@ -193,12 +193,12 @@ def test_no_climb_gets_above_the_sensitivity(family, scale, of_s):
 
     def record(m=1):
         few = np.array([0.1, 0.4, 0.6, 0.9, np.nan])
-        parts = [few[rng.integers(5, size=m)] if at is UNIT else column(at, m, rng) for at in (scale, of_s)]
+        parts = [few[rng.integers(5, size=m)] if at is UNIT else column(at, m, rng) for at in (domain, of_s)]
         return [rng.integers(family.n_columns, size=m), *parts]
 
     def score(records):
         y, x, s = records
-        return scorer.score(grids.count(x, scale, grids.place(y, None, s)), scale)
+        return scorer.score(grids.count(x, domain, grids.place(y, None, s)), domain)
 
     for _ in range(25):
         records = record(n)
@@ -266,8 +266,8 @@ def test_copies_add_nothing_and_junk_adds_no_more():
         "150 labels": (rng.integers(150, size=4000).astype(np.uint32), Nominal(150)),
         "a rare label": ((rng.random(4000) < 0.005).astype(np.uint32), Nominal(2)),
     }
-    for name, (values, scale) in junk.items():
-        assert joint(y, values, X[0], scale) < adds - 0.02, name
+    for name, (values, domain) in junk.items():
+        assert joint(y, values, X[0], domain) < adds - 0.02, name
 
 
 @each("n_classes", [3, 6])
@@ -281,12 +281,12 @@ def test_what_tells_of_other_classes_counts_where_one_is_told_for_sure(n_classes
     assert max(joint(target, x, X[0]) for x in (1 - X[0], X[2], X[3])) < alone + 0.02
 
 
-@each("scale", SCALES.values())
-@each("of_s", SCALES.values())
-def test_it_does_not_matter_which_of_the_two_is_given(scale, of_s):
+@each("domain", DOMAINS.values())
+@each("of_s", DOMAINS.values())
+def test_it_does_not_matter_which_of_the_two_is_given(domain, of_s):
     rng = np.random.default_rng(5)
-    x, s, target = column(scale, 300, rng), column(of_s, 300, rng), ClassTarget(rng.integers(2, size=300), 2)
-    assert joint(target, x, s, scale, of_s) == pytest.approx(joint(target, s, x, of_s, scale), abs=2 * ROUNDING_ERROR)
+    x, s, target = column(domain, 300, rng), column(of_s, 300, rng), ClassTarget(rng.integers(2, size=300), 2)
+    assert joint(target, x, s, domain, of_s) == pytest.approx(joint(target, s, x, of_s, domain), abs=2 * ROUNDING_ERROR)
 
 
 # --- Counts ---------------------------------------------------------------------------------------------------------
@@ -297,18 +297,18 @@ def test_scores_of_a_block_and_of_counts_that_were_added_up_are_those_of_records
     X, rng = sample(500)
     y = NumericTarget(X[0] * X[1], UNIT) if n_classes is None else ClassTarget(rng.integers(3, size=500), 3)
     columns = [*X[2:], (5 * X[1]).astype(np.uint32), np.where(X[0] < 0.1, np.nan, X[1])]
-    scales = [*[UNIT] * 4, Nominal(5), UNIT]
+    domains = [*[UNIT] * 4, Nominal(5), UNIT]
     of = measure(500, n_classes)
     for given, at in ((X[0], UNIT), ((4 * X[0]).astype(np.uint32), Nominal(4))):
         scorer = of.scorer_beside(y, given, at)
-        expected = [scorer.score(x, scale) for x, scale in zip(columns, scales, strict=True)]
-        assert scorer.score_block(columns, scales) == expected
+        expected = [scorer.score(x, domain) for x, domain in zip(columns, domains, strict=True)]
+        assert scorer.score_block(columns, domains) == expected
         grids = of.pair_counts(UNIT if n_classes is None else None, at)
         pieces = [slice(0, 3), slice(3, 300), slice(300, 500)]
         of_counts = of.scorer_of_pair_counts(grids, 500)
-        for x, scale, score in zip(columns, scales, expected, strict=True):
-            counts = sum(grids.count(x[p], scale, grids.place(y.values[p], None, given[p])) for p in pieces)
-            assert of_counts.score(counts, scale) == score
+        for x, domain, score in zip(columns, domains, expected, strict=True):
+            counts = sum(grids.count(x[p], domain, grids.place(y.values[p], None, given[p])) for p in pieces)
+            assert of_counts.score(counts, domain) == score
 
 
 def test_records_of_the_largest_weight_score_as_without_weights():

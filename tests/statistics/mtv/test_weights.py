@@ -17,7 +17,7 @@ from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, num
 from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, shares_interval
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.statistics.mtv.test_sensitivity import any_joined
 

@@ -16,7 +16,7 @@ from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.null_laws.tails import log_division_tail
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget
 from tests.folding import each
 from tests.privacy.laws import discrete_laplace_cdf

@@ -1,4 +1,4 @@
-"""The published algorithms fail audits that the package's releases, and corrected versions of theirs, pass.
+"""Priv-PC and the sparse vector of SVT-PC fail audits that `PrivatePC` passes.
 
 An algorithm claims an epsilon with each graph that it publishes, at a delta of 1e-3. So an event may say how much was
 claimed: of outcomes with a claim of at most c, no set may violate (c, delta).
@@ -7,25 +7,66 @@ claimed: of outcomes with a claim of at most c, no set may violate (c, delta).
 import math
 from collections import Counter
 from functools import partial
-from itertools import pairwise, product
+from itertools import combinations, product
 
+import networkx
 import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.published_pc import reconciled
-from benchmarks.published_pc.corrected_sieve import CorrectedSieve, conditional_kendall
-from benchmarks.published_pc.em_pc import chances, most_independent, parted_with
-from benchmarks.published_pc.loop import DELTA, advanced_composition
-from benchmarks.published_pc.sieve_and_examine import LOWER, Scales, SieveAndExamine, priv_pc
-from benchmarks.published_pc.statistics import Records, assumed_sensitivity, g_statistic, kendall_p_value
+from benchmarks.causal.graph_measures import cpdag_of
+from benchmarks.published_pc.loop import DELTA, advanced_composition, directed, skeleton
+from benchmarks.published_pc.sieve_and_examine import SieveAndExamine, priv_pc
+from benchmarks.published_pc.statistics import (
+    Records,
+    assumed_sensitivity,
+    g_statistic,
+    kendall_p_value,
+    kendall_z,
+)
 from benchmarks.published_pc.svt_pc import SparseVector, scales
-from benchmarks.tests.published_pc.laws import hockey_stick, law_of_em_step, law_of_parting, log_chance_of_answers
 from skdpmic.causal import PrivatePC
 from skdpmic.statistics.mic.sensitivity import mi_sensitivity
-from tests.privacy.auditing import largest_log_ratio, privacy_loss_at_least
+from tests.folding import each
+from tests.privacy.auditing import privacy_loss_at_least
 
 N, ALPHA = 100_000, 1e-2
+
+
+# --- What they test with ----------------------------------------------------------------------------------------------
+
+
+def concordance(x, y):
+    return sum(np.sign(x[a] - x[b]) * np.sign(y[a] - y[b]) for a, b in combinations(range(len(x)), 2))
+
+
+@pytest.mark.parametrize("given", [(), (2,), (2, 3)])
+def test_z_of_kendall_is_that_of_definition_6(given):
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(size, size=60) for size in (3, 4, 2, 2)])
+    codes[:, 1] = np.where(rng.random(60) < 0.5, codes[:, 0], codes[:, 1])
+    codes[codes[:, 2] + codes[:, 3] == 0, 0] = 1  # a stratum in which a column is constant
+    weights, taus = [], []
+    for labels in {tuple(row) for row in codes[:, list(given)]}:
+        x, y = codes[(codes[:, list(given)] == labels).all(axis=1), :2].T
+        if (n := len(x)) > 2 and len(set(x)) > 1 and len(set(y)) > 1:
+            weights.append(9 * n * (n - 1) / (4 * n + 10))
+            taus.append(concordance(x, y) / (n * (n - 1) / 2))
+    records = Records(*np.unique(codes, axis=0, return_counts=True), (3, 4, 2, 2))
+    assert kendall_z(records.table(0, 1, given)) == pytest.approx(np.dot(weights, taus) / math.sqrt(sum(weights)))
+
+
+@each("seed", range(20))
+def test_with_an_oracle_the_loop_finds_the_graph(seed):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(6)
+    dag = np.triu(rng.random((6, 6)) < 0.4, 1)[np.ix_(order, order)]
+    graph = networkx.from_numpy_array(dag, create_using=networkx.DiGraph)
+
+    def is_independent(i, j, given):
+        return networkx.is_d_separator(graph, {i}, {j}, set(given))
+
+    assert (directed(*skeleton(6, is_independent, 6)) == cpdag_of(dag)).all()
 
 
 # --- Strata that are left out ---------------------------------------------------------------------------------------
@@ -57,12 +98,6 @@ def test_one_record_moves_the_p_value_by_fifty_times_its_assumed_sensitivity():
     assert (there - here) / assumed_sensitivity(N) == pytest.approx(50, rel=0.01)  # times epsilon
 
 
-def test_one_record_moves_the_corrected_statistic_by_less_than_its_sensitivity():
-    for tables in (ONE_BIG, THREE_BIG):
-        here, there = (conditional_kendall(records, 0, 1, (2,)) for records in tables)
-        assert 0 < abs(here - there) < 6 / N
-
-
 STEP = 0.5
 
 
@@ -70,10 +105,6 @@ def published_answer(records, rng):
     """Whether x and y are found independent given z, and the claim."""
     test = SieveAndExamine(records, STEP, rng)
     return test.is_independent(0, 1, (2,)), test.claimed_epsilon()
-
-
-def corrected_answer(records, rng, claim):
-    return CorrectedSieve(records, claim, DELTA, rng, n_steps=1).is_independent(0, 1, (2,)), claim
 
 
 def loss(release, claim, here, there, n_runs):
@@ -88,13 +119,12 @@ def loss(release, claim, here, there, n_runs):
 CLAIM = 2 * advanced_composition(STEP / 2, 1, math.log(2 / DELTA))  # with one answer
 
 
-def test_sieve_and_examine_fails_an_audit_that_the_corrected_sieve_passes():
+def test_sieve_and_examine_fails_an_audit():
     # alpha = 1e-2, 500 runs on each of the neighbours.
-    rng, (few, many) = np.random.default_rng(0), THREE_BIG
+    few, many = THREE_BIG
     assert pytest.approx(2.09, abs=0.01) == CLAIM
-    assert loss(partial(published_answer, rng=rng), CLAIM, many, few, 500) > 1.2 * CLAIM
-    for neighbours in (THREE_BIG, THREE_BIG[::-1]):
-        assert loss(partial(corrected_answer, rng=rng, claim=CLAIM), CLAIM, *neighbours, 500) <= CLAIM
+    release = partial(published_answer, rng=np.random.default_rng(0))
+    assert loss(release, CLAIM, many, few, 500) > 1.2 * CLAIM
 
 
 def published_edge(records, rng):
@@ -122,6 +152,29 @@ def test_private_pc_passes_it():
         return not private.skeleton_[0, 1], CLAIM
 
     assert loss(edge, CLAIM, *THREE_BIG[::-1], 100) <= CLAIM
+
+
+def log_chance_of_answers(values, above, threshold, query_scale):
+    """Log-probability that a sparse vector with one threshold answers so.
+
+    Parameters
+    ----------
+    values : sequence of float
+        What is asked for, without noise.
+    above : sequence of bool
+        The answers.
+    threshold : scipy frozen distribution
+        Law of the noisy threshold.
+    query_scale : float
+        Of the Laplace noise on each value.
+    """
+    centre, width = threshold.mean(), threshold.std()
+    t = np.linspace(centre - 40 * width, centre + 60 * width, 40_001)
+    log_terms = threshold.logpdf(t) + math.log(t[1] - t[0])
+    for (value, is_above), times in Counter(zip(values, above, strict=True)).items():
+        of_query = stats.laplace(value, query_scale)
+        log_terms = log_terms + times * (of_query.logsf(t) if is_above else of_query.logcdf(t))
+    return float(np.logaddexp.reduce(log_terms))
 
 
 # --- The number of answers --------------------------------------------------------------------------------------------
@@ -212,103 +265,7 @@ def test_the_first_threshold_of_svt_pc_is_laplace_and_all_others_are_normal():
         assert stats.kstest(thresholds, wrong(0.1, of_threshold).cdf).pvalue < 1e-3
 
 
-def test_the_quota_of_algorithm_5_is_c():
-    """Its last line stops at q, which nothing defines. Noise for c = 1 answer, and answers without end: 3 exceed it."""
-    epsilon, n_below = 1.0, 8
-    threshold, of_query = stats.laplace(0.0, 2 / epsilon), 4 / epsilon  # of values that move by 1
-    answers = [False] * n_below + [True]
-    one = log_chance_of_answers([0.0] * n_below + [1.0], answers, threshold, of_query)
-    one -= log_chance_of_answers([1.0] * n_below + [0.0], answers, threshold, of_query)
-    assert 0.8 * epsilon < one <= epsilon < 3 * one  # fresh thresholds: losses add up
-
-
-# --- The examination --------------------------------------------------------------------------------------------------
-
-
-def test_theorem_4_leaves_out_that_the_examination_errs():
-    """A p-value at the very level is dropped by every other examination, however low the threshold of the sieve is."""
-    epsilon, rng = 20.0, np.random.default_rng(0)
-    of_scales = Scales.of(epsilon, N)
-    bound = math.exp(-2 * LOWER / (6 * of_scales.threshold))  # epsilon' / Delta is 2 over the threshold's scale
-    answers = [
-        SieveAndExamine(THREE_BIG[0], epsilon, rng, p_value=lambda *_: 0.1).is_independent(0, 1, ()) for _ in range(400)
-    ]
-    assert bound < 0.02
-    assert stats.binomtest(400 - sum(answers), 400, 0.5, "less").pvalue > 1e-3
-
-
-# --- The exponential mechanism ----------------------------------------------------------------------------------------
-
-# Columns (i, j, k, m). Given k, all but one of 61 records with k = 1 have i = 0: without this one, all are equal.
-CROSSED = [168, 562, 28, 28, 569, 150, 1, 1, 169, 578, 0, 0, 565, 178, 1, 0]
-
-
-def crossed():
-    """Neighbours; of the second, that one record has i = j = k = m = 0."""
-    rows, here = np.array([*product((0, 1), repeat=4)]), np.array(CROSSED)
-    there = here.copy()
-    there[14] -= 1
-    there[0] += 1
-    return tuple(Records(rows[counts > 0], counts[counts > 0], (2,) * 4) for counts in (here, there))
-
-
-@pytest.mark.slow
-def test_a_step_of_em_pc_loses_many_times_its_epsilon():
-    epsilon = 0.1
-    distances = [most_independent(records, 0, 1, [1, 2, 3], 1, 0.1)[1] for records in crossed()]
-    assert distances == [6, 100]  # claimed to move by 1, or by 2 where a record is replaced
-    here, there = (law_of_em_step(records, 0, [1, 2, 3], 1, epsilon) for records in crossed())
-    assert sum(here.values()) == pytest.approx(1)
-    assert largest_log_ratio(here, there) > 30 * epsilon
-
-
-def test_that_law_is_the_one_of_the_code():
-    # alpha = 1e-3, 3000 draws.
-    rng, (distances, p_values) = np.random.default_rng(0), (np.array([6.0, -3.0, -9.0]), np.array([0.3, 0.01, 0.001]))
-    law = law_of_parting(distances, p_values, 0.5, 0.1)
-    drawn = Counter(tuple(parted_with(distances, p_values, 0.5, 0.1, rng)) for _ in range(3000))
-    assert drawn.keys() <= law.keys()
-    assert stats.chisquare([drawn[outcome] for outcome in law], 3000 * np.array([*law.values()])).pvalue > 1e-3
-
-
-def test_algorithm_4_has_no_law_on_an_infinite_output_set():
-    """Its weights are at least exp(-epsilon / 2 times the range of the utility): their sum has no limit."""
-    largest = [chances(np.zeros(n_outputs), 1.0).max() for n_outputs in (10, 1000, 100_000)]
-    assert largest == pytest.approx([1 / 10, 1 / 1000, 1 / 100_000])
-
-
-# --- Reconciled tests -------------------------------------------------------------------------------------------------
-
-BUDGET = {"epsilon": 1.0, "delta": 1e-6}
-
-
-def worst_delta(noise, n_blocks=5):
-    """Over all neighbours whose blocks say 0 or 1, one of which changes: the least delta at epsilon = 1."""
-    tables = [np.arange(n_blocks) >= zeros for zeros in range(n_blocks + 1)]
-    centres_and_scales = [reconciled.released_law(table, 0, 1, noise) for table in tables]
-    laws = [noise.law.dist(*of_table) for of_table in centres_and_scales]
-    return max(
-        hockey_stick(*pair, BUDGET["epsilon"])
-        for here, there in pairwise(laws)
-        for pair in ((here, there), (there, here))
-    )
-
-
-@pytest.mark.parametrize("law", ["laplace", "gaussian"])
-def test_reconciled_tests_keep_their_promise_with_the_right_constants_only(law):
-    assert worst_delta(reconciled.right(law, **BUDGET)) <= BUDGET["delta"]
-    assert worst_delta(reconciled.as_printed(law, **BUDGET)) > 0.1
-
-
-def test_each_printed_constant_is_wrong_by_itself():
-    epsilon, delta = BUDGET.values()
-    laplace, gaussian = (reconciled.right(law, epsilon, delta) for law in ("laplace", "gaussian"))
-    of_beta_as_printed = reconciled.Noise(laplace.law, laplace.alpha, epsilon * math.log(1 / delta) / 2)
-    assert worst_delta(of_beta_as_printed) > 0.1
-    alpha = epsilon / math.sqrt(math.log(1 / delta))
-    assert worst_delta(reconciled.Noise(gaussian.law, alpha, gaussian.decay)) > 10 * delta
-    density = stats.norm(scale=1).pdf(0) * math.sqrt(2 * math.pi) / (2 * math.pi)  # 1 / (2 pi) at 0, as printed
-    assert density * math.sqrt(2 * math.pi) == pytest.approx(0.399, abs=1e-3)  # its integral
+# --- Tests of independence --------------------------------------------------------------------------------------------
 
 
 def test_one_record_moves_a_chi_square_test_from_end_to_end_and_a_g_test_by_a_logarithm():

@@ -1,4 +1,4 @@
-"""Public bounds and labels, as a user writes them, become axes, which place each value by itself."""
+"""Public bounds and labels, as a user writes them, become domains, which place each value by itself."""
 
 import datetime
 import math
@@ -8,10 +8,8 @@ import pandas
 import polars
 import pytest
 
-from skdpmic.table.axes import Knots, Labels, LogRange, Order, Range, from_json, to_json
-from skdpmic.table.bounds import axis_of
-from skdpmic.table.features import feature_axes, labels_of, n_features_of
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Order, Range, domain_of, from_json, to_json
+from skdpmic.table.features import feature_domains, labels_of, n_features_of
 from skdpmic.table.targets import check_classes
 from tests.folding import each
 
@@ -31,14 +29,14 @@ ENTRIES = [
 ]
 
 
-@each("entry, axis", ENTRIES)
-def test_an_entry_of_bounds_is_an_axis(entry, axis):
-    assert axis_of(entry, "bounds") == axis
+@each("entry, domain", ENTRIES)
+def test_an_entry_of_bounds_is_an_axis(entry, domain):
+    assert domain_of(entry, "bounds") == domain
 
 
-@each("axis", [axis for _, axis in ENTRIES] + [Labels(("a", "b")), Labels((0.0, 1.5))])
-def test_an_axis_can_be_written_and_read(axis):
-    assert from_json(to_json(axis)) == axis
+@each("domain", [domain for _, domain in ENTRIES] + [Labels(("a", "b")), Labels((0.0, 1.5))])
+def test_an_axis_can_be_written_and_read(domain):
+    assert from_json(to_json(domain)) == domain
     assert from_json(to_json(None)) is None
 
 
@@ -48,31 +46,31 @@ def test_an_axis_can_be_written_and_read(axis):
 )
 def test_an_entry_that_is_no_range_is_refused(entry):
     with pytest.raises(ValueError, match=r"b must be \(lower, upper\), \(lower, upper, 'log'\) or three or more"):
-        axis_of(entry, "b")
+        domain_of(entry, "b")
 
 
 @each("entry", [(1, 1), (2, 1), (0, math.nan), (0, math.inf), (-1e308, 1e308), (2, 1, "log")])
 def test_ends_that_are_not_in_order_are_refused(entry):
     with pytest.raises(ValueError, match="b must be finite with lower < upper, as must upper - lower, got"):
-        axis_of(entry, "b")
+        domain_of(entry, "b")
 
 
 @pytest.mark.parametrize("entry", [(0, 1, 1), (0, 2, 1), (0, math.nan, 2), (0, 1, math.inf), (-1e308, 0, 1e308)])
 def test_knots_that_do_not_increase_are_refused(entry):
     with pytest.raises(ValueError, match="b must be finite with increasing numbers"):
-        axis_of(entry, "b")
+        domain_of(entry, "b")
 
 
 def test_dates_as_text_are_told_to_be_dates():
     with pytest.raises(
         ValueError, match=r"got \('2020-01-01', '2021-01-01'\): pass dates as objects, for instance pd.Time"
     ):
-        axis_of(("2020-01-01", "2021-01-01"), "b")
+        domain_of(("2020-01-01", "2021-01-01"), "b")
 
 
 def test_an_error_does_not_list_a_thousand_knots():
     with pytest.raises(ValueError, match="characters more") as caught:
-        axis_of([*range(1000), 3], "b")
+        domain_of([*range(1000), 3], "b")
     assert len(str(caught.value)) < 400
 
 
@@ -80,29 +78,29 @@ VALUES = np.array([-1e9, -3.0, -0.5, 0.0, 0.5, 1.0, 2.5, 4.0, 7.0, 1e9, math.nan
 
 
 def test_a_range_leaves_values_as_they_are():
-    assert Range(0.0, 4.0).place(VALUES) is VALUES
-    assert Range(0.0, 4.0).scale == (0.0, 4.0)
+    assert Range(0.0, 4.0).encode(VALUES) is VALUES
+    assert Range(0.0, 4.0).encoded == (0.0, 4.0)
 
 
 def test_logarithms_keep_sign_and_order():
-    axis = LogRange(-3.0, 7.0)
+    domain = LogRange(-3.0, 7.0)
     expected = [math.copysign(math.log1p(abs(value)), value) for value in VALUES[:-1]]
-    np.testing.assert_allclose(axis.place(VALUES)[:-1], expected, rtol=1e-15)
-    assert np.isnan(axis.place(VALUES)[-1])
-    np.testing.assert_allclose(axis.scale, (-math.log(4), math.log(8)), rtol=1e-15)
+    np.testing.assert_allclose(domain.encode(VALUES)[:-1], expected, rtol=1e-15)
+    assert np.isnan(domain.encode(VALUES)[-1])
+    np.testing.assert_allclose(domain.encoded, (-math.log(4), math.log(8)), rtol=1e-15)
 
 
 def test_knots_are_one_apart():
-    axis = Knots((0.0, 1.0, 4.0))
-    assert axis.scale == (0.0, 2.0)
-    np.testing.assert_allclose(axis.place(VALUES)[:-1], [0, 0, 0, 0, 0.5, 1, 1.5, 2, 2, 2])
-    assert np.isnan(axis.place(VALUES)[-1])
+    domain = Knots((0.0, 1.0, 4.0))
+    assert domain.encoded == (0.0, 2.0)
+    np.testing.assert_allclose(domain.encode(VALUES)[:-1], [0, 0, 0, 0, 0.5, 1, 1.5, 2, 2, 2])
+    assert np.isnan(domain.encode(VALUES)[-1])
 
 
-@pytest.mark.parametrize("axis", [Range(0.0, 4.0), LogRange(-3.0, 7.0), Knots((0.0, 1.0, 4.0)), Order()])
-def test_each_value_is_placed_by_itself(axis):
-    together = axis.place(VALUES)
-    alone = np.concatenate([axis.place(VALUES[i : i + 1]) for i in range(len(VALUES))])
+@pytest.mark.parametrize("domain", [Range(0.0, 4.0), LogRange(-3.0, 7.0), Knots((0.0, 1.0, 4.0)), Order()])
+def test_each_value_is_encoded_by_itself(domain):
+    together = domain.encode(VALUES)
+    alone = np.concatenate([domain.encode(VALUES[i : i + 1]) for i in range(len(VALUES))])
     assert np.array_equal(together, alone, equal_nan=True)
 
 
@@ -120,9 +118,9 @@ def test_each_value_is_placed_by_itself(axis):
     ],
 )
 def test_labels_keep_their_order(labels, expected):
-    axis = labels_of(labels, "categories")
-    assert axis == Labels(expected)
-    assert axis.scale == Nominal(len(expected))
+    domain = labels_of(labels, "categories")
+    assert domain == Labels(expected)
+    assert domain.encoded == Nominal(len(expected))
 
 
 @each("labels", [["a"], [], "ab", None, 3, ["a", "a"], ["a", 1], [1, True], {"a", "b"}, [["a"]]])
@@ -147,30 +145,30 @@ AXES = [Range(0.0, 99.0), Labels(("f", "m")), LogRange(0.0, 1e6)]
 
 
 def test_features_are_described_by_name():
-    assert feature_axes({"age": (0, 99), "pay": (0, 1e6, "log")}, {"sex": ["f", "m"]}, 3, NAMES) == AXES
+    assert feature_domains({"age": (0, 99), "pay": (0, 1e6, "log")}, {"sex": ["f", "m"]}, 3, NAMES) == AXES
 
 
 def test_one_entry_is_for_all_features_but_those_with_labels():
-    for entry, axis in ENTRIES:
-        assert feature_axes(entry, {"sex": ["f", "m"]}, 3, NAMES) == [axis, AXES[1], axis]
+    for entry, domain in ENTRIES:
+        assert feature_domains(entry, {"sex": ["f", "m"]}, 3, NAMES) == [domain, AXES[1], domain]
 
 
 def test_numbers_work_without_names():
-    assert feature_axes({0: (0, 99), 2: (0, 1e6, "log")}, {1: ["f", "m"]}, 3, None) == AXES
+    assert feature_domains({0: (0, 99), 2: (0, 1e6, "log")}, {1: ["f", "m"]}, 3, None) == AXES
 
 
 def test_types_declare_labels_where_nothing_else_is_said():
     declared = {0: (0.0, 1.0), 1: ("f", "m")}
     flag = Labels((0.0, 1.0))
-    assert feature_axes({"pay": (0, 9)}, None, 3, NAMES, declared) == [flag, AXES[1], Range(0.0, 9.0)]
-    assert feature_axes({"pay": (0, 9), "age": (0, 1)}, None, 3, NAMES, declared)[0] == Range(0.0, 1.0)
-    assert feature_axes((0, 9), None, 3, NAMES, declared) == [Range(0.0, 9.0), AXES[1], Range(0.0, 9.0)]
-    assert feature_axes({"pay": (0, 9)}, {"sex": ["m", "f"]}, 3, NAMES, declared)[1] == Labels(("m", "f"))
+    assert feature_domains({"pay": (0, 9)}, None, 3, NAMES, declared) == [flag, AXES[1], Range(0.0, 9.0)]
+    assert feature_domains({"pay": (0, 9), "age": (0, 1)}, None, 3, NAMES, declared)[0] == Range(0.0, 1.0)
+    assert feature_domains((0, 9), None, 3, NAMES, declared) == [Range(0.0, 9.0), AXES[1], Range(0.0, 9.0)]
+    assert feature_domains({"pay": (0, 9)}, {"sex": ["m", "f"]}, 3, NAMES, declared)[1] == Labels(("m", "f"))
 
 
 def test_ranks_need_labels_only_for_text():
-    assert feature_axes(None, {"sex": ["f", "m"]}, 3, NAMES, needs_ranges=False) == [Order(), AXES[1], Order()]
-    assert feature_axes({"other": 3}, None, 3, NAMES, needs_ranges=False) == [Order()] * 3
+    assert feature_domains(None, {"sex": ["f", "m"]}, 3, NAMES, needs_ranges=False) == [Order(), AXES[1], Order()]
+    assert feature_domains({"other": 3}, None, 3, NAMES, needs_ranges=False) == [Order()] * 3
 
 
 @each(
@@ -205,12 +203,12 @@ def test_ranks_need_labels_only_for_text():
 )
 def test_what_does_not_describe_the_features_is_refused_by_name(bounds, categories, names, message):
     with pytest.raises(ValueError, match=message):
-        feature_axes(bounds, categories, 3, names)
+        feature_domains(bounds, categories, 3, names)
 
 
 def test_an_error_says_how_many_more_features_there_are():
     with pytest.raises(ValueError, match=r"'x19'\] and 99 more"):
-        feature_axes({}, {"y": ["a", "b"]}, 120, [f"x{j}" for j in range(119)] + ["y"])
+        feature_domains({}, {"y": ["a", "b"]}, 120, [f"x{j}" for j in range(119)] + ["y"])
 
 
 @each(
