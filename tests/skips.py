@@ -12,7 +12,6 @@ ROOT = Path(__file__).parents[1]
 # What tests import if it is there, and the extra of pyproject.toml that installs it.
 LIBRARIES = {
     "array_api_strict": "test",
-    "benchmarks": "benchmarks",  # which import some of these in their turn
     "dask": "dask",
     "distributed": "dask",
     "dp_accounting": "accounting",
