@@ -1248,7 +1248,7 @@ MUTANTS = [
            f"{NORMAL_FORM}::test_no_two_people_become_one_in_any_container"),
     Mutant("_find_numbers", "here.item() == label", "True",
            f"{NORMAL_FORM}::test_a_class_that_the_type_of_the_target_cannot_hold_is_not_in_it"),
-    Mutant("pair_of_columns.check_column", "open_series(values, name)", "None",
+    Mutant("values.check_column", "open_series(values, name)", "None",
            f"{NORMAL_FORM}::test_functions_of_pairs_refuse_missing_values_of_a_dictionary"),
     Mutant("streams._types", "[(column.name, getattr(column.to_native(), attribute)) for column in frame.iter_columns()]",
            "frame.schema", f"{NORMAL_FORM}::test_batches_of_other_dictionaries_are_counted_apart"),

@@ -4,8 +4,7 @@ from skdpmic.counting.threads import being_filled
 from skdpmic.table.columns import map_features
 from skdpmic.table.frames import note_columns
 from skdpmic.table.reading import open_chunk, read_columns
-from skdpmic.table.targets import make_target
-from skdpmic.table.weights import check_weights_given, read_weights
+from skdpmic.table.targets import check_weights_given, make_target, read_weights
 
 _FEATURES_AT_ONCE = 256  # features counted before they are added, which limits the memory of an update
 

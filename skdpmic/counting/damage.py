@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdpmic.table.weights import WEIGHT_UNITS
+from skdpmic.table.targets import WEIGHT_UNITS
 
 DAMAGED = "the sketch is damaged: its features have not counted the same records."
 

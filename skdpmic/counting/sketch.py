@@ -17,10 +17,10 @@ from skdpmic.counting.parts import new_part, united
 from skdpmic.counting.sketch_format import SketchBytes
 from skdpmic.counting.threads import being_read
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
+from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.nominal import Nominal
 from skdpmic.table.reading import refuse_dask
-from skdpmic.table.weights import WEIGHT_UNITS
+from skdpmic.table.targets import WEIGHT_UNITS
 
 _MAX_COUNT = 2**32 - 1  # counts are uint32
 

@@ -16,7 +16,7 @@ from skdpmic.release.path import run
 from skdpmic.table.features import warn_about_many_labels
 from skdpmic.table.people import check_max_rows, read_people
 from skdpmic.table.reading import open_records, read_records
-from skdpmic.table.weights import read_weights
+from skdpmic.table.targets import read_weights
 
 
 class PrivateEstimator(ShownInNotebooks, NoCacheMixin, BaseEstimator):

@@ -18,8 +18,7 @@ from skdpmic.statistics.registry import check_of_target, check_takes_weights, st
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.people import check_given_together
 from skdpmic.table.public import asks_for_data
-from skdpmic.table.targets import check_target_shares
-from skdpmic.table.weights import USUAL_MEAN, check_weights_given
+from skdpmic.table.targets import USUAL_MEAN, check_target_shares, check_weights_given
 
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
 

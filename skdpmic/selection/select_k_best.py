@@ -19,7 +19,7 @@ from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_
 from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.selection.scoring import PrivateScoring
 from skdpmic.table.kept import check_keep, kept_columns, n_candidates
-from skdpmic.table.weights import USUAL_MEAN
+from skdpmic.table.targets import USUAL_MEAN
 
 _CRITERIA = ("single", "joint", "auto")
 _ENOUGH = 500  # "auto" is "joint" if the noise of a choice is 2 / 500 or less: docs/theory/joint.md

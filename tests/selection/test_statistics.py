@@ -34,7 +34,7 @@ from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
 from skdpmic.statistics.registry import STATISTICS, statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.shape import Shape
 from tests.folding import each
 from tests.select_names import SelectNames
