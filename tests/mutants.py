@@ -394,8 +394,8 @@ MUTANTS = [
            "causal/test_private_pc.py::test_a_pickle_has_the_same_graph_and_the_same_tests"),
     Mutant("find_skeleton", "max_order + 1", "max_order",
            "causal/test_pc.py::test_edges_are_removed_at_the_end_of_a_round"),
-    Mutant("PrivateEstimator._publish", "rows_per_person=self.max_rows_per_group", "rows_per_person=None",
-           "budget/test_ledger_entries.py::test_an_entry_says_what_was_released[people]"),
+    Mutant("PrivateEstimator._publish", "', '.join(self._broken_by())", "''",
+           "cards/test_release_card.py::test_labels_that_were_read_from_the_data_are_said_for_good"),
     # --- Knots
     Mutant("rates", "epsilon / 2", "epsilon",
            "release/test_edges.py::test_the_rates_of_all_levels_spend_epsilon_exactly[3]"),
