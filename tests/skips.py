@@ -12,12 +12,10 @@ ROOT = Path(__file__).parents[1]
 # What tests import if it is there, and the extra of pyproject.toml that installs it.
 LIBRARIES = {
     "array_api_strict": "test",
-    "benchmarks": "benchmarks",  # which import some of these in their turn
     "dask": "dask",
     "distributed": "dask",
     "dp_accounting": "accounting",
     "duckdb": "test",
-    "frictionless": "test",
     "matplotlib": "examples",
     "mpmath": "test",
     "networkx": "test",

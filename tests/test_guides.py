@@ -127,7 +127,12 @@ def run_in_shell(code, capsys):
     return printed.err.replace("[y/N] ", "[y/N] y\n") + printed.out
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in IN_PARTS])
+LONG = ("choose/pictures.md", "choose/searches.md")
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in PAGES if page not in IN_PARTS]
+)
 def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys, monkeypatch):
     """Noise decides nothing that is printed: scores that are compared are more than 16 times its scale apart."""
     if page in ENVIRONMENTS and os.environ.get("SKDPMIC_PAGE") != page:

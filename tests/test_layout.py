@@ -92,11 +92,9 @@ STILL = {
     "_Target",
     "as_names",
     "count",
-    "from_json",
     "in_order",
     "in_words",
     "parse",
-    "to_json",
     "with_noise",
 }
 

@@ -1,6 +1,8 @@
 """Counting records into a sketch, chunk by chunk."""
 
-from skdpmic.counting.threads import being_filled
+from functools import partial
+
+from skdpmic.counting.parts import new_part
 from skdpmic.table.columns import map_features
 from skdpmic.table.frames import note_columns
 from skdpmic.table.reading import open_chunk, read_columns
@@ -12,41 +14,32 @@ _FEATURES_AT_ONCE = 256  # features counted before they are added, which limits 
 def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reset=False):
     """Count a chunk; `owner` (an estimator or the sketch) checks the column names, or stores them if `reset`."""
     check_weights_given(sample_weight, sketch.max_weight)
-    columns = _read(sketch, owner, X, reset)
-    description = sketch.description
-    target = make_target(y, columns.shape[1], description.target, description.classes, type(owner).__name__)
-    if sample_weight is not None:
-        target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, columns.shape[1]))
-    with being_filled(sketch):
-        _add(sketch, columns, target, n_jobs)
-
-
-def _read(sketch, owner, X, reset):
-    domains = sketch.description.domains
-    table = open_chunk(X, domains, type(owner).__name__)
+    description, name = sketch.description, type(owner).__name__
+    table = open_chunk(X, description.domains, name)
     note_columns(owner, table, reset=reset)
-    return read_columns(table, domains)[0]
+    columns, _ = read_columns(table, description.domains)
+    target = make_target(y, table.n_samples, description.target, description.classes, name)
+    if sample_weight is not None:
+        target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, table.n_samples))
+    with sketch.in_use(only_reads=False):
+        _add(sketch, columns, target, n_jobs)
 
 
 def _add(sketch, columns, target, n_jobs):
     n_samples = columns.shape[1]
     sketch._check_addition(n_samples)
-    counter = _Counter(sketch._grids, sketch._place(target, columns))
+    count = partial(_count, sketch._grids, sketch._place(target, columns))
     sketch._is_torn = True
     for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
         block = slice(first, first + _FEATURES_AT_ONCE)
-        counts = map_features(counter, columns[block], sketch.domains[block], n_jobs)
+        counts = map_features(count, columns[block], sketch.domains[block], n_jobs)
         for j, counts_j in enumerate(counts, first):
-            sketch._counts_of(j)[:] += counts_j
-    sketch._has_counted(n_samples)
+            sketch.counts_of(j)[:] += counts_j
+    sketch.n_samples += n_samples
+    if sketch.n_samples > 0 and not sketch._parts:
+        sketch._parts = new_part()
     sketch._is_torn = False
 
 
-class _Counter:
-    """Counts features with a target; a class, so that it can be sent to worker processes."""
-
-    def __init__(self, grids, target):
-        self._grids, self._target = grids, target
-
-    def __call__(self, x, domain):
-        return self._grids.count(x, domain, self._target)
+def _count(grids, target, x, domain):
+    return grids.count(x, domain, target)

@@ -22,7 +22,6 @@ from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches
-from skdpmic.counting.threads import being_read
 from skdpmic.statistics.registry import check_mergeable
 from skdpmic.table.frames import column_of, note_columns, open_table
 from skdpmic.table.normal_form.containers import in_memory, is_lazy
@@ -117,7 +116,7 @@ class IncrementalFitMixin:
             self._check_parameters()
             if not isinstance(sketch, RangeGridSketch):
                 raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
-            with being_read(sketch):
+            with sketch.in_use():
                 self._publish(*self._from_sketch(sketch))
         return self
 

@@ -46,7 +46,7 @@ def test_the_table_has_every_cell_and_is_returned_as_it_is(correction):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [None, 2, 3, 4, 10, 30])
-@pytest.mark.parametrize("epsilon", [1e-9, 0.003, 0.5, 10, math.inf])
+@pytest.mark.parametrize("epsilon", [1e-9, 0.5, math.inf])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_more_records_never_get_a_much_coarser_grid(n_classes, epsilon, correction):
     n = np.unique(np.geomspace(4, 10**7, 200).astype(int))

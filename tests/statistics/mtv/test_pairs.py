@@ -181,13 +181,8 @@ class _Placer:
 # --- One record ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        pytest.param(family, id=name, marks=[] if name == "numbers" else pytest.mark.slow)
-        for name, family in FAMILIES.items()
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("domain", [UNIT, Nominal(3)])
 @each("of_s", [UNIT, Nominal(3)])
 def test_no_climb_gets_above_the_sensitivity(family, domain, of_s):
