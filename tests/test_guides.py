@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 from sklearn import config_context
+from threadpoolctl import threadpool_limits
 
 from skdpmic.command_line.main import main
 from tests.folding import each
@@ -81,7 +82,8 @@ def blocks(page, *sections):
 def run(page, capsys, *sections, warn="always"):
     """Run all blocks, or those of some sections. Each prints and warns of what the page shows below it, no more."""
     names = {"__name__": "__main__"}  # so that functions can be sent to workers
-    with config_context(), warnings.catch_warnings():
+    # Threads of scikit-learn's models wait for one another, which takes long where other tests run.
+    with config_context(), warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter(warn)
         warnings.showwarning = show_warning
         for language, code, kind, shown in blocks(page, *sections):
