@@ -1265,4 +1265,11 @@ MUTANTS = [
     Mutant("check_weights", 'as_numbers(column, (NUMBERS, OBJECTS), "sample_weight").astype(np.float64, copy=False)',
            'as_numbers(column, (NUMBERS, OBJECTS), "sample_weight")',
            f"{SILENT}::test_a_weight_of_any_size_is_clipped_at_a_limit_of_any_size"),
+    Mutant("broken_by", "entry.epsilon == math.inf", "False",
+           "_utils/test_summaries.py::test_a_matrix_without_privacy_says_so[PrivateCorrelation]"),
+    Mutant("broken_by_seed", '"" if random_state is None else "random_state"', '""',
+           f"{CARDS}::test_what_breaks_a_look_a_search_and_reports_is_said"),
+    Mutant("ArrowFile.count", "_check_memory(n_bytes, n_of_batch, len(self.schema))", "pass",
+           "two_party/test_files_of_strangers.py::"
+           "test_more_memory_than_the_records_take_is_refused_before_it_is_taken[1099511627776]"),
 ]  # fmt: skip
