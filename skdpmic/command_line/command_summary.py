@@ -70,7 +70,7 @@ def _fields(summary, ledger):
             for column in summary.columns
         ],
         "suspicious": summary.suspicious,
-        "mechanism": summary.mechanism,
+        "mechanism": summary.entry.mechanism,
         "epsilon": epsilon,
         "delta": delta,
         "ledger": after_paying(of_ledger, ledger),

@@ -21,7 +21,7 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reset=False):
     target = make_target(y, table.n_samples, description.target, description.classes, name)
     if sample_weight is not None:
         target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, table.n_samples))
-    with sketch.in_use(only_reads=False):
+    with sketch._in_use(only_reads=False):
         _add(sketch, columns, target, n_jobs)
 
 
@@ -34,7 +34,7 @@ def _add(sketch, columns, target, n_jobs):
         block = slice(first, first + _FEATURES_AT_ONCE)
         counts = map_features(count, columns[block], sketch.domains[block], n_jobs)
         for j, counts_j in enumerate(counts, first):
-            sketch.counts_of(j)[:] += counts_j
+            sketch._counts_of(j)[:] += counts_j
     sketch.n_samples += n_samples
     if sketch.n_samples > 0 and not sketch._parts:
         sketch._parts = new_part()

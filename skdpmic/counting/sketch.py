@@ -253,7 +253,7 @@ class RangeGridSketch:
         different = differences(self, other)
         if different:
             raise ValueError(f"sketches must have the same public parameters to be merged, got different {different}.")
-        with self.in_use(), other.in_use():
+        with self._in_use(), other._in_use():
             self._check_addition(other.n_samples)
             other._check_addition(self.n_samples)
             parts = united(self._parts, other._parts)
@@ -283,7 +283,7 @@ class RangeGridSketch:
             return NotImplemented
         return not differences(self, other) and np.array_equal(self._counts, other._counts)
 
-    def counts_of(self, j):
+    def _counts_of(self, j):
         """The counts of feature j: raw data; not private."""
         return self._counts[self._starts[j] : self._starts[j + 1]]
 
@@ -298,7 +298,7 @@ class RangeGridSketch:
         if self.n_samples + n_samples > self._most:
             raise ValueError(f"a sketch can count at most {self._most:,} records, got {self.n_samples + n_samples:,}.")
 
-    def check_undamaged(self):
+    def _check_undamaged(self):
         """Raise unless every feature has counted every record or its weight; an interrupted update may prevent that."""
         counted = np.add.reduceat(self._counts, self._starts[:-1], dtype=np.int64)
         n_tables = np.array([self._grids.n_tables(domain) for domain in self.domains])
@@ -307,7 +307,7 @@ class RangeGridSketch:
         if self._is_torn or not is_possible or not (counted == in_all * n_tables).all():
             raise ValueError(_DAMAGED)
 
-    def in_use(self, only_reads=True):
+    def _in_use(self, only_reads=True):
         """While this lasts, nobody else counts into the sketch, and nobody reads it unless all of them only read."""
         return in_use(self, only_reads=only_reads, remedy=_REMEDY)
 
@@ -329,8 +329,8 @@ class RangeGridSketch:
         ValueError
             If an update was interrupted, so that features may have counted different records.
         """
-        with self.in_use():
-            self.check_undamaged()
+        with self._in_use():
+            self._check_undamaged()
             return pack(self)
 
     @classmethod
@@ -353,7 +353,7 @@ class RangeGridSketch:
             counts and their checksum.
         """
         sketch = unpack(data, cls.described)
-        sketch.check_undamaged()
+        sketch._check_undamaged()
         return sketch
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -26,7 +26,7 @@ class SketchedRecords:
     def __init__(self, sketch, recount=None, progress=SILENT, kept=()):
         if sketch.n_samples < FEWEST:
             raise ValueError(f"the sketch must have counted at least 4 records, got {sketch.n_samples}.")
-        sketch.check_undamaged()
+        sketch._check_undamaged()
         self._sketch, self._recount, self.progress, self.kept = sketch, recount, progress, kept
         self.description = sketch.description
         self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
@@ -47,12 +47,12 @@ class SketchedRecords:
 
     def learnt(self, measure, epsilon, random_bytes):
         """A measure, after it has learnt about the target with epsilon, from the counts of the first feature."""
-        counts = self._sketch._grids.of_target(self._sketch.counts_of(0), self.shape.domains[0])
+        counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self.shape.domains[0])
         return measure.learnt(counts, self.n_samples, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(counts, domain)`` for each feature that is not left out."""
-        counts = [self._sketch.counts_of(j) for j in range(self.n_features)]
+        counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
         return map_features(function, counts, self.shape.domains, n_jobs, left_out, self.progress)
 
     def scorer(self, measure, random_bytes):

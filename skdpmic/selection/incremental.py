@@ -116,7 +116,7 @@ class IncrementalFitMixin:
             self._check_parameters()
             if not isinstance(sketch, RangeGridSketch):
                 raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
-            with sketch.in_use():
+            with sketch._in_use():
                 self._publish(*self._from_sketch(sketch))
         return self
 

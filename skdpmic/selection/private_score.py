@@ -192,7 +192,9 @@ def private_score(
     noise = release.mechanism(measure, Shape(n, records.domains, is_complete=True))
     entry = LedgerEntry(
         "private_score",
-        *release.cost[:3],
+        epsilon=release.cost.epsilon,
+        delta=release.cost.delta,
+        rho=release.cost.rho,
         n=n,
         d=1,
         statistic=statistic,

@@ -198,7 +198,7 @@ def test_an_entry_says_what_was_released(name, ledger):
             LedgerEntry(
                 "Sel", 0.5, d=12_000, k=5, statistic="mtv_r", release="names", mechanism="one-shot", purpose="report"
             ),
-            "all: S, mtv_r, names of 5 of 12,000, one-shot",
+            "report: Sel, mtv_r, names of 5 of 12,000, one-shot",
         ),
         (LedgerEntry("Search", 0.5, n=9, release="choice", mechanism="one-shot"), "Search, choice, one-shot"),
         (LedgerEntry("own", 0.5, d=3, release="histograms"), "own, histograms of 3"),

@@ -383,10 +383,10 @@ def test_sketches_hold_numbers_with_missing_values_and_labels_side_by_side(stati
     sketch = RangeGridSketch(B=20, **public)
     for rows in np.array_split(np.arange(300), 3):
         sketch.update(X[rows], y[rows])
-    sketch.check_undamaged()
+    sketch._check_undamaged()
     known = {"target_shares": [0.25] * 4} if statistic == "mtv_r" and "target_bounds" in target else {}
     scorer = DPMICScorer(epsilon=math.inf, B=20, c=sketch.c, **public, **known)
     assert scorer.fit_sketch(sketch).scores_.tolist() == scorer.fit(X, y).scores_.tolist()
-    sketch.counts_of(3)[0] += 1
+    sketch._counts_of(3)[0] += 1
     with pytest.raises(ValueError, match="damaged"):
-        sketch.check_undamaged()
+        sketch._check_undamaged()

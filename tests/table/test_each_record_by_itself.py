@@ -383,7 +383,7 @@ GRID = {"B": 9, "c": 2, "bounds": (0, 1)}
 
 
 def counts_of(sketch):
-    return [sketch.counts_of(j).copy() for j in range(sketch.n_features_in_)]
+    return [sketch._counts_of(j).copy() for j in range(sketch.n_features_in_)]
 
 
 def check_counts(count, pool, public, seed=0):

@@ -133,7 +133,9 @@ def private_bounds(
     cost = Cost.of_parts(epsilon, squared_rates(levels, d))
     entry = LedgerEntry(
         "private_bounds",
-        *cost[:3],
+        epsilon=cost.epsilon,
+        delta=cost.delta,
+        rho=cost.rho,
         n=n,
         d=d,
         release="bounds",

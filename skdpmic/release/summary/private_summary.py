@@ -132,7 +132,9 @@ def private_summary(
 
     entry = LedgerEntry(
         "private_summary",
-        *release.cost[:3],
+        epsilon=release.cost.epsilon,
+        delta=release.cost.delta,
+        rho=release.cost.rho,
         n=look.n_groups,
         d=len(look.names),
         release="summary",
