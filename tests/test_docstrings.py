@@ -41,3 +41,11 @@ def test_a_docstring_begins_with_one_sentence_on_one_line(path):
     first, _, rest = docstring_of(path).partition("\n")
     assert first.endswith(".")
     assert not rest or rest.startswith("\n")
+
+
+def test_no_docstring_begins_with_what_another_says():
+    """Editors show one docstring by itself."""
+    files = sorted((Path(__file__).parents[1] / "skdpmic").rglob("*.py"))
+    found = [f"{path.name}: {line.strip()}" for path in files for line in path.read_text("utf-8").splitlines()
+             if line.strip().startswith('"""The same')]  # fmt: skip
+    assert not found

@@ -35,7 +35,7 @@ def without_data(function, *arguments, **options):
 
 
 def without_data_of(name, function, *arguments):
-    """The same as :func:`without_data`, for a column named in the error."""
+    """``function(*arguments)``, with errors replaced by ones that name the column and quote no value of it."""
     try:
         return without_data(function, *arguments)
     except (TypeError, ValueError) as error:

@@ -33,7 +33,7 @@ class TableLaws:
         return self._laws[columns]
 
     def of_first(self, column, others):
-        """The same with one column along the first axis, and others (increasing) flattened along the second."""
+        """Probabilities with one column along the first axis, and others (increasing) flattened along the second."""
         columns = tuple(sorted((column, *others)))
         law = np.moveaxis(self.of(columns), columns.index(column), 0)
         return law.reshape(len(law), -1)

@@ -40,7 +40,7 @@ def open_ledger(path, kind=BudgetLedger):
 
 
 def open_to_pay(path, interrupts):
-    """The same for a ledger that will be charged; None without a path."""
+    """The ledger at a path, opened to be charged; None without a path."""
     if path is None:
         return None
     ledger = open_ledger(path, PayingLedger)

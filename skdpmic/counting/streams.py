@@ -228,7 +228,7 @@ def _pyarrow():
 
 
 def _quietly(batches):
-    """The same batches; errors are replaced by their type only, because an engine's message may quote values."""
+    """The batches, with errors replaced by their type only, because an engine's message may quote values."""
     end = object()
     while (batch := read_by_engine("the stream", next, batches, end)) is not end:
         yield batch

@@ -66,7 +66,7 @@ def share_found(statistic, signal, n_features, k, law, factor=1.0):
 
 
 def share_of(sizes, shape, n_features, k, law):
-    """The same, for scores of this shape and one of these equally likely sizes."""
+    """The share of the best features found, for scores of this shape and one of these equally likely sizes."""
     n_known = min(n_features, max(_WIDEST, _OF_BEST * k))
     from_top = 1 - (np.cumsum(_SHARES) - _SHARES / 2)  # the middle of each share, ascending by score
     ranks = from_top * k, k + from_top * (n_features - k)

@@ -51,7 +51,7 @@ class _TopK(NoiseOnGrid):
         return np.array(self._choose(_in_steps(scores, offsets), random_bytes), dtype=np.int64)
 
     def release_with_gaps(self, scores, random_bytes, offsets=0.0):
-        """The same, and the k - 1 gaps between successive noisy scores if they cost nothing more, else None."""
+        """The chosen features, and the k - 1 gaps between their noisy scores if these cost nothing more, else None."""
         return self.release(scores, random_bytes, offsets), None
 
 

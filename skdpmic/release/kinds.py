@@ -33,7 +33,7 @@ def release_of_scores(mechanism, epsilon, delta, n_features, *, learns=False):
 
 
 def jointly(best, n_kept=0):
-    """The same release of names, with each feature chosen by its gain over those kept and those chosen before."""
+    """A release of names, with each feature chosen by its gain over those kept and those chosen before."""
     return JointFeatures(best.epsilon, best.delta, best.k, n_kept, learns=best.learns)
 
 

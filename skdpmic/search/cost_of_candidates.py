@@ -40,7 +40,7 @@ def _worst_in_grid(estimator, grid, n_features):
 
 
 def _worst_with(estimator, grid, n_features):
-    """The same for an estimator whose steps are fixed.
+    """Costs of candidates with fixed steps, of which one is the costliest that can be drawn.
 
     The parameters of private steps have a bearing on the cost, in a way that only the step knows, so all values in
     lists are tried. If one is drawn from a distribution, the cost is at most that of any release with the largest

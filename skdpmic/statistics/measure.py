@@ -57,7 +57,7 @@ class Measure(ABC):
         return self
 
     def of_groups(self, rows_per_group):
-        """The same if each person has this many rows, which may be no more informative than one."""
+        """The measure for people with this many rows each, which may be no more informative than one."""
         return self
 
     def steps(self, shape):

@@ -38,7 +38,7 @@ class Description(NamedTuple):
 
 
 def check_description(description):
-    """The same description, if a user could have passed it; a ValueError or TypeError otherwise."""
+    """The description, if a user could have passed it; a ValueError or TypeError otherwise."""
     domains, names, target, classes = description
     check_kind(target, classes)
     check_n_features(len(domains), names)

@@ -77,7 +77,7 @@ class LogRange:
 
 @dataclass(frozen=True)
 class Knots:
-    """The same number of parts of equal width between each two neighbouring public knots."""
+    """Equally many parts of equal width between each two neighbouring public knots."""
 
     knots: tuple
     of: str = NUMBERS

@@ -42,7 +42,7 @@ class Numbers(NamedTuple):
         return result
 
     def sums_of_squares(self, weights):
-        """The same for squared distances."""
+        """Sum of the squared distances of each record to all records, with these weights: (n_records,)."""
         y = self.values - np.mean(self.values)
         return weights.sum() * y**2 - 2 * y * (weights @ y) + weights @ y**2
 
@@ -114,7 +114,7 @@ def distance_covariance(parts, target, weights, distances, n=None, noise_varianc
 
 
 def distance_variance(target, weights):
-    """The same for the target with itself."""
+    """Squared distance variance of the target, with these weights: an estimate."""
     b = target.sums(weights[:, np.newaxis])[:, 0]
     bb = target.sums_of_squares(weights)
     b_times_b = target.sums((weights * b)[:, np.newaxis])[:, 0]

@@ -47,7 +47,7 @@ def sensitivity(n, inverse, shares):
 
 
 def sensitivity_in_steps(n, inverse, shares):
-    """The same for scores computed in floats and rounded to integer steps."""
+    """The sensitivity of scores that are computed in floats and rounded to integer steps."""
     moves = sensitivity(n, inverse, shares)
     if moves == 1:
         return STEPS

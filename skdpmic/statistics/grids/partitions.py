@@ -108,7 +108,7 @@ def locate(values, edges, lo, hi):
 
 
 def locate_between(values, guarded, lo, hi):
-    """The same, with NaN after the last edge, above all values, even infinite ones.
+    """The cell of each value between edges, which end with a NaN above all values, even infinite ones.
 
     Also returns the number of missing values, which have their own cell after all others.
     """
@@ -117,7 +117,7 @@ def locate_between(values, guarded, lo, hi):
 
 
 def locate_each(columns, ranges, guarded, bounds):
-    """The same for several columns of equal length, each in one of several ranges with equal numbers of edges.
+    """The cells of several columns of equal length, each in one of several ranges with equal numbers of edges.
 
     Parameters
     ----------
@@ -197,13 +197,13 @@ def equal_parts(values, bounds, n_parts):
 
 
 def parts_and_missing(values, bounds, n_parts):
-    """The same, and the number of missing values (NaN), which are in the part after the last one."""
+    """The part of each value, and the number of missing values (NaN), which are in the part after the last one."""
     parts, n_missing = parts_of_each([values], [tuple(bounds)], n_parts)
     return parts[0], n_missing[0]
 
 
 def parts_of_each(columns, bounds, n_parts):
-    """The same for several columns with tuples as bounds: (n_columns, n_samples), and (n_columns,)."""
+    """The parts of several columns with tuples as bounds, and missing values: (n_columns, n_samples), (n_columns,)."""
     number = {pair: r for r, pair in enumerate(dict.fromkeys(bounds))}  # of distinct ranges, usually one
     guarded = np.array([np.append(_edges(pair, n_parts), np.nan) for pair in number])
     return locate_each(columns, [number[pair] for pair in bounds], guarded, np.array(list(number), dtype=np.float64))

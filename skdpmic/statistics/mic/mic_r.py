@@ -138,7 +138,7 @@ def mic_r_of_columns(ways, groups, table, correction=None):
 
 
 def mic_r_of_block(ways, groups, n_pairs, table, correction=None):
-    """The same for several columns in place of one, without missing values: (n_pairs,)."""
+    """MICr of several columns without missing values with one target: ndarray of shape (n_pairs,)."""
     n = ways[0][0].cells.shape[-1]
     entries = largest_entries(_counted(ways, groups), n_pairs, groups.most, table, n, chance_of(correction))
     return np.minimum(entries, 1.0)

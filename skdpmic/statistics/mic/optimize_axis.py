@@ -118,7 +118,7 @@ def grids_of(plan, table=0, cuts=0, borders=0, degrees=None):
 
 
 def with_one_more(grids, side):
-    """The same grids with an additional part of the side N_FIXED or N_MASTER, without a bias correction for it."""
+    """Grids with an additional part of the side N_FIXED or N_MASTER, without a bias correction for it."""
     rows = grids.rows.copy()
     if side == N_MASTER:
         rows[:, BLOCK] += rows[:, BLOCK] == rows[:, N_MASTER]
@@ -155,7 +155,7 @@ def largest_entry(counted, most, table, total, chance=0.0):
 
 
 def largest_entries(counted, n_pairs, most, table, total, chance=0.0):
-    """The same of several pairs of columns: ndarray of shape (n_pairs,). By rounding, one may be a little above 1.
+    """The largest entry of each of several pairs: ndarray of shape (n_pairs,). By rounding, one may be just above 1.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class MicRGrids(Measure):
     correction: str | MillerMadow | None
 
     def of_groups(self, rows_per_group):
-        """The same grids, with a larger bias correction.
+        """The grids with a bias correction for several rows per person.
 
         It is between those for independent and for equal rows of a person.
         """
@@ -126,7 +126,7 @@ class MicRTables:
     n_parts: int  # of a feature, and of a numeric target
 
     def of_groups(self, rows_per_group):
-        """The same if each person has this many rows, which noise and scores account for."""
+        """The measure for people with this many rows each, which noise and scores account for."""
         return self
 
     def counter(self, target):

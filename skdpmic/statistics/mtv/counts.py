@@ -146,7 +146,7 @@ def add_records(counts, columns, parts, n_parts):
 
 @jit
 def add_weights(counts, columns, weights, parts, n_parts):
-    """The same, with each record counted as its weight."""
+    """Add each record to the counts as its weight."""
     width = np.uint32(n_parts)
     for f in range(len(parts)):
         for i in range(len(columns)):

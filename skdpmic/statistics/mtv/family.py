@@ -76,7 +76,7 @@ class Family:
     share_error: float = 0.0
 
     def for_groups(self, n_per_group):
-        """The same grids if `n_per_group` records (a float) carry as much information as one, such as rows of a person.
+        """The grids if `n_per_group` records (a float) carry as much information as one, such as rows of a person.
 
         Chance scores are then as large as with `n_per_group` times fewer records, so the penalty is higher.
         """
@@ -100,7 +100,7 @@ class Family:
         return mtv_r_sensitivity(n, n_replaced, knows_margins=self.knows_margins, are_weighted=units > 1)
 
     def knowing(self, ends, margins, error=0.0):
-        """The same grids with known shares of the target's margin.
+        """The grids with known shares of the target.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Family:
         return replace(self, sides=tuple(sides), share_error=error)
 
     def with_sides(self, sides, penalty):
-        """The same grids with other sides and another penalty."""
+        """The grids with other sides and another penalty."""
         return replace(self, sides=tuple(sides), penalty=penalty)
 
     def error_of(self, side):
@@ -166,7 +166,7 @@ def _known(groups, piece_of, margins, error):
 
 
 def _adding_up(shares):
-    """The same shares, made positive, with a sum of `UNITS`."""
+    """The shares made positive, with a sum of `UNITS`."""
     shares = [max(share, 1) for share in shares]
     shares[shares.index(max(shares))] += UNITS - sum(shares)
     return tuple(shares)

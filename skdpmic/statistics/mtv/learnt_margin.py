@@ -57,7 +57,7 @@ class Told(NamedTuple):
         return self.rows_per_group * self.units
 
     def with_part(self, part):
-        """The same parameters with a fraction of epsilon."""
+        """The parameters with a fraction of epsilon."""
         return self._replace(epsilon=self.epsilon * part)
 
 
@@ -122,7 +122,7 @@ def _margin(ends, counts, told):
 
 
 def _margin_of_weights(ends, sums, told):
-    """The same with weights, whose total is private: sums below the noise scale are raised to it."""
+    """The shares from noisy sums of weights, whose total is private: sums below the noise scale are raised to it."""
     scale = _scale(2 * told.of_a_person, told.epsilon)
     noisy = _with_noise(sums, scale, told.random_bytes)
     kept = [max(each, math.ceil(scale), 1) for each in noisy]
@@ -165,7 +165,7 @@ def shares_interval(margin, confidence):
 
 
 def _shares_interval_of_weights(margin, confidence):
-    """The same with weights: by a union bound, all sums are within `reach` with this confidence."""
+    """Intervals of shares of weights: by a union bound, all sums are within `reach` with this confidence."""
     n_sums, sums = len(margin.sums), np.array(margin.sums, dtype=np.float64)
     of_each = 1 - (1 - confidence) / n_sums
     reach = 0.0 if margin.scale == 0 else laplace_quantile(float(margin.scale), of_each)

@@ -166,7 +166,7 @@ def _fill_longest(walk, best, piece, lengths):
 
 
 def longest_on_lines(counts, n_used, bisections, margins, k_max, least=None):
-    """The same for several features, against several sides of two groups each.
+    """The longest paths of several features, against several sides of two groups each.
 
     Parameters
     ----------

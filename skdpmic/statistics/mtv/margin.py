@@ -59,7 +59,7 @@ class Margin:
         return family.knowing(self.ends, [round(share * UNITS) for share in self.shares], self.error)
 
     def with_equal_shares(self):
-        """The same margin with equal shares in place of the released ones."""
+        """The margin with equal shares in place of the released ones."""
         return replace(self, shares=(Fraction(1, len(self.shares)),) * len(self.shares), knots=None)
 
     def cut(self, bounds):

@@ -34,7 +34,7 @@ class _Target:
         return self._scorer.score(self._grids.count(x, domain, self._placed), domain)
 
     def score_block(self, X, domains):
-        """The same for several features, as a list; numeric features are scored together."""
+        """The scores of several features, as a list; numeric features are scored together."""
         scores, are_numbers = {}, [j for j, domain in enumerate(domains) if not isinstance(domain, Nominal)]
         if are_numbers:
             numbers = X if len(are_numbers) == len(domains) else [X[j] for j in are_numbers]

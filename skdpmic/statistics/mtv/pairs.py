@@ -161,7 +161,7 @@ class PairTargetScorer:
         return self.score_block([x], [domain])[0]
 
     def score_block(self, X, domains):
-        """The same for several features, as a list; numeric features are scored together."""
+        """The joint scores of several features, as a list; numeric features are scored together."""
         scores, numbers = {}, [j for j, domain in enumerate(domains) if not isinstance(domain, Nominal)]
         for block in [numbers, *([j] for j in range(len(domains)) if j not in set(numbers))]:
             if block:

@@ -59,16 +59,16 @@ class MtvRGrids(Measure):
     margin: Margin | None = None  # public or learnt margin of the target
 
     def learning(self):
-        """The same grids, set to learn the target's margin."""
+        """The measure, set to learn the shares of the target."""
         return replace(self, learns=True)
 
     def knowing(self, shares):
-        """The same grids with a public margin of the target; a ValueError if it is one of another kind of target."""
+        """The measure with public shares of the target; a ValueError if they are those of another kind of target."""
         shares = check_n_shares(shares, self.n_classes)
         return replace(self, margin=public_margin(shares, self._family.n_columns))
 
     def knowing_all_of(self, target):
-        """The same grids with this target's margin known almost without noise, if they use a margin."""
+        """The measure with this target's shares known almost without noise, if it uses shares."""
         if not self.learns and self.margin is None:
             return self
         n_pieces = self.n_classes or (len(self.margin.ends) if self.margin else 2)
@@ -76,7 +76,7 @@ class MtvRGrids(Measure):
         return replace(self, margin=margin_of(counts, self._family.n_columns))
 
     def before_learning(self):
-        """The same grids without weights and without a learnt margin."""
+        """The measure without weights and without learnt shares."""
         return replace(self, units=1, margin=None if self.learns else self.margin)
 
     @property
@@ -88,7 +88,7 @@ class MtvRGrids(Measure):
         return chance_of_weights(self.margin.mean_weight if is_known else USUAL_MEAN)
 
     def of_weights(self):
-        """The same grids for records with weights."""
+        """The measure for records with weights."""
         return replace(self, units=WEIGHT_UNITS)
 
     def target_counts(self, target):
@@ -98,7 +98,7 @@ class MtvRGrids(Measure):
         return sums_of(target.values, target.weights, self.n_classes)
 
     def learnt(self, counts, n, bounds, epsilon, random_bytes):
-        """The same grids with a margin of the target that is learnt with epsilon.
+        """The measure with shares of the target that are learnt with epsilon.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class MtvRGrids(Measure):
         return replace(self, margin=class_margin(counts, told))
 
     def of_groups(self, rows_per_group):
-        """The same grids with a penalty for the larger chance scores of several rows per person.
+        """The measure with a penalty for the larger chance scores of several rows per person.
 
         The penalty lies between those for independent rows and for identical rows of a person.
         """

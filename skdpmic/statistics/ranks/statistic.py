@@ -31,7 +31,7 @@ class _RankStatistic(Measure, Statistic):
     most_classes = math.inf  # classes are ranked in ascending order of their labels
 
     def measure(self, B, c, n, epsilon, n_classes):
-        """The same for all parameters; B and c are ignored."""
+        """The statistic itself, as B and c are ignored."""
         if n_classes is not None and n_classes > self.most_classes:
             raise ValueError(
                 f"classes must be {self.most_classes} labels with statistic={self.name!r}, because more labels have no "
@@ -61,19 +61,19 @@ class _OfMidRanks(_RankStatistic):
     most_times_by_ties: ClassVar  # bounds the ratio of tail probabilities with and without ties, under independence
 
     def of_groups(self, rows_per_group):
-        """The same if each person has this many rows."""
+        """The measure for people with this many rows each."""
         return replace(self, rows_per_group=rows_per_group)
 
     def knowing(self, shares):
-        """The same with public shares of two classes; a ValueError if they are of another number."""
+        """The measure with public shares of two classes; a ValueError if they are of another number."""
         return replace(self, margin=public_margin(check_n_shares(shares, self.most_classes), self.most_classes))
 
     def learning(self):
-        """The same, for shares that will be learnt; the sensitivity is the same."""
+        """The measure for shares that will be learnt, which do not change its sensitivity."""
         return self
 
     def before_learning(self):
-        """The same, before anything was learnt about a target."""
+        """The measure before anything was learnt about a target."""
         return replace(self, margin=None)
 
     def target_counts(self, target):
@@ -81,7 +81,7 @@ class _OfMidRanks(_RankStatistic):
         return np.bincount(target.values, minlength=2)
 
     def learnt(self, counts, n, bounds, epsilon, random_bytes):
-        """The same, after learning the shares of two classes with epsilon, as for MTVr; `bounds` are ignored."""
+        """The measure after learning the shares of two classes with epsilon, as for MTVr; `bounds` are ignored."""
         told = Told(n, epsilon, self.rows_per_group, 1, random_bytes)
         return replace(self, margin=class_margin(counts, told))
 

@@ -83,7 +83,7 @@ class _WithinStrata(Statistic):
     needs_ranges = False
 
     def measure(self, B, c, n, epsilon, n_classes):
-        """The same for all parameters, which are ignored."""
+        """The statistic itself, as all parameters are ignored."""
         return self
 
     def steps(self, shape):
