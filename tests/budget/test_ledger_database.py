@@ -113,8 +113,8 @@ def test_costs_cannot_be_negative_even_by_hand(server, database, url):
     import psycopg
 
     BudgetLedger(url, 1.0)
-    columns = "number, charge_id, what, time, unit, epsilon, delta, rho, digest"
-    insert = f"INSERT INTO skdpmic.entries ({columns}) VALUES (1, 'x', '', '', ''"
+    columns = 'number, charge_id, what, "when", unit, model, broken_by, epsilon, delta, rho, digest'
+    insert = f"INSERT INTO skdpmic.entries ({columns}) VALUES (1, 'x', '', '', '', '', ''"
     for numbers in (
         "1, 0, 0",
         "-1, 0, NULL",
