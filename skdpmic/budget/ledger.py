@@ -216,7 +216,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         delta : float, default=0.0
             In [0, 1).
         **fields : dict
-            Other fields of a :class:`LedgerEntry` except `purpose` and `when`, such as ``rho``, required for delta > 0
+            Other fields of a ``LedgerEntry`` except `purpose` and `when`, such as ``rho``, required for delta > 0
             in a ledger with composition="zcdp"; ``unit="person"``, if the cost protects all records of a person; and
             ``n``, ``d``, ``statistic``, ``release`` and ``mechanism``.
 
