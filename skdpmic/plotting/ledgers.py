@@ -61,7 +61,7 @@ class LedgerDisplay(Display):
     --------
     >>> from skdpmic.plotting import LedgerDisplay
     >>> from skdpmic.budget.ledger_entry import LedgerEntry
-    >>> entries = [LedgerEntry("means", "2026-03-01T12:00:00.000+00:00", epsilon=0.3, delta=0.0)]
+    >>> entries = [LedgerEntry("means", epsilon=0.3, when="2026-03-01T12:00:00.000+00:00")]
     >>> display = LedgerDisplay(entries, [(0.3, 0.0)], epsilon=1.0).plot()
     >>> float(display.bars_[0].get_width()), display.limit_.get_xdata()[0]
     (0.3, 1.0)
