@@ -179,8 +179,8 @@ def scores_of_sample(key, n, seed, repetition, chosen):
 
 def target(key, y, n_classes, B, c):
     if n_classes == 0:
-        return NumericTargetScorer(y, UNIT, B, c)
-    return ClassTargetScorer(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c)
+        return NumericTargetScorer(y, UNIT, B, c, correction=MM)
+    return ClassTargetScorer(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c, MM)
 
 
 def score(options, n, seed, repetition, bar):
