@@ -2,7 +2,7 @@
 
 from skdpmic.counting.threads import being_filled
 from skdpmic.table.columns import map_features
-from skdpmic.table.frames import note_columns
+from skdpmic.table.frames import check_columns
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import make_target
 from skdpmic.table.weights import check_weights_given, read_weights
@@ -10,23 +10,19 @@ from skdpmic.table.weights import check_weights_given, read_weights
 _FEATURES_AT_ONCE = 256  # features counted before they are added, which limits the memory of an update
 
 
-def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reset=False):
-    """Count a chunk; `owner` (an estimator or the sketch) checks the column names, or stores them if `reset`."""
+def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
+    """Count a chunk, with the columns of `owner` (an estimator or the sketch); `reader` is named in errors."""
+    reader = reader or type(owner).__name__
     check_weights_given(sample_weight, sketch.max_weight)
-    columns = _read(sketch, owner, X, reset)
     description = sketch.description
-    target = make_target(y, columns.shape[1], description.target, description.classes, type(owner).__name__)
+    table = open_chunk(X, description.domains, reader)
+    check_columns(owner, table)
+    columns, _ = read_columns(table, description.domains)
+    target = make_target(y, table.n_samples, description.target, description.classes, reader)
     if sample_weight is not None:
-        target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, columns.shape[1]))
+        target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, table.n_samples))
     with being_filled(sketch):
         _add(sketch, columns, target, n_jobs)
-
-
-def _read(sketch, owner, X, reset):
-    domains = sketch.description.domains
-    table = open_chunk(X, domains, type(owner).__name__)
-    note_columns(owner, table, reset=reset)
-    return read_columns(table, domains)[0]
 
 
 def _add(sketch, columns, target, n_jobs):
