@@ -21,7 +21,7 @@ def _finds(share, n_samples):
 
 def _found(n_samples, epsilon):
     request = Request(n_samples, 100, 5, epsilon, None, 0.0, None, None)
-    return next(row.found for row in planned_releases("mtv_r", request) if row.release == "names")
+    return planned_releases("mtv_r", request, "names")[0].found
 
 
 def _scores(n_samples):

@@ -1,14 +1,12 @@
 """Many rows and many features: memory and time of streamed and of wide tables.
 
     python benchmarks/scale.py stream --rows 10000000   # peak memory and throughput of a Parquet file, 50 features
-    python benchmarks/scale.py engines --rows 100000000 # peak memory and time of dask and of a stream, 10 features
     python benchmarks/scale.py lines --output FILE      # time by rows and by features, drawn: docs/images/scale.png
 
 Times are the least of several runs, in one thread.
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,9 +20,8 @@ sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one modu
 
 from benchmarks.output import ROOT, add_output, refuse_to_overwrite
 from benchmarks.style import BLUE, GREY, ORANGE, WIDTH, legible
-from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer
 from skdpmic._utils.jit import jit
-from skdpmic.counting import count_stream
 
 EXAMPLE = ROOT / "examples" / "parquet_stream.py"
 N_FEATURES = 50
@@ -34,19 +31,16 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["stream", "write", "stream-one", "engines", "engine-one", "lines"])
+    parser.add_argument("what", choices=["stream", "write", "stream-one", "lines"])
     parser.add_argument(
         "--rows", type=int, default=10_000_000, help="rows of the table, the largest of those of stream"
     )
-    parser.add_argument("--engine", choices=["dask", "stream"], help="what engine-one counts with")
-    parser.add_argument("--statistic", default="mtv_r", help="what engine-one scores by")
     parser.add_argument("--file", help="the Parquet file that write makes and stream-one reads")
     add_output(parser, ROOT / "docs" / "images" / "scale.png", "picture")
     options = parser.parse_args(argv)
     if options.what == "lines":
         refuse_to_overwrite(parser, options)
     steps = {"stream": stream, "write": write, "stream-one": stream_one, "lines": lines}
-    steps |= {"engines": engines, "engine-one": engine_one}
     steps[options.what](options)
 
 
@@ -114,49 +108,6 @@ def histogram2d(x, y, n_parts):
         row = min(max(int(x[i] * n_parts), 0), n_parts - 1)
         counts[row, min(max(int((y[i] + 0.5) * 0.5 * n_parts), 0), n_parts - 1)] += 1
     return counts
-
-
-# --- Engines --------------------------------------------------------------------------------------------------
-
-
-def engines(options):
-    """Each engine and statistic in a separate process; chunks of 100,000 rows are simulated when they are counted."""
-    for statistic in ("mtv_r", "mic_r"):
-        for engine in ("dask", "stream"):
-            which = ["--engine", engine, "--statistic", statistic, "--rows", str(options.rows)]
-            subprocess.run([sys.executable, __file__, "engine-one", *which], check=True)
-
-
-def engine_one(options):
-    n, names = options.rows, [f"x{j}" for j in range(10)]
-    selector = DPMICSelector(k=3, statistic=options.statistic, **PUBLIC)
-    before, start, cpu = memory(), time.perf_counter(), time.process_time()
-    if options.engine == "dask":
-        import dask.array
-
-        X = dask.array.random.default_rng(0).random((n, len(names)), chunks=(100_000, len(names)))
-        selector.fit(X, X[:, 0] ** 2)
-    else:
-        sketch = count_stream(selector.empty_sketch(n, feature_names=names), simulated(n, names), target="y")
-        selector.fit_sketch(sketch)
-    print(
-        f"{options.engine:6} {options.statistic} {n:>11,} rows: {time.process_time() - cpu:.1f} s of the processors, "
-        f"{time.perf_counter() - start:.1f} s in all, peak {memory():.2f} GB, of which {before:.2f} before",
-        flush=True,
-    )
-
-
-def simulated(n, names):
-    import polars
-
-    random = np.random.default_rng(0)
-    for _ in range(n // 100_000):
-        X = random.random((len(names), 100_000))
-        yield polars.DataFrame(dict(zip(names, X, strict=True)) | {"y": X[0] ** 2})
-
-
-def memory():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
 
 
 # --- Lines ----------------------------------------------------------------------------------------------------

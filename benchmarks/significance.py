@@ -34,7 +34,7 @@ from skdpmic.privacy.budgets import budget_of
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.registry import STATISTICS, statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 

@@ -1,14 +1,13 @@
-"""Make the tables defaults*.csv of MICr: B and c for each n, epsilon and kind of target, and check what they cost.
+"""Make the table defaults_miller_madow.csv of MICr: B and c for each n, epsilon and kind of target, and its check.
 
     python -m benchmarks.tune_defaults choose check
-    python -m benchmarks.tune_defaults choose check --correction none
 
 choose  the table: the cheapest B and c of nearly the least error, on samples of seed 0.
 check   the error of the automatic choice beside the least of the grid, on samples of seed 2, also between the n and the
-        epsilon of the table; makes benchmarks/results/defaults*.csv and docs/images/defaults*.png.
+        epsilon of the table; makes defaults_miller_madow.csv in benchmarks/results, and its picture in docs/images.
 
-With the correction of Miller and Madow, half an hour on one core; without one, an hour. MICr of every sample at all B
-and c of the grid, without noise, is kept in --cache, a file for each repetition, and an interrupted run goes on from
+Half an hour on one core. Commit 2a2d595 has the program for MICr without a correction, too. MICr of every sample at all
+B and c of the grid, without noise, is kept in --cache, a file for each repetition, and an interrupted run goes on from
 there. `--quick` takes a minute: few n, distributions and repetitions. Files that are there are replaced with
 --overwrite only: give a run a --table, --results and --images of its own.
 
@@ -56,49 +55,34 @@ REPETITIONS = {
     CHOICE: {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 30_000: 1, 100_000: 1},
     CHECK: {35: 2, 100: 2, 350: 2, 1000: 2, 2500: 1, 5000: 2, 10_000: 1, 60_000: 1},
 }
-MORE_CHECKS = {25: 2, 35: 2, 50: 2, 100: 2, 250: 2, 350: 2, 500: 2, 1000: 2, 2500: 2, 5000: 2, 10_000: 2} | {
-    n: 1 for n in (20_000, 60_000, 100_000, 10**6)
-}  # without a correction
 EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
 KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
 KEYS = sorted(load_mic_star())
 SLACK = 0.005  # what counts as nearly the best
-TIE = 0.02  # and where time is short
 KEEP = 0.05  # and for what a larger epsilon has
 
-# With the correction, B is the square of the most merged parts: in between, only the fixed parts grow.
-CLOSED_B = tuple(k * k for k in (*range(2, 17), 18, 20, 22, 24, 28))
-CLOSED_C = (2, 3, 4, 5, 6, 8, 10, 12)
-# Without, there are more of them where time is the limit.
-B_GRID = (4, 6, 8, 12, 16, 24, 40, 60, 80, 100, 150, 200)
-C_GRID = (1, 2, 3, 5, 8)
-FINER_B = (*range(4, 40, 4), *range(40, 80, 2), *range(80, 230, 10))
-FINER_C = (3, 4, 4.5, 5, 5.5, 6, 7, 8)
+# B is the square of the most merged parts: in between, only the fixed parts grow.
+B_GRID = tuple(k * k for k in (*range(2, 17), 18, 20, 22, 24, 28))
+C_GRID = (2, 3, 4, 5, 6, 8, 10, 12)
+C_OF_CLASSES = (1, 2, 3, 5, 8)
 PARTS_GRID = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # B / n_classes, merged parts of the feature against classes
 
-TIME = {  # steps that a score of n records may take, see `steps` and `time_limit`
-    MM: {1000: 160_000, 5000: 800_000, 10_000: 1_500_000, 30_000: 3_000_000},
-    None: {1000: 500_000, 4000: 1_861_000, 10_000: 2_800_000},
-}
+# Steps that a score of n records may take, see `steps` and `time_limit`.
+TIME = {1000: 160_000, 5000: 800_000, 10_000: 1_500_000, 30_000: 3_000_000}
 
 # --- The settings and what they cost in time ----------------------------------------------------------------------
 
 
-def settings(n, n_classes, correction=MM):
+def settings(n, n_classes):
     """All (B, c) of the grid for a target with that many classes."""
     many = n >= 30_000  # small ones are out of the question here, and each takes a pass over the records
     if n_classes:
         parts = [size for size in PARTS_GRID if size * n_classes <= 4 * n and (not many or size >= 12)]
-        grid = [(max(size * n_classes, 4), c) for size, c in product(parts, C_GRID) if not many or c >= 3]
-    elif correction == MM:
-        grid = [(B, c) for B, c in product(CLOSED_B, CLOSED_C) if B <= n and (not many or (B >= 100 and c >= 3))]
-    if n_classes or correction == MM:
-        return [s for s in grid if steps(*s, n_classes, correction) <= 2 * time_limit(n, n_classes, correction)]
-    if many:
-        return [(B, c) for B, c in product(B_GRID, C_GRID) if B >= 60 and c >= 3]
-    finer = [s for s in product(FINER_B, FINER_C) if steps(*s, 0, None) <= time_limit(n, 0, None)]
-    return sorted({*product(B_GRID, C_GRID), *finer})
+        grid = [(max(size * n_classes, 4), c) for size, c in product(parts, C_OF_CLASSES) if not many or c >= 3]
+    else:
+        grid = [(B, c) for B, c in product(B_GRID, C_GRID) if B <= n and (not many or (B >= 100 and c >= 3))]
+    return [setting for setting in grid if steps(*setting, n_classes) <= 2 * time_limit(n)]
 
 
 def steps(B, c, n_classes=0, correction=MM):
@@ -112,22 +96,14 @@ def steps(B, c, n_classes=0, correction=MM):
     return float((np.where(once, n_master, n_master**2) * n_fixed + 10_000).sum())
 
 
-def time_limit(n, n_classes=0, correction=MM):
-    """Steps with which a score takes at most 1/27 of scikit-learn's mutual information; without a correction, 1/20.
-
-    Below 1,000 records as many as there. Without a correction, against classes and from 30,000 records on it takes less
-    than that at every B and c of the grid.
-    """
-    if correction is None and (n_classes or n >= 30_000):
-        return math.inf
-    limits = TIME[correction] | ({30_000: steps(200, 8, 0, None)} if correction is None else {})
-    return math.exp(np.interp(math.log(n), np.log([*limits]), np.log([*limits.values()])))
+def time_limit(n):
+    """Steps with which a score takes at most 1/27 of scikit-learn's mutual information, but no fewer than at 1,000."""
+    return math.exp(np.interp(math.log(n), np.log([*TIME]), np.log([*TIME.values()])))
 
 
-def affordable(n, n_classes, correction=MM):
+def affordable(n, n_classes):
     """Which settings of the grid a score has time for: a boolean array."""
-    limit = time_limit(n, n_classes, correction)
-    return np.array([steps(*s, n_classes, correction) <= limit for s in settings(n, n_classes, correction)])
+    return np.array([steps(*setting, n_classes) <= time_limit(n) for setting in settings(n, n_classes)])
 
 
 # --- Discrete targets: y cut into classes --------------------------------------------------------------------------
@@ -191,32 +167,30 @@ def population_value(key, n_classes):
 # --- Scores without noise ------------------------------------------------------------------------------------------
 
 
-def scores_of_sample(key, n, seed, repetition, chosen, correction=MM):
+def scores_of_sample(key, n, seed, repetition, chosen):
     """MICr of one sample at the settings chosen for each kind of target: n_classes -> array of shape (n_settings,)."""
     entropy = np.random.SeedSequence([seed, n, repetition, KEYS.index(key)])
     x, y = relationship(*key).sample(n, np.random.RandomState(entropy.generate_state(4))).T.copy()
     return {
-        n_classes: np.array(
-            [target(key, y, n_classes, *setting, correction).score(x, UNIT) for setting in chosen[n_classes]]
-        )
+        n_classes: np.array([target(key, y, n_classes, *setting).score(x, UNIT) for setting in chosen[n_classes]])
         for n_classes in chosen
     }
 
 
-def target(key, y, n_classes, B, c, correction):
+def target(key, y, n_classes, B, c):
     if n_classes == 0:
-        return NumericTargetScorer(y, UNIT, B, c, correction=correction)
-    return ClassTargetScorer(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c, correction)
+        return NumericTargetScorer(y, UNIT, B, c)
+    return ClassTargetScorer(np.searchsorted(classes(key, n_classes), y, side="right"), n_classes, B, c)
 
 
 def score(options, n, seed, repetition, bar):
     """Scores of one sample of each distribution, from the cache or into it: n_classes -> (n_keys, n_settings)."""
     path = options.cache / f"seed{seed}-n{n}-{repetition}.npz"
     if not path.exists():
-        chosen = {n_classes: settings(n, n_classes, options.correction) for n_classes in KINDS}
+        chosen = {n_classes: settings(n, n_classes) for n_classes in KINDS}
         rows = []
         for key in options.keys:
-            rows.append(scores_of_sample(key, n, seed, repetition, chosen, options.correction))
+            rows.append(scores_of_sample(key, n, seed, repetition, chosen))
             bar.update()
         unfinished = path.with_suffix(".part.npz")
         np.savez(unfinished, **{str(n_classes): np.array([row[n_classes] for row in rows]) for n_classes in KINDS})
@@ -284,26 +258,21 @@ def weighted_sums(scores, keys, n, epsilon, n_classes, noise="laplace"):
 # --- The table ------------------------------------------------------------------------------------------------------
 
 
-def choose(scores, keys, n, n_classes, correction=MM, least_B=0):
+def choose(scores, keys, n, n_classes, least_B=0):
     """B and c for each epsilon: epsilon -> (B, c); no B below `least_B`.
 
     A smaller epsilon keeps what a larger one has, as long as this is nearly the best: where noise exceeds all
     differences, the setting remains one that is good without noise.
     """
-    grid, fit = settings(n, n_classes, correction), affordable(n, n_classes, correction)
+    grid, fit = settings(n, n_classes), affordable(n, n_classes)
     fit &= np.array([B >= least_B for B, _ in grid])
     chosen, kept = {}, None
     for epsilon in sorted(EPSILONS, reverse=True):
         errors = weighted_sums(scores, keys, n, epsilon, n_classes)
         least = errors[fit].min()
         if kept is None or errors[kept] > (1 + KEEP) * least:
-            if correction is None and least > (1 + KEEP) * errors.min():
-                # Time is short: of what is as good, what sees the finest waves.
-                near = np.flatnonzero(fit & (errors <= (1 + TIE) * least))
-                kept = max(near, key=lambda i: grid[i][0])
-            else:
-                near = np.flatnonzero(fit & (errors <= (1 + SLACK) * least))
-                kept = min(near, key=lambda i: steps(*grid[i], n_classes, correction))
+            near = np.flatnonzero(fit & (errors <= (1 + SLACK) * least))
+            kept = min(near, key=lambda i: steps(*grid[i], n_classes))
         chosen[epsilon] = grid[kept]
     return chosen
 
@@ -313,8 +282,7 @@ def write_table(options):
     chosen = {}
     for (n, n_classes), scores in sorted(found.items()):  # more records never get coarser grids
         fewer = [max(B for B, _ in chosen[key].values()) for key in chosen if key[0] == n_classes]
-        at_least = max(fewer, default=0) if options.correction else 0
-        chosen[n_classes, n] = choose(scores, options.keys, n, n_classes, options.correction, at_least)
+        chosen[n_classes, n] = choose(scores, options.keys, n, n_classes, max(fewer, default=0))
     cells = product(KINDS, EPSILONS, options.repetitions[CHOICE])
     rows = ([n_classes, epsilon, n, *chosen[n_classes, n][epsilon]] for n_classes, epsilon, n in cells)
     write_csv(options.table, [["n_classes", "epsilon", "n", "B", "c"], *rows])
@@ -332,14 +300,14 @@ def check(options):
     rows = []
     found = score_all(options, CHECK)
     for n, count in tqdm(options.repetitions[CHECK].items(), desc="automatic", disable=None):
-        chosen = {kind: [automatic(n, epsilon, kind, options.correction) for epsilon in CHECKED] for kind in KINDS}
-        grids = {kind: settings(n, kind, options.correction) for kind in KINDS}
+        chosen = {kind: [automatic(n, epsilon, kind) for epsilon in CHECKED] for kind in KINDS}
+        grids = {kind: settings(n, kind) for kind in KINDS}
         others = {kind: sorted(set(chosen[kind]) - set(grids[kind])) for kind in KINDS}
         fresh = [score_settings(options, n, repetition, others) for repetition in range(count)]
         for n_classes in KINDS:
             scores = np.concatenate([found[n, n_classes], np.array([table[n_classes] for table in fresh])], axis=2)
             at = [[*grids[n_classes], *others[n_classes]].index(setting) for setting in chosen[n_classes]]
-            fit = affordable(n, n_classes, options.correction)
+            fit = affordable(n, n_classes)
             for noise in ("laplace", "gaussian"):
                 both = scores[:, :, at], found[n, n_classes]
                 rows.extend(compare(*both, fit, options.keys, n, n_classes, chosen[n_classes], noise))
@@ -350,7 +318,7 @@ def score_settings(options, n, repetition, chosen):
     """Scores of one sample of each distribution, of the checking seed, at settings that may not be of the grid."""
     if not any(chosen.values()):
         return {n_classes: np.empty((len(options.keys), 0)) for n_classes in KINDS}
-    rows = [scores_of_sample(key, n, CHECK, repetition, chosen, options.correction) for key in options.keys]
+    rows = [scores_of_sample(key, n, CHECK, repetition, chosen) for key in options.keys]
     return {n_classes: np.array([row[n_classes] for row in rows]) for n_classes in KINDS}
 
 
@@ -374,7 +342,7 @@ def compare(automatic_scores, grid_scores, fit, keys, n, n_classes, chosen, nois
 
 
 def write_check(options, rows):
-    write_csv(file_of_check(options), [rows[0], *(row.values() for row in rows)])
+    write_csv(options.results / TABLES[MM], [rows[0], *(row.values() for row in rows)])
     worst = max(rows, key=lambda row: float(row["excess"]))
     print(f"largest excess over the least error of the grid: {float(worst['excess']):.1%}, at {worst}")
     plot(rows, picture_of_check(options))
@@ -407,18 +375,13 @@ def parse(argv):
     parser.add_argument("step", nargs="+", choices=["choose", "check"])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--cache", type=Path, default=ROOT / "benchmarks" / "cache" / "defaults")
-    parser.add_argument("--correction", choices=[MM, "none"], default=MM)
     parser.add_argument("--table", type=Path, help="where to write it, if not into the package")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--images", type=Path, default=ROOT / "docs" / "images")
     parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
     options = parser.parse_args(argv)
     options.keys, options.repetitions = KEYS, REPETITIONS
-    if options.correction == "none":
-        options.repetitions = REPETITIONS | {CHECK: MORE_CHECKS}
-    options.correction = None if options.correction == "none" else options.correction
-    options.table = options.table or ROOT / "skdpmic" / "statistics" / "mic" / TABLES[options.correction]
-    options.cache = options.cache / str(options.correction)
+    options.table = options.table or ROOT / "skdpmic" / "statistics" / "mic" / TABLES[MM]
     if options.quick:
         options.keys = KEYS[::25]  # of which no two share their level of r2
         options.repetitions = {CHOICE: {250: 1, 500: 1}, CHECK: {250: 1, 500: 1}}
@@ -429,16 +392,12 @@ def parse(argv):
 
 def files(options):
     """What the steps write."""
-    written = {"choose": [options.table], "check": [file_of_check(options), picture_of_check(options)]}
+    written = {"choose": [options.table], "check": [options.results / TABLES[MM], picture_of_check(options)]}
     return [path for step in options.step for path in written.get(step, [])]
 
 
-def file_of_check(options):
-    return options.results / TABLES[options.correction]
-
-
 def picture_of_check(options):
-    return options.images / Path(TABLES[options.correction]).with_suffix(".png")
+    return options.images / Path(TABLES[MM]).with_suffix(".png")
 
 
 def main(argv=None):

@@ -1,4 +1,4 @@
-"""Two parties, the published protocol, and a trusted curator: python -m benchmarks.two_party [--picture | --parts].
+"""Two parties, the published protocol, and a trusted curator: python -m benchmarks.two_party [--picture].
 
 It adds to benchmarks/results/two_party.csv what is not in it yet; --picture draws docs/images/two_parties.png from it.
 For each relationship, number of records and epsilon, over tables with noise of their own:
@@ -10,8 +10,7 @@ For each relationship, number of records and epsilon, over tables with noise of 
 - curator: private_score, of ranks, against the same without noise;
 - no privacy: the sample's distance correlation against that of the population.
 
-Relationships on which numbers of parts were chosen are not among these. With --parts it prints the mean errors of ours
-for other numbers of parts.
+Relationships on which numbers of parts were chosen are not among these.
 """
 
 import argparse
@@ -41,7 +40,6 @@ from skdpmic.two_party.distance_correlation import (
 FILE = Path(__file__).parent / "results" / "two_party.csv"
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "two_parties.png"
 SIZES, DELTA = (500, 2000, 10_000, 50_000), 1e-6
-N_PARTS, N_OF_PARTS = (3, 4, 6, 8, 12), 30  # for --parts: numbers of parts, and of tables
 EPSILONS = {"line": (0.5, 1.0, 5.0), "parabola": (0.5, 1.0, 5.0)}  # of the others 1 only
 N_TABLES = {500: 50, 2000: 50, 10_000: 30, 50_000: 8}
 NAMES = ("relationship", "n", "epsilon", "method", "truth", "mean", "mean_error", "standard_error", "n_tables")
@@ -109,10 +107,10 @@ def population(kind, n=40_000, n_parts=200):
     return math.sqrt(np.mean(squares))
 
 
-def reports_of(x, epsilon, **parameters):
+def reports_of(x, epsilon):
     """What the party that holds x sends."""
     x = x[:, np.newaxis]
-    alice = RandomizedResponse(epsilon, BOUNDS, **parameters).fit(x)
+    alice = RandomizedResponse(epsilon, BOUNDS).fit(x)
     return alice.to_arrow(alice.transform(x))
 
 
@@ -129,22 +127,6 @@ def errors(kind, n, epsilon, truth, rng):
     yield "curator", private_score(x, y, statistic="distance_correlation", epsilon=epsilon), exact
 
 
-def error_with_parts(kind, n, n_parts, seed):
-    """What ours is off by at epsilon = 1 with so many parts."""
-    x, y = RELATIONSHIPS[kind](np.random.default_rng(seed), n)
-    sent = reports_of(x, 1.0, n_parts=n_parts, random_state=seed)
-    return abs(TwoPartyScorer().fit(sent, y).scores_[0] - population(kind))
-
-
-def print_parts():
-    """Print the mean errors of ours for each number of parts, of the same tables."""
-    print("| relationship | n |", *(f"{n_parts} |" for n_parts in N_PARTS))
-    print("| --- " * (2 + len(N_PARTS)) + "|")
-    for kind, n in tqdm(list(product(RELATIONSHIPS, SIZES[1:])), leave=False):
-        means = [np.mean([error_with_parts(kind, n, m, seed) for seed in range(N_OF_PARTS)]) for m in N_PARTS]
-        print(f"| {kind} | {n:,} |", *(f"{mean:.3f} |" for mean in means))
-
-
 def configurations():
     """Relationships, numbers of records and epsilon: those that the picture shows first."""
     pairs = list(product(RELATIONSHIPS, SIZES))
@@ -155,14 +137,10 @@ def configurations():
 def main(argv=None):
     """Measure what is not yet in the file, or draw what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--picture", action="store_true", help="draw the picture from the file")
-    instead.add_argument("--parts", action="store_true", help="print the errors for other numbers of parts")
+    parser.add_argument("--picture", action="store_true", help="draw the picture from the file")
     add_output(parser, PICTURE, "picture")
     given = parser.parse_args(argv)
     warnings.simplefilter("ignore", PrivacyLeakWarning)
-    if given.parts:
-        return print_parts()
     if given.picture:
         refuse_to_overwrite(parser, given)
         return draw(list(csv.DictReader(FILE.open())), given.output)

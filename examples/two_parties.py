@@ -7,7 +7,7 @@ share its measurements, and no third party is trusted with both tables. The labo
 measurements with randomised response, and the registry scores the columns from these noisy reports.
 
 Run it with ``python examples/two_parties.py``, which saves the picture below as ``two_parties.png``. It needs pyarrow.
-The two parties run as separate processes, and only the file ``reports.parquet`` passes from one to the other.
+The two parties run as separate processes, and only the file ``reports.feather`` passes from one to the other.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
+from pyarrow import feather
 
 from skdpmic import BudgetLedger
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
@@ -40,7 +40,7 @@ def laboratory(folder):
     measurements = pd.read_parquet(folder / "measured.parquet")
     alice = RandomizedResponse(epsilon=6.0, **PUBLIC, ledger=ledger).fit(measurements)
     reports = alice.transform(measurements)
-    pq.write_table(alice.to_arrow(reports), folder / "reports.parquet")
+    feather.write_feather(alice.to_arrow(reports), folder / "reports.feather")
     print(f"laboratory: reported {alice.columns_per_record_} of {alice.n_features_in_} columns a person, ", end="")
     print(f"each at ε = {alice.epsilon_per_column_:g}; spent {ledger.spent()[0]:g}")
 
@@ -54,10 +54,10 @@ def laboratory(folder):
 
 def registry(folder):
     severity = pd.read_parquet(folder / "known.parquet")["severity"]
-    own = TwoPartyScorer().fit(folder / "reports.parquet", severity)
+    own = TwoPartyScorer().fit(folder / "reports.feather", severity)
     ledger = BudgetLedger(folder / "registry.db", epsilon=1)
     published = TwoPartyScorer(target_bounds=(0, 10), epsilon=1.0, ledger=ledger)
-    published.fit(folder / "reports.parquet", severity)
+    published.fit(folder / "reports.feather", severity)
     columns = {"own": own, "published": published}
     result = pd.DataFrame({name: bob.scores_ for name, bob in columns.items()}, index=own.feature_names_in_)
     for name, bob in columns.items():
@@ -98,7 +98,7 @@ with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, sys.argv[0], party, folder]
         print(subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout, end="")
     scores = pd.read_parquet(Path(folder) / "scores.parquet")
-    reports = pq.read_table(Path(folder) / "reports.parquet")
+    reports = feather.read_table(Path(folder) / "reports.feather")
 
 # %%
 # These are the first four reports: numbers of bins, some of them true and some random. Where a value is missing, the

@@ -110,6 +110,7 @@ def test_complementary_columns(run):
     assert len(set(names["chosen"])) == 5
 
 
+@pytest.mark.slow
 def test_causal(run):
     """In 40 runs, all ten edges were found at epsilon = 1, and at most 1 that is none at any; R² was the same."""
     printed, names = run("causal")

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 from sklearn import config_context
+from threadpoolctl import threadpool_limits
 
 from skdpmic.command_line.main import main
 from tests.folding import each
@@ -81,7 +82,8 @@ def blocks(page, *sections):
 def run(page, capsys, *sections, warn="always"):
     """Run all blocks, or those of some sections. Each prints and warns of what the page shows below it, no more."""
     names = {"__name__": "__main__"}  # so that functions can be sent to workers
-    with config_context(), warnings.catch_warnings():
+    # Threads of scikit-learn's models wait for one another, which takes long where other tests run.
+    with config_context(), warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter(warn)
         warnings.showwarning = show_warning
         for language, code, kind, shown in blocks(page, *sections):
@@ -125,7 +127,12 @@ def run_in_shell(code, capsys):
     return printed.err.replace("[y/N] ", "[y/N] y\n") + printed.out
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in IN_PARTS])
+LONG = ("choose/pictures.md", "choose/searches.md")
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in PAGES if page not in IN_PARTS]
+)
 def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys, monkeypatch):
     """Noise decides nothing that is printed: scores that are compared are more than 16 times its scale apart."""
     if page in ENVIRONMENTS and os.environ.get("SKDPMIC_PAGE") != page:

@@ -31,10 +31,6 @@ def in_new_process(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def modules_after(code):
-    return set(in_new_process(f"{code}\nimport sys\nprint(*sys.modules)").split())
-
-
 def test_the_submodules_are_public():
     assert [package.__name__ for package in PACKAGES] == ["skdpmic", *(f"skdpmic.{name}" for name in SUBMODULES)]
 
@@ -76,16 +72,23 @@ def test_what_is_not_there_is_not_found():
         from skdpmic import mine  # noqa: F401
 
 
+def modules_after(*steps):
+    """What is imported after each step of one new process."""
+    printed = in_new_process("import sys\n" + "\n".join(f"{step}\nprint(*sys.modules)" for step in steps))
+    return [set(line.split()) for line in printed.splitlines()]
+
+
 def test_the_package_itself_imports_nothing_heavy():
-    heavy = {"joblib", "narwhals", "numba", "numpy", "pandas", "scipy", "sklearn"}
     submodules = "".join(f"; dir(skdpmic.{name})" for name in SUBMODULES)
-    assert not modules_after(f"import skdpmic; dir(skdpmic){submodules}") & heavy
+    (imported,) = modules_after(f"import skdpmic; dir(skdpmic){submodules}")
+    assert not imported & {"joblib", "narwhals", "numba", "numpy", "pandas", "scipy", "sklearn"}
 
 
 def test_a_name_imports_what_it_needs_only():
-    assert "sklearn" not in modules_after("from skdpmic import mic_e, mic_r, mtv_r")
-    after = modules_after("from skdpmic import DPMICScorer, DPMICSelector")
-    assert not after & {f"skdpmic.{name}" for name in ("search", "correlation", "plotting")}
+    steps = ["from skdpmic import mic_e, mic_r, mtv_r", "from skdpmic import DPMICScorer, DPMICSelector"]
+    of_scores, of_estimators = modules_after(*steps)
+    assert "sklearn" not in of_scores
+    assert not of_estimators & {f"skdpmic.{name}" for name in ("search", "correlation", "plotting")}
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The package has one direction: no module imports from one above it, and none is too long to be read at once."""
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -32,16 +33,24 @@ MODULES = {
 }
 
 
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path):
     """Modules of this package that a file imports, at its top or inside a function."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    found = []
+    for node in ast.walk(tree_of(path)):
         names = []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        yield from (name for name in names if name in MODULES)
+        found += [name for name in names if name in MODULES]
+    return found
 
 
 def layer(module):
@@ -83,18 +92,16 @@ STILL = {
     "_Target",
     "as_names",
     "count",
-    "from_json",
     "in_order",
     "in_words",
     "parse",
-    "to_json",
     "with_noise",
 }
 
 
 def defined(path):
     """Names of classes and of public functions at the top of a module."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree_of(path).body:
         if isinstance(node, ast.ClassDef) or (isinstance(node, ast.FunctionDef) and not node.name.startswith("_")):
             yield node.name
 

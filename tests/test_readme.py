@@ -77,6 +77,7 @@ def test_the_guarantee_says_the_factor_what_is_not_covered_and_what_is_public():
     assert "docs/theory/threat_model.md" in section
 
 
+@pytest.mark.slow
 def test_the_sizes_of_the_readme_are_those_of_the_table():
     """Half and 80% of the best 5 of 100 columns, at 1,000 people."""
     half, most = re.search(r"\| 1,000 \| ([\d.]+) \| ([\d.]+) ", runpy.run_path(ROWS)["table"]()).groups()

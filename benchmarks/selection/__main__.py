@@ -12,7 +12,7 @@ from joblib import Memory
 from tqdm import tqdm
 
 from benchmarks.output import add_output, folder_of_results
-from benchmarks.selection import monotone, no_functions, real, relationships, report, wide_bounds
+from benchmarks.selection import monotone, no_functions, relationships, report, wide_bounds
 from benchmarks.selection.statistics import STATISTICS
 from benchmarks.selection.ways import COUNTS, REFERENCES
 
@@ -20,13 +20,12 @@ RESULTS = Path(__file__).parent / "results"
 ALL = (*STATISTICS, COUNTS, REFERENCES)
 ONLY_PRIVATE = tuple(STATISTICS)
 
-# Each experiment: a function, how many tables or splits of each kind it is run on, what is compared, and its options.
+# Each experiment: a function, how many tables of each size it is run on, what is compared, and its options.
 FULL = (
     (relationships.run, relationships.REPEATS, ALL, {}),
     (monotone.run, monotone.REPEATS, ONLY_PRIVATE, {}),
     (no_functions.run, no_functions.REPEATS, (*STATISTICS, REFERENCES), {}),
     (wide_bounds.run, wide_bounds.REPEATS, ONLY_PRIVATE, {}),
-    (real.run, real.SPLITS, ALL, {}),
 )
 _FEW = {"epsilons": (0.1, 1.0, 10.0)}
 QUICK = (
@@ -34,7 +33,6 @@ QUICK = (
     (monotone.run, {1000: 2}, ONLY_PRIVATE, _FEW),
     (no_functions.run, {3000: 2}, ONLY_PRIVATE, _FEW),
     (wide_bounds.run, {3000: 2}, ONLY_PRIVATE, {"widths": (1, 10, 100)}),
-    (real.run, {"breast cancer": 2, "digits": 2, "RAND health": 1}, (*STATISTICS, REFERENCES), {"n_draws": 5, **_FEW}),
 )
 
 

@@ -15,10 +15,6 @@ class Table(NamedTuple):
     target_bounds: tuple | None  # public; None for a discrete target
     n_classes: int | None = None
 
-    def rows(self, chosen):
-        """The table of some of the records."""
-        return self._replace(X=self.X[chosen], y=self.y[chosen])
-
     def columns(self, chosen):
         """The table of some of the features."""
         return self._replace(X=self.X[:, chosen], lower=self.lower[chosen], upper=self.upper[chosen])

@@ -16,7 +16,7 @@ from scipy import stats
 
 from benchmarks.causal.graph_measures import cpdag_of
 from benchmarks.published_pc.loop import DELTA, advanced_composition, directed, skeleton
-from benchmarks.published_pc.sieve_and_examine import LOWER, Scales, SieveAndExamine, priv_pc
+from benchmarks.published_pc.sieve_and_examine import SieveAndExamine, priv_pc
 from benchmarks.published_pc.statistics import (
     Records,
     assumed_sensitivity,
@@ -263,31 +263,6 @@ def test_the_first_threshold_of_svt_pc_is_laplace_and_all_others_are_normal():
     for thresholds, right, wrong in ((first, stats.laplace, stats.norm), (others, stats.norm, stats.laplace)):
         assert stats.kstest(thresholds, right(0.1, of_threshold).cdf).pvalue > 1e-3
         assert stats.kstest(thresholds, wrong(0.1, of_threshold).cdf).pvalue < 1e-3
-
-
-def test_the_quota_of_algorithm_5_is_c():
-    """Its last line stops at q, which nothing defines. Noise for c = 1 answer, and answers without end: 3 exceed it."""
-    epsilon, n_below = 1.0, 8
-    threshold, of_query = stats.laplace(0.0, 2 / epsilon), 4 / epsilon  # of values that move by 1
-    answers = [False] * n_below + [True]
-    one = log_chance_of_answers([0.0] * n_below + [1.0], answers, threshold, of_query)
-    one -= log_chance_of_answers([1.0] * n_below + [0.0], answers, threshold, of_query)
-    assert 0.8 * epsilon < one <= epsilon < 3 * one  # fresh thresholds: losses add up
-
-
-# --- The examination --------------------------------------------------------------------------------------------------
-
-
-def test_theorem_4_leaves_out_that_the_examination_errs():
-    """A p-value at the very level is dropped by every other examination, however low the threshold of the sieve is."""
-    epsilon, rng = 20.0, np.random.default_rng(0)
-    of_scales = Scales.of(epsilon, N)
-    bound = math.exp(-2 * LOWER / (6 * of_scales.threshold))  # epsilon' / Delta is 2 over the threshold's scale
-    answers = [
-        SieveAndExamine(THREE_BIG[0], epsilon, rng, p_value=lambda *_: 0.1).is_independent(0, 1, ()) for _ in range(400)
-    ]
-    assert bound < 0.02
-    assert stats.binomtest(400 - sum(answers), 400, 0.5, "less").pvalue > 1e-3
 
 
 # --- Tests of independence --------------------------------------------------------------------------------------------

@@ -17,10 +17,10 @@ from skdpmic.causal.table_release import TablesRelease, columns_of_numbers
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
 from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
+from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
 from skdpmic.table.frames import row_of_zeros
-from skdpmic.table.nominal import Nominal
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_labels_or_numbers

@@ -14,7 +14,7 @@ from skdpmic.causal.table_plan import MOST_CELLS, TablePlan
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.noise import clamped, discrete_gaussian
 from skdpmic.statistics.grids.partitions import parts_and_missing
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 
 @dataclass(frozen=True)

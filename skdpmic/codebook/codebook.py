@@ -13,7 +13,6 @@ from skdpmic.codebook.column import ColumnEntry, entry_of
 from skdpmic.codebook.group_columns import checked_groups, labels_of_people
 from skdpmic.codebook.in_words import codebook_as_html
 from skdpmic.codebook.patterns import as_names, check_columns, is_pattern, matches
-from skdpmic.codebook.table_schema import read_table_schema
 from skdpmic.codebook.template import names_of_columns, template_of
 from skdpmic.codebook.toml_file import as_text, error_on_its_line, parse, text_of_file
 from skdpmic.table.frames import columns_at
@@ -170,45 +169,6 @@ class Codebook:
             return cls(**fields)
         except ValueError as error:
             raise error_on_its_line(error, text, source) from None
-
-    @classmethod
-    def from_table_schema(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> Self:
-        """Build a codebook from a Frictionless Table Schema (``docs/reference/codebook.md``).
-
-        Parameters
-        ----------
-        source : str, path-like or dict
-            A JSON or YAML file, or its contents as a dict.
-
-        Returns
-        -------
-        Codebook
-            Use :meth:`write` to save it to a file, and complete it there.
-
-        Raises
-        ------
-        ValueError
-            If it is not a valid schema, or describes no column sufficiently.
-        TypeError
-            If it is neither a path nor a dict.
-        OSError
-            If the file cannot be read.
-        ImportError
-            If frictionless is not installed: ``pip install skdpmic[table-schema]``.
-
-        Warns
-        -----
-        UserWarning
-            If it does not describe some columns sufficiently, which are left out: numbers and dates without a minimum
-            and a maximum, or text without an enum.
-        """
-        title, columns, left_out = read_table_schema(source)
-        if left_out:
-            warn(
-                f"columns that the schema does not describe sufficiently are left out: {abbreviated(left_out)}. "
-                "Numbers and dates need a minimum and a maximum, text needs an enum.",
-            )
-        return cls(columns, title=title)
 
     def to_toml(self) -> str:
         """Return this codebook as TOML text.

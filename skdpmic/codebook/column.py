@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skdpmic._utils.readable import is_date
-from skdpmic.table.bounds import domain_of
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import domain_of
 from skdpmic.table.features import labels_of
 
 NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"

@@ -1,6 +1,6 @@
 """The columns of a table that identify the person behind each row."""
 
-from skdpmic.table.normal_form.opening import open_column
+from skdpmic.table.normal_form.containers import open_column
 from skdpmic.table.values import exact_labels
 
 

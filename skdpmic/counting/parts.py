@@ -27,14 +27,9 @@ def united(here, there):
     return frozenset(heapq.nsmallest(MOST, here | there))
 
 
-def to_json(parts):
-    """Identities as an ascending list of hexadecimal digits."""
-    return sorted(part.hex() for part in parts)
-
-
-def from_json(digits):
-    """Identities from such a list; a ValueError or TypeError if it is not one of at most ``MOST``."""
-    parts = frozenset(map(bytes.fromhex, digits))
+def checked_parts(parts):
+    """Identities from a file, in a set; a ValueError or TypeError if there are more than ``MOST``, or others."""
+    parts = frozenset(parts)
     if len(parts) > MOST or any(len(part) != _SIZE for part in parts):
         raise ValueError
     return parts

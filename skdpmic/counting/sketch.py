@@ -1,35 +1,40 @@
 """The data that MICr needs from a table, collected in pieces: exact, mergeable counts on public grids."""
 
 import numbers
+import os
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
+from skdpmic._utils.rollback import in_use
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
+from skdpmic._utils.user_files import check_regular, write_whole
 from skdpmic.counting.agreement import differences
 from skdpmic.counting.chunks import count_into
-from skdpmic.counting.damage import DAMAGED
-from skdpmic.counting.parts import new_part, united
-from skdpmic.counting.sketch_format import SketchBytes
-from skdpmic.counting.threads import being_read
+from skdpmic.counting.parts import united
+from skdpmic.counting.sketch_format import pack, unpack
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
+from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.nominal import Nominal
 from skdpmic.table.reading import refuse_dask
-from skdpmic.table.weights import WEIGHT_UNITS
+from skdpmic.table.targets import WEIGHT_UNITS
 
 _MAX_COUNT = 2**32 - 1  # counts are uint32
+_DAMAGED = "the sketch is damaged: its features have not counted the same records."
+_REMEDY = "count into a sketch of its own in each thread, from empty(), and merge them"
 
 
-class RangeGridSketch(SketchBytes):
+class RangeGridSketch:
     """Mergeable counts of records on public grids, from which scores of the whole table are computed exactly.
 
     You can count chunks of a table one after the other, or on many machines, and merge the counts in any order: the
-    scores are those of the whole table, bit for bit. The size does not depend on the number of records.
+    scores are those of the whole table, bit for bit (``docs/theory/sketch.md``). The size does not depend on the number
+    of records.
 
     **A sketch is as sensitive as the data.** It contains exact counts without noise, as do its bytes, its file and its
     pickle. Only the release by `fit_sketch` of an estimator is private.
@@ -89,20 +94,9 @@ class RangeGridSketch(SketchBytes):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if they have names.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is not as described.
-
     See Also
     --------
     DPMICScorer.fit_sketch, DPMICSelector.fit_sketch : Publish noisy scores, or a choice of features.
-    DPMICScorer.empty_sketch : Makes the sketch that an estimator needs, without records.
-
-    Notes
-    -----
-    The scores are exact because MICr is a function of integer counts, computed in integers
-    (``docs/theory/rounding.md``, ``docs/theory/sketch.md``).
 
     Examples
     --------
@@ -111,12 +105,9 @@ class RangeGridSketch(SketchBytes):
     >>> from skdpmic.counting import RangeGridSketch
     >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
     >>> y = (X[:, 1] - 0.5) ** 2
-    >>> sketches = []
-    >>> for rows in np.array_split(np.arange(5000), 4):
-    ...     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 0.25), B=60, n_features=3)
-    ...     sketches.append(sketch.update(X[rows], y[rows]))
-    >>> whole = sketches[0].merge(sketches[1]).merge(sketches[2].merge(sketches[3]))
-    >>> whole
+    >>> empty = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 0.25), B=60, n_features=3)
+    >>> whole = empty.empty().update(X[:2000], y[:2000]).merge(empty.empty().update(X[2000:], y[2000:]))
+    >>> RangeGridSketch.from_bytes(whole.to_bytes())
     <RangeGridSketch of 5,000 records and 3 features, as sensitive as the data>
     >>> DPMICScorer(epsilon=5).fit_sketch(whole).ranking_[1]
     np.int64(1)
@@ -212,8 +203,7 @@ class RangeGridSketch(SketchBytes):
         Parameters
         ----------
         X : array-like, dataframe or sparse matrix of shape (n_chunk_samples, n_features)
-            One record per row; may be empty. Columns are as described by `bounds` and `categories`; masked arrays are
-            refused, as in `fit`.
+            One record per row; may be empty. Columns are as described by `bounds` and `categories`.
         y : array-like of shape (n_chunk_samples,)
             The target: numbers or dates, clipped to `target_bounds`, or labels from `classes`.
         n_jobs : int, default=None
@@ -263,7 +253,7 @@ class RangeGridSketch(SketchBytes):
         different = differences(self, other)
         if different:
             raise ValueError(f"sketches must have the same public parameters to be merged, got different {different}.")
-        with being_read(self), being_read(other):
+        with self.in_use(), other.in_use():
             self._check_addition(other.n_samples)
             other._check_addition(self.n_samples)
             parts = united(self._parts, other._parts)
@@ -289,30 +279,108 @@ class RangeGridSketch(SketchBytes):
         return sketch
 
     def __eq__(self, other):
-        """Whether the public parameters and all counts are equal."""
         if not isinstance(other, RangeGridSketch):
             return NotImplemented
         return not differences(self, other) and np.array_equal(self._counts, other._counts)
 
-    def _counts_of(self, j):
+    def counts_of(self, j):
+        """The counts of feature j: raw data; not private."""
         return self._counts[self._starts[j] : self._starts[j + 1]]
 
     def _place(self, target, columns):
         """The positions of the records of a chunk in the target."""
         return self._grids.place(target.values, *([] if target.weights is None else [target.weights]))
 
-    def _has_counted(self, n_samples):
-        """Note that all features have counted this many records."""
-        self.n_samples += n_samples
-        if self.n_samples > 0 and not self._parts:
-            self._parts = new_part()
-
     def _check_addition(self, n_samples):
         """Raise unless this many records can be added."""
         if self._is_torn:
-            raise ValueError(DAMAGED)
+            raise ValueError(_DAMAGED)
         if self.n_samples + n_samples > self._most:
             raise ValueError(f"a sketch can count at most {self._most:,} records, got {self.n_samples + n_samples:,}.")
+
+    def check_undamaged(self):
+        """Raise unless every feature has counted every record or its weight; an interrupted update may prevent that."""
+        counted = np.add.reduceat(self._counts, self._starts[:-1], dtype=np.int64)
+        n_tables = np.array([self._grids.n_tables(domain) for domain in self.domains])
+        in_all = self.n_samples if self.max_weight is None else int(counted[0])
+        is_possible = 0 <= self.n_samples <= self._most and in_all <= self.n_samples * WEIGHT_UNITS
+        if self._is_torn or not is_possible or not (counted == in_all * n_tables).all():
+            raise ValueError(_DAMAGED)
+
+    def in_use(self, only_reads=True):
+        """While this lasts, nobody else counts into the sketch, and nobody reads it unless all of them only read."""
+        return in_use(self, only_reads=only_reads, remedy=_REMEDY)
+
+    # --- Files ------------------------------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """Serialize the sketch to bytes, which are as sensitive as the data: they contain exact counts without noise.
+
+        Equal sketches of the same counts have equal bytes, on every machine and for any order of merges. They are not a
+        pickle and contain no code; `skdpmic/counting/sketch_format.py` describes them.
+
+        Returns
+        -------
+        bytes
+            ``zlib.compress(data, 1)`` makes them three to ten times smaller, because most counts are small.
+
+        Raises
+        ------
+        ValueError
+            If an update was interrupted, so that features may have counted different records.
+        """
+        with self.in_use():
+            self.check_undamaged()
+            return pack(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
+        """Restore the sketch from the bytes of `to_bytes`.
+
+        Parameters
+        ----------
+        data : bytes, bytearray or memoryview
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If the bytes are not from `to_bytes`, are damaged, incomplete or of another format version, or if a feature
+            has counted a different number of records. The checksum detects damage; it does not stop people who forge
+            counts and their checksum.
+        """
+        sketch = unpack(data, cls.described)
+        sketch.check_undamaged()
+        return sketch
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the bytes of the sketch to a file, which is as sensitive as the data.
+
+        Only the owner may read the file. It appears only when it is complete, and replaces an existing file.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        write_whole(path, self.to_bytes(), is_private=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a sketch written by `save`, with the errors of :meth:`from_bytes`.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        RangeGridSketch
+        """
+        check_regular(path)
+        return cls.from_bytes(Path(os.fsdecode(path)).read_bytes())
 
     def __sklearn_tags__(self):
         # Attributes required by scikit-learn's checks of a chunk.

@@ -14,18 +14,11 @@ its bytes depend on the versions of the libraries that write and compress it.
 
 import hashlib
 import json
-import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Self
 
 import numpy as np
 
 from skdpmic._utils.untrusted_json import read_json
-from skdpmic._utils.user_files import check_regular, write_whole
-from skdpmic.counting import parts
-from skdpmic.counting.damage import check_undamaged
-from skdpmic.counting.threads import being_read
+from skdpmic.counting.parts import checked_parts
 from skdpmic.table.description import Description, check_description
 from skdpmic.table.domains import Labels, from_json, to_json
 from skdpmic.table.targets import check_classes
@@ -37,95 +30,6 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 _PARAMETERS = ("statistic", "correction", "B", "c", "n_parts", "max_weight")  # besides the description
 _OF_ONE_KIND = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of one kind are equal for any item size
 _FOREIGN = "the data must come from RangeGridSketch.to_bytes or save, got other or damaged data."
-
-
-class SketchBytes:
-    """The bytes and the file of a sketch."""
-
-    described: Callable[..., Any]
-
-    def to_bytes(self) -> bytes:
-        """Serialize the sketch to bytes, which are as sensitive as the data: they contain exact counts without noise.
-
-        Equal sketches of the same counts have equal bytes, on every machine and for any order of merges. The bytes are
-        not a pickle and contain no code. For the format, see `skdpmic/counting/sketch_format.py`.
-
-        Returns
-        -------
-        bytes
-            The public parameters, then four bytes per count. ``zlib.compress(data, 1)`` makes them three to ten times
-            smaller, because most counts are small.
-
-        Raises
-        ------
-        ValueError
-            If an update was interrupted, so that features may have counted different records.
-
-        Examples
-        --------
-        >>> from skdpmic.counting import RangeGridSketch
-        >>> sketch = RangeGridSketch(bounds={"age": (0, 100)}, classes=["ill", "well"], B=8)
-        >>> data = sketch.update([[50], [70]], ["ill", "well"]).to_bytes()
-        >>> RangeGridSketch.from_bytes(data) == sketch
-        True
-        """
-        with being_read(self):
-            check_undamaged(self)
-            return pack(self)
-
-    @classmethod
-    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Self:
-        """Restore the sketch from the bytes of `to_bytes`.
-
-        Parameters
-        ----------
-        data : bytes, bytearray or memoryview
-
-        Returns
-        -------
-        RangeGridSketch
-
-        Raises
-        ------
-        ValueError
-            If the bytes are not from `to_bytes`, are damaged, incomplete or of another format version, or if a feature
-            has counted a different number of records. The checksum detects damage; it does not stop people who forge
-            counts and their checksum.
-        """
-        sketch = unpack(data, cls.described)
-        check_undamaged(sketch)
-        return sketch
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the bytes of the sketch to a file, which is as sensitive as the data.
-
-        Only the owner may read the file. It appears only when it is complete, and replaces an existing file.
-
-        Parameters
-        ----------
-        path : str or path-like
-        """
-        write_whole(path, self.to_bytes(), is_private=True)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a sketch written by `save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        RangeGridSketch
-
-        Raises
-        ------
-        ValueError
-            As in :meth:`from_bytes`.
-        """
-        check_regular(path)
-        return cls.from_bytes(Path(os.fsdecode(path)).read_bytes())
 
 
 def pack(sketch):
@@ -184,7 +88,7 @@ def _line(sketch, n_samples, identities):
         "classes": None if classes is None else _labels_to_json(classes),
         "parameters": _parameters(sketch),
         "n_samples": n_samples,
-        "parts": parts.to_json(identities),
+        "parts": sorted(part.hex() for part in identities),
     }
     return json.dumps(public, sort_keys=True, separators=(",", ":")).encode("ascii")
 
@@ -209,7 +113,11 @@ def _without_records(line, described, n_counts):
         )
     )
     _check_size(description, public["parameters"], n_counts)
-    return described(description, **public["parameters"]), public["n_samples"], parts.from_json(public["parts"])
+    return (
+        described(description, **public["parameters"]),
+        public["n_samples"],
+        checked_parts(map(bytes.fromhex, public["parts"])),
+    )
 
 
 def _check_size(description, parameters, n_counts):

@@ -3,8 +3,7 @@
 import numpy as np
 
 from skdpmic._utils.progress import SILENT
-from skdpmic.counting.damage import check_undamaged
-from skdpmic.counting.pair_sketch import PairSketch
+from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.columns import map_features
 from skdpmic.table.reading import FEWEST
 from skdpmic.table.records import PublicTable
@@ -28,7 +27,7 @@ class SketchedRecords:
     def __init__(self, sketch, recount=None, progress=SILENT, kept=()):
         if sketch.n_samples < FEWEST:
             raise ValueError(f"the sketch must have counted at least 4 records, got {sketch.n_samples}.")
-        check_undamaged(sketch)
+        sketch.check_undamaged()
         self._sketch, self._recount, self.progress, self._kept = sketch, recount, progress, kept
         self.n_samples, self.n_features = sketch.n_samples, sketch.n_features_in_
 
@@ -56,12 +55,12 @@ class SketchedRecords:
 
     def learnt(self, measure, epsilon, random_bytes):
         """A measure, after it has learnt about the target with epsilon, from the counts of the first feature."""
-        counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self._sketch.domains[0])
+        counts = self._sketch._grids.of_target(self._sketch.counts_of(0), self._sketch.domains[0])
         return measure.learnt(counts, self.n_samples, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(counts, domain)`` for each feature that is not left out."""
-        counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
+        counts = [self._sketch.counts_of(j) for j in range(self.n_features)]
         return map_features(function, counts, self._sketch.domains, n_jobs, left_out, self.progress)
 
     def scores(self, measure, n_jobs, random_bytes, left_out=()):
@@ -81,4 +80,27 @@ class SketchedRecords:
     def tables(self, measure, n_jobs):
         """The table of each feature, from its counts, still without noise."""
         shape = (self.n_features, *self._sketch._grids.shape)
-        return np.array([self._sketch._counts_of(j) for j in range(self.n_features)], dtype=np.int64).reshape(shape)
+        return np.array([self._sketch.counts_of(j) for j in range(self.n_features)], dtype=np.int64).reshape(shape)
+
+
+class PairSketch(RangeGridSketch):
+    """Counts of each feature together with a given one and the target. Raw data; not private.
+
+    Parameters
+    ----------
+    sketch : RangeGridSketch
+        A sketch of the same table; its counts are not copied.
+    given : int
+        Number of the given feature.
+    """
+
+    def __init__(self, sketch, given):
+        vars(self).update(vars(sketch))
+        target = self.description.target
+        self._grids = self.measure.pair_counts(None if target is None else target.encoded, self.domains[given])
+        self._given, self._starts = given, self._place_features()
+        self.n_samples, self._parts, self._counts, self._is_torn = 0, frozenset(), self._zeros(), False
+
+    def _place(self, target, columns):
+        (column,) = columns[self._given : self._given + 1]
+        return self._grids.place(target.values, target.weights, column)

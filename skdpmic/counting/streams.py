@@ -10,7 +10,7 @@ from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
-from skdpmic.table.weights import check_weights_given
+from skdpmic.table.targets import check_weights_given
 
 _ROWS = 2**17  # approximate batch size: adding the counts of one row takes as long as counting 30,000
 

@@ -207,7 +207,7 @@ def plan_release(
     return ReleasePlan(tuple(cheapest_first), request.sought)
 
 
-def planned_releases(statistic, request):
+def planned_releases(statistic, request, release=None):
     """The rows of a plan for one statistic.
 
     Parameters
@@ -215,6 +215,8 @@ def planned_releases(statistic, request):
     statistic : str
     request : Request
         A checked request.
+    release : {"scores", "names"}, default=None
+        Only rows of this release; None for both.
 
     Returns
     -------
@@ -224,7 +226,7 @@ def planned_releases(statistic, request):
     statistic = statistic_named(statistic, _CORRECTION)
     if not _allows(statistic, request):
         return []
-    return [row for row in (option.row() for option in _options(statistic, request)) if row is not None]
+    return [row for row in (option.row() for option in _options(statistic, request, release)) if row is not None]
 
 
 def _allows(statistic, request):
@@ -280,15 +282,17 @@ class _Option(NamedTuple):
         return release, measure if self.request.mean_weight is None else measure.of_weights()
 
 
-def _options(statistic, request):
+def _options(statistic, request, release):
     """The statistic with each mechanism."""
     d, k, delta = request.n_features, request.k, request.delta
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
     if d == 1:  # with one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
     learns = statistic.learns_target(request.n_classes)
-    releases = [partial(_scores, learns, mechanism, delta, d) for mechanism in allowed]
-    if k is not None:
+    releases = []
+    if release != "names":
+        releases += [partial(_scores, learns, mechanism, delta, d) for mechanism in allowed]
+    if k is not None and release != "scores":
         deltas = [0.0, delta] if delta > 0 else [0.0]
         releases += [partial(_names, learns, allowed_delta, k) for allowed_delta in deltas]
     return [_Option(release_for, statistic, request) for release_for in releases]

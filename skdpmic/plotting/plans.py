@@ -266,7 +266,7 @@ class PlanDisplay(Display):
 
 def _least(release, statistic, request):
     """The planned release with the fewest records, or the smallest error; None if there is none."""
-    rows = [row for row in planned_releases(statistic, checked(request)) if row.release == release]
+    rows = planned_releases(statistic, checked(request), release)
     return min(rows, key=lambda row: (row.n_samples, row.error), default=None)
 
 

@@ -14,8 +14,7 @@ from skdpmic._utils.constructors import parameters
 from skdpmic._utils.readable import abbreviated, refuse_repeated
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
-from skdpmic.table.bounds import domain_of
-from skdpmic.table.domains import Labels
+from skdpmic.table.domains import Labels, domain_of
 from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import check_columns, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy

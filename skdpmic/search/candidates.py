@@ -27,7 +27,7 @@ from skdpmic.search.cost_of_fits import (
     widths_in,
 )
 from skdpmic.table.frames import declared_by_name
-from skdpmic.table.weights import check_weights, check_weights_given
+from skdpmic.table.targets import check_weights, check_weights_given
 
 _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next

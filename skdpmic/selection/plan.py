@@ -30,8 +30,7 @@ from skdpmic.table.features import warn_about_many_labels
 from skdpmic.table.kept import n_candidates
 from skdpmic.table.people import check_max_rows
 from skdpmic.table.reading import read_records
-from skdpmic.table.targets import check_target_shares
-from skdpmic.table.weights import USUAL_MEAN
+from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
 LEARN = "learn"  # as target_shares
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best

@@ -18,7 +18,7 @@ from skdpmic.table.kept import kept_columns
 from skdpmic.table.normal_form.containers import is_lazy
 from skdpmic.table.people import check_given_together, read_people
 from skdpmic.table.reading import check_enough
-from skdpmic.table.weights import check_weights_given, read_weights
+from skdpmic.table.targets import check_weights_given, read_weights
 
 
 def read(plan, X, y, groups=None, sample_weight=None):

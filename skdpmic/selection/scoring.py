@@ -16,7 +16,6 @@ from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import BesideTable, Floats, TableLike
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.counting.threads import being_read
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.parameters import check_confidence
@@ -37,7 +36,7 @@ from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.public import asks_for_data, check_public
 from skdpmic.table.reading import refuse_dask
-from skdpmic.table.weights import USUAL_MEAN
+from skdpmic.table.targets import USUAL_MEAN
 
 _Method = TypeVar("_Method")
 
@@ -177,7 +176,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         plan = self._plan()
         if not isinstance(sketch, RangeGridSketch):
             raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
-        with being_read(sketch):
+        with sketch.in_use():
             records = read_sketch(plan, sketch)
             ready = plan.ready(records.public)
             published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)

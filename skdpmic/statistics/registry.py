@@ -18,7 +18,7 @@ from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mtv.statistic import MtvR
 from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall, Spearman
-from skdpmic.table.weights import check_max_weight
+from skdpmic.table.targets import check_max_weight
 
 _KINDS = (MicR, MtvR, Kendall, Spearman, Chatterjee, DistanceCorrelation)
 STATISTICS = {kind.name: kind for kind in _KINDS}

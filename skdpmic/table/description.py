@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic.table.bounds import domain_of
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import Ignored, Labels
+from skdpmic.table.domains import Ignored, Labels, domain_of
 from skdpmic.table.features import labels_of
 from skdpmic.table.targets import check_kind
 

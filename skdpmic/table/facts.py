@@ -136,5 +136,5 @@ class PublicFacts:
     def public_domains(self, n_features):
         """The domains of this many features, for kernels; without labels, those of arbitrary numbers."""
         nominal = self.categories.values() if self.categories and self.needs_ranges else ()
-        domains = [labels_of(labels, "categories").domain for labels in nominal]
+        domains = [labels_of(labels, "categories").encoded for labels in nominal]
         return domains + [(0.0, 1.0)] * (n_features - len(domains))

@@ -6,9 +6,7 @@ import numpy as np
 
 from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import abbreviated, is_position
-from skdpmic.table.bounds import domain_of, domains_of
-from skdpmic.table.domains import Ignored, Labels, Order
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
 from skdpmic.table.public import asks_for_data, refuse_missing
 
 _NO_ENTRY = object()  # in place of the domain of a feature that bounds do not describe

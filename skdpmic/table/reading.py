@@ -6,10 +6,9 @@ import numpy as np
 
 from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table import values
-from skdpmic.table.bounds import with_range_of_data
 from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import Ignored, Labels, Order, Range
+from skdpmic.table.domains import Ignored, Labels, Order, Range, with_range_of_data
 from skdpmic.table.features import domains_without_ranges
 from skdpmic.table.frames import check_columns, columns_seen, open_table
 from skdpmic.table.kept import kept_columns
@@ -67,7 +66,7 @@ def read_labels_or_numbers(table, facts, X):
     Returns
     -------
     TableRecords
-        The domains are all None, or each is a range or a :class:`skdpmic.table.nominal.Nominal`.
+        The domains are all None, or each is a range or a :class:`skdpmic.table.domains.Nominal`.
     """
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:

@@ -12,8 +12,7 @@ from skdpmic.table.description import Description
 from skdpmic.table.domains import Range
 from skdpmic.table.people import People
 from skdpmic.table.shape import Shape
-from skdpmic.table.strata import StratifiedTarget
-from skdpmic.table.targets import ClassTarget, NumericTarget, of_rows
+from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, of_rows
 
 
 class PublicTable(NamedTuple):

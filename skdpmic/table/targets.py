@@ -1,4 +1,4 @@
-"""The two kinds of target: numbers, with public bounds if required, and public classes."""
+"""What a record has beside its features: a target (numbers or classes), a stratum, a weight. Errors quote no values."""
 
 import numbers
 from typing import NamedTuple
@@ -8,15 +8,18 @@ from sklearn.utils import column_or_1d
 
 from skdpmic._utils.arguments import check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
-from skdpmic._utils.readable import abbreviated, as_objects
-from skdpmic.table.bounds import domain_of, with_range_of_data
+from skdpmic._utils.readable import abbreviated, as_objects, is_dask_collection
 from skdpmic.table.dates import NUMBERS
-from skdpmic.table.domains import Order
+from skdpmic.table.domains import Order, domain_of, with_range_of_data
+from skdpmic.table.features import labels_of
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form.form import OBJECTS
 from skdpmic.table.normal_form.of_numpy import kind_of_dtype
 from skdpmic.table.public import asks_for_data, refuse_missing
-from skdpmic.table.values import ANY_ORDER, are_labels, as_numbers, exact_codes
+from skdpmic.table.values import ANY_ORDER, are_labels, as_codes, as_numbers, exact_codes, kind_of_labels
+
+WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
+USUAL_MEAN = 0.25  # assumed mean of survey weights, as a share of the largest, if unknown
 
 
 class NumericTarget(NamedTuple):
@@ -35,6 +38,15 @@ class ClassTarget(NamedTuple):
     values: np.ndarray  # (n_samples,)
     n_classes: int
     weights: np.ndarray | None = None
+
+
+class StratifiedTarget(NamedTuple):
+    """A numeric target, and the stratum of each record. Raw data; not private."""
+
+    values: np.ndarray  # (n_samples,)
+    strata: np.ndarray  # (n_samples,), codes
+
+    n_classes = None  # type: ignore[misc]  # a plain attribute of the class
 
 
 def of_rows(target, rows):
@@ -186,3 +198,84 @@ def _of_own_type(labels):
         if all(isinstance(label, one_type) for label in labels):
             return np.asarray(labels.tolist())
     return labels.astype(object)
+
+
+# --- Strata and weights -----------------------------------------------------------------------------------------------
+
+
+def read_strata(strata, categories, n_samples):
+    """The stratum of each record as a code: other labels form one more stratum, and missing labels another.
+
+    Parameters
+    ----------
+    strata : array-like of shape (n_samples,)
+    categories : array-like
+        Public labels.
+    n_samples : int
+        Required number of records.
+
+    Returns
+    -------
+    uint32 ndarray of shape (n_samples,)
+    """
+    labels = labels_of(categories, "categories").labels
+    column = column_of(strata, "strata")
+    if column.n_samples != n_samples:
+        raise ValueError(f"strata must have the same length as x and y, got {column.n_samples} and {n_samples}.")
+    said = kind_of_labels(labels)
+    if column.kind not in (said, OBJECTS) and not column.missing.all():
+        raise ValueError(f"strata must hold {said}, like categories, got {column.kind}.")
+    return as_codes(column, labels, "strata")
+
+
+def check_max_weight(max_weight):
+    """Raise unless `max_weight` is valid."""
+    is_number = isinstance(max_weight, numbers.Real) and not isinstance(max_weight, bool)
+    if max_weight is not None and not (is_number and 0 < max_weight < float("inf")):
+        raise ValueError(f"max_weight must be None or a finite number > 0, got {max_weight!r}.")
+
+
+def check_weights_given(sample_weight, max_weight):
+    """Raise unless `sample_weight` and `max_weight` are given together."""
+    if sample_weight is None and max_weight is not None:
+        raise ValueError(
+            f"sample_weight must hold the weight of each row with max_weight={max_weight!r}, got None: call fit(X, y, "
+            "sample_weight=...). Pipelines and searches pass it to estimators with "
+            "set_fit_request(sample_weight=True), if metadata routing is enabled."
+        )
+    if sample_weight is not None and max_weight is None:
+        raise ValueError(
+            "max_weight must be a number > 0 if sample_weight is given, got None: the guarantee requires a public "
+            "limit of weights."
+        )
+
+
+def read_weights(sample_weight, max_weight, n_samples):
+    """The weight of each record in units: uint32 (n_samples,). Raw data; not private.
+
+    Each weight is clipped to `max_weight`, and rounded to an integer number of units, by itself.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,)
+    max_weight : float
+    n_samples : int
+    """
+    weights = np.minimum(check_weights(sample_weight, n_samples), max_weight)  # first, as quotients could overflow
+    return np.rint(weights / max_weight * WEIGHT_UNITS).astype(np.uint32)
+
+
+def check_weights(sample_weight, n_samples):
+    """Weights as floats; raises unless there is one per record, none missing or below 0."""
+    if is_dask_collection(sample_weight):
+        raise TypeError("sample_weight must be in memory if X is, got a dask collection.")
+    column = column_of(sample_weight, "sample_weight")
+    if column.n_samples != n_samples:
+        raise ValueError(f"sample_weight must have one weight per row of X, {n_samples}, got {column.n_samples}.")
+    try:
+        weights = as_numbers(column, (NUMBERS, OBJECTS), "sample_weight").astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        weights = np.array([np.nan])
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError("sample_weight must hold finite numbers >= 0, got at least one other value.")
+    return weights

@@ -220,8 +220,7 @@ class RandomizedResponse(
     def to_arrow(self, reports: TableLike) -> Any:
         """Return reports as an Arrow table, whose metadata contain everything the other party needs.
 
-        Write it with ``pyarrow.parquet.write_table``, or as an Arrow file. Costs nothing, because it only copies
-        reports.
+        Write it with ``pyarrow.feather.write_feather``. Costs nothing, because it only copies reports.
 
         Parameters
         ----------

@@ -12,12 +12,12 @@ import numpy as np
 
 from skdpmic._utils.user_files import check_regular
 from skdpmic.statistics.grids.partitions import parts_and_missing
-from skdpmic.table.nominal import Nominal
-from skdpmic.table.normal_form.opening import open_column
+from skdpmic.table.domains import Nominal
+from skdpmic.table.normal_form.containers import open_column
 from skdpmic.two_party.reports_description import ReportsDescription, description_from_json
 
 _KEY = b"skdpmic.reports"
-_PARQUET, _ARROW = b"PAR1", b"ARROW1"  # magic bytes of these formats
+_ARROW = b"ARROW1"  # how such files begin
 _MOST_VALUES = 2**30  # records times columns; two bytes each
 
 
@@ -85,7 +85,7 @@ class OpenReports(NamedTuple):
 
 @contextmanager
 def open_reports(reports):
-    """The reports in an Arrow table, or in a Parquet or Arrow file; a ValueError or TypeError if there are none."""
+    """The reports in an Arrow table, or in an Arrow file; a ValueError or TypeError if there are none."""
     if isinstance(reports, str | os.PathLike):
         check_regular(reports)
         with open(reports, "rb") as file:
@@ -94,8 +94,8 @@ def open_reports(reports):
         yield _opened(reports.schema, lambda: reports.num_rows, lambda: reports)
     else:
         raise TypeError(
-            "reports must be a pyarrow.Table from RandomizedResponse.to_arrow, or the path of a Parquet or Arrow file "
-            f"of it, got {type(reports).__name__}."
+            "reports must be a pyarrow.Table from RandomizedResponse.to_arrow, or the path of an Arrow file of it, "
+            f"got {type(reports).__name__}."
         )
 
 
@@ -130,20 +130,13 @@ def _parts(array, column):
 def _in_file(file):
     """The schema of a file, and functions that count its records and read them."""
     pyarrow = _pyarrow()
-    from skdpmic.two_party.stated_sizes import ArrowFile, count_in_pages
+    from skdpmic.two_party.stated_sizes import ArrowFile
 
-    begins = file.read(6)
+    if file.read(len(_ARROW)) != _ARROW:
+        raise ValueError("reports must be an Arrow (Feather) file, got the path of another file.")
     with _errors_of_files():
-        if begins.startswith(_PARQUET):
-            from pyarrow import parquet
-
-            whole = parquet.ParquetFile(file)
-            data = memoryview(pyarrow.memory_map(os.fsdecode(file.name)).read_buffer()).cast("B")
-            return whole.schema_arrow, lambda: count_in_pages(whole.metadata, data), whole.read
-        if begins == _ARROW:
-            whole = ArrowFile(pyarrow.memory_map(os.fsdecode(file.name)))  # a length beyond its end takes no memory
-            return whole.schema, whole.count, whole.read
-    raise ValueError("reports must be a Parquet or Arrow file, got the path of another file.")
+        whole = ArrowFile(pyarrow.memory_map(os.fsdecode(file.name)))  # a length beyond its end takes no memory
+        return whole.schema, whole.count, whole.read
 
 
 @contextmanager
@@ -155,7 +148,7 @@ def _errors_of_files():
         pass
     else:
         return
-    raise ValueError("reports must be a readable Parquet or Arrow file or table, got a damaged one.")
+    raise ValueError("reports must be a readable Arrow file or table, got a damaged one.")
 
 
 def _pyarrow():

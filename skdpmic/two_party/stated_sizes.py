@@ -1,20 +1,18 @@
 """The sizes that files of reports state in their headers, read before anything is decompressed.
 
 A few kilobytes may decompress to gigabytes. So the records are counted, and their memory is limited by this number,
-from the header of each batch of an Arrow file, or of each page of a Parquet file.
+from the header of each batch.
 """
 
 import struct
 
 import pyarrow
 
-from skdpmic.two_party.parquet_pages import stated_bytes
-
 _MAGIC_BYTES = 8  # at the beginning of an Arrow file, with padding; then follows what a stream has, batch by batch
 # Numbers of fields in Arrow's Message.fbs, and the size of a Buffer there: its place and its length.
 _HEADER, _LENGTH, _BUFFERS, _COMPRESSION, _BYTES_OF_BUFFER = 2, 0, 2, 3, 16
 _BYTES_OF_VALUE = 18  # above those of two int64 with their bits
-_PADDING, _PAGES = 2**10, 2**16  # bytes that writers add to a column: to its buffers, or headers and dictionaries
+_PADDING = 2**10  # bytes that writers add to the buffers of a column
 
 
 class ArrowFile:
@@ -36,7 +34,7 @@ class ArrowFile:
         for message in iter(lambda: next(reader, None), None):
             if message.type == "record batch":
                 n_of_batch, n_bytes = _sizes(message.metadata, message.body)
-                _check_memory(n_bytes, n_of_batch, len(self.schema), _PADDING)
+                _check_memory(n_bytes, n_of_batch, len(self.schema))
                 n_samples += n_of_batch
             elif message.type != "schema":
                 raise ValueError("reports must have no dictionaries.")
@@ -51,20 +49,9 @@ class ArrowFile:
         return open_stream(self._file)
 
 
-def count_in_pages(metadata, data):
-    """The number of records of a Parquet file, by its metadata; a ValueError as in :meth:`ArrowFile.count`."""
-    n_samples = 0
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        n_bytes = sum(stated_bytes(data, group.column(j)) for j in range(group.num_columns))
-        _check_memory(n_bytes, group.num_rows, group.num_columns, _PAGES)
-        n_samples += group.num_rows
-    return n_samples
-
-
-def _check_memory(n_bytes, n_samples, n_columns, n_more):
+def _check_memory(n_bytes, n_samples, n_columns):
     """Raise unless so many records of integers may take so many bytes, and a few more for each column."""
-    if not (n_samples >= 0 and 0 <= n_bytes <= n_columns * (n_samples * _BYTES_OF_VALUE + n_more)):
+    if not (n_samples >= 0 and 0 <= n_bytes <= n_columns * (n_samples * _BYTES_OF_VALUE + _PADDING)):
         raise ValueError(
             f"reports must be integers, got {n_samples} records of {n_columns} columns that would take {n_bytes} bytes."
         )

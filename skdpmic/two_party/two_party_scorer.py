@@ -147,7 +147,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
         Parameters
         ----------
         reports : pyarrow.Table, str or path-like
-            Result of :meth:`RandomizedResponse.to_arrow`, or a Parquet or Arrow file of it; at least 4 records. It is
+            Result of :meth:`RandomizedResponse.to_arrow`, or an Arrow (Feather) file of it; at least 4 records. It is
             checked as untrusted input, and contains no code.
         y : array-like of shape (n_samples,)
             The target of the same records, in the same order, without missing values.

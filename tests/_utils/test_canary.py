@@ -22,7 +22,7 @@ from skdpmic import (
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch, count_stream
-from skdpmic.table.strata import read_strata
+from skdpmic.table.targets import read_strata
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 PACKAGE = str(Path(skdpmic.__file__).parent)

@@ -31,7 +31,7 @@ from skdpmic import (
 )
 from skdpmic.counting import RangeGridSketch
 from skdpmic.table.dates import seconds
-from skdpmic.table.normal_form.opening import open_column
+from skdpmic.table.normal_form.containers import open_column
 from skdpmic.table.values import as_numbers
 from tests.folding import each
 from tests.select_names import SelectNames

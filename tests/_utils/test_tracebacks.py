@@ -8,7 +8,7 @@ import pytest
 
 from skdpmic import DPMICScorer, DPMICSelector, dp_mic_classif, private_bounds
 from skdpmic.counting import RangeGridSketch
-from skdpmic.table.bounds import domain_of
+from skdpmic.table.domains import domain_of
 
 SECRET = 0.8675309
 N = 20

@@ -282,6 +282,7 @@ def assert_nothing_changes_silently(path, bits):
     return n_refused
 
 
+@pytest.mark.slow
 def test_no_bit_can_flip_and_change_what_is_read(path):
     # Without digests, one flip in 80 to 500 lowers the total, and nobody notices. Here, 1,580 flips or more.
     filled(path)

@@ -106,6 +106,7 @@ def _make_and_charge(path, start):
             ledger.charge("race", 0.1)
 
 
+@pytest.mark.slow
 @processes
 def test_processes_that_make_one_ledger_and_race_in_it_fill_it_exactly(path, context):
     start = context.Event()

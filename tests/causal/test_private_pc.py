@@ -185,6 +185,7 @@ def levels(kind, n, epsilon, n_tables):
     return [np.mean(np.array(found) <= alpha) for alpha in (0.05, 0.01)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, math.inf])
 @pytest.mark.parametrize("kind", FORKS)
 def test_with_bounds_columns_that_are_independent_given_few_values_are_found_so(kind, epsilon):
@@ -195,11 +196,10 @@ def test_with_bounds_columns_that_are_independent_given_few_values_are_found_so(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [3000, 30_000])
 @pytest.mark.parametrize("kind", FORKS)
-def test_the_level_with_few_values_is_that_of_alpha(kind, n):
+def test_the_level_with_few_values_is_that_of_alpha(kind):
     # 1,000 tables: 1.5 alpha is more than 3.6 standard errors above .05, and 1.6 above .01.
-    of_5, of_1 = levels(kind, n, 1.0, 1000)
+    of_5, of_1 = levels(kind, 3000, 1.0, 1000)
     assert of_5 <= 1.5 * 0.05
     assert of_1 <= 1.5 * 0.01 + 0.004
 
@@ -257,15 +257,15 @@ def drawn_given(rng, laws, shares, n, *given):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n, epsilon", [(500, 0.3), (500, 1.0), (1000, 0.4), (1000, 1.0), (500, math.inf), (5000, 1.0)])
+@pytest.mark.parametrize("n, epsilon", [(500, 0.3), (500, math.inf), (5000, 1.0)])
 @pytest.mark.parametrize("rare", [False, True])
 def test_the_level_at_few_records_is_that_of_alpha(n, epsilon, rare):
-    # Three labels, up to two columns given, 600 tables each, but those in which noise hides all labels but one; two of
+    # Three labels, up to two columns given, 400 tables each, but those in which noise hides all labels but one; two of
     # three may be rare, 7% and 4%. Limits are 1.5 alpha and three standard errors.
     shares = np.array([1.0, 0.08, 0.04]) if rare else np.ones(3)
     found = {given: [] for given in ((), (2,), (2, 3))}
     private = PrivatePC(epsilon=epsilon, categories=dict.fromkeys(range(4), range(3)))
-    for seed in range(600):
+    for seed in range(400):
         rng, laws = np.random.default_rng((seed, n)), np.random.default_rng(seed // 3)
         draw = partial(drawn_given, rng, laws, shares, n)
         s = draw()

@@ -14,7 +14,7 @@ from skdpmic.causal.table_release import TablesRelease, triples_asked_for, with_
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Records
 from skdpmic.table.shape import Shape
 from tests.privacy.laws import gaussian_p_value
@@ -134,6 +134,7 @@ def noise_of(kept):
     return {k: np.concatenate(each) for k, each in noise.items()}
 
 
+@pytest.mark.slow
 def test_the_noise_of_every_stage_is_that_which_is_stated_and_of_every_cell_its_own(few_tables):
     # alpha = 1e-3 for each of three stages, 60 fits, fixed seeds.
     kept = [released(4.0, seed=seed) for seed in range(60)]

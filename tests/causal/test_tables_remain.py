@@ -122,7 +122,8 @@ def _exact_tables(private, table):
     return counts_of_sets(codes, sizes, list(private.noisy_tables_))
 
 
-@pytest.mark.parametrize("before", ["new", pytest.param("fitted", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("before", ["new", "fitted"])
 def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(before):
     table = neighbours()[0]
 

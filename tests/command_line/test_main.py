@@ -395,6 +395,7 @@ def test_a_template_has_all_columns(source, folder, capsys):
 # --- As a program -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_is_a_program(folder):
     assert command("--version").stdout == f"skdpmic {__version__}\n"
     done = command(*SELECT, "--ledger", "people.db", "--yes", "--json", "--epsilon", "0.75")
@@ -412,6 +413,7 @@ def test_its_exit_status_is_that_of_the_help(folder):
     assert (refused.returncode, refused.stdout) == (3, "")
 
 
+@pytest.mark.slow
 def test_it_declines_where_nobody_can_be_asked_and_writes_what_a_terminal_can_show(folder):
     declined = command(*SELECT)
     assert (declined.returncode, declined.stdout) == (4, "")

@@ -9,7 +9,7 @@ import pytest
 
 from skdpmic import DPMICScorer
 from skdpmic.counting import RangeGridSketch, merge_all, parts
-from skdpmic.counting.pair_sketch import PairSketch
+from skdpmic.counting.sketched import PairSketch
 
 D = 2
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "n_features": D}

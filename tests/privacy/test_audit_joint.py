@@ -63,13 +63,15 @@ def losses(n_tables=150):
     return of_lists, of_all
 
 
+@pytest.mark.slow
 def test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it():
     of_lists, of_all = losses()
     assert 0.4 * EPSILON < of_lists <= float(RELEASE._of_choices.epsilon)
     assert of_lists < of_all <= EPSILON
 
 
-@pytest.mark.parametrize(("part", "share"), [pytest.param("scale", 3, marks=pytest.mark.slow), ("_own_scale", 15)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("part", "share"), [("scale", 3), ("_own_scale", 15)])
 def test_less_noise_is_found_out(part, share, monkeypatch):
     monkeypatch.setattr(MECHANISM, part, getattr(MECHANISM, part) // share)
     assert losses()[1] > EPSILON

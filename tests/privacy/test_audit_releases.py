@@ -15,7 +15,7 @@ from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.mtv import learnt_margin
-from skdpmic.table.weights import WEIGHT_UNITS
+from skdpmic.table.targets import WEIGHT_UNITS
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
 from tests.statistics.ranks.test_sensitivity import corner

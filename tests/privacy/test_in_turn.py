@@ -128,12 +128,14 @@ def test_published_lists_follow_the_exact_law(case):
     assert p_value(case, 4, 4) > 1e-3
 
 
-@pytest.mark.parametrize("kept", [(2,), pytest.param((0, 3), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [(2,), (0, 3)])
 @pytest.mark.parametrize("case", CASES)
 def test_beside_kept_features_the_law_is_as_exact(case, kept):
     assert p_value(case, 2, 2, kept=kept) > 1e-3
 
 
+@pytest.mark.slow
 def test_own_worths_without_noise_would_be_seen_in_the_law():
     assert p_value("exponential", 0, 5, scale=1) < 1e-3
     assert p_value("exponential", 5, 5, scale=1) > 1e-3

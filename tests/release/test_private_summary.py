@@ -15,8 +15,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.summary.cells import Cells
 from skdpmic.release.summary.noisy_cells import MovesMechanism
 from skdpmic.release.summary.release_of_cells import CellsRelease
-from skdpmic.table.bounds import domain_of
-from skdpmic.table.domains import Labels
+from skdpmic.table.domains import Labels, domain_of
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least
 
@@ -191,6 +190,7 @@ def test_a_codebook_that_suits_the_data_is_hardly_ever_suspected():
     assert n_suspected <= 8
 
 
+@pytest.mark.slow
 @each("delta", [0.0, 1e-5])
 def test_all_intervals_hold_at_once(delta):
     # Confidence 95 %: in 100 summaries, fewer than 86 would have a probability below 0.1 %.
@@ -345,6 +345,7 @@ def loss_at_least(epsilon, n_runs=1200):
     return privacy_loss_at_least(release, here, there, lambda fewest: fewest > 0.5, n_runs, alpha=1e-3)
 
 
+@pytest.mark.slow
 def test_neighbours_are_told_apart_by_no_more_than_the_flags_part_of_epsilon():
     assert 0.5 < loss_at_least(3.0) <= 2.0
 

@@ -14,6 +14,7 @@ ALIKE = ["scores, mtv_r, laplace, numbers"] * 8  # which share what is cached
 SOME = ALIKE + sorted(CASES)[::3]
 
 
+@pytest.mark.slow
 def test_threads_release_at_once_what_each_releases_alone():
     def differs(case):
         return differences(BEFORE[case], json.loads(json.dumps(CASES[case]())))

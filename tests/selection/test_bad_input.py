@@ -15,7 +15,7 @@ from skdpmic import (
 )
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import NumericTarget
 from tests.folding import each
 

@@ -9,8 +9,7 @@ import pytest
 
 from skdpmic import PrivateSelectKBest
 from skdpmic.counting import RangeGridSketch, chunks
-from skdpmic.counting.pair_sketch import PairSketch
-from skdpmic.counting.sketched import SketchedRecords
+from skdpmic.counting.sketched import PairSketch, SketchedRecords
 from tests.folding import each
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")

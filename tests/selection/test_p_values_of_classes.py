@@ -170,10 +170,8 @@ def test_only_without_noise_p_values_know_which_features_have_no_ties():
 # --- The level --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(kind, marks=[] if kind == "rare class" else pytest.mark.slow) for kind in significance.OF_CLASSES],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", significance.OF_CLASSES)
 @BOTH
 def test_the_level_is_kept_where_shares_are_learnt(statistic, kind):
     """Of 1,000 tables of 100 records for each epsilon, no more than 5 % and three standard errors."""

@@ -27,14 +27,13 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.counting import RangeGridSketch
-from skdpmic.counting.damage import check_undamaged
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
 from skdpmic.statistics.registry import STATISTICS, statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.shape import Shape
 from tests.folding import each
 from tests.select_names import SelectNames
@@ -384,10 +383,10 @@ def test_sketches_hold_numbers_with_missing_values_and_labels_side_by_side(stati
     sketch = RangeGridSketch(B=20, **public)
     for rows in np.array_split(np.arange(300), 3):
         sketch.update(X[rows], y[rows])
-    check_undamaged(sketch)
+    sketch.check_undamaged()
     known = {"target_shares": [0.25] * 4} if statistic == "mtv_r" and "target_bounds" in target else {}
     scorer = DPMICScorer(epsilon=math.inf, B=20, c=sketch.c, **public, **known)
     assert scorer.fit_sketch(sketch).scores_.tolist() == scorer.fit(X, y).scores_.tolist()
-    sketch._counts_of(3)[0] += 1
+    sketch.counts_of(3)[0] += 1
     with pytest.raises(ValueError, match="damaged"):
-        check_undamaged(sketch)
+        sketch.check_undamaged()

@@ -36,7 +36,7 @@ from skdpmic import (
 )
 from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.statistics.registry import STATISTICS
-from skdpmic.table.weights import WEIGHT_UNITS, read_weights
+from skdpmic.table.targets import WEIGHT_UNITS, read_weights
 from tests.folding import each
 
 UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}

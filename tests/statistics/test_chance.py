@@ -5,7 +5,7 @@ import pytest
 
 from skdpmic.statistics.chance import _simulated, chance_score
 from skdpmic.statistics.registry import STATISTICS, statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 UNIT = (0.0, 1.0)

@@ -92,6 +92,7 @@ def test_from_a_constant_column_there_are_the_records_of_the_smaller_half(n):
     assert largest_change(score, n, (2, 2)) == Fraction(1, n // 2)  # so no larger bound holds for all scores
 
 
+@pytest.mark.slow
 def test_a_class_is_as_far_from_independence_as_its_records_times_the_total_variation():
     n, n_cases = 6, 0
     for table in tables(n, (2, 3)):

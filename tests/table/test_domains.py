@@ -8,10 +8,8 @@ import pandas
 import polars
 import pytest
 
-from skdpmic.table.bounds import domain_of
-from skdpmic.table.domains import Knots, Labels, LogRange, Order, Range, from_json, to_json
+from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Order, Range, domain_of, from_json, to_json
 from skdpmic.table.features import feature_domains, labels_of, n_features_of
-from skdpmic.table.nominal import Nominal
 from skdpmic.table.targets import check_classes
 from tests.folding import each
 

@@ -24,9 +24,9 @@ from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch
 from skdpmic.release.bounds import learnt_bounds
-from skdpmic.table.pair_of_columns import check_pair
 from skdpmic.table.people import read_people
-from skdpmic.table.strata import read_strata
+from skdpmic.table.targets import read_strata
+from skdpmic.table.values import check_pair
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from tests.folding import each
 
@@ -383,7 +383,7 @@ GRID = {"B": 9, "c": 2, "bounds": (0, 1)}
 
 
 def counts_of(sketch):
-    return [sketch._counts_of(j).copy() for j in range(sketch.n_features_in_)]
+    return [sketch.counts_of(j).copy() for j in range(sketch.n_features_in_)]
 
 
 def check_counts(count, pool, public, seed=0):

@@ -14,9 +14,8 @@ from skdpmic.codebook.group_columns import labels_of_people
 from skdpmic.counting import count_stream
 from skdpmic.statistics.mic.many_pairs import mic_pairs
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.normal_form.containers import as_frame
+from skdpmic.table.normal_form.containers import as_frame, open_column
 from skdpmic.table.normal_form.form import OBJECTS, OTHER, TEXT
-from skdpmic.table.normal_form.opening import open_column
 from skdpmic.table.people import read_people
 from skdpmic.table.targets import make_target
 from skdpmic.table.values import as_codes, as_numbers

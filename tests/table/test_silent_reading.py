@@ -20,11 +20,9 @@ from skdpmic import (
     private_summary,
 )
 from skdpmic.table.dates import DATES, DURATIONS, seconds_of
-from skdpmic.table.normal_form.opening import open_column
-from skdpmic.table.strata import read_strata
-from skdpmic.table.targets import make_target, target_domain
+from skdpmic.table.normal_form.containers import open_column
+from skdpmic.table.targets import make_target, read_strata, read_weights, target_domain
 from skdpmic.table.values import as_numbers
-from skdpmic.table.weights import read_weights
 from tests.folding import each
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from skdpmic.table.strata import read_strata
+from skdpmic.table.targets import read_strata
 from tests.folding import each
 
 nan = float("nan")

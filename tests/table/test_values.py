@@ -16,8 +16,8 @@ import pytest
 
 from skdpmic.table import values as reading
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, seconds
+from skdpmic.table.normal_form.containers import open_column
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
-from skdpmic.table.normal_form.opening import open_column
 from skdpmic.table.people import read_people
 from skdpmic.table.values import ANY_ORDER
 from tests.folding import each

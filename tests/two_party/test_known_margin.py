@@ -153,6 +153,7 @@ def test_most_of_epsilon_is_lost_and_no_more():
     assert loss(2, 400) <= EPSILON
 
 
+@pytest.mark.slow
 @seeded
 def test_half_the_noise_is_found_out(monkeypatch):
     of_formula = of_public.noise_scale_of_score

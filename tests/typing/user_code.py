@@ -74,7 +74,7 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     assert_type(PrivateCorrelation(1.0, categories={0: ["low", "high"]}).fit(X), PrivateCorrelation)
     alice = RandomizedResponse(0.5, {"age": (0, 120)}, categories={"city": ["Rome", "Bari"]}, ledger=ledger).fit(frame)
     bob = TwoPartyScorer("mtv_r", classes=["a", "b"], epsilon=1.0).fit(alice.to_arrow(alice.transform(frame)), y)
-    assert_type(bob.fit(Path("reports.parquet"), y), TwoPartyScorer)
+    assert_type(bob.fit(Path("reports.feather"), y), TwoPartyScorer)
     assert_type(bob.scores_interval(0.9), tuple[NDArray[np.float64], NDArray[np.float64]])
     graph = PrivatePC(1.0, 1e-6, categories={0: ["no", "yes"]}, alpha=0.05, max_order=2)
     assert_type(graph.fit(X).p_value(0, "age", given=[2]), float)

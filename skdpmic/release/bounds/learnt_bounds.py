@@ -24,9 +24,8 @@ from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.domains import Order
 from skdpmic.table.features import by_number, listed
 from skdpmic.table.frames import Table, column_of, open_table
-from skdpmic.table.normal_form.containers import is_frame
+from skdpmic.table.normal_form.containers import is_frame, open_series
 from skdpmic.table.normal_form.form import OBJECTS, ColumnSource
-from skdpmic.table.normal_form.opening import open_series
 from skdpmic.table.reading import refuse_other_kinds
 from skdpmic.table.values import as_numbers
 

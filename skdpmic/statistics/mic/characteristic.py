@@ -12,7 +12,7 @@ from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranke
 from skdpmic.statistics.mic.mic_e import all_entries, entries_of, mass_plan
 from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, entropy_table, grids_of, one_table
-from skdpmic.table.pair_of_columns import check_pair
+from skdpmic.table.values import check_pair
 
 
 class BestGrid(NamedTuple):

@@ -17,7 +17,7 @@ from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids
 from skdpmic.statistics.mic.label_tables import LabelTables
 from skdpmic.statistics.mic.mic_r import RangeGrids, chance_of
 from skdpmic.statistics.mic.optimize_axis import CUTS, N_FIXED, N_MASTER, TABLE, Tables, entropy_table, largest_entry
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 _NO_VALUES = np.empty(0)
 

@@ -18,7 +18,7 @@ from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
 from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.table.normal_form.containers import as_frame, is_frame
-from skdpmic.table.pair_of_columns import check_column
+from skdpmic.table.values import check_column
 
 # --- One statistic: the preparation of a column, and the score of two prepared columns --------------------------
 

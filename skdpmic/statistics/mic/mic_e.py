@@ -6,7 +6,7 @@ from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, most_parts, ranked_column
 from skdpmic.statistics.mic.optimize_axis import entries, entropy_table, largest_entry
-from skdpmic.table.pair_of_columns import check_pair
+from skdpmic.table.values import check_pair
 
 
 def mic_e(x: ColumnLike, y: ColumnLike, *, B: float = 0.6, c: float = 15) -> float:

@@ -15,8 +15,8 @@ from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
 from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entries, rounding_error
-from skdpmic.table.nominal import Nominal
-from skdpmic.table.pair_of_columns import check_pair
+from skdpmic.table.domains import Nominal
+from skdpmic.table.values import check_pair
 
 # --- Bias correction --------------------------------------------------------------------------------------------
 

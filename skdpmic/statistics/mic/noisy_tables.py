@@ -18,7 +18,7 @@ from skdpmic.statistics.grids.partitions import equipartitions, range_axis
 from skdpmic.statistics.mic.denoise import expected_counts
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, continuous_grids
 from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 # --- Counts: raw data, not private ----------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from skdpmic.statistics.grids.partitions import equal_parts, parts_of_each
 from skdpmic.statistics.mtv import numpy_twins
 from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 _UNMERGED = 0.53  # chance variation of an unmerged table, relative to that of the best merge
 _CLEARLY = 1 - 2.0**-10  # a factor further from 1 than any rounding error

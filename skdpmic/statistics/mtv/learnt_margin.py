@@ -16,7 +16,7 @@ from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.weighted_choice import weighted_choice
 from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mtv.margin import Margin
-from skdpmic.table.weights import USUAL_MEAN
+from skdpmic.table.targets import USUAL_MEAN
 
 N_PLACES = 1024  # candidate cuts of the target's range
 _LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is learnt; below it, the target is cut in the middle

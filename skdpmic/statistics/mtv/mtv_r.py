@@ -16,9 +16,8 @@ from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import numeric_family
 from skdpmic.statistics.mtv.margin import public_margin
-from skdpmic.table.domains import Knots, Range
-from skdpmic.table.nominal import Nominal
-from skdpmic.table.pair_of_columns import check_pair
+from skdpmic.table.domains import Knots, Nominal, Range
+from skdpmic.table.values import check_pair
 
 
 class _Target:

@@ -8,7 +8,7 @@ import numpy as np
 from skdpmic.statistics.mtv.counts import counts_scorer
 from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail_of_any
 from skdpmic.statistics.null_laws.tails import log_choices, log_division_tail, log_variation_tail
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 
 @lru_cache(maxsize=64)

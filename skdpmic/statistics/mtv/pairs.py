@@ -14,7 +14,7 @@ import numpy as np
 from skdpmic.statistics.grids.partitions import parts_of_each
 from skdpmic.statistics.mtv.counts import Placed, add_placed
 from skdpmic.statistics.mtv.family import UNITS, evenness
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 _PARTS = 48  # equal parts of a feature's range
 _STRATA = (2, 3, 4, 6, 8, 12)  # numbers of strata of one feature; each divides _PARTS

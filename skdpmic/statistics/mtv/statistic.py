@@ -18,7 +18,7 @@ from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs
 from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.domains import Knots
-from skdpmic.table.weights import USUAL_MEAN, WEIGHT_UNITS
+from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/known_margin.md
 

@@ -20,7 +20,7 @@ from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,20 @@
-"""Tables and streams of any library, as dataframes in memory."""
+"""Tables, streams and columns of any library: dataframes in memory, and the one way to the normal form."""
 
+import sys
 from importlib import import_module
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from scipy import sparse
 
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import check_names, is_dask_collection
+from skdpmic._utils.readable import check_names, is_dask_collection, refuse_masked
+from skdpmic.table.normal_form.form import ColumnSource
+from skdpmic.table.normal_form.of_arrow import of_arrow
+from skdpmic.table.normal_form.of_numpy import of_numpy
+from skdpmic.table.normal_form.of_pandas import of_pandas
+from skdpmic.table.normal_form.of_polars import of_polars
 
 
 def is_lazy(X):
@@ -60,3 +68,70 @@ def refuse_remote(data, name):
             f"__arrow_c_stream__, got {type(data).__name__}. If it fits in memory, load it first, by .collect(), "
             ".to_table() or .to_arrow(); otherwise count it in batches, by skdpmic.counting.count_stream."
         )
+
+
+# --- One column -------------------------------------------------------------------------------------------------------
+
+
+def open_column(column: Any) -> ColumnSource:
+    """The one way from a container to the normal form.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n_samples,), or Series of pandas, Polars, pyarrow or narwhals
+    """
+    if isinstance(column, np.ndarray):
+        return of_numpy(column)
+    series = column if isinstance(column, nw.Series) else nw.from_native(column, series_only=True)
+    native = series.to_native()
+    if series.implementation.is_polars():
+        return of_polars(native)
+    if series.implementation.is_pyarrow():
+        return of_arrow(native)
+    return of_pandas(native if series.implementation.is_pandas() else series.to_pandas())
+
+
+def open_series(values, name):
+    """The one column of a dataframe, a Series, a stream or an Arrow array; None for arrays, lists and other objects."""
+    refuse_masked(values, name)
+    if isinstance(values, np.ndarray) or is_dask_collection(values) or sparse.issparse(values):
+        return None
+    values = read_by_engine(name, values.collect) if is_lazy(values) else values
+    if nw.dependencies.is_into_dataframe(values):
+        frame = nw.from_native(values, eager_only=True)
+        _check_one_column(frame.shape, name)
+        return open_column(frame[:, 0])
+    if _is_of_pandas(values):
+        _check_one_column((len(values), getattr(values, "nlevels", 1)), name)
+        values = sys.modules["pandas"].Series(values)
+    if nw.dependencies.is_into_series(values):
+        return open_column(values)
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        chunks = values if hasattr(values, "__arrow_c_stream__") else [values]
+        column = by_library(
+            name,
+            pyarrow=lambda pyarrow: pyarrow.chunked_array(chunks),
+            polars=lambda polars: polars.Series(values),
+        )
+        series = nw.from_native(column, series_only=True)
+        return open_column(_only_field(series, name) if series.dtype == nw.Struct else series)
+    refuse_remote(values, name)
+    return None
+
+
+def _is_of_pandas(values):
+    """Whether a column is an index or an array of pandas, which has missing values of its own."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(values, pandas.Index | pandas.api.extensions.ExtensionArray)
+
+
+def _only_field(series, name):
+    """The only column of a table, which the Arrow protocol presents as a column of records."""
+    names = [field.name for field in series.dtype.fields]
+    _check_one_column((len(series), len(names)), name)
+    return series.struct.field(names[0])
+
+
+def _check_one_column(shape, name):
+    if shape[1] != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {shape} instead.")

@@ -5,7 +5,7 @@ import pytest
 
 from skdpmic._utils.little_work import only_kernels
 from skdpmic.statistics.mic.mic_r import _VALUES_AT_ONCE, ClassTargetScorer, NumericTargetScorer
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 
 UNIT = (0.0, 1.0)
 

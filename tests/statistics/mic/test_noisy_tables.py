@@ -19,7 +19,7 @@ from skdpmic.statistics.mic.mic_r import continuous_plan
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableCounter, TableScorer, parts_of_range
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mic.weighted_tables import mic_of_table
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.shape import Shape
 from tests.golden import definitions
 from tests.privacy.laws import truncated_geometric_pmf

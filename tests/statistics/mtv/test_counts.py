@@ -7,7 +7,7 @@ from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import class_family, numeric_family
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from tests.statistics.mtv.naive_mtv_r import naive_part
 
 X_BOUNDS, Y_BOUNDS = (-1.0, 2.5), (0.0, 0.7)  # some of the values are outside

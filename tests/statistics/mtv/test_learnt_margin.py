@@ -97,6 +97,7 @@ def law_of_cut(counts, epsilon, m, monkeypatch):
     return law / law.sum(), margins
 
 
+@pytest.mark.slow
 @each("m", [1, 2])
 def test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together(m, no_noise, monkeypatch):
     monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)

@@ -18,7 +18,7 @@ from skdpmic.statistics.mtv.longest_path import (
 )
 from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.mtv.naive_mtv_r import (

@@ -6,7 +6,7 @@ import pytest
 from skdpmic._utils.little_work import Allowance, only_kernels
 from skdpmic.statistics.grids.partitions import locate_each
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.grids.test_partitions import (  # noqa: F401

@@ -15,7 +15,7 @@ from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 
@@ -181,13 +181,8 @@ class _Placer:
 # --- One record ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        pytest.param(family, id=name, marks=[] if name == "numbers" else pytest.mark.slow)
-        for name, family in FAMILIES.items()
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("domain", [UNIT, Nominal(3)])
 @each("of_s", [UNIT, Nominal(3)])
 def test_no_climb_gets_above_the_sensitivity(family, domain, of_s):

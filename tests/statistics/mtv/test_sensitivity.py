@@ -14,7 +14,7 @@ from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_fa
 from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.shape import Shape
 from tests.privacy.searches import _climb
 

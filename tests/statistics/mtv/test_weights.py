@@ -17,7 +17,7 @@ from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, num
 from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, shares_interval
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.statistics.mtv.test_sensitivity import any_joined
 
@@ -258,6 +258,7 @@ def law_of_cut(counts, told, monkeypatch):
     return law / law.sum(), margins
 
 
+@pytest.mark.slow
 @each("m", [1, 2])
 def test_a_cut_and_the_sums_on_its_sides_lose_at_most_epsilon_together(m, no_noise, monkeypatch):
     monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)
@@ -284,6 +285,7 @@ def test_shares_follow_from_noisy_sums_alone(monkeypatch):
     assert all(0 <= share <= 1 for share in drowned.published())
 
 
+@pytest.mark.slow
 @each("n_classes", [2, 4])
 def test_intervals_hold_all_shares_as_often_as_they_say(n_classes):
     """2,000 margins; the number that fail is binomial, and above 5% + 4 standard errors with probability < 1e-4."""

@@ -14,7 +14,7 @@ from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail
 from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.statistics.null_laws.tails import log_division_tail, log_information_tail, log_variation_tail
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.naive import naive_closed_sizes, naive_groupings_of_classes, naive_groupings_of_labels, naive_two_groups
 from tests.statistics.null_laws.test_tails import all_tables, exact_tail

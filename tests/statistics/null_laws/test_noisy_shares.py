@@ -16,7 +16,7 @@ from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.null_laws.tails import log_division_tail
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.nominal import Nominal
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget
 from tests.folding import each
 from tests.privacy.laws import discrete_laplace_cdf
@@ -31,9 +31,10 @@ def law_of_noise(scale, reach):
     return z, np.diff(discrete_laplace_cdf(np.arange(-reach - 1, reach + 1), scale))
 
 
-@pytest.mark.parametrize("kind", ["numbers", pytest.param("labels", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("q", [pytest.param(0.5, marks=pytest.mark.slow), 0.1])
-@pytest.mark.parametrize("scale", [pytest.param(1, marks=pytest.mark.slow), 3])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["numbers", "labels"])
+@pytest.mark.parametrize("q", [0.5, 0.1])
+@pytest.mark.parametrize("scale", [1, 3])
 def test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail(kind, q, scale):
     """All tables of 6 records with two places in x and two classes, and all noise that is likelier than 1e-9."""
     n, (values, kind_of_x) = 6, X_VALUES[kind]

@@ -1,21 +1,8 @@
-"""Nominal features: the domain of one, and the groups of labels that grids distinguish."""
+"""Groups of labels or classes that grids distinguish."""
 
 from typing import NamedTuple
 
-
-class Nominal(NamedTuple):
-    """The domain of a nominal feature. Its column holds a code for each record, as uint32.
-
-    Codes 0 ... n_labels - 1 are the public labels, n_labels is any other label, and n_labels + 1 is a missing value.
-    The last two are separate parts, even if they are empty.
-    """
-
-    n_labels: int  # at least 1
-
-    @property
-    def n_parts(self):
-        """Number of codes."""
-        return self.n_labels + 2
+from skdpmic.table.domains import Nominal
 
 
 class Grouping(NamedTuple):
