@@ -346,7 +346,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstim
         best_estimator.fit(X, y, **params)
         self.best_estimator_, self._earlier = best_estimator, earlier_steps([best_estimator])
         for private in private_estimators(best_estimator):
-            self._broken_by += private._terms.broken_by
+            self._broken_by += private._plan().broken_by
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(best_estimator, name):
                 setattr(self, name, getattr(best_estimator, name))

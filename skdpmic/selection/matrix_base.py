@@ -23,6 +23,7 @@ class _MatrixPlan(NamedTuple):
     cost: Any
     read_table: Any
     measure: Any
+    broken_by: tuple[str, ...]
     n_kept: int = 0
 
 
@@ -67,7 +68,9 @@ class PublishesMatrix(PrivateEstimator):
 
     def _plan(self):
         self._check_parameters()
-        return _MatrixPlan(self._facts(), type(self).__name__, self._cost_for, self._records, self._measure)
+        return _MatrixPlan(
+            self._facts(), type(self).__name__, self._cost_for, self._records, self._measure, self._broken_by()
+        )
 
     # --- Charge, draw, keep: one way, whichever way the data came --------------------------------------------
 
