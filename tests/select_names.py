@@ -1,7 +1,10 @@
 """A choice of names over grids that a test asks for, which the public selector does not offer."""
 
+from dataclasses import replace
+
 from skdpmic import PrivateSelectKBest
-from skdpmic.selection.scoring import Grids
+from skdpmic.selection.plan import MeasureParameters
+from skdpmic.statistics.registry import statistic_named
 
 
 class SelectNames(PrivateSelectKBest):
@@ -48,5 +51,7 @@ class SelectNames(PrivateSelectKBest):
         )
         self.B, self.c, self.correction = B, c, correction
 
-    def _grids(self):
-        return Grids(self.B, self.c, self.correction)
+    def _plan(self):
+        asked = MeasureParameters(self.B, self.c, self.correction)
+        statistic = statistic_named(self.statistic, self.correction)
+        return replace(super()._plan(), asked=asked, statistic=statistic)

@@ -6,7 +6,10 @@ are free.
 
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
 
 _REMEDY = "give each thread an estimator of its own, by sklearn.base.clone"
 
@@ -37,6 +40,20 @@ def in_use(thing, *, only_reads=False, remedy=_REMEDY):
     finally:
         if call in _calls:
             _calls.remove(call)
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def one_call_at_a_time(method: _Method) -> _Method:
+    """A method that changes its object, and refuses to while another call does."""
+
+    @wraps(method)
+    def alone(thing, *arguments, **options):
+        with in_use(thing):
+            return method(thing, *arguments, **options)
+
+    return alone  # type: ignore[return-value]
 
 
 def _earlier(call):

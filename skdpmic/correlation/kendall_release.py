@@ -17,7 +17,7 @@ from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian
-from skdpmic.selection.base import PrivateEstimator
+from skdpmic.selection.matrix_base import PublishesMatrix
 from skdpmic.statistics.ranks.kernels import MAX_RECORDS, concordance, mid_ranks
 from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.statistics.ranks.statistic import in_order
@@ -138,7 +138,7 @@ def _ranks(column, domain):
     return mid_ranks(in_order(column, domain))
 
 
-class PrivateMatrixEstimator(PrivateEstimator):
+class PrivateMatrixEstimator(PublishesMatrix):
     """An estimator that releases a noisy matrix of Kendall's correlations, and results computed from it."""
 
     _computed = "kendall"
@@ -174,7 +174,7 @@ class PrivateMatrixEstimator(PrivateEstimator):
     def _open(self, X):
         """A table of all columns of the matrix."""
         refuse_dask_of_ranks(X)
-        table = open_records(self._facts(), X, self)
+        table = open_records(self._facts(), X, type(self).__name__)
         if table.n_features < 2:
             raise ValueError(
                 f"Found array with 1 feature(s) (shape=({table.n_samples}, 1)) while a minimum of 2 is required by "

@@ -4,19 +4,19 @@ from functools import partial
 
 from skdpmic.counting.parts import new_part
 from skdpmic.table.columns import map_features
-from skdpmic.table.frames import note_columns
+from skdpmic.table.frames import check_columns
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import check_weights_given, make_target, read_weights
 
 _FEATURES_AT_ONCE = 256  # features counted before they are added, which limits the memory of an update
 
 
-def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reset=False):
-    """Count a chunk; `owner` (an estimator or the sketch) checks the column names, or stores them if `reset`."""
+def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
+    """Count a chunk, with the columns of `owner` (an estimator or the sketch); `reader` is named in errors."""
     check_weights_given(sample_weight, sketch.max_weight)
-    description, name = sketch.description, type(owner).__name__
+    description, name = sketch.description, reader or type(owner).__name__
     table = open_chunk(X, description.domains, name)
-    note_columns(owner, table, reset=reset)
+    check_columns(owner, table)
     columns, _ = read_columns(table, description.domains)
     target = make_target(y, table.n_samples, description.target, description.classes, name)
     if sample_weight is not None:

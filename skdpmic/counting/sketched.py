@@ -6,6 +6,7 @@ from skdpmic._utils.progress import SILENT
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.columns import map_features
 from skdpmic.table.reading import FEWEST
+from skdpmic.table.records import PublicTable
 from skdpmic.table.shape import Shape
 
 
@@ -27,37 +28,45 @@ class SketchedRecords:
         if sketch.n_samples < FEWEST:
             raise ValueError(f"the sketch must have counted at least 4 records, got {sketch.n_samples}.")
         sketch._check_undamaged()
-        self._sketch, self._recount, self.progress, self.kept = sketch, recount, progress, kept
-        self.description = sketch.description
-        self.n_samples, self.n_features, self.n_classes = sketch.n_samples, sketch.n_features_in_, sketch.n_classes
-        self.shape, self.target_domain = Shape(sketch.n_samples, sketch.domains), sketch.description.target
+        self._sketch, self._recount, self.progress, self._kept = sketch, recount, progress, kept
+        self.n_samples, self.n_features = sketch.n_samples, sketch.n_features_in_
 
     @property
-    def can_be_read_again(self):
-        """Whether features can be counted again, together with others."""
-        return self._recount is not None
+    def public(self):
+        """What is public of the table."""
+        sketch, description = self._sketch, self._sketch.description
+        seen = {"n_features_in_": sketch.n_features_in_}
+        if description.names is not None:
+            seen["feature_names_in_"] = description.names
+        return PublicTable(
+            Shape(sketch.n_samples, sketch.domains),
+            sketch.n_classes,
+            description.target,
+            description,
+            seen,
+            self._kept,
+            sketch.measure,
+            can_be_read_again=self._recount is not None,
+        )
 
-    def with_progress(self, progress):
-        """The records, with this progress."""
-        return SketchedRecords(self._sketch, self._recount, progress, self.kept)
-
-    def with_sampled_rows(self, random_bytes):
+    def sampled(self, random_bytes, progress):
         """The records to use: all of them, because each is a person."""
-        return self
+        return SketchedRecords(self._sketch, self._recount, progress, self._kept)
 
     def learnt(self, measure, epsilon, random_bytes):
         """A measure, after it has learnt about the target with epsilon, from the counts of the first feature."""
-        counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self.shape.domains[0])
+        counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self._sketch.domains[0])
         return measure.learnt(counts, self.n_samples, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(counts, domain)`` for each feature that is not left out."""
         counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
-        return map_features(function, counts, self.shape.domains, n_jobs, left_out, self.progress)
+        return map_features(function, counts, self._sketch.domains, n_jobs, left_out, self.progress)
 
-    def scorer(self, measure, random_bytes):
-        """The function that scores features from their counts."""
-        return measure.scorer_of_counts(self._sketch._grids, self.n_samples)
+    def scores(self, measure, n_jobs, random_bytes, left_out=()):
+        """Noise-free scores of shape (n_features,), without those left out."""
+        scorer = measure.scorer_of_counts(self._sketch._grids, self.n_samples)
+        return np.array(self.map_features(scorer.score, n_jobs, left_out))
 
     def scores_beside(self, j, measure, left_out, n_jobs):
         """Scores of features together with feature j, in order, without those left out."""
@@ -68,20 +77,10 @@ class SketchedRecords:
         scorer = measure.scorer_of_pair_counts(sketch._grids, self.n_samples)
         return np.array(records.map_features(scorer.score, n_jobs, left_out))
 
-    def counter(self, table):
-        """The function that makes a feature's table from its counts, still without noise."""
-        return _TableOfCounts(self._sketch._grids.shape)
-
-
-class _TableOfCounts:
-    """The table of a feature, from its counts; a class, so that it can be sent to worker processes."""
-
-    def __init__(self, shape):
-        self._shape = shape
-
-    def count(self, counts, bounds):
-        """The table, of shape (n_parts, n_parts) or (n_parts, n_classes)."""
-        return counts.reshape(self._shape).astype(np.int64)
+    def tables(self, measure, n_jobs):
+        """The table of each feature, from its counts, still without noise."""
+        shape = (self.n_features, *self._sketch._grids.shape)
+        return np.array([self._sketch._counts_of(j) for j in range(self.n_features)], dtype=np.int64).reshape(shape)
 
 
 class PairSketch(RangeGridSketch):

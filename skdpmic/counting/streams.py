@@ -86,15 +86,15 @@ def count_stream(
     return sketch
 
 
-def count_batches(sketch, owner, X, y, sample_weight, n_jobs):
+def count_batches(sketch, reader, X, y, sample_weight, n_jobs):
     """Count all rows of a Polars LazyFrame in one pass, with a separate target.
 
     Parameters
     ----------
     sketch : RangeGridSketch
         An empty sketch, which is filled and returned.
-    owner : estimator
-        The estimator, which checks the column names.
+    reader : str
+        Name of the estimator in errors.
     X : LazyFrame
     y : Column
     sample_weight : Column or None
@@ -103,7 +103,7 @@ def count_batches(sketch, owner, X, y, sample_weight, n_jobs):
     for batch in frames_of(X):
         rows = slice(sketch.n_samples, sketch.n_samples + len(batch))
         weights = None if sample_weight is None else sample_weight[rows]
-        count_into(sketch, owner, batch.to_native(), y[rows], n_jobs, sample_weight=weights)
+        count_into(sketch, sketch, batch.to_native(), y[rows], n_jobs, sample_weight=weights, reader=reader)
     if sketch.n_samples != y.n_samples:
         lengths = [sketch.n_samples, y.n_samples]
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")

@@ -123,8 +123,8 @@ class NoisyScores(_OfScores):
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes; the measure knows the shares of the target."""
-        by_chance = chance_scores(measure, records.shape)
-        scores, order = mechanism.release(_scores(records, measure, n_jobs, random_bytes), random_bytes, by_chance)
+        by_chance = chance_scores(measure, records.public.shape)
+        scores, order = mechanism.release(records.scores(measure, n_jobs, random_bytes), random_bytes, by_chance)
         return {
             "scores_": scores,
             "null_scores_": by_chance,
@@ -185,9 +185,9 @@ class NoisyTables:
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""
-        counts = np.array(records.map_features(records.counter(measure).count, n_jobs))
-        noisy_counts = mechanism.release(counts, records.n_samples, random_bytes)
-        scorer, each = _scorer_of_tables(measure, mechanism, records.shape), records.shape.rows_per_group
+        shape = records.public.shape
+        noisy_counts = mechanism.release(records.tables(measure, n_jobs), shape.n_samples, random_bytes)
+        scorer, each = _scorer_of_tables(measure, mechanism, shape), shape.rows_per_group
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=records.progress.return_as)
         scores = parallel(delayed(scorer.score)(t / each) for t in noisy_counts)
         scores = np.array(list(records.progress.track(scores, len(noisy_counts), "noisy tables")))
@@ -235,10 +235,11 @@ class BestFeatures(_OfScores):
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""
-        candidates = np.delete(np.arange(records.n_features), records.kept)
-        by_chance = chance_scores(measure, records.shape, candidates)
+        shape = records.public.shape
+        candidates = np.delete(np.arange(shape.n_features), records.public.kept)
+        by_chance = chance_scores(measure, shape, candidates)
         chosen, gaps = self._chosen(records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance)
-        ranking, null_scores = np.zeros(records.n_features, dtype=np.int64), np.zeros(records.n_features)
+        ranking, null_scores = np.zeros(shape.n_features, dtype=np.int64), np.zeros(shape.n_features)
         ranking[candidates], null_scores[candidates] = len(chosen) + 1, by_chance
         ranking[chosen] = np.arange(1, len(chosen) + 1)
         return {
@@ -252,7 +253,7 @@ class BestFeatures(_OfScores):
 
     def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
         """The k features, in order, and the gaps between them, or None."""
-        scores = _scores(records, measure, n_jobs, random_bytes, records.kept)
+        scores = records.scores(measure, n_jobs, random_bytes, records.public.kept)
         places, gaps = mechanism.release_with_gaps(scores, random_bytes, by_chance)
         return candidates[places], gaps
 
@@ -291,6 +292,8 @@ class JointFeatures(BestFeatures):
         return ChoicesInTurn(super().noise_for(steps), scale_for_budget(self._of_each_own, steps))
 
     def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
+        shape, kept = records.public.shape, records.public.kept
+
         def scores_beside(feature, taken):
             others = [other for other in taken if other != feature]
             scores = to_grid(records.scores_beside(feature, measure, others, n_jobs)).astype(object)  # as noise may be
@@ -299,20 +302,12 @@ class JointFeatures(BestFeatures):
 
         def added_by_chance(feature, taken, own):
             others = np.setdiff1d(candidates, taken)
-            return to_grid(chance_added(measure, records.shape, feature, own * GRID, others))
+            return to_grid(chance_added(measure, shape, feature, own * GRID, others))
 
         single = None
-        if not len(records.kept):
-            single = to_grid(_scores(records, measure, n_jobs, random_bytes)) - to_grid(by_chance)
-        return mechanism.release(candidates, single, scores_beside, added_by_chance, random_bytes, records.kept), None
-
-
-def _scores(records, measure, n_jobs, random_bytes, left_out=()):
-    """Noise-free scores of shape (n_features,), without those left out."""
-    scorer = records.scorer(measure, random_bytes)
-    if hasattr(scorer, "score_numbered"):
-        return np.array(records.map_features(scorer.score_numbered, n_jobs, left_out, takes_numbers=True))
-    return np.array(records.map_features(scorer.score, n_jobs, left_out, getattr(scorer, "score_block", None)))
+        if not len(kept):
+            single = to_grid(records.scores(measure, n_jobs, random_bytes)) - to_grid(by_chance)
+        return mechanism.release(candidates, single, scores_beside, added_by_chance, random_bytes, kept), None
 
 
 def _scorer_of_tables(measure, mechanism, shape):

@@ -1,7 +1,8 @@
-"""The single path of a release: check, charge, draw, keep."""
+"""The single path of a release: what is ready is charged and drawn, and stored at the end."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
@@ -44,3 +45,22 @@ def run(
     if ledger is not None:
         ledger.charge_entry(entry)
     return keep(draw(random_bytes))
+
+
+class Ready(NamedTuple):
+    """A release that may be charged: everything public is checked and decided, and no record was looked at."""
+
+    entry: LedgerEntry
+    draw: Callable[[Any, Callable[[int], bytes]], dict[str, Any]]  # of records and random bytes: all that is published
+
+
+def publish(ready: Ready, records: Any, *, ledger: Any, random_state: Any) -> dict[str, Any]:
+    """Charge a release, draw it from the records, and return the attributes that a fitted estimator has of it."""
+    return run(ready.entry, partial(ready.draw, records), ledger=ledger, random_state=random_state)
+
+
+def store(estimator: Any, published: dict[str, Any]) -> None:
+    """Replace what an earlier fit stored by what is published now, in a single step that no interrupt can divide."""
+    earlier = vars(estimator).get("_stored", ())
+    kept = {name: value for name, value in vars(estimator).items() if name not in earlier}
+    estimator.__dict__ = kept | published | {"_stored": frozenset(published)}

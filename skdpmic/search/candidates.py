@@ -98,13 +98,13 @@ def refuse_unreadable_for(candidates, X, y):
         private = getattr(step, "score_func", None) if as_array else step
         if not is_private(private):
             continue
-        scorer = clone(as_estimator(private))
-        described = repr([scorer._computed, scorer._facts()])
+        plan = as_estimator(private)._plan()
+        described = repr([plan.computed, plan.facts])
         if described not in seen:
             seen.add(described)
             refuse_unreadable(X, y)
             table = without_data(np.asarray, X) if as_array and not sparse.issparse(X) else X
-            _refuse_table(scorer, table, y)
+            plan.read_table(table, y)  # raises what some subsets of the rows would not, such as a label in no class
 
 
 def private_estimators(candidate):
@@ -124,7 +124,7 @@ def check_private_steps(candidates, X, numbers_of_samples):
                     f"max_rows_per_group must be None inside PrivateGridSearch, got {estimator.max_rows_per_group!r}: "
                     "it assigns rows, not people, to subsets, so one person may be in several subsets."
                 )
-            _check_before_data(estimator, widths.get(id(private), {estimator._n_kept() + 1}), numbers_of_samples)
+            _check_before_data(estimator._plan(), widths.get(id(private)), numbers_of_samples)
     declared = declared_by_name(X)
     for candidate in candidates:
         for private, n_features, of_columns in given_the_table(candidate, n_features_in, names):
@@ -144,14 +144,13 @@ def check_weights_of(candidates, params, n_samples):
                 check_weights_given(own, max_weight)
 
 
-def _check_before_data(estimator, numbers_of_features, numbers_of_samples):
+def _check_before_data(plan, numbers_of_features, numbers_of_samples):
     """Raise the errors of a fit to tables of these shapes that do not depend on the data."""
-    estimator._check_parameters()
-    facts = estimator._facts()
+    facts = plan.facts
     if facts.needs_ranges and not facts.read_from_data:
         _check_entries(facts)
-    for n_samples, n_features in product(numbers_of_samples, numbers_of_features):
-        estimator._measure(n_samples, n_features, facts.n_classes)
+    for n_samples, n_features in product(numbers_of_samples, numbers_of_features or {plan.n_kept + 1}):
+        plan.measure(n_samples, n_features, facts.n_classes)
 
 
 def _check_entries(facts):
@@ -163,14 +162,6 @@ def _check_entries(facts):
     others = sorted(set(range(max(numbered, default=-1) + 1)) - numbered)
     facts = replace(facts, keep=others, reads_kept=False)
     facts.describe_unseen(facts.n_features or 1, None)
-
-
-def _refuse_table(estimator, X, y):
-    """Raise the errors of reading this table before anything is charged; `estimator` takes note of X.
-
-    This includes errors that some subsets of the rows would not raise, such as a label that is in no class.
-    """
-    estimator._records(X, y)
 
 
 def n_columns(X):
@@ -192,7 +183,7 @@ def _check_columns(private, n_features, names, declared):
     if names is not UNKNOWN and names is not None:
         check_meaning(names)
         names = names if are_text(names) else None
-    facts = private._facts()
+    facts = private._plan().facts
     by_name = isinstance(facts.bounds, dict) or facts.categories is not None
     is_open = n_features is None or (names is UNKNOWN and by_name)
     if facts.needs_ranges and not is_open and "bounds" not in facts.read_from_data:

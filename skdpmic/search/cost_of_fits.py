@@ -172,9 +172,8 @@ def _own_cost(private, widths):
     whole = Cost(given["epsilon"], given.get("delta", 0.0))
     if widths is None:
         return _of_costs([whole])._replace(rho=Fraction(0))
-    fitted = as_estimator(private)
-    fitted._check_parameters()
-    return _of_costs([fitted._cost_for(width) for width in widths.get(id(private), ())] or _at_most(*whole[:2]))
+    plan = as_estimator(private)._plan()
+    return _of_costs([plan.cost(width) for width in widths.get(id(private), ())] or _at_most(*whole[:2]))
 
 
 def _at_most(epsilon, delta):

@@ -11,7 +11,6 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import are_text
 from skdpmic._utils.typing import TableLike
 from skdpmic.table.frames import columns_at, holds_numbers, in_library_of, row_of_zeros, with_zeros
@@ -101,16 +100,3 @@ def check_k(k):
     """Raise unless `k` is a valid number of features."""
     if k != "all" and (not isinstance(k, numbers.Integral) or k < 1):
         raise ValueError(f"k must be an int >= 1 or 'all', got {k!r}.")
-
-
-def warn_about_k(k, n_features):
-    """Warn if there are fewer than k features."""
-    if k != "all" and k > n_features:
-        warn(
-            f"k={k} is greater than n_features={n_features}. All the features will be returned.",
-        )
-
-
-def n_to_keep(k, n_features):
-    """The number of features kept."""
-    return n_features if k == "all" else min(k, n_features)

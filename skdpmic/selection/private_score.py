@@ -16,7 +16,7 @@ from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import OF_PAIRS, statistic_named, within_strata
-from skdpmic.table.records import Records
+from skdpmic.table.records import TableRecords
 from skdpmic.table.shape import Shape
 from skdpmic.table.targets import NumericTarget, StratifiedTarget, read_strata
 from skdpmic.table.values import check_pair
@@ -230,10 +230,10 @@ def _records(x, y, statistic, bounds, strata, categories):
     """The pair as a table of one feature. Raw data; not private."""
     x, y = check_pair(x, y, min_samples=4)
     if strata is not None:
-        return Records(x[None], [None], StratifiedTarget(y, read_strata(strata, categories, len(x))))
+        return TableRecords(x[None], [None], StratifiedTarget(y, read_strata(strata, categories, len(x))))
     if not statistic.needs_ranges:
-        return Records(x[None], [None], NumericTarget(y, None))
+        return TableRecords(x[None], [None], NumericTarget(y, None))
     if bounds is None:
         raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)) with statistic={statistic.name!r}, got None.")
     x_bounds, y_bounds = check_pair_bounds(bounds)
-    return Records(x[None], [x_bounds], NumericTarget(y, y_bounds))
+    return TableRecords(x[None], [x_bounds], NumericTarget(y, y_bounds))

@@ -1,93 +1,16 @@
 """Intervals and p-values of published scores, from the known distribution of the noise."""
 
-import math
-
 from skdpmic._utils.arguments import one_of
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Auto, Floats, RandomState
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_confidence
-from skdpmic.release.kinds import release_of_scores
-from skdpmic.selection.incremental import IncrementalFitMixin
-from skdpmic.selection.scoring import Grids, PrivateScoring
-from skdpmic.statistics.null_laws.null_model import NullModel
-
-LEARN = "learn"  # as target_shares
+from skdpmic.selection.plan import AllScores, MeasureParameters, scoring_plan
+from skdpmic.selection.scoring import PrivateScoring
 
 
-class PrivateScores(IncrementalFitMixin, PrivateScoring):
+class PrivateScores(PrivateScoring):
     """An estimator that publishes the scores of all features."""
-
-    _quieter = "publishing names only (PrivateSelectKBest with a small k)"
-
-    def _mechanisms(self):
-        """Names of the mechanisms allowed."""
-        return tuple(MECHANISMS)
-
-    def _grids(self):
-        return Grids(self.B, self.c, self.correction)
-
-    def _release_for(self, n_features, n_groups, n_classes):
-        learns = self._learns_target(n_classes)
-        return release_of_scores(self.mechanism, self.epsilon, self.delta, n_features, learns=learns)
-
-    def _reset(self):
-        super()._reset()
-        for name in ("_noise", "_null_model"):
-            vars(self).pop(name, None)
-
-    def _store(self, released, release, mechanism, measure, records):
-        super()._store(released, release, mechanism, measure, records)
-        self._described = records.description if measure.n_parts is not None else None
-        knows_ties = self._has_no_noise() and self._statistic().tests_by_ties
-        is_untied = measure.are_untied(records, self.n_jobs) if knows_ties else False
-        self._noise, self._null_model = mechanism, NullModel.of_shape(measure, records.shape, is_untied)
-
-    def _has_no_noise(self):
-        return self.epsilon == math.inf
-
-    # --- Shares of two classes, for p-values of rank statistics ----------------------------------------------
-
-    def _tests_by_classes(self):
-        return self._statistic().tests_by_ties and self.classes is not None
-
-    def _learns_target(self, n_classes):
-        if not self._tests_by_classes():
-            return super()._learns_target(n_classes)
-        return self._is_told_to_learn() or (self.target_shares is None and self._has_no_noise())
-
-    def _is_told_to_learn(self):
-        return isinstance(self.target_shares, str) and self.target_shares == LEARN
-
-    def _told(self, measure):
-        return measure if self._is_told_to_learn() else super()._told(measure)
-
-    def _check_told(self, statistic):
-        if not self._tests_by_classes():
-            super()._check_told(statistic)
-        elif not self._is_told_to_learn():
-            self._shares()
-
-    _shown = shown_scores
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.mechanism not in self._mechanisms():
-            raise ValueError(f"mechanism must be {one_of(self._mechanisms())}, got {self.mechanism!r}.")
-        if self.mechanism not in MECHANISMS and not self._statistic().supports_counts:
-            raise ValueError(
-                f"mechanism must be {one_of(MECHANISMS)} with statistic={self.statistic!r}, got {self.mechanism!r}, "
-                "whose noisy tables require statistic='mic_r'."
-            )
-        needs_delta = self.mechanism in MECHANISMS and MECHANISMS[self.mechanism].needs_delta
-        if needs_delta and self.delta == 0:
-            raise ValueError(f"delta must be > 0 with mechanism={self.mechanism!r}, got {self.delta!r}.")
-        if not needs_delta and self.delta > 0:
-            raise ValueError(
-                f"delta must be 0 with mechanism={self.mechanism!r}, whose guarantee needs none, got {self.delta!r}; "
-                "use mechanism='gaussian'."
-            )
 
     def scores_interval(self, confidence: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Confidence intervals for the noise-free scores, from the known noise distribution.
@@ -176,3 +99,30 @@ class PrivateScores(IncrementalFitMixin, PrivateScoring):
                 f"{name} needs noise with a known distribution, and mechanism={self._noise.name!r} adds it to counts."
             )
         return self._noise
+
+
+def scores_plan(estimator, mechanisms, k=None):
+    """The plan of an estimator that publishes the scores of all features, by one of these mechanisms."""
+    asked = MeasureParameters(estimator.B, estimator.c, estimator.correction)
+    plan = scoring_plan(estimator, asked, AllScores(estimator.mechanism, k))
+    _check_mechanism(estimator.mechanism, mechanisms, plan.statistic, plan.delta)
+    return plan
+
+
+def _check_mechanism(mechanism, allowed, statistic, delta):
+    """Raise unless a mechanism is among those allowed, and suits the statistic and delta."""
+    if mechanism not in allowed:
+        raise ValueError(f"mechanism must be {one_of(allowed)}, got {mechanism!r}.")
+    if mechanism not in MECHANISMS and not statistic.supports_counts:
+        raise ValueError(
+            f"mechanism must be {one_of(MECHANISMS)} with statistic={statistic.name!r}, got {mechanism!r}, "
+            "whose noisy tables require statistic='mic_r'."
+        )
+    needs_delta = mechanism in MECHANISMS and MECHANISMS[mechanism].needs_delta
+    if needs_delta and delta == 0:
+        raise ValueError(f"delta must be > 0 with mechanism={mechanism!r}, got {delta!r}.")
+    if not needs_delta and delta > 0:
+        raise ValueError(
+            f"delta must be 0 with mechanism={mechanism!r}, whose guarantee needs none, got {delta!r}; "
+            "use mechanism='gaussian'."
+        )

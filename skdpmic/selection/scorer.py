@@ -1,12 +1,10 @@
 """Private scores of all features: the estimator and its function forms."""
 
-from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.typing import (
@@ -23,37 +21,13 @@ from skdpmic._utils.typing import (
     TableLike,
 )
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.selection.released_scores import PrivateScores
+from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.selection.released_scores import PrivateScores, scores_plan
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
 
 
-@parameters
-class DPMICScorerParameters:
-    """Parameters of :class:`DPMICScorer`; separate, because type checkers cannot read its other bases."""
-
-    _: KW_ONLY
-    statistic: str = "mic_r"
-    epsilon: float = 1.0
-    delta: float = 0.0
-    bounds: Ranges | FromData | None = None
-    categories: Categories | None = None
-    target_bounds: Range | FromData | None = None
-    classes: ColumnLike | None = None
-    target_shares: ColumnLike | Literal["learn"] | None = None
-    mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace"
-    B: float | Auto = "auto"
-    c: float | Auto = "auto"
-    correction: Correction = "miller-madow"
-    max_rows_per_group: int | None = None
-    max_weight: float | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
-
-
-class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin, PrivateScores):
+class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     """Score features by a differentially private measure of their dependence on the target.
 
     A score is a noisy Maximal Information Coefficient, which finds dependence of any shape, or another `statistic`. All
@@ -223,8 +197,49 @@ class DPMICScorer(DPMICScorerParameters, OneToOneFeatureMixin, TransformerMixin,
     array([False,  True, False])
     """
 
-    def _mechanisms(self):
-        return (*super()._mechanisms(), GeometricMechanism.name)
+    def __init__(
+        self,
+        *,
+        statistic: str = "mic_r",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: Ranges | FromData | None = None,
+        categories: Categories | None = None,
+        target_bounds: Range | FromData | None = None,
+        classes: ColumnLike | None = None,
+        target_shares: ColumnLike | Literal["learn"] | None = None,
+        mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace",
+        B: float | Auto = "auto",
+        c: float | Auto = "auto",
+        correction: Correction = "miller-madow",
+        max_rows_per_group: int | None = None,
+        max_weight: float | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.statistic = statistic
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.categories = categories
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.target_shares = target_shares
+        self.mechanism = mechanism
+        self.B = B
+        self.c = c
+        self.correction = correction
+        self.max_rows_per_group = max_rows_per_group
+        self.max_weight = max_weight
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _plan(self):
+        return scores_plan(self, (*MECHANISMS, GeometricMechanism.name))
 
     def __call__(self, X: TableLike, y: BesideTable) -> Floats | tuple[Floats, Floats]:
         """Fit, and return the private scores and p-values, as ``SelectKBest(score_func=...)`` expects.

@@ -1,39 +1,83 @@
-"""The base of selectors and scorer: features are scored against a target by a statistic."""
+"""What selectors and scorers of features have in common: their fit, from tables, pieces of tables and sketches."""
 
-from typing import Any, Literal, NamedTuple, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self, TypeVar
 
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+
+from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.exceptions import warn
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import ResultsMixin
-from skdpmic._utils.rollback import rollback_on_error
-from skdpmic._utils.texts import in_short
+from skdpmic._utils.rollback import one_call_at_a_time
+from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import BesideTable, Floats, TableLike
-from skdpmic.planning.chances import excess_of_noise, share_found
-from skdpmic.planning.plan import Request, checked, plan_of_fit, scores_of
+from skdpmic.counting.chunks import count_into
+from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.parameters import check_confidence
+from skdpmic.release.path import publish, store
 from skdpmic.selection.base import PrivateEstimator
+from skdpmic.selection.plan import MeasureParameters, ScoringPlan
+from skdpmic.selection.reading import (
+    check_agreement,
+    check_pieces,
+    empty_sketch,
+    is_exponent,
+    read,
+    read_sketch,
+    sketch_for,
+)
 from skdpmic.statistics.mtv.learnt_margin import shares_interval
-from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.people import check_given_together
-from skdpmic.table.public import asks_for_data
-from skdpmic.table.targets import USUAL_MEAN, check_target_shares, check_weights_given
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.normal_form.containers import in_memory
+from skdpmic.table.public import asks_for_data, check_public
+from skdpmic.table.reading import refuse_dask
+from skdpmic.table.targets import USUAL_MEAN
 
-_FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
+_Method = TypeVar("_Method")
 
 
-class Grids(NamedTuple):
-    """The grids that the parameters ask for."""
+def _if_counts_suffice(*, public: bool = False) -> Callable[[_Method], _Method]:
+    """A method of estimators whose scores can be computed from counts; otherwise its AttributeError gives the reason.
 
-    B: Any = "auto"
-    c: Any = "auto"
-    correction: Any = "miller-madow"
+    This needs few parameters, so that other ones may be invalid.
+    """
+
+    def suffice(estimator):
+        given = estimator.get_params(deep=False)
+        try:
+            check_pieces(statistic_named(estimator.statistic, given.get("correction")), estimator.max_rows_per_group)
+            if given.get("criterion") == "joint":
+                raise ValueError(
+                    "criterion must be 'single' or 'auto' if records are counted once, in chunks or sketches, got "
+                    "'joint': it counts features again, together with those chosen. fit reads a LazyFrame or a "
+                    "dask collection as often as needed."
+                )
+            for name in ("bounds", "categories", "target_bounds", "classes"):
+                if public:
+                    check_public(name, given[name])
+        except ValueError as error:
+            raise AttributeError(str(error)) from None
+        return True
+
+    return available_if(suffice)
 
 
 class PrivateScoring(ResultsMixin, PrivateEstimator):
-    """An estimator that scores features against a target and publishes scores or names."""
+    """An estimator that scores features against a target and publishes scores or names, as its `_plan` says."""
 
+    statistic: str
+    _sketch: RangeGridSketch
+
+    def _plan(self) -> ScoringPlan:
+        """The parameters, checked and resolved."""
+        raise NotImplementedError
+
+    @one_call_at_a_time
     def fit(
         self,
         X: TableLike,
@@ -83,150 +127,193 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         PrivacyLeakWarning
             If bounds or classes are read from the data, or `random_state` is set.
         """
-        with rollback_on_error(self):
-            self._check_parameters()
-            check_given_together(groups, self.max_rows_per_group)
-            check_weights_given(sample_weight, self.max_weight)
-            self._publish(*self._read(X, y, groups, sample_weight))
+        plan = self._plan()
+        records = read(plan, X, y, groups, sample_weight)
+        ready = plan.ready(records.public)
+        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        store(self, published)
         return self
 
-    def _grids(self):
-        return Grids()
+    # --- Records that are counted first, wherever they are -----------------------------------------------------------
 
-    def _statistic(self):
-        return statistic_named(self.statistic, self._grids().correction)
+    @_if_counts_suffice()
+    @one_call_at_a_time
+    def fit_sketch(self, sketch: RangeGridSketch) -> Self:
+        """Score every feature from the counts of a sketch, and store the noisy release.
 
-    @property
-    def _computed(self):
-        return self.statistic
-
-    def _facts(self):
-        return PublicFacts(
-            self.bounds,
-            self.categories,
-            self.target_bounds,
-            self.classes,
-            self.max_rows_per_group,
-            self._statistic().needs_ranges,
-        )
-
-    def _kept(self, n_features, names):
-        """Indices of the features kept in any case."""
-        return ()
-
-    def _records(self, X, y):
-        records = super()._records(X, y)
-        return records._replace(kept=self._kept(records.n_features, getattr(self, "feature_names_in_", None)))
-
-    def _measure(self, n_persons, n_features, n_classes):
-        release, (B, c, _) = self._release_for(n_features, n_persons, n_classes), self._grids()
-        measure = self._told(release.measure(self._statistic(), B, c, n_persons, n_classes))
-        measure = measure if self.max_weight is None else measure.of_weights()
-        return measure if self.max_rows_per_group is None else measure.of_groups(self.max_rows_per_group)
-
-    def _told(self, measure):
-        """The measure, with the public distribution of the target."""
-        return measure if self.target_shares is None else measure.knowing(self._shares())
-
-    def _check_told(self, statistic):
-        """Raise if the given `target_shares` would not be used."""
-        check_of_target(statistic)
-        self._shares()
-
-    def _shares(self):
-        return check_target_shares(self.target_shares, self.target_bounds, self.classes)
-
-    def _learns_target(self, n_classes):
-        """Whether a part of the budget is spent on a target with this many classes, or of numbers."""
-        return self.target_shares is None and self._statistic().learns_target(n_classes)
-
-    def _learnt(self, release, records, measure, random_bytes):
-        return release.learnt(records, measure, random_bytes)
-
-    def _epsilon_of_target(self, release):
-        return float(release.epsilon_of_target) or None
-
-    def _store(self, released, release, mechanism, measure, records):
-        super()._store(released, release, mechanism, measure, records)
-        self.epsilon_per_feature_ = release.epsilon_per_feature
-        if hasattr(measure, "B"):
-            self.B_, self.c_ = measure.B, measure.c
-        self._margin = getattr(measure, "margin", None)
-        if self._margin is not None:
-            self.target_shares_ = self._margin.published()
-            if self._margin.mean_weight is not None:
-                self.mean_weight_ = self._margin.mean_weight * float(self.max_weight)
-            if records.n_classes is None and not self._margin.is_public:
-                self.target_cut_ = records.target_domain.decode(self._margin.cut(records.target_domain.encoded))
-
-    def _reset(self):
-        super()._reset()
-        vars(self).pop("_margin", None)
-
-    def _check_parameters(self):
-        statistic = self._statistic()  # raises if there is none of that name
-        if self.target_shares is not None:
-            self._check_told(statistic)
-        check_takes_weights(statistic, self.max_weight)
-        super()._check_parameters()
-
-    def _warn(self, shape):
-        super()._warn(shape)
-        if self.max_rows_per_group is not None:
-            warn_about_copies(self._statistic(), self.max_rows_per_group)
-
-    def _warn_about_noise(self, release, mechanism, measure, shape):
-        law = release.law(mechanism, measure, shape)
-        if law is None:
-            return False
-        n_candidates = max(shape.n_features - self._n_kept(), _FEWEST)
-        k = min(self._n_wanted(shape.n_features) or n_candidates, n_candidates // _FEWEST)
-        factor = 1.0 if self.max_weight is None else USUAL_MEAN
-        assumed = (scores_of(release, self.statistic), "weak", n_candidates, k, law)
-        excess = excess_of_noise(*assumed) / factor
-        if excess > 1:
-            budget, found = shape.n_groups * float(self.epsilon), share_found(*assumed, factor)
-            one = f"the best feature will be found in {found:.0%} of fits"
-            best = f"{found:.0%} of the best {k} features will be found" if k > 1 else one
-            warn(
-                f"noise will exceed the signal of a typical table: with n_samples={shape.n_groups:,}, "
-                f"n_features={shape.n_features:,} and epsilon={float(self.epsilon):g}, {best}, if scores fall as "
-                "slowly as on a third of public tables. That becomes half at n_samples * epsilon = "
-                f"{in_short(excess * budget)}, which is {in_short(budget)} here. Fewer features, or {self._quieter}, "
-                "also reduce the noise; skdpmic.plan_release computes by how much.",
-            )
-        return excess > 1
-
-    def target_shares_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Confidence intervals for the shares of the records that `target_shares_` estimate.
-
-        Costs no privacy: it uses only what was released.
+        This is equivalent to `fit` on the records counted, and gives the same numbers for the same seed, with one
+        exception: with ``statistic="mtv_r"``, a learnt `target_cut_` of a continuous target is a multiple of an eighth
+        of its range.
 
         Parameters
         ----------
-        confidence : float, default=0.95
-            Confidence level, in (0, 1): an interval contains its share with at least this probability.
+        sketch : RangeGridSketch
+            Counts of at least 4 records. It is not changed, and remains as sensitive as the data.
 
         Returns
         -------
-        lower, upper : ndarrays of shape (n_shares,)
+        self : object
+            The fitted estimator.
 
         Raises
         ------
-        AttributeError
-            If no shares were learnt.
-        ValueError
-            If `confidence` is not as described.
-        """
-        check_published(self)
-        check_confidence(confidence)
-        if self._margin is None or self._margin.is_public:
-            raise AttributeError("target_shares_interval needs shares of the target that were learnt, got none.")
-        return shares_interval(self._margin, confidence)
+        ValueError, TypeError
+            If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator is given and differs from
+            that of the sketch, if `max_weight` differs, if `target_shares` are not as many as its target needs, or if
+            `mechanism` needs other counts. The estimator is left unchanged. Those of the first six that are None or
+            "auto", and a B that is an exponent, are taken from the sketch.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator or the sketch is not finished, in another thread. Nothing is
+            charged.
 
-    def _n_wanted(self, n_features):
-        """Number of features to choose; None if the scores decide it."""
-        return None
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        """
+        plan = self._plan()
+        if not isinstance(sketch, RangeGridSketch):
+            raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
+        with sketch._in_use():
+            records = read_sketch(plan, sketch)
+            ready = plan.ready(records.public)
+            published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        store(self, published)
+        return self
+
+    @_if_counts_suffice(public=True)
+    @one_call_at_a_time
+    def partial_fit(
+        self,
+        X: TableLike,
+        y: BesideTable,
+        n_expected: int = 100_000,
+        sample_weight: BesideTable | None = None,
+    ) -> Self:
+        """Count a chunk of records, for a later `publish`.
+
+        **Until `publish`, the estimator holds exact counts and is as sensitive as the data**; it cannot be pickled. The
+        first call deletes the results of an earlier fit. It costs no budget, because nothing is released. Available
+        only if `bounds`, `target_bounds` and `classes` are public, not "data".
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_chunk_samples, n_features)
+            As in `fit`, but in memory, and with any number of rows.
+        y : array-like of shape (n_chunk_samples,)
+        n_expected : int, default=100_000
+            Approximate number of records in all chunks; public. The first call uses it to choose the parameters that
+            depend on n_samples: B, if it is "auto" or an exponent, and c. Later calls ignore it. The noise does not
+            depend on it.
+        sample_weight : array-like of shape (n_chunk_samples,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+            The estimator, with the chunk counted.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the chunk is invalid. The estimator is left unchanged.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread.
+        """
+        refuse_dask(X)
+        plan = self._plan()
+        X = in_memory(X)  # the first chunk is read twice
+        if "_sketch" in vars(self):
+            check_agreement(plan, self._sketch)
+            count_into(self._sketch, self, X, y, self.n_jobs, sample_weight=sample_weight)
+            return self
+        check_whole(n_expected, "n_expected", 4)
+        sketch, seen = sketch_for(plan, n_expected, X)
+        count_into(sketch, sketch, X, y, self.n_jobs, sample_weight=sample_weight, reader=plan.reader)
+        store(self, {"_sketch": sketch} | seen)
+        return self
+
+    @_if_counts_suffice()
+    @one_call_at_a_time
+    def publish(self) -> Self:
+        """Make the release that `fit` would make for all chunks since the last `publish`, and delete their counts.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        NotFittedError
+            If there has been no `partial_fit` since the last `publish` or `fit`.
+        ValueError
+            If there are fewer than 4 records, or the parameters have changed since the first `partial_fit`.
+        BudgetError
+            If the cost does not fit in `ledger`. No noise is drawn, and the estimator keeps its counts.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        UserWarning
+            If the number of records is so far from `n_expected` that the scores are worse for it.
+        """
+        if "_sketch" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
+        plan = self._plan()
+        records = read_sketch(plan, self._sketch)
+        _warn_about_expected(plan, records.public)
+        ready = plan.ready(records.public)
+        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        store(self, published)
+        return self
+
+    @_if_counts_suffice()
+    def empty_sketch(
+        self,
+        n_samples: int,
+        *,
+        n_features: int | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> RangeGridSketch:
+        """Make an empty sketch for this estimator, to be filled elsewhere and passed to `fit_sketch`.
+
+        Parameters
+        ----------
+        n_samples : int
+            Approximate number of records in all; public. Every parameter that depends on it is chosen here.
+        n_features : int, default=None
+            Number of features; required if neither `bounds` nor `feature_names` determines it.
+        feature_names : array-like of str, default=None
+            Names of the features.
+
+        Returns
+        -------
+        RangeGridSketch
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        plan = self._plan()
+        check_whole(n_samples, "n_samples", 4)
+        return empty_sketch(plan, n_samples, n_features, feature_names)
+
+    def __getstate__(self):
+        if "_sketch" in vars(self):
+            raise TypeError(
+                f"cannot pickle or copy a {type(self).__name__} between partial_fit and publish: it holds exact "
+                "counts, as sensitive as the data. To move counts deliberately, use a RangeGridSketch."
+            )
+        return super().__getstate__()
+
+    # --- Before and after a fit --------------------------------------------------------------------------------------
 
     def plan(
         self,
@@ -271,16 +358,58 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         >>> plan[0].statistic, round(plan[0].error, 2), plan[1].release, plan[1].statistic, round(plan[1].error, 3)
         ('mic_r', 0.88, 'names', 'mtv_r', 0.014)
         """
-        self._check_parameters()
+        fitted = self._plan()
         if asks_for_data(self.classes):
             raise ValueError("classes must be public for a plan, because it depends on their number, got 'data'.")
-        facts = self._facts()
+        facts = fitted.facts
         n_features = facts.n_features if n_features is None else n_features
         given = (n_samples, n_features, None, self.epsilon, None, self.delta, facts.n_classes, self.max_rows_per_group)
         request = checked(Request(*given, None if self.max_weight is None else mean_weight, signal))
         n_samples, n_features = request.n_samples, request.n_features
-        request = request._replace(k=self._n_wanted(n_features))
-        measure = self._measure(n_samples, n_features, facts.n_classes)
-        release = self._release_for(n_features, n_samples, facts.n_classes)
-        domains, assumed = facts.public_domains(n_features), (self._n_kept(), self._grids() == Grids())
-        return plan_of_fit(release, measure, self.statistic, request, domains, *assumed)
+        request = request._replace(k=fitted.n_wanted(n_features))
+        measure = fitted.measure(n_samples, n_features, facts.n_classes)
+        release = fitted.release(n_features, n_samples, facts.n_classes)
+        assumed = (fitted.n_kept, fitted.asked == MeasureParameters())
+        return plan_of_fit(release, measure, self.statistic, request, facts.public_domains(n_features), *assumed)
+
+    def target_shares_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Confidence intervals for the shares of the records that `target_shares_` estimate.
+
+        Costs no privacy: it uses only what was released.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Confidence level, in (0, 1): an interval contains its share with at least this probability.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_shares,)
+
+        Raises
+        ------
+        AttributeError
+            If no shares were learnt.
+        ValueError
+            If `confidence` is not as described.
+        """
+        check_published(self)
+        check_confidence(confidence)
+        if self._margin is None or self._margin.is_public:
+            raise AttributeError("target_shares_interval needs shares of the target that were learnt, got none.")
+        return shares_interval(self._margin, confidence)
+
+    _shown = shown_scores
+
+
+def _warn_about_expected(plan, public):
+    """Warn if B was chosen for a very different number of records."""
+    B, n = plan.asked.B, public.shape.n_samples
+    if B != "auto" and not is_exponent(B):
+        return
+    chosen, fitting = public.measure.B, plan.measure(n, public.shape.n_features, public.n_classes).B
+    if not 0.5 <= chosen / fitting <= 2:
+        warn(
+            f"B={chosen:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} would suit the "
+            f"{n:,} records received."
+        )

@@ -1,55 +1,25 @@
 """The main selector: it publishes the names of the k best features, not their scores, with the least noise."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.results import in_order
-from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.top_k import confidence_among_best
-from skdpmic.release.kinds import BestFeatures, jointly
-from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
-from skdpmic.selection.incremental import IncrementalFitMixin
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k
+from skdpmic.selection.plan import BestNames, MeasureParameters, n_to_keep, scoring_plan
 from skdpmic.selection.scoring import PrivateScoring
-from skdpmic.table.kept import check_keep, kept_columns, n_candidates
-from skdpmic.table.targets import USUAL_MEAN
+from skdpmic.table.kept import check_keep, kept_columns
 
 _CRITERIA = ("single", "joint", "auto")
-_ENOUGH = 500  # "auto" is "joint" if the noise of a choice is 2 / 500 or less: docs/theory/joint.md
 
 
-@parameters
-class PrivateSelectKBestParameters:
-    """Parameters of :class:`PrivateSelectKBest`; separate, because type checkers cannot read its other bases."""
-
-    k: int | Literal["all"]
-    _: KW_ONLY
-    statistic: str = "mtv_r"
-    epsilon: float = 1.0
-    delta: float = 0.0
-    bounds: Ranges | FromData | None = None
-    categories: Categories | None = None
-    target_bounds: Range | FromData | None = None
-    classes: ColumnLike | None = None
-    target_shares: ColumnLike | None = None
-    criterion: Literal["single", "joint", "auto"] = "auto"
-    keep: Sequence[str | int] | NDArray[Any] = ()
-    max_rows_per_group: int | None = None
-    max_weight: float | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
-
-
-class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, IncrementalFitMixin, PrivateScoring):
+class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     """Select the k best features under differential privacy, and publish their names, not their scores.
 
     Features are scored by a measure of their dependence on the target. The release consists of the names of the k
@@ -229,46 +199,53 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
     1000
     """
 
-    _quieter = "a smaller k"
+    def __init__(
+        self,
+        k: int | Literal["all"],
+        *,
+        statistic: str = "mtv_r",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: Ranges | FromData | None = None,
+        categories: Categories | None = None,
+        target_bounds: Range | FromData | None = None,
+        classes: ColumnLike | None = None,
+        target_shares: ColumnLike | None = None,
+        criterion: Literal["single", "joint", "auto"] = "auto",
+        keep: Sequence[str | int] | NDArray[Any] = (),
+        max_rows_per_group: int | None = None,
+        max_weight: float | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.k = k
+        self.statistic = statistic
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.categories = categories
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.target_shares = target_shares
+        self.criterion = criterion
+        self.keep = keep
+        self.max_rows_per_group = max_rows_per_group
+        self.max_weight = max_weight
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
 
-    def _check_parameters(self):
-        super()._check_parameters()
+    def _plan(self):
         check_k(self.k)
         check_keep(self.keep)
-        self._check_criterion()
-
-    def _check_criterion(self):
-        if not isinstance(self.criterion, str) or self.criterion not in _CRITERIA:
-            raise ValueError(f"criterion must be one of {list(_CRITERIA)}, got {self.criterion!r}.")
-        if self.criterion == "joint" and self.statistic != "mtv_r":
-            raise ValueError(
-                f"criterion must be 'single' or 'auto' with statistic={self.statistic!r}, got 'joint': only 'mtv_r' "
-                "scores features together."
-            )
-
-    def _check_one_pass(self):
-        if self.criterion == "joint":
-            raise ValueError(
-                "criterion must be 'single' or 'auto' if records are counted once, in chunks or sketches, got "
-                "'joint': it counts features again, together with those chosen. fit reads a LazyFrame or a "
-                "dask collection as often as needed."
-            )
-
-    def _release_for(self, n_features, n_groups, n_classes):
-        n_kept = len(self.keep)
-        k, learns = n_to_keep(self.k, n_candidates(self.keep, n_features)), self._learns_target(n_classes)
-        single = BestFeatures(self.epsilon, self.delta, k, learns=learns)
-        is_joint = k + n_kept > 1 and self._chooses_jointly(single, n_groups)
-        return jointly(single, n_kept) if is_joint else single
-
-    def _n_kept(self):
-        return len(self.keep)
-
-    def _kept(self, n_features, names):
-        return kept_columns(self.keep, n_features, names)
-
-    def _facts(self):
-        return replace(super()._facts(), keep=self.keep, reads_kept=self._reads_kept())
+        _check_criterion(self.criterion, self.statistic)
+        reads_kept = self._reads_kept()
+        can_be_joint = self.statistic == "mtv_r" and reads_kept
+        names = BestNames(self.k, self.criterion, self.keep, can_be_joint)
+        return scoring_plan(self, MeasureParameters(), names, reads_kept)
 
     def _reads_kept(self):
         """Whether other features can be compared with those of `keep`."""
@@ -276,21 +253,6 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
             return self.criterion == "joint"
         described = {*(self.bounds if isinstance(self.bounds, dict) else self.keep), *(self.categories or {})}
         return self.statistic == "mtv_r" and described.issuperset(self.keep)
-
-    def _chooses_jointly(self, release, n_groups):
-        """Depends on public numbers. Without `n_groups`, records cannot be read again, or their number is unknown."""
-        if self.criterion != "auto":
-            return self.criterion == "joint"
-        is_able = n_groups is not None and self.statistic == "mtv_r" and self._reads_kept()
-        signal = 1.0 if self.max_weight is None else USUAL_MEAN
-        return is_able and n_groups * signal * release.epsilon_per_feature >= _ENOUGH
-
-    def _warn(self, shape):
-        super()._warn(shape)
-        warn_about_k(self.k, shape.n_features - len(self.keep))
-
-    def _n_wanted(self, n_features):
-        return n_to_keep(self.k, n_candidates(self.keep, n_features))
 
     def _further_columns(self):
         if not hasattr(self, "gaps_"):
@@ -307,8 +269,6 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
         k = min(n_to_keep(self.k, np.count_nonzero(self.ranking_)), self.n_ranked_)
         return in_order(self.ranking_)[:k], confidence_among_best(self.gaps_[: k - 1], self.noise_scale_)
 
-    _shown = shown_scores
-
     def _get_support_mask(self):
         check_published(self)
         n_kept = n_to_keep(self.k, np.count_nonzero(self.ranking_))
@@ -318,5 +278,15 @@ class PrivateSelectKBest(PrivateSelectKBestParameters, ColumnSelectionMixin, Inc
                 f"{self.k!r}: fit again, which costs its own budget."
             )
         support = (self.ranking_ > 0) & (self.ranking_ <= n_kept)
-        support[list(self._kept(self.n_features_in_, getattr(self, "feature_names_in_", None)))] = True
+        support[list(kept_columns(self.keep, self.n_features_in_, getattr(self, "feature_names_in_", None)))] = True
         return support
+
+
+def _check_criterion(criterion, statistic):
+    if not isinstance(criterion, str) or criterion not in _CRITERIA:
+        raise ValueError(f"criterion must be one of {list(_CRITERIA)}, got {criterion!r}.")
+    if criterion == "joint" and statistic != "mtv_r":
+        raise ValueError(
+            f"criterion must be 'single' or 'auto' with statistic={statistic!r}, got 'joint': only 'mtv_r' scores "
+            "features together."
+        )

@@ -2,49 +2,22 @@
 
 import math
 import numbers
-from dataclasses import KW_ONLY
 from typing import Literal
 
 from scipy import stats
 
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.fitted import check_published
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
+from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.repeated_choices import ReleasedScores, chances_among_best
-from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k, n_to_keep, warn_about_k
-from skdpmic.selection.released_scores import PrivateScores
+from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k
+from skdpmic.selection.plan import n_to_keep
+from skdpmic.selection.released_scores import PrivateScores, scores_plan
+from skdpmic.statistics.registry import statistic_named
 
 
-@parameters
-class DPMICSelectorParameters:
-    """Parameters of :class:`DPMICSelector`; separate, because type checkers cannot read its other bases."""
-
-    k: int | Literal["all"] = 10
-    _: KW_ONLY
-    statistic: str = "mic_r"
-    epsilon: float = 1.0
-    delta: float = 0.0
-    bounds: Ranges | FromData | None = None
-    categories: Categories | None = None
-    target_bounds: Range | FromData | None = None
-    classes: ColumnLike | None = None
-    target_shares: ColumnLike | Literal["learn"] | None = None
-    threshold: float | None = None
-    fdr: float | None = None
-    mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace"
-    B: float | Auto = "auto"
-    c: float | Auto = "auto"
-    correction: Correction = "miller-madow"
-    max_rows_per_group: int | None = None
-    max_weight: float | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
-
-
-class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores):
+class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     """Select features by a differentially private measure of their dependence on the target.
 
     Prefer :class:`PrivateSelectKBest` if you only need the names of the best features: it has far less noise. This
@@ -223,19 +196,68 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
     (5000, 1)
     """
 
-    def _check_parameters(self):
-        super()._check_parameters()
+    def __init__(
+        self,
+        k: int | Literal["all"] = 10,
+        *,
+        statistic: str = "mic_r",
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        bounds: Ranges | FromData | None = None,
+        categories: Categories | None = None,
+        target_bounds: Range | FromData | None = None,
+        classes: ColumnLike | None = None,
+        target_shares: ColumnLike | Literal["learn"] | None = None,
+        threshold: float | None = None,
+        fdr: float | None = None,
+        mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace",
+        B: float | Auto = "auto",
+        c: float | Auto = "auto",
+        correction: Correction = "miller-madow",
+        max_rows_per_group: int | None = None,
+        max_weight: float | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.k = k
+        self.statistic = statistic
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.categories = categories
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.target_shares = target_shares
+        self.threshold = threshold
+        self.fdr = fdr
+        self.mechanism = mechanism
+        self.B = B
+        self.c = c
+        self.correction = correction
+        self.max_rows_per_group = max_rows_per_group
+        self.max_weight = max_weight
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _plan(self):
+        plan = scores_plan(self, tuple(MECHANISMS), self.k if self._keeps_k() else None)
         check_k(self.k)
         self._check_fdr()
         if self.threshold is not None and (
             not isinstance(self.threshold, numbers.Real) or not 0 <= self.threshold <= 1
         ):
             raise ValueError(f"threshold must be None or a number in [0, 1], got {self.threshold!r}.")
+        return plan
 
     def _check_fdr(self):
         if self.fdr is None:
             return
-        if self.target_shares is not None and not self._tests_by_classes():
+        tests_by_classes = self.classes is not None and statistic_named(self.statistic, self.correction).tests_by_ties
+        if self.target_shares is not None and not tests_by_classes:
             raise ValueError(f"fdr must be None with target_shares, whose errors are not known, got {self.fdr!r}.")
         if not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1:
             raise ValueError(f"fdr must be None or a number in (0, 1), got {self.fdr!r}.")
@@ -250,14 +272,6 @@ class DPMICSelector(DPMICSelectorParameters, ColumnSelectionMixin, PrivateScores
                 f"fdr must be None with max_rows_per_group={self.max_rows_per_group!r}, because the rows of a "
                 f"person are dependent, got {self.fdr!r}."
             )
-
-    def _warn(self, shape):
-        super()._warn(shape)
-        if self._keeps_k():
-            warn_about_k(self.k, shape.n_features)
-
-    def _n_wanted(self, n_features):
-        return n_to_keep(self.k, n_features) if self._keeps_k() else None
 
     def _further_columns(self):
         if not self._keeps_k() or not hasattr(self._noise, "law") or self.privacy_spent_[0] == math.inf:

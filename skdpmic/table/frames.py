@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 from sklearn import config_context
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import without_data
@@ -86,9 +87,16 @@ def open_table(X, reader, *, takes_text=False, least=0):
     return Table(*X.shape, None, lambda j: open_column(X[:, j]), X, native=X)
 
 
-def note_columns(estimator, table, *, reset=True):
-    """Store the names and number of columns on an estimator if `reset`, else compare them."""
-    without_data(validate_data, estimator, table.native, reset=reset, skip_check_array=True)
+def columns_seen(table):
+    """The fitted attributes `n_features_in_` and, if columns have names, `feature_names_in_`, by name."""
+    seen = BaseEstimator()
+    without_data(validate_data, seen, table.native, skip_check_array=True)
+    return vars(seen)
+
+
+def check_columns(estimator, table):
+    """Raise unless a table has the columns of a fitted estimator."""
+    without_data(validate_data, estimator, table.native, reset=False, skip_check_array=True)
 
 
 def _validated(X, reader, **options):

@@ -10,44 +10,47 @@ from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.domains import Ignored, Labels, Order, Range, with_range_of_data
 from skdpmic.table.features import domains_without_ranges
-from skdpmic.table.frames import note_columns, open_table
+from skdpmic.table.frames import check_columns, columns_seen, open_table
+from skdpmic.table.kept import kept_columns
 from skdpmic.table.normal_form.form import BOOLEANS, OBJECTS, TEXT
 from skdpmic.table.public import asks_for_data
-from skdpmic.table.records import Records
+from skdpmic.table.records import TableRecords
 from skdpmic.table.targets import make_target
 
 FEWEST = 4  # smallest number of records for scores
 
 
-def open_records(facts, X, estimator):
-    """A table with enough records, whose columns are stored on an estimator."""
-    table = open_table(X, type(estimator).__name__, takes_text=facts.takes_text, least=FEWEST)
-    note_columns(estimator, table)
-    return table
+def open_records(facts, X, reader):
+    """A table with enough records; `reader` is the name of the estimator in errors."""
+    return open_table(X, reader, takes_text=facts.takes_text, least=FEWEST)
 
 
-def read_records(table, y, facts, reader):
-    """The records of a table and its target.
+def read_records(facts, X, y, reader):
+    """The records of a table in memory and its target, each read by itself as its public facts say.
 
     Parameters
     ----------
-    table : Table
-    y : array-like of shape (n_samples,)
     facts : PublicFacts
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
     reader : str
         Name of the estimator in errors.
     """
+    facts.check_target()
+    table = open_records(facts, X, reader)
+    seen = columns_seen(table)
     description = facts.describe(table.n_features, table.names_as_text(), table.declared())
     columns, domains = read_columns(table, description.domains)
     classes = facts.classes if asks_for_data(facts.classes) else description.classes
     target = make_target(y, table.n_samples, description.target, classes, reader)
-    return Records(columns, _encoded_domains(domains), target, description)
+    kept = kept_columns(facts.keep, table.n_features, seen.get("feature_names_in_"))
+    return TableRecords(columns, _encoded_domains(domains), target, description, kept=kept, seen=seen)
 
 
 def read_features(table, facts):
     """The records of a table without a target, of which only the order of the values is needed."""
     columns, domains = read_columns(table, facts.domains(table.n_features, table.names_as_text(), table.declared()))
-    return Records(columns, [domain.encoded for domain in domains], None)
+    return TableRecords(columns, [domain.encoded for domain in domains], None, seen=columns_seen(table))
 
 
 def read_labels_or_numbers(table, facts, X):
@@ -62,7 +65,7 @@ def read_labels_or_numbers(table, facts, X):
 
     Returns
     -------
-    Records
+    TableRecords
         The domains are all None, or each is a range or a :class:`skdpmic.table.domains.Nominal`.
     """
     declared = table.declared()
@@ -71,7 +74,7 @@ def read_labels_or_numbers(table, facts, X):
     columns = table.n_features, table.names_as_text(), declared
     domains = domains_without_ranges(facts.categories, *columns) if facts.bounds is None else facts.domains(*columns)
     columns, domains = read_columns(table, domains)
-    return Records(columns, [domain.encoded for domain in domains], None)
+    return TableRecords(columns, [domain.encoded for domain in domains], None, seen=columns_seen(table))
 
 
 def _encoded_domains(domains):
@@ -104,7 +107,7 @@ def refuse_dask(X):
 def read_numbers(X, estimator):
     """A table with the features of a fitted estimator, as floats: an ndarray or a sparse matrix."""
     table = open_table(X, type(estimator).__name__)
-    note_columns(estimator, table, reset=False)
+    check_columns(estimator, table)
     if table.values is not None:
         return table.values.astype(np.float64) if table.values.dtype.kind in "biu" else table.values
     if table.is_sparse:

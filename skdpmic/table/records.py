@@ -1,7 +1,8 @@
-"""Records with the interface that releases need; `SketchedRecords` provides the same from counts."""
+"""A table with its target: what is public of it, and the records themselves."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,8 +15,57 @@ from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, of_rows
 
 
-class Records(NamedTuple):
-    """Records and their public description. Raw data; not private."""
+class PublicTable(NamedTuple):
+    """What is public of a table: it decides cost, noise and warnings, and holds nothing that can read a record."""
+
+    shape: Shape
+    n_classes: int | None  # None with a numeric target, or none
+    target_domain: Any  # of a numeric target
+    description: Description | None
+    seen: dict[str, Any]  # `n_features_in_` and `feature_names_in_`, as fitted attributes
+    kept: tuple[int, ...] = ()  # indices of the features kept in any case
+    measure: Any = None  # that of counts; None where it is still to be chosen
+    can_be_read_again: bool = True  # whether features can be counted again, together with others
+
+    @property
+    def names(self):
+        """The names of the features; None if they have none."""
+        return self.seen.get("feature_names_in_")
+
+
+class Records(Protocol):
+    """Records that can be scored: a table in memory, or counts. Raw data; not private."""
+
+    progress: Progress
+
+    @property
+    def public(self) -> PublicTable:
+        """What is public of the table."""
+        ...
+
+    def sampled(self, random_bytes: Callable[[int], bytes], progress: Progress) -> "Records":
+        """The records that count, with the progress of loops over all columns."""
+        ...
+
+    def learnt(self, measure: Any, epsilon: Any, random_bytes: Callable[[int], bytes]) -> Any:
+        """A measure, after it has learnt about the target with epsilon."""
+        ...
+
+    def scores(self, measure: Any, n_jobs: Any, random_bytes: Callable[[int], bytes], left_out: Any = ()) -> np.ndarray:
+        """Noise-free scores of shape (n_features,), without those left out."""
+        ...
+
+    def scores_beside(self, j: int, measure: Any, left_out: Any, n_jobs: Any) -> np.ndarray:
+        """Scores of features together with feature j by a measure, in order, without those left out."""
+        ...
+
+    def tables(self, measure: Any, n_jobs: Any) -> np.ndarray:
+        """The table of each feature for a measure of tables, still without noise."""
+        ...
+
+
+class TableRecords(NamedTuple):
+    """Records of a table in memory. Raw data; not private."""
 
     columns: np.ndarray | Columns  # (n_features, n_samples)
     domains: list  # of n_features, as in `Shape`
@@ -25,11 +75,12 @@ class Records(NamedTuple):
     kept: tuple = ()  # indices of the features kept in any case
     rows: np.ndarray | None = None  # of X, the rows that count, after sampling
     progress: Progress = SILENT  # of loops over all columns
+    seen: dict = {}  # noqa: RUF012, as it is never changed
 
     @property
-    def can_be_read_again(self):
-        """Whether features can be counted again, together with others."""
-        return True
+    def public(self):
+        """What is public of the table."""
+        return PublicTable(self.shape, self.n_classes, self._target_domain, self.description, self.seen, self.kept)
 
     @property
     def n_samples(self):
@@ -52,25 +103,23 @@ class Records(NamedTuple):
         return None if self.target is None else self.target.n_classes
 
     @property
-    def target_domain(self):
+    def _target_domain(self):
         """The domain of a numeric target; its range, if that was read from the data."""
+        if self.description is None or not isinstance(self.target, NumericTarget):
+            return None
         return self.description.target or Range(*self.target.bounds)
-
-    def with_progress(self, progress):
-        """The records, with this progress."""
-        return self._replace(progress=progress)
 
     def with_weights(self, weights):
         """The records, with weights in units."""
         return self._replace(target=self.target._replace(weights=weights))
 
-    def with_sampled_rows(self, random_bytes):
+    def sampled(self, random_bytes, progress):
         """The records that count: for people with several rows, a random sample of the same number for each."""
         if self.people is None:
-            return self
+            return self._replace(progress=progress)
         rows = self.people.draw(random_bytes)
         target = None if self.target is None else of_rows(self.target, rows)
-        return self._replace(rows=rows, target=target)
+        return self._replace(rows=rows, target=target, progress=progress)
 
     def learnt(self, measure, epsilon, random_bytes):
         """A measure, after it has learnt about the target with epsilon."""
@@ -87,9 +136,12 @@ class Records(NamedTuple):
         given = (self.columns, self.domains, n_jobs, left_out, self.progress, of_block, takes_numbers)
         return map_features(function, *given)
 
-    def scorer(self, measure, random_bytes):
-        """The function that scores features by a measure, with random bytes for breaking ties."""
-        return measure.scorer(self.target, random_bytes)
+    def scores(self, measure, n_jobs, random_bytes, left_out=()):
+        """Noise-free scores of shape (n_features,), without those left out; random bytes break ties."""
+        scorer = measure.scorer(self.target, random_bytes)
+        if hasattr(scorer, "score_numbered"):
+            return np.array(self.map_features(scorer.score_numbered, n_jobs, left_out, takes_numbers=True))
+        return np.array(self.map_features(scorer.score, n_jobs, left_out, getattr(scorer, "score_block", None)))
 
     def scores_beside(self, j, measure, left_out, n_jobs):
         """Scores of features together with feature j by a measure, in order, without those left out."""
@@ -98,9 +150,9 @@ class Records(NamedTuple):
         scorer = measure.scorer_beside(self.target, column, self.domains[j])
         return np.array(self.map_features(scorer.score, n_jobs, left_out, of_block=scorer.score_block))
 
-    def counter(self, table):
-        """The function that makes a feature's table, still without noise."""
-        return table.counter(self.target)
+    def tables(self, measure, n_jobs):
+        """The table of each feature, still without noise."""
+        return np.array(self.map_features(measure.counter(self.target).count, n_jobs))
 
 
 def _of_rows(function, rows, column, *public):

@@ -25,7 +25,7 @@ from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import run
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import note_columns, open_table
+from skdpmic.table.frames import check_columns, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
 from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk, read_columns
@@ -158,7 +158,7 @@ class RandomizedResponse(
             X = in_memory(X)
             facts = PublicFacts(self.bounds, self.categories)
             table = open_table(X, type(self).__name__, takes_text=facts.takes_text, least=1)
-            note_columns(self, table)
+            self.__dict__.update(columns_seen(table))
             self._describe(facts.domains(table.n_features, table.names_as_text(), table.declared()))
             self._true_parts(X)  # raises the errors of transform; the result is discarded
             self._n_releases, self._is_seeded = _Count(), self.random_state is not None
@@ -299,7 +299,7 @@ class RandomizedResponse(
         """The part of each value, by column. Raw data; not private."""
         domains = [column.domain for column in self._description.columns]
         table = open_chunk(X, domains, type(self).__name__, least=1)
-        note_columns(self, table, reset=False)
+        check_columns(self, table)
         columns, domains = read_columns(table, domains)
         described = self._description.columns
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]

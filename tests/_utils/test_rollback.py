@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from skdpmic.selection.incremental import IncrementalFitMixin
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
@@ -18,7 +19,6 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch,
 from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.release import kinds as releases
 from skdpmic.selection.base import PrivateEstimator
-from skdpmic.selection.incremental import IncrementalFitMixin
 from skdpmic.selection.released_scores import PrivateScores
 from skdpmic.selection.scoring import PrivateScoring
 from tests.select_names import SelectNames

@@ -14,7 +14,7 @@ from skdpmic._utils import no_cache as uncached
 from skdpmic.causal import PrivatePC, table_plan, table_release
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.causal.label_counts import counts_of_sets
-from skdpmic.selection.base import PrivateEstimator
+from skdpmic.selection.matrix_base import PublishesMatrix as PrivateEstimator
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, LABELS = 60, ["a", "b", "c"]

@@ -21,8 +21,8 @@ from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation import kendall_release as concordance
 from skdpmic.correlation import kendall_release as noisy_matrix
-from skdpmic.selection.base import PrivateEstimator
 from skdpmic.selection.column_selection import ColumnSelectionMixin
+from skdpmic.selection.matrix_base import PublishesMatrix as PrivateEstimator
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, D = 60, 5

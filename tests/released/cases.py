@@ -8,6 +8,7 @@ import datetime
 import itertools
 import math
 import tempfile
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -28,6 +29,7 @@ from skdpmic import (
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
+from skdpmic.statistics.registry import statistic_named
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 N, D = 60, 4
@@ -145,8 +147,10 @@ def selected(table, **parameters):
 class NamesOfThePaper(PrivateSelectKBest):
     """The choice by MICr without a correction, which the selector does not offer."""
 
-    def _grids(self):
-        return super()._grids()._replace(correction=None)
+    def _plan(self):
+        plan = super()._plan()
+        asked = plan.asked._replace(correction=None)
+        return replace(plan, asked=asked, statistic=statistic_named(self.statistic, None))
 
 
 def names(table, correction="miller-madow", **parameters):

@@ -1,0 +1,343 @@
+"""What an estimator does in a fit, as frozen values: its parameters, checked and resolved once.
+
+A plan decides on cost, noise and warnings from what is public of a table (:class:`PublicTable`), which cannot read a
+record. Only `publish` then brings the records to what is ready.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from skdpmic._utils.arguments import check_n_jobs, check_verbose
+from skdpmic._utils.exceptions import warn
+from skdpmic._utils.progress import Progress
+from skdpmic._utils.texts import in_short
+from skdpmic.budget.ledger import check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.budget.units import unit_of
+from skdpmic.planning.chances import excess_of_noise, share_found
+from skdpmic.planning.plan import scores_of
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
+from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
+from skdpmic.release.path import Ready
+from skdpmic.statistics.measure import Statistic
+from skdpmic.statistics.null_laws.null_model import NullModel
+from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.features import warn_about_many_labels
+from skdpmic.table.kept import n_candidates
+from skdpmic.table.people import check_max_rows
+from skdpmic.table.reading import read_records
+from skdpmic.table.targets import USUAL_MEAN, check_target_shares
+
+LEARN = "learn"  # as target_shares
+_FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
+_ENOUGH = 500  # "auto" is "joint" if the noise of a choice is 2 / 500 or less: docs/theory/joint.md
+
+
+def n_to_keep(k, n_features):
+    """The number of features kept."""
+    return n_features if k == "all" else min(k, n_features)
+
+
+class MeasureParameters(NamedTuple):
+    """The grids and the bias correction that the user asks for."""
+
+    B: Any = "auto"
+    c: Any = "auto"
+    correction: Any = "miller-madow"
+
+
+# --- What is published ---------------------------------------------------------------------------------------------
+
+
+class Published(Protocol):
+    """What a plan publishes of the scores: all of them, or the names of the best."""
+
+    k: Any  # number of features to choose, or "all"; None if the scores decide it
+    keep: Any  # features kept in any case
+    mechanism: str | None  # name of the mechanism; None if public numbers choose it
+    advice: str  # how to have less noise
+
+    def release(self, plan: "ScoringPlan", n_features: int, n_groups: int | None, n_classes: int | None) -> Any:
+        """The release of a table of this shape; without `n_groups`, its records cannot be read again."""
+
+
+@dataclass(frozen=True)
+class AllScores:
+    """The scores of all features, by one mechanism."""
+
+    mechanism: str
+    k: Any = None
+    keep = ()
+    advice = "publishing names only (PrivateSelectKBest with a small k)"
+
+    def release(self, plan, n_features, n_groups, n_classes):
+        """The release of a table of this shape."""
+        spends = plan.spends_on_target(n_classes)
+        return release_of_scores(self.mechanism, plan.epsilon, plan.delta, n_features, learns=spends)
+
+
+@dataclass(frozen=True, eq=False)
+class BestNames:
+    """The names of the k best features beside those that are kept in any case."""
+
+    k: Any
+    criterion: str
+    keep: Any
+    can_be_joint: bool  # whether "auto" may choose features by joint scores
+    mechanism = None
+    advice = "a smaller k"
+
+    def release(self, plan, n_features, n_groups, n_classes):
+        """The release of a table of this shape; without `n_groups`, its records cannot be read again."""
+        k, spends = n_to_keep(self.k, n_candidates(self.keep, n_features)), plan.spends_on_target(n_classes)
+        single = BestFeatures(plan.epsilon, plan.delta, k, learns=spends)
+        is_joint = k + len(self.keep) > 1 and self._chooses_jointly(plan, single, n_groups)
+        return jointly(single, len(self.keep)) if is_joint else single
+
+    def _chooses_jointly(self, plan, release, n_groups):
+        if self.criterion != "auto":
+            return self.criterion == "joint"
+        is_able = n_groups is not None and self.can_be_joint
+        signal = 1.0 if plan.max_weight is None else USUAL_MEAN
+        return is_able and n_groups * signal * release.epsilon_per_feature >= _ENOUGH
+
+
+# --- The plan ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ScoringPlan:
+    """How features are scored against a target, and what is published of the scores."""
+
+    reader: str  # the estimator, in errors and ledgers
+    facts: PublicFacts
+    statistic: Statistic
+    asked: MeasureParameters
+    shares: Any  # public shares of the target; None if there are none
+    always_spends: bool | None  # whether the target's shares are paid for; None if the number of classes decides it
+    publishes: Published
+    epsilon: float
+    delta: float
+    max_weight: float | None
+    n_jobs: int | None
+    verbose: int
+    broken_by: tuple[str, ...]  # names of the parameters whose values break the guarantee
+
+    @property
+    def computed(self):
+        """Name of what is computed, for ledgers."""
+        return self.statistic.name
+
+    @property
+    def n_kept(self):
+        """Number of features kept in any case."""
+        return len(self.publishes.keep)
+
+    def read_table(self, X, y):
+        """The records of a table in memory."""
+        return read_records(self.facts, X, y, self.reader)
+
+    def spends_on_target(self, n_classes):
+        """Whether a part of the budget is spent on a target with this many classes, or of numbers."""
+        return self.statistic.learns_target(n_classes) if self.always_spends is None else self.always_spends
+
+    def n_wanted(self, n_features):
+        """Number of features to choose; None if the scores decide it."""
+        k = self.publishes.k
+        return None if k is None else n_to_keep(k, n_candidates(self.publishes.keep, n_features))
+
+    def release(self, n_features, n_groups, n_classes):
+        """The release of a table of this shape; without `n_groups`, its records cannot be read again."""
+        return self.publishes.release(self, n_features, n_groups, n_classes)
+
+    def cost(self, n_features):
+        """The cost of a fit to this many features: of the costliest release, if several are possible."""
+        releases = [self.release(n_features, None, n_classes) for n_classes in self.facts.numbers_of_classes]
+        return max((release.cost for release in releases), key=lambda cost: cost.in_zcdp)
+
+    def measure(self, n_persons, n_features, n_classes):
+        """The measure for this many people; without `max_rows_per_group`, each row of X is one person."""
+        release, (B, c, _) = self.release(n_features, n_persons, n_classes), self.asked
+        measure = self.with_shares(release.measure(self.statistic, B, c, n_persons, n_classes))
+        measure = measure if self.max_weight is None else measure.of_weights()
+        each = self.facts.max_rows_per_group
+        return measure if each is None else measure.of_groups(each)
+
+    def with_shares(self, measure):
+        """The measure, with the public shares of the target if there are any."""
+        return measure if self.shares is None else measure.knowing(self.shares)
+
+    def ready(self, public):
+        """The release of a table of which this is public; warns, and refuses what cannot be released."""
+        shape, n_classes, each = public.shape, public.n_classes, self.facts.max_rows_per_group
+        if public.measure is None:
+            measure = self.measure(shape.n_groups, shape.n_features, n_classes)
+        else:  # that of counts
+            measure = self.with_shares(self.release(shape.n_features, None, n_classes).told(public.measure))
+        release = self.release(shape.n_features, shape.n_groups if public.can_be_read_again else None, n_classes)
+        self._warn(public)
+        mechanism = release.mechanism(measure, shape)
+        entry = LedgerEntry(
+            self.reader,
+            *release.cost[:3],
+            n=shape.n_groups,
+            d=shape.n_features,
+            k=release.k,
+            statistic=self.statistic.name,
+            release=release.publishes,
+            mechanism=mechanism.name,
+            epsilon_of_target=float(release.epsilon_of_target) or None,
+            unit=unit_of(each),
+            rows_per_person=each,
+            broken_by=", ".join(self.broken_by),
+        )
+        self._warn_about_noise(release, mechanism, measure, shape)
+        return Ready(entry, partial(_results, self, release, measure, mechanism, entry))
+
+    def _warn(self, public):
+        shape, facts = public.shape, self.facts
+        facts.warn_about_data()
+        if facts.needs_ranges:  # ranks have no parts with too few records
+            warn_about_many_labels(shape, public.names)
+        warn_about_delta(self.delta, shape.n_groups)
+        if facts.max_rows_per_group is not None:
+            warn_about_copies(self.statistic, facts.max_rows_per_group)
+        k, n_features = self.publishes.k, shape.n_features - self.n_kept
+        if k not in (None, "all") and k > n_features:
+            warn(f"k={k} is greater than n_features={n_features}. All the features will be returned.")
+
+    def _warn_about_noise(self, release, mechanism, measure, shape):
+        law = release.law(mechanism, measure, shape)
+        if law is None:
+            return
+        n_candidates = max(shape.n_features - self.n_kept, _FEWEST)
+        k = min(self.n_wanted(shape.n_features) or n_candidates, n_candidates // _FEWEST)
+        factor = 1.0 if self.max_weight is None else USUAL_MEAN
+        assumed = (scores_of(release, self.statistic.name), "weak", n_candidates, k, law)
+        excess = excess_of_noise(*assumed) / factor
+        if excess > 1:
+            budget, found = shape.n_groups * float(self.epsilon), share_found(*assumed, factor)
+            one = f"the best feature will be found in {found:.0%} of fits"
+            best = f"{found:.0%} of the best {k} features will be found" if k > 1 else one
+            warn(
+                f"noise will exceed the signal of a typical table: with n_samples={shape.n_groups:,}, "
+                f"n_features={shape.n_features:,} and epsilon={float(self.epsilon):g}, {best}, if scores fall as "
+                "slowly as on a third of public tables. That becomes half at n_samples * epsilon = "
+                f"{in_short(excess * budget)}, which is {in_short(budget)} here. Fewer features, or "
+                f"{self.publishes.advice}, also reduce the noise; skdpmic.plan_release computes by how much."
+            )
+
+
+def _results(plan, release, measure, mechanism, entry, records, random_bytes):
+    """What an estimator stores of a release: all of it noisy or public."""
+    public = records.public
+    sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
+    measure = release.learnt(sampled, measure, random_bytes)
+    released = release.draw(sampled, measure, mechanism, plan.n_jobs, random_bytes)
+    results = public.seen | released
+    if plan.facts.max_rows_per_group is not None:
+        results["n_groups_"] = public.shape.n_groups
+    results |= {"privacy_spent_": release.cost[:2], "epsilon_per_feature_": release.epsilon_per_feature}
+    if hasattr(measure, "B"):
+        results |= {"B_": measure.B, "c_": measure.c}
+    results |= _results_of_target(plan, measure, public) | {"_entry": entry}
+    if "scores_" not in released:
+        return results
+    knows_ties = plan.epsilon == math.inf and plan.statistic.tests_by_ties
+    is_untied = measure.are_untied(records, plan.n_jobs) if knows_ties else False
+    null_model = NullModel.of_shape(measure, public.shape, is_untied)
+    described = public.description if measure.n_parts is not None else None
+    return results | {"_described": described, "_noise": mechanism, "_null_model": null_model}
+
+
+def _results_of_target(plan, measure, public):
+    """The shares of the target that the measure knows, public or released."""
+    margin, domain = getattr(measure, "margin", None), public.target_domain
+    if margin is None:
+        return {"_margin": None}
+    results = {"_margin": margin, "target_shares_": margin.published()}
+    if margin.mean_weight is not None:
+        results["mean_weight_"] = margin.mean_weight * float(plan.max_weight)
+    if public.n_classes is None and not margin.is_public:
+        results["target_cut_"] = domain.decode(margin.cut(domain.encoded))
+    return results
+
+
+# --- Parameters ----------------------------------------------------------------------------------------------------
+
+
+def checked_facts(estimator, statistic, keep=(), reads_kept=False):
+    """The public facts of a table for this statistic, from parameters of an estimator."""
+    return PublicFacts(
+        estimator.bounds,
+        estimator.categories,
+        estimator.target_bounds,
+        estimator.classes,
+        estimator.max_rows_per_group,
+        statistic.needs_ranges,
+        keep,
+        reads_kept,
+    )
+
+
+def check_budget_and_run(estimator):
+    """Raise if a parameter that all private estimators of a table have is invalid."""
+    check_epsilon(estimator.epsilon)
+    check_delta(estimator.delta)
+    check_max_rows(estimator.max_rows_per_group)
+    check_ledger(estimator.ledger)
+    check_n_jobs(estimator.n_jobs)
+    check_verbose(estimator.verbose)
+    entropy_source(estimator.random_state)  # now, because an error must come before the charge
+
+
+def broken_by(facts, random_state):
+    """Names of the parameters whose values break the guarantee."""
+    return (*facts.read_from_data, *(["random_state"] if random_state is not None else []))
+
+
+def scoring_plan(estimator, asked, publishes, reads_kept=False):
+    """The plan of an estimator; a ValueError or TypeError if a parameter that all of them have is invalid.
+
+    Parameters
+    ----------
+    estimator : PrivateScoring
+    asked : MeasureParameters
+    publishes : AllScores or BestNames
+    reads_kept : bool, default=False
+        Whether the values of features kept in any case are used.
+    """
+    statistic = statistic_named(estimator.statistic, asked.correction)
+    given = estimator.target_shares
+    tests_by_classes = isinstance(publishes, AllScores) and statistic.tests_by_ties and estimator.classes is not None
+    is_told_to_learn = tests_by_classes and isinstance(given, str) and given == LEARN
+    shares = None
+    if given is not None and not is_told_to_learn:
+        if not tests_by_classes:
+            check_of_target(statistic)
+        shares = check_target_shares(given, estimator.target_bounds, estimator.classes)
+    check_takes_weights(statistic, estimator.max_weight)
+    check_budget_and_run(estimator)
+    always_spends = None if shares is None else False
+    if tests_by_classes:
+        always_spends = is_told_to_learn or (given is None and estimator.epsilon == math.inf)
+    facts = checked_facts(estimator, statistic, publishes.keep, reads_kept)
+    return ScoringPlan(
+        type(estimator).__name__,
+        facts,
+        statistic,
+        asked,
+        shares,
+        always_spends,
+        publishes,
+        estimator.epsilon,
+        estimator.delta,
+        estimator.max_weight,
+        estimator.n_jobs,
+        estimator.verbose,
+        broken_by(facts, estimator.random_state),
+    )

@@ -1,0 +1,142 @@
+"""The records that an estimator scores: a table in memory, a dask collection, a LazyFrame or the counts of a sketch."""
+
+import math
+import numbers
+from functools import partial
+
+from sklearn.utils import column_or_1d
+
+from skdpmic._utils.readable import is_dask_collection, refuse_masked
+from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
+from skdpmic.counting.distributed import count_collection, feature_names, n_rows
+from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.counting.sketched import SketchedRecords
+from skdpmic.counting.streams import count_batches
+from skdpmic.statistics.registry import check_mergeable
+from skdpmic.table.frames import column_of, columns_seen, open_table
+from skdpmic.table.kept import kept_columns
+from skdpmic.table.normal_form.containers import is_lazy
+from skdpmic.table.people import check_given_together, read_people
+from skdpmic.table.reading import check_enough
+from skdpmic.table.targets import check_weights_given, read_weights
+
+
+def read(plan, X, y, groups=None, sample_weight=None):
+    """The records of a table, wherever it is, each of which becomes numbers by itself.
+
+    Parameters
+    ----------
+    plan : ScoringPlan
+    X, y, groups, sample_weight : as in `fit`
+
+    Returns
+    -------
+    Records
+    """
+    each = plan.facts.max_rows_per_group
+    check_given_together(groups, each)
+    check_weights_given(sample_weight, plan.max_weight)
+    if is_dask_collection(X):
+        return count_where_it_lies(plan, X, y, sample_weight)
+    if is_lazy(X) and groups is None and plan.statistic.is_mergeable:
+        return count_lazily(plan, X, y, sample_weight)
+    records = plan.read_table(X, y)
+    if sample_weight is not None:
+        records = records.with_weights(read_weights(sample_weight, plan.max_weight, records.n_samples))
+    if groups is not None:
+        records = records._replace(people=read_people(groups, each, records.n_samples))
+    return records
+
+
+def check_pieces(statistic, max_rows_per_group):
+    """Raise unless scores can be computed from counts of pieces."""
+    check_mergeable(statistic)
+    if max_rows_per_group is not None:
+        raise ValueError(
+            f"max_rows_per_group must be None if records come in pieces, got {max_rows_per_group!r}: the rows of one "
+            "person may be in several pieces."
+        )
+
+
+def count_lazily(plan, X, y, sample_weight):
+    """The records of a LazyFrame, counted in batches."""
+    plan.facts.check_public()
+    if y is None:
+        raise ValueError(f"{plan.reader} requires y to be passed, but the target y is None.")
+    y = column_of(y, "y", column_or_1d)
+    check_enough(y.n_samples)
+    weights = None if sample_weight is None else column_of(sample_weight, "sample_weight")
+    if weights is not None and weights.n_samples != y.n_samples:
+        lengths = f"{weights.n_samples} and {y.n_samples}"
+        raise ValueError(f"sample_weight must have one weight for each row of X and y, got {lengths}.")
+    count = partial(count_batches, reader=plan.reader, X=X, y=y, sample_weight=weights, n_jobs=plan.n_jobs)
+    sketch, _ = sketch_for(plan, y.n_samples, X.head(0))
+    return read_sketch(plan, count(sketch), count)
+
+
+def count_where_it_lies(plan, X, y, sample_weight):
+    """The records of a dask collection, counted by its workers."""
+    check_pieces(plan.statistic, plan.facts.max_rows_per_group)
+    n_dimensions = getattr(X, "ndim", "no")
+    if n_dimensions != 2:
+        raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
+    refuse_masked(y, "y")
+    refuse_masked(sample_weight, "sample_weight")
+    n_samples = n_rows(X) if _depend_on_n(plan.asked) else math.inf  # counting rows takes a pass over them
+    check_enough(n_samples)
+    names = feature_names(X)
+    plan.facts.domains(X.shape[1], names)  # raises if names in dicts are not columns
+    count = partial(count_collection, X=X, y=y, sample_weight=sample_weight)
+    sketch = count(empty_sketch(plan, n_samples, X.shape[1], names))
+    plan.measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises if it is too large for them
+    return read_sketch(plan, sketch, count)
+
+
+def sketch_for(plan, n_samples, X):
+    """An empty sketch for a given table, whose columns must match the dicts; and the fitted attributes of these."""
+    table = open_table(X, plan.reader, takes_text=plan.facts.takes_text)
+    seen = columns_seen(table)
+    columns = (table.n_features, table.names_as_text(), table.declared())
+    plan.facts.domains(*columns)
+    return empty_sketch(plan, n_samples, *columns), seen
+
+
+def empty_sketch(plan, n_samples, n_features, feature_names, declared=None):
+    """An empty sketch with the grids for about this many records."""
+    description = plan.facts.describe_unseen(n_features, feature_names, declared)
+    measure = plan.measure(n_samples, description.n_features, description.n_classes)
+    return RangeGridSketch.described(
+        description,
+        statistic=plan.statistic.name,
+        correction=plan.asked.correction,
+        B=measure.B,
+        c=measure.c,
+        n_parts=measure.n_parts,
+        max_weight=plan.max_weight,
+    )
+
+
+def read_sketch(plan, sketch, recount=None):
+    """The records of a sketch, if it suits the plan; `recount` counts the records again."""
+    check_agreement(plan, sketch)
+    kept = kept_columns(plan.facts.keep, sketch.n_features_in_, sketch.description.names)
+    return SketchedRecords(sketch, recount, kept=kept)
+
+
+def check_agreement(plan, sketch):
+    """Raise unless a sketch matches the parameters."""
+    if plan.statistic.name != sketch.statistic:
+        raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {plan.statistic.name!r}.")
+    check_facts(sketch.description, plan.facts)
+    check_weights_agree(sketch, plan.max_weight)
+    check_grids(sketch, *plan.asked, plan.publishes.mechanism)
+    plan.with_shares(sketch.measure)  # raises unless target_shares are as many as the sketch needs
+
+
+def _depend_on_n(asked):
+    return "auto" in (asked.B, asked.c) or is_exponent(asked.B)
+
+
+def is_exponent(B):
+    """Whether B is an exponent of the number of records."""
+    return isinstance(B, numbers.Real) and B < 1
