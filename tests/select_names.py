@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from skdpmic import PrivateSelectKBest
-from skdpmic.selection.plan import MeasureParameters
+from skdpmic.selection.scoring_plan import MeasureParameters
 from skdpmic.statistics.registry import statistic_named
 
 

@@ -10,8 +10,6 @@ import os
 from collections.abc import Callable
 from typing import Generic, ParamSpec, TypeVar
 
-_NONCE = "nonce"
-
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
@@ -19,16 +17,6 @@ _Result = TypeVar("_Result")
 def fresh_nonce():
     """Bytes that were never used before."""
     return os.urandom(16)
-
-
-class NoCacheMixin:
-    """An estimator whose every hash is new. Cloning and pickling are unaffected."""
-
-    def __getstate__(self):
-        return super().__getstate__() | {_NONCE: fresh_nonce()}
-
-    def __setstate__(self, state):
-        super().__setstate__({name: value for name, value in state.items() if name != _NONCE})
 
 
 class never_cached(Generic[_Parameters, _Result]):

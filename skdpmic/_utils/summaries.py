@@ -58,24 +58,6 @@ class Summary(NamedTuple):
         return [*self.columns, Column("", ["chosen" if marked else "" for marked in self.is_marked], "mark")]
 
 
-class ShownInNotebooks:
-    """An estimator whose HTML shows its release. `_shown` returns a :class:`Summary` once it is fitted."""
-
-    @property
-    def _repr_html_(self):
-        diagram = super()._repr_html_  # an AttributeError if text is displayed
-        return lambda: diagram() + self._release_as_html()
-
-    def _repr_mimebundle_(self, **options):
-        bundle = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] += self._release_as_html()
-        return bundle
-
-    def _release_as_html(self):
-        return as_html(self._shown()) if self.__sklearn_is_fitted__() else ""
-
-
 # --- Of each kind of release ----------------------------------------------------------------------------------------
 
 

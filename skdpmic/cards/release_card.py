@@ -5,7 +5,8 @@ from typing import Any
 
 from skdpmic import __version__
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.summaries import MOST_ROWS, ShownInNotebooks, broken_by
+from skdpmic._utils.private_estimator import PrivateEstimator
+from skdpmic._utils.summaries import MOST_ROWS, broken_by
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_exports import standing
 from skdpmic.budget.units import PERSON, PLURAL
@@ -74,7 +75,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     (2.0, True)
     """
     is_summary = isinstance(released, PrivateSummary)
-    if isinstance(released, type) or not (is_summary or isinstance(released, ShownInNotebooks)):
+    if isinstance(released, type) or not (is_summary or isinstance(released, PrivateEstimator)):
         raise TypeError(
             "released must be a fitted private estimator of skdpmic or a PrivateSummary, got "
             f"{type(released).__name__}. For a pipeline, pass the private step."

@@ -201,7 +201,7 @@ class PrivateMatrixEstimator(PublishesMatrix):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
     def _warn_that_noise_drowns(self, what, mechanism, shape, advice):

@@ -19,10 +19,10 @@ from sklearn.feature_selection import (
 )
 from sklearn.pipeline import FeatureUnion, Pipeline
 
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import is_position
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.parameters import exact
-from skdpmic.selection.base import PrivateEstimator
 from skdpmic.selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse
 
@@ -88,7 +88,7 @@ def is_private(candidate):
     """Whether `candidate` is an estimator of this package, or a partial of one of its function forms."""
     if isinstance(candidate, functools.partial):
         return candidate.func in (dp_mic_classif, dp_mic_regression)
-    return isinstance(candidate, PrivateEstimator)
+    return isinstance(candidate, PrivateEstimator) and candidate._plan is not None
 
 
 def private_steps(estimator):

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags, indexable
@@ -21,10 +21,10 @@ from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.delegation import delegated
 from skdpmic._utils.exceptions import warn
-from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
-from skdpmic._utils.summaries import ShownInNotebooks, shown_search
+from skdpmic._utils.summaries import shown_search
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.filters import round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -69,7 +69,7 @@ class PrivateGridSearchParameters:
     random_state: RandomState = None
 
 
-class PrivateGridSearch(PrivateGridSearchParameters, ShownInNotebooks, MetaEstimatorMixin, NoCacheMixin, BaseEstimator):
+class PrivateGridSearch(PrivateGridSearchParameters, MetaEstimatorMixin, PrivateEstimator):
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and

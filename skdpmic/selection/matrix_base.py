@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
@@ -10,7 +11,6 @@ from skdpmic.budget.units import unit_of
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
 from skdpmic.release.path import run
-from skdpmic.selection.base import PrivateEstimator
 from skdpmic.table.features import warn_about_many_labels
 from skdpmic.table.people import check_max_rows, read_people
 

@@ -5,8 +5,8 @@ from skdpmic._utils.fitted import check_published
 from skdpmic._utils.typing import Auto, Floats, RandomState
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_confidence
-from skdpmic.selection.plan import AllScores, MeasureParameters, scoring_plan
 from skdpmic.selection.scoring import PrivateScoring
+from skdpmic.selection.scoring_plan import AllScores, MeasureParameters, scoring_plan
 
 
 class PrivateScores(PrivateScoring):

@@ -1,15 +1,14 @@
 """What selectors and scorers of features have in common: their fit, from tables, pieces of tables and sketches."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, Self, TypeVar
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.exceptions import warn
 from skdpmic._utils.fitted import check_published
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_scores
@@ -20,51 +19,21 @@ from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.path import publish, store
-from skdpmic.selection.base import PrivateEstimator
-from skdpmic.selection.plan import MeasureParameters, ScoringPlan
-from skdpmic.selection.reading import (
+from skdpmic.selection.scoring_plan import MeasureParameters, ScoringPlan
+from skdpmic.selection.sources import (
     check_agreement,
-    check_pieces,
     empty_sketch,
-    is_exponent,
+    if_counts_suffice,
     read,
     read_sketch,
     sketch_for,
+    warn_about_expected,
 )
 from skdpmic.statistics.mtv.learnt_margin import shares_interval
-from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.normal_form.containers import in_memory
-from skdpmic.table.public import asks_for_data, check_public
+from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import refuse_dask
 from skdpmic.table.targets import USUAL_MEAN
-
-_Method = TypeVar("_Method")
-
-
-def _if_counts_suffice(*, public: bool = False) -> Callable[[_Method], _Method]:
-    """A method of estimators whose scores can be computed from counts; otherwise its AttributeError gives the reason.
-
-    This needs few parameters, so that other ones may be invalid.
-    """
-
-    def suffice(estimator):
-        given = estimator.get_params(deep=False)
-        try:
-            check_pieces(statistic_named(estimator.statistic, given.get("correction")), estimator.max_rows_per_group)
-            if given.get("criterion") == "joint":
-                raise ValueError(
-                    "criterion must be 'single' or 'auto' if records are counted once, in chunks or sketches, got "
-                    "'joint': it counts features again, together with those chosen. fit reads a LazyFrame or a "
-                    "dask collection as often as needed."
-                )
-            for name in ("bounds", "categories", "target_bounds", "classes"):
-                if public:
-                    check_public(name, given[name])
-        except ValueError as error:
-            raise AttributeError(str(error)) from None
-        return True
-
-    return available_if(suffice)
 
 
 class PrivateScoring(ResultsMixin, PrivateEstimator):
@@ -136,7 +105,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
 
     # --- Records that are counted first, wherever they are -----------------------------------------------------------
 
-    @_if_counts_suffice()
+    @if_counts_suffice()
     @one_call_at_a_time
     def fit_sketch(self, sketch: RangeGridSketch) -> Self:
         """Score every feature from the counts of a sketch, and store the noisy release.
@@ -183,7 +152,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         store(self, published)
         return self
 
-    @_if_counts_suffice(public=True)
+    @if_counts_suffice(public=True)
     @one_call_at_a_time
     def partial_fit(
         self,
@@ -235,7 +204,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         store(self, {"_sketch": sketch} | seen)
         return self
 
-    @_if_counts_suffice()
+    @if_counts_suffice()
     @one_call_at_a_time
     def publish(self) -> Self:
         """Make the release that `fit` would make for all chunks since the last `publish`, and delete their counts.
@@ -267,13 +236,13 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")
         plan = self._plan()
         records = read_sketch(plan, self._sketch)
-        _warn_about_expected(plan, records.public)
+        warn_about_expected(plan, records.public)
         ready = plan.ready(records.public)
         published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         store(self, published)
         return self
 
-    @_if_counts_suffice()
+    @if_counts_suffice()
     def empty_sketch(
         self,
         n_samples: int,
@@ -401,15 +370,8 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
 
     _shown = shown_scores
 
-
-def _warn_about_expected(plan, public):
-    """Warn if B was chosen for a very different number of records."""
-    B, n = plan.asked.B, public.shape.n_samples
-    if B != "auto" and not is_exponent(B):
-        return
-    chosen, fitting = public.measure.B, plan.measure(n, public.shape.n_features, public.n_classes).B
-    if not 0.5 <= chosen / fitting <= 2:
-        warn(
-            f"B={chosen:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} would suit the "
-            f"{n:,} records received."
-        )
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags

@@ -12,8 +12,8 @@ from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState,
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.top_k import confidence_among_best
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k
-from skdpmic.selection.plan import BestNames, MeasureParameters, n_to_keep, scoring_plan
 from skdpmic.selection.scoring import PrivateScoring
+from skdpmic.selection.scoring_plan import BestNames, MeasureParameters, n_to_keep, scoring_plan
 from skdpmic.table.kept import check_keep, kept_columns
 
 _CRITERIA = ("single", "joint", "auto")

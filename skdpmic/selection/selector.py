@@ -12,8 +12,8 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.repeated_choices import ReleasedScores, chances_among_best
 from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k
-from skdpmic.selection.plan import n_to_keep
 from skdpmic.selection.released_scores import PrivateScores, scores_plan
+from skdpmic.selection.scoring_plan import n_to_keep
 from skdpmic.statistics.registry import statistic_named
 
 

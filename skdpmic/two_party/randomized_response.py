@@ -6,16 +6,16 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
-from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.rollback import in_use, rollback_on_error
-from skdpmic._utils.summaries import ShownInNotebooks, shown_reports
+from skdpmic._utils.summaries import shown_reports
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -49,9 +49,7 @@ class RandomizedResponseParameters:
     random_state: RandomState = None
 
 
-class RandomizedResponse(
-    RandomizedResponseParameters, ShownInNotebooks, OneToOneFeatureMixin, NoCacheMixin, TransformerMixin, BaseEstimator
-):
+class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
     """Report the part of its range in which each value lies, under local differential privacy.
 
     Use it as the party with the features, if another party has the target of the same records and must not see the

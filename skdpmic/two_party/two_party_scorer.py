@@ -7,16 +7,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.exceptions import warn
-from skdpmic._utils.no_cache import NoCacheMixin
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import rollback_on_error
-from skdpmic._utils.summaries import ShownInNotebooks, shown_two_party
+from skdpmic._utils.summaries import shown_two_party
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -49,7 +48,7 @@ class TwoPartyScorerParameters:
     random_state: RandomState = None
 
 
-class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, NoCacheMixin, BaseEstimator):
+class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
     """Score features that another party reported by randomised response against a target.
 
     Use it as the party with the target. The reports are already private, so using them costs the other party no further
@@ -237,9 +236,6 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, ShownInNotebooks, N
             names = [name for name, found in zip(self.feature_names_in_, reasons, strict=True) if found == reason]
             if names:
                 warn(f"The intervals of {abbreviated(names)} are [0, 1], because {text}.")
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "ranking_")
 
     def _further_columns(self):
         return {"n_reported": self.n_reported_}

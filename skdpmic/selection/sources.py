@@ -2,23 +2,30 @@
 
 import math
 import numbers
+from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 from sklearn.utils import column_or_1d
+from sklearn.utils.metaestimators import available_if
 
+from skdpmic._utils.exceptions import warn
 from skdpmic._utils.readable import is_dask_collection, refuse_masked
 from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches
-from skdpmic.statistics.registry import check_mergeable
+from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.frames import column_of, columns_seen, open_table
 from skdpmic.table.kept import kept_columns
 from skdpmic.table.normal_form.containers import is_lazy
 from skdpmic.table.people import check_given_together, read_people
+from skdpmic.table.public import check_public
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_weights_given, read_weights
+
+_Method = TypeVar("_Method")
 
 
 def read(plan, X, y, groups=None, sample_weight=None):
@@ -37,9 +44,9 @@ def read(plan, X, y, groups=None, sample_weight=None):
     check_given_together(groups, each)
     check_weights_given(sample_weight, plan.max_weight)
     if is_dask_collection(X):
-        return count_where_it_lies(plan, X, y, sample_weight)
+        return _count_where_it_lies(plan, X, y, sample_weight)
     if is_lazy(X) and groups is None and plan.statistic.is_mergeable:
-        return count_lazily(plan, X, y, sample_weight)
+        return _count_lazily(plan, X, y, sample_weight)
     records = plan.read_table(X, y)
     if sample_weight is not None:
         records = records.with_weights(read_weights(sample_weight, plan.max_weight, records.n_samples))
@@ -48,7 +55,7 @@ def read(plan, X, y, groups=None, sample_weight=None):
     return records
 
 
-def check_pieces(statistic, max_rows_per_group):
+def _check_pieces(statistic, max_rows_per_group):
     """Raise unless scores can be computed from counts of pieces."""
     check_mergeable(statistic)
     if max_rows_per_group is not None:
@@ -58,7 +65,33 @@ def check_pieces(statistic, max_rows_per_group):
         )
 
 
-def count_lazily(plan, X, y, sample_weight):
+def if_counts_suffice(*, public: bool = False) -> Callable[[_Method], _Method]:
+    """A method of estimators whose scores can be computed from counts; otherwise its AttributeError gives the reason.
+
+    This needs few parameters, so that other ones may be invalid.
+    """
+
+    def suffice(estimator):
+        given = estimator.get_params(deep=False)
+        try:
+            _check_pieces(statistic_named(estimator.statistic, given.get("correction")), estimator.max_rows_per_group)
+            if given.get("criterion") == "joint":
+                raise ValueError(
+                    "criterion must be 'single' or 'auto' if records are counted once, in chunks or sketches, got "
+                    "'joint': it counts features again, together with those chosen. fit reads a LazyFrame or a "
+                    "dask collection as often as needed."
+                )
+            for name in ("bounds", "categories", "target_bounds", "classes"):
+                if public:
+                    check_public(name, given[name])
+        except ValueError as error:
+            raise AttributeError(str(error)) from None
+        return True
+
+    return available_if(suffice)
+
+
+def _count_lazily(plan, X, y, sample_weight):
     """The records of a LazyFrame, counted in batches."""
     plan.facts.check_public()
     if y is None:
@@ -74,9 +107,9 @@ def count_lazily(plan, X, y, sample_weight):
     return read_sketch(plan, count(sketch), count)
 
 
-def count_where_it_lies(plan, X, y, sample_weight):
+def _count_where_it_lies(plan, X, y, sample_weight):
     """The records of a dask collection, counted by its workers."""
-    check_pieces(plan.statistic, plan.facts.max_rows_per_group)
+    _check_pieces(plan.statistic, plan.facts.max_rows_per_group)
     n_dimensions = getattr(X, "ndim", "no")
     if n_dimensions != 2:
         raise ValueError(f"X must be 2-dimensional, got a dask collection of {n_dimensions} dimension(s).")
@@ -134,9 +167,22 @@ def check_agreement(plan, sketch):
 
 
 def _depend_on_n(asked):
-    return "auto" in (asked.B, asked.c) or is_exponent(asked.B)
+    return "auto" in (asked.B, asked.c) or _is_exponent(asked.B)
 
 
-def is_exponent(B):
+def _is_exponent(B):
     """Whether B is an exponent of the number of records."""
     return isinstance(B, numbers.Real) and B < 1
+
+
+def warn_about_expected(plan, public):
+    """Warn if B was chosen for a very different number of records."""
+    B, n = plan.asked.B, public.shape.n_samples
+    if B != "auto" and not _is_exponent(B):
+        return
+    chosen, fitting = public.measure.B, plan.measure(n, public.shape.n_features, public.n_classes).B
+    if not 0.5 <= chosen / fitting <= 2:
+        warn(
+            f"B={chosen:.4g} was chosen for the n_expected of the first partial_fit; {fitting:.4g} would suit the "
+            f"{n:,} records received."
+        )

@@ -1,0 +1,48 @@
+"""What all estimators that draw noise have in common."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skdpmic._utils.no_cache import fresh_nonce
+from skdpmic._utils.summaries import as_html
+
+_NONCE = "nonce"
+
+
+class PrivateEstimator(BaseEstimator):
+    """An estimator that makes a private release: every hash of it is new, and notebooks show what it released.
+
+    Cloning and pickling are unaffected. `_shown` returns a :class:`Summary` once it is fitted.
+    """
+
+    _plan: Callable[[], Any] | None = None  # of a fit to a table; None for releases of other kinds
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "ranking_")
+
+    def __getstate__(self):
+        return super().__getstate__() | {_NONCE: fresh_nonce()}
+
+    def __setstate__(self, state):
+        super().__setstate__({name: value for name, value in state.items() if name != _NONCE})
+
+    def __repr__(self, N_CHAR_MAX=700):
+        with np.printoptions(threshold=10, edgeitems=2):
+            return super().__repr__(N_CHAR_MAX)
+
+    @property
+    def _repr_html_(self):
+        diagram = super()._repr_html_  # an AttributeError if text is displayed
+        return lambda: diagram() + self._release_as_html()
+
+    def _repr_mimebundle_(self, **options):
+        bundle = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._release_as_html()
+        return bundle
+
+    def _release_as_html(self):
+        return as_html(self._shown()) if self.__sklearn_is_fitted__() else ""
