@@ -435,7 +435,7 @@ MUTANTS = [
     Mutant("_RankStatistic.sensitivity", "shape.rows_per_group", "1", f"{PERSON_SCALE}[spearman-laplace]"),
     Mutant("NoisyTables.mechanism", "shape.rows_per_group", "1",
            "selection/test_people.py::test_the_noise_of_a_table_covers_all_rows_that_leave_and_all_that_come[2]"),
-    Mutant("Records.shape", "1 if self.people is None else self.people.rows_per_group", "1",
+    Mutant("TableRecords.shape", "1 if self.people is None else self.people.rows_per_group", "1",
            "privacy/test_audit_people.py::test_no_release_loses_more_than_epsilon_on_a_person[mic_r]"),
     Mutant("People.draw", "(self.rows_per_group - 1 - place + n_own) // n_own", "np.ones(n_rows, dtype=int)",
            f"{ROWS_EACH}[3]"),

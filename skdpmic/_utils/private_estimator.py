@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skdpmic._utils.no_cache import fresh_nonce
+from skdpmic._utils import no_cache
 from skdpmic._utils.summaries import as_html
 
 _NONCE = "nonce"
@@ -24,7 +24,7 @@ class PrivateEstimator(BaseEstimator):
         return hasattr(self, "ranking_")
 
     def __getstate__(self):
-        return super().__getstate__() | {_NONCE: fresh_nonce()}
+        return super().__getstate__() | {_NONCE: no_cache.fresh_nonce()}
 
     def __setstate__(self, state):
         super().__setstate__({name: value for name, value in state.items() if name != _NONCE})

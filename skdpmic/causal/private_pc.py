@@ -1,12 +1,12 @@
 """Causal discovery by the PC algorithm, under differential privacy."""
 
-import math
 from dataclasses import KW_ONLY
+from functools import partial
 from typing import Literal, Self
 
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.exceptions import warn
-from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_graph
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
@@ -16,16 +16,17 @@ from skdpmic.causal.table_plan import TablePlan
 from skdpmic.causal.table_release import TablesRelease, columns_of_numbers
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
-from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
+from skdpmic.correlation.kendall_release import KendallRelease
+from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
+from skdpmic.release.path import publish, store
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
 from skdpmic.table.frames import row_of_zeros
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_labels_or_numbers
 
-_DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
+NUMERIC = "numeric"  # the kind of a release of correlations
 
 
 @parameters
@@ -183,6 +184,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     [1, 2]
     """
 
+    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
         """Release the correlations or tables from which the graph is computed.
 
@@ -222,20 +224,24 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
             After the charge: if the released `untied_fraction_` shows other columns with many ties, or if a column has
             only one part left, so that it has no edges.
         """
-        with rollback_on_error(self) as keep:
-            self._check_parameters()
-            check_given_together(groups, self.max_rows_per_group)
-            X = in_memory(X)
-            records, measure = self._read(X, y, groups)
-            declared, names = self._declared_to_repeat(X), getattr(self, "feature_names_in_", None)
-            warn_about_declared_ties(declared, names)
-            self._publish(records, measure)
-            self._names = row_of_zeros(as_frame(X)) if is_frame(X) else None
-            keep()  # if warnings are errors
-            if self.kind_ == "numeric":
-                warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)
-            else:
-                self._warn_about_one_part(names)
+        plan = self._plan()
+        X = in_memory(X)
+        records = plan.read(X, groups)
+        kind, names = _kind_of(records.domains), records.public.names
+        declared = declared_to_repeat(X) if kind == NUMERIC else []
+        warn_about_declared_ties(declared, names)
+        ready = plan.ready(records.public)
+        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        of_columns = {
+            "kind_": kind,
+            "_numbers": columns_of_numbers(records.domains),
+            "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None,
+        }
+        store(self, published | of_columns | {"_tests": None, "_kept": None})
+        if kind == NUMERIC:
+            warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)
+        else:
+            _warn_about_one_part(self.parts_, names)
         return self
 
     def noise_scale_for(
@@ -261,7 +267,7 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         if kind not in ("numeric", "categorical", "mixed"):
             raise ValueError(f"kind must be 'numeric', 'categorical' or 'mixed', got {kind!r}.")
         of_correlations = super().noise_scale_for(n_samples, n_features)
-        if kind == "numeric":
+        if kind == NUMERIC:
             return of_correlations
         each = self.max_rows_per_group or 1
         n_labels = [len(labels) + 2 for labels in (self.categories or {}).values()]
@@ -270,65 +276,19 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         numbers = frozenset([int(n_features) - 1] if kind == "mixed" else [])
         return TablePlan.for_budget(self.epsilon, self.delta, *shape, self.max_order, numbers).noise_scale
 
-    def _facts(self):
-        return PublicFacts(
-            bounds=self.bounds,
-            categories=self.categories,
-            max_rows_per_group=self.max_rows_per_group,
-            needs_ranges=self.bounds is not None,
-        )
-
-    def _records(self, X, y):
-        records = read_labels_or_numbers(self._open(X), self._facts(), X)
-        self.kind_ = _kind_of(records.domains)
-        return records
-
-    def _declared_to_repeat(self, X):
-        return declared_to_repeat(X) if self.kind_ == "numeric" else []
-
-    def _release_for(self, n_features, n_groups, n_classes):
-        if self.kind_ == "numeric":
-            return super()._release_for(n_features, n_groups, n_classes)
-        return TablesRelease(self.epsilon, self.delta, self.alpha, self.max_order)
-
-    @property
-    def _computed(self) -> str | None:  # type: ignore[override]
-        return "kendall" if self.kind_ == "numeric" else None
-
-    def _store(self, released, release, mechanism, measure, records):
-        super()._store(released, release, mechanism, measure, records)
-        self._numbers = columns_of_numbers(records.domains)
-        self._tests = self._kept = None
+    def _plan(self):
+        bounds, each = self.bounds, self.max_rows_per_group
+        facts = PublicFacts(bounds, self.categories, max_rows_per_group=each, needs_ranges=bounds is not None)
+        release_for = partial(_release_for, self.epsilon, self.delta, self.alpha, self.max_order)
+        plan = matrix_plan(self, facts, release_for, read_labels_or_numbers)
+        self._check_algorithm()
+        return plan
 
     def _make_tests(self):
         n, each = self._entry.n, self._entry.rows_per_person or 1
-        if self.kind_ == "numeric":
+        if self.kind_ == NUMERIC:
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
         return TableTests(self.noisy_tables_, self.noise_scales_, n * each, each, self._numbers)
-
-    def _warn_about_noise(self, release, mechanism, measure, shape):
-        if self.kind_ == "numeric":
-            super()._warn_about_noise(release, mechanism, measure, shape)
-            return
-        scale = math.sqrt(mechanism.count_variance())
-        if _DROWNS * scale > shape.n_samples:
-            advice = (
-                "It falls as epsilon grows and as n_features falls, and matters less as n_samples grows; "
-                "noise_scale_for computes it."
-            )
-            self._warn_that_noise_drowns("each count of a table", mechanism, shape, advice)
-
-    def _warn_about_one_part(self, names):
-        columns = [j for j, parts in enumerate(self.parts_) if parts.max() == 0]
-        if columns:
-            warn(
-                f"noise hides all but one part of {listed(columns, names)}, or there is only one, so no test can find "
-                "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories.",
-            )
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        self._check_algorithm()
 
     _shown = shown_graph
 
@@ -336,7 +296,22 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
         return hasattr(self, "noise_scale_")
 
 
+def _release_for(epsilon, delta, alpha, max_order, shape):
+    if _kind_of(shape.domains) == NUMERIC:
+        return KendallRelease(epsilon, delta, shape.n_features)
+    return TablesRelease(epsilon, delta, alpha, max_order)
+
+
 def _kind_of(domains):
     if domains[0] is None:
-        return "numeric"
+        return NUMERIC
     return "categorical" if all(isinstance(domain, Nominal) for domain in domains) else "mixed"
+
+
+def _warn_about_one_part(parts, names):
+    columns = [j for j, of_column in enumerate(parts) if of_column.max() == 0]
+    if columns:
+        warn(
+            f"noise hides all but one part of {listed(columns, names)}, or there is only one, so no test can find "
+            "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories.",
+        )

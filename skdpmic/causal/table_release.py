@@ -12,9 +12,12 @@ from skdpmic.causal.label_parts import N_CELLS, parts_of_columns
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
 from skdpmic.causal.table_plan import MOST_CELLS, TablePlan
 from skdpmic.causal.table_tests import TableTests
+from skdpmic.correlation.kendall_release import warn_that_noise_drowns
 from skdpmic.privacy.noise import clamped, discrete_gaussian
 from skdpmic.statistics.grids.partitions import parts_and_missing
 from skdpmic.table.domains import Nominal
+
+_DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,9 @@ class TablesRelease:
     max_order: int
 
     publishes = "tables"
+    statistic = None
     k = None
+    epsilon_of_target = 0
 
     @property
     def cost(self):
@@ -43,6 +48,17 @@ class TablesRelease:
         n_parts = [domain.n_parts if isinstance(domain, Nominal) else N_CELLS + 1 for domain in shape.domains]
         public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, columns_of_numbers(shape.domains)
         return TablePlan.for_budget(self.epsilon, self.delta, *public)
+
+    def warn_about_noise(self, mechanism, shape):
+        """Warn if no part of a column can be told from noise."""
+        scale = math.sqrt(mechanism.count_variance())
+        if _DROWNS * scale > shape.n_samples:
+            advice = (
+                "It falls as epsilon grows and as n_features falls, and matters less as n_samples grows; "
+                "noise_scale_for computes it."
+            )
+            of_tables = mechanism.noise_scale
+            warn_that_noise_drowns("each count of a table", of_tables, self.epsilon, shape, advice)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""

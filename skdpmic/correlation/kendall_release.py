@@ -1,4 +1,4 @@
-"""One noisy matrix of all Kendall correlations of a table, and the base of the estimators that release it.
+"""One noisy matrix of all Kendall correlations of a table.
 
 Its sums are the concordant minus the discordant pairs of records, for each pair of columns
 (``docs/theory/kendall_matrix.md``).
@@ -9,20 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.exceptions import warn
 from skdpmic._utils.progress import SILENT
-from skdpmic._utils.readable import is_dask_collection
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian
-from skdpmic.selection.matrix_base import PublishesMatrix
 from skdpmic.statistics.ranks.kernels import MAX_RECORDS, concordance, mid_ranks
 from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.statistics.ranks.statistic import in_order
-from skdpmic.table.facts import PublicFacts
-from skdpmic.table.reading import open_records
 
 _SHORT = 1500  # records: below, passing the interpreter's lock to a thread takes longer than a pair of columns
 _DROWNS = 1 / 3  # standard deviation of the noise, a third of the largest correlation
@@ -108,7 +103,9 @@ class KendallRelease:
     n_columns: int
 
     publishes = "matrix"
+    statistic = "kendall"
     k = None
+    epsilon_of_target = 0
 
     @property
     def cost(self):
@@ -121,6 +118,12 @@ class KendallRelease:
             raise ValueError(f"X must have at most {MAX_RECORDS:,} samples, got n_samples={shape.n_samples:,}.")
         size = self.n_columns, shape.n_samples, shape.rows_per_group
         return NoisyConcordances.for_budget(self.epsilon, self.delta, *size)
+
+    def warn_about_noise(self, mechanism, shape):
+        """Warn if no correlation can be told from noise."""
+        if mechanism.noise_scale > _DROWNS:
+            advice = "It falls as n_samples * epsilon grows and as n_features falls; noise_scale_for computes it."
+            warn_that_noise_drowns("each correlation", mechanism.noise_scale, self.epsilon, shape, advice)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""
@@ -138,84 +141,9 @@ def _ranks(column, domain):
     return mid_ranks(in_order(column, domain))
 
 
-class PrivateMatrixEstimator(PublishesMatrix):
-    """An estimator that releases a noisy matrix of Kendall's correlations, and results computed from it."""
-
-    _computed = "kendall"
-
-    def noise_scale_for(self, n_samples: int, n_features: int) -> float:
-        """Compute `noise_scale_` of a fit to a table of this shape: the standard deviation of each correlation's noise.
-
-        Costs no privacy: it uses only the parameters and these numbers, and charges no ledger.
-
-        Parameters
-        ----------
-        n_samples : int
-            Number of records, at least 4; number of people with `max_rows_per_group`.
-        n_features : int
-
-        Returns
-        -------
-        float
-        """
-        self._check_parameters()
-        check_whole(n_samples, "n_samples", 4)
-        check_whole(n_features, "n_features", 2)
-        each = self.max_rows_per_group or 1
-        budget = (self.epsilon, self.delta, int(n_features), int(n_samples) * each, each)
-        return NoisyConcordances.for_budget(*budget).noise_scale
-
-    def _facts(self):
-        return PublicFacts(categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False)
-
-    def _cost_for(self, n_features):
-        return Cost.concentrated(self.epsilon, self.delta)
-
-    def _open(self, X):
-        """A table of all columns of the matrix."""
-        refuse_dask_of_ranks(X)
-        table = open_records(self._facts(), X, type(self).__name__)
-        if table.n_features < 2:
-            raise ValueError(
-                f"Found array with 1 feature(s) (shape=({table.n_samples}, 1)) while a minimum of 2 is required by "
-                f"{type(self).__name__}."
-            )
-        return table
-
-    def _release_for(self, n_features, n_groups, n_classes):
-        return KendallRelease(self.epsilon, self.delta, n_features)
-
-    def _store(self, released, release, mechanism, measure, records):
-        super()._store(released, release, mechanism, measure, records)
-        self._mechanism = mechanism  # public numbers
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.delta == 0:
-            raise ValueError(f"delta must be a number in (0, 1), got {self.delta!r}.")
-
-    def _warn_about_noise(self, release, mechanism, measure, shape):
-        if mechanism.noise_scale > _DROWNS:
-            advice = "It falls as n_samples * epsilon grows and as n_features falls; noise_scale_for computes it."
-            self._warn_that_noise_drowns("each correlation", mechanism, shape, advice)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.sparse = True
-        return tags
-
-    def _warn_that_noise_drowns(self, what, mechanism, shape, advice):
-        warn(
-            f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
-            f"epsilon={float(self.epsilon):g}, the noise on {what} has a standard deviation of "
-            f"{mechanism.noise_scale:.2g}. {advice}",
-        )
-
-
-def refuse_dask_of_ranks(X):
-    """Raise if X is a dask collection."""
-    if is_dask_collection(X):
-        raise TypeError(
-            "X must be in memory, because ranks cannot be computed from pieces of a table, got a dask "
-            "collection: pass X.compute()."
-        )
+def warn_that_noise_drowns(what, noise_scale, epsilon, shape, advice):
+    """Warn that the noise on `what` exceeds the signal."""
+    warn(
+        f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "
+        f"epsilon={float(epsilon):g}, the noise on {what} has a standard deviation of {noise_scale:.2g}. {advice}",
+    )

@@ -1,6 +1,7 @@
 """All correlations of a table in one release, under differential privacy."""
 
 from dataclasses import KW_ONLY
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -8,17 +9,19 @@ import numpy as np
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.exceptions import warn
 from skdpmic._utils.fitted import check_published
-from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.correlation.kendall_release import PrivateMatrixEstimator
+from skdpmic.correlation.kendall_release import KendallRelease
 from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, nearest_correlation, pearson_of_kendall
+from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
 from skdpmic.privacy.parameters import check_confidence
+from skdpmic.release.path import publish, store
+from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
 from skdpmic.table.frames import columns_by_columns
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_features
 
 
@@ -125,6 +128,7 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
     (True, True)
     """
 
+    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
         """Release the correlations of all columns.
 
@@ -160,12 +164,12 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         UserWarning
             If the noise will exceed the signal, or delta is above ``1 / n_samples``.
         """
-        with rollback_on_error(self):
-            self._check_parameters()
-            check_given_together(groups, self.max_rows_per_group)
-            X = in_memory(X)
-            self._publish(*self._read(X, y, groups))
-            self._label(X)
+        plan = self._plan()
+        X = in_memory(X)
+        records = plan.read(X, groups)
+        ready = plan.ready(records.public)
+        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        store(self, published | _labelled(published["noisy_correlation_"], X))
         return self
 
     def correlation_interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
@@ -228,19 +232,27 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "correlation_")
 
-    def _records(self, X, y):
-        return read_features(self._open(X), self._facts())
-
-    def _label(self, X):
-        """Label the matrices with the column names of `X`."""
-        self.correlation_ = nearest_correlation(self.noisy_correlation_)
-        if is_frame(X):
-            frame = as_frame(X)
-            self.correlation_, self.noisy_correlation_ = (
-                columns_by_columns(matrix, frame) for matrix in (self.correlation_, self.noisy_correlation_)
-            )
+    def _plan(self):
+        facts = PublicFacts(categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False)
+        return matrix_plan(self, facts, partial(_release_for, self.epsilon, self.delta), _read_columns)
 
     def _like(self, matrix):
         """A matrix in the form of `correlation_`."""
         like = self.correlation_
         return columns_by_columns(matrix, as_frame(like)) if is_frame(like) else matrix
+
+
+def _release_for(epsilon, delta, shape):
+    return KendallRelease(epsilon, delta, shape.n_features)
+
+
+def _read_columns(table, facts, X):
+    return read_features(table, facts)
+
+
+def _labelled(noisy, X):
+    """The released matrix and the nearest correlation matrix, with the column names of X if it has any."""
+    matrices = {"correlation_": nearest_correlation(noisy), "noisy_correlation_": noisy}
+    if not is_frame(X):
+        return matrices
+    return {name: columns_by_columns(matrix, as_frame(X)) for name, matrix in matrices.items()}

@@ -63,4 +63,4 @@ def store(estimator: Any, published: dict[str, Any]) -> None:
     """Replace what an earlier fit stored by what is published now, in a single step that no interrupt can divide."""
     earlier = vars(estimator).get("_stored", ())
     kept = {name: value for name, value in vars(estimator).items() if name not in earlier}
-    estimator.__dict__ = kept | published | {"_stored": frozenset(published)}
+    estimator.__dict__ = kept | published | {"_stored": tuple(sorted(published))}

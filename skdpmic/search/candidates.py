@@ -99,7 +99,7 @@ def refuse_unreadable_for(candidates, X, y):
         if not is_private(private):
             continue
         plan = as_estimator(private)._plan()
-        described = repr([plan.computed, plan.facts])
+        described = repr([plan.reader, plan.facts])
         if described not in seen:
             seen.add(described)
             refuse_unreadable(X, y)

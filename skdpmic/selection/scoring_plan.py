@@ -1,7 +1,6 @@
 """What an estimator does in a fit, as frozen values: its parameters, checked and resolved once.
 
-A plan decides on cost, noise and warnings from what is public of a table (:class:`PublicTable`), which cannot read a
-record. Only `publish` then brings the records to what is ready.
+See :class:`skdpmic.release.fit_plan.FitPlan` for what holds of every plan.
 """
 
 import math
@@ -9,26 +8,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.exceptions import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import in_short
-from skdpmic.budget.ledger import check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.budget.units import unit_of
 from skdpmic.planning.chances import excess_of_noise, share_found
 from skdpmic.planning.plan import scores_of
-from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
+from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
 from skdpmic.release.path import Ready
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.null_laws.null_model import NullModel
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import warn_about_many_labels
 from skdpmic.table.kept import n_candidates
-from skdpmic.table.people import check_max_rows
 from skdpmic.table.reading import read_records
 from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
@@ -109,28 +101,16 @@ class BestNames:
 # --- The plan ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class ScoringPlan:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoringPlan(FitPlan):
     """How features are scored against a target, and what is published of the scores."""
 
-    reader: str  # the estimator, in errors and ledgers
-    facts: PublicFacts
     statistic: Statistic
     asked: MeasureParameters
     shares: Any  # public shares of the target; None if there are none
     always_spends: bool | None  # whether the target's shares are paid for; None if the number of classes decides it
     publishes: Published
-    epsilon: float
-    delta: float
     max_weight: float | None
-    n_jobs: int | None
-    verbose: int
-    broken_by: tuple[str, ...]  # names of the parameters whose values break the guarantee
-
-    @property
-    def computed(self):
-        """Name of what is computed, for ledgers."""
-        return self.statistic.name
 
     @property
     def n_kept(self):
@@ -173,7 +153,7 @@ class ScoringPlan:
 
     def ready(self, public):
         """The release of a table of which this is public; warns, and refuses what cannot be released."""
-        shape, n_classes, each = public.shape, public.n_classes, self.facts.max_rows_per_group
+        shape, n_classes = public.shape, public.n_classes
         if public.measure is None:
             measure = self.measure(shape.n_groups, shape.n_features, n_classes)
         else:  # that of counts
@@ -181,31 +161,15 @@ class ScoringPlan:
         release = self.release(shape.n_features, shape.n_groups if public.can_be_read_again else None, n_classes)
         self._warn(public)
         mechanism = release.mechanism(measure, shape)
-        entry = LedgerEntry(
-            self.reader,
-            *release.cost[:3],
-            n=shape.n_groups,
-            d=shape.n_features,
-            k=release.k,
-            statistic=self.statistic.name,
-            release=release.publishes,
-            mechanism=mechanism.name,
-            epsilon_of_target=float(release.epsilon_of_target) or None,
-            unit=unit_of(each),
-            rows_per_person=each,
-            broken_by=", ".join(self.broken_by),
-        )
         self._warn_about_noise(release, mechanism, measure, shape)
+        entry = self.entry(release, mechanism, shape, self.statistic.name)
         return Ready(entry, partial(_results, self, release, measure, mechanism, entry))
 
     def _warn(self, public):
-        shape, facts = public.shape, self.facts
-        facts.warn_about_data()
-        if facts.needs_ranges:  # ranks have no parts with too few records
-            warn_about_many_labels(shape, public.names)
-        warn_about_delta(self.delta, shape.n_groups)
-        if facts.max_rows_per_group is not None:
-            warn_about_copies(self.statistic, facts.max_rows_per_group)
+        self.warn_about_table(public)
+        shape, each = public.shape, self.facts.max_rows_per_group
+        if each is not None:
+            warn_about_copies(self.statistic, each)
         k, n_features = self.publishes.k, shape.n_features - self.n_kept
         if k not in (None, "all") and k > n_features:
             warn(f"k={k} is greater than n_features={n_features}. All the features will be returned.")
@@ -238,13 +202,10 @@ def _results(plan, release, measure, mechanism, entry, records, random_bytes):
     sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
     measure = release.learnt(sampled, measure, random_bytes)
     released = release.draw(sampled, measure, mechanism, plan.n_jobs, random_bytes)
-    results = public.seen | released
-    if plan.facts.max_rows_per_group is not None:
-        results["n_groups_"] = public.shape.n_groups
-    results |= {"privacy_spent_": release.cost[:2], "epsilon_per_feature_": release.epsilon_per_feature}
+    results = plan.results(public, released, entry) | {"epsilon_per_feature_": release.epsilon_per_feature}
     if hasattr(measure, "B"):
         results |= {"B_": measure.B, "c_": measure.c}
-    results |= _results_of_target(plan, measure, public) | {"_entry": entry}
+    results |= _results_of_target(plan, measure, public)
     if "scores_" not in released:
         return results
     knows_ties = plan.epsilon == math.inf and plan.statistic.tests_by_ties
@@ -268,36 +229,6 @@ def _results_of_target(plan, measure, public):
 
 
 # --- Parameters ----------------------------------------------------------------------------------------------------
-
-
-def checked_facts(estimator, statistic, keep=(), reads_kept=False):
-    """The public facts of a table for this statistic, from parameters of an estimator."""
-    return PublicFacts(
-        estimator.bounds,
-        estimator.categories,
-        estimator.target_bounds,
-        estimator.classes,
-        estimator.max_rows_per_group,
-        statistic.needs_ranges,
-        keep,
-        reads_kept,
-    )
-
-
-def check_budget_and_run(estimator):
-    """Raise if a parameter that all private estimators of a table have is invalid."""
-    check_epsilon(estimator.epsilon)
-    check_delta(estimator.delta)
-    check_max_rows(estimator.max_rows_per_group)
-    check_ledger(estimator.ledger)
-    check_n_jobs(estimator.n_jobs)
-    check_verbose(estimator.verbose)
-    entropy_source(estimator.random_state)  # now, because an error must come before the charge
-
-
-def broken_by(facts, random_state):
-    """Names of the parameters whose values break the guarantee."""
-    return (*facts.read_from_data, *(["random_state"] if random_state is not None else []))
 
 
 def scoring_plan(estimator, asked, publishes, reads_kept=False):
@@ -325,19 +256,20 @@ def scoring_plan(estimator, asked, publishes, reads_kept=False):
     always_spends = None if shares is None else False
     if tests_by_classes:
         always_spends = is_told_to_learn or (given is None and estimator.epsilon == math.inf)
-    facts = checked_facts(estimator, statistic, publishes.keep, reads_kept)
-    return ScoringPlan(
-        type(estimator).__name__,
-        facts,
-        statistic,
-        asked,
-        shares,
-        always_spends,
-        publishes,
-        estimator.epsilon,
-        estimator.delta,
-        estimator.max_weight,
-        estimator.n_jobs,
-        estimator.verbose,
-        broken_by(facts, estimator.random_state),
+    return ScoringPlan.of(
+        estimator,
+        _facts(estimator, statistic, publishes.keep, reads_kept),
+        statistic=statistic,
+        asked=asked,
+        shares=shares,
+        always_spends=always_spends,
+        publishes=publishes,
+        max_weight=estimator.max_weight,
     )
+
+
+def _facts(estimator, statistic, keep, reads_kept):
+    """The public facts of a table for this statistic, from parameters of an estimator."""
+    target = estimator.target_bounds, estimator.classes
+    each = estimator.max_rows_per_group
+    return PublicFacts(estimator.bounds, estimator.categories, *target, each, statistic.needs_ranges, keep, reads_kept)

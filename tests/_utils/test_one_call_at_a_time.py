@@ -18,6 +18,7 @@ from skdpmic._utils import rollback
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch, chunks
+from skdpmic.release import path
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -73,15 +74,17 @@ CALLS = [  # an estimator, what is going on, and what another thread asks for
 def test_while_one_thread_fits_another_one_is_refused_and_the_first_result_is_kept(make, first, second, monkeypatch):
     estimator, errors = make(), []
     kind = type(estimator)
-    check = kind._check_parameters
+    checks = "_plan" if hasattr(kind, "_plan") and kind._plan else "_check_parameters"
+    check = getattr(kind, checks)
 
     def check_and_be_disturbed(self):
-        check(self)
-        monkeypatch.setattr(kind, "_check_parameters", check)
+        checked = check(self)
+        monkeypatch.setattr(kind, checks, check)
         errors.append(in_another_thread(lambda: second(self)))
         assert pickle.loads(pickle.dumps(self)).get_params().keys() == clone(self).get_params().keys()
+        return checked
 
-    monkeypatch.setattr(kind, "_check_parameters", check_and_be_disturbed)
+    monkeypatch.setattr(kind, checks, check_and_be_disturbed)
     first(estimator)
     assert [type(error) for error in errors] == [RuntimeError]
     assert f"this {kind.__name__} {IN_USE}" in str(errors[0])
@@ -133,15 +136,15 @@ def test_reports_are_drawn_by_one_call_at_a_time_and_as_they_were_described(tmp_
 
 def test_a_publication_in_progress_is_not_disturbed(monkeypatch):
     scorer, errors = DPMICScorer(**PUBLIC).partial_fit(X, Y), []
-    publish = DPMICScorer._publish
+    run = path.run
 
-    def publish_and_be_disturbed(self, records, measure):
-        monkeypatch.setattr(DPMICScorer, "_publish", publish)
-        calls = (self.publish, lambda: self.partial_fit(X, Y), lambda: self.fit(X, Y))
+    def run_and_be_disturbed(*arguments, **options):
+        monkeypatch.setattr(path, "run", run)
+        calls = (scorer.publish, lambda: scorer.partial_fit(X, Y), lambda: scorer.fit(X, Y))
         errors.extend(in_another_thread(call) for call in calls)
-        publish(self, records, measure)
+        return run(*arguments, **options)
 
-    monkeypatch.setattr(DPMICScorer, "_publish", publish_and_be_disturbed)
+    monkeypatch.setattr(path, "run", run_and_be_disturbed)
     assert scorer.publish().scores_.shape == (2,)
     assert [type(error) for error in errors] == [RuntimeError] * 3
 
@@ -227,14 +230,14 @@ def test_nobody_uses_a_sketch_while_a_chunk_is_counted(use, monkeypatch):
 
 
 def test_a_sketch_that_is_published_is_read_by_others_but_not_counted_into(monkeypatch):
-    sketch, publish, results = empty().update(X, Y), DPMICScorer._publish, []
+    sketch, run, results = empty().update(X, Y), path.run, []
 
-    def publish_and_be_disturbed(self, records, measure):
-        monkeypatch.setattr(DPMICScorer, "_publish", publish)
+    def run_and_be_disturbed(*arguments, **options):
+        monkeypatch.setattr(path, "run", run)
         results.extend(in_another_thread(lambda use=use: use(sketch)) for use in USES.values())
-        publish(self, records, measure)
+        return run(*arguments, **options)
 
-    monkeypatch.setattr(DPMICScorer, "_publish", publish_and_be_disturbed)
+    monkeypatch.setattr(path, "run", run_and_be_disturbed)
     assert DPMICScorer().fit_sketch(sketch).scores_.shape == (2,)
     assert isinstance(results[0], RuntimeError)
     assert [type(result) for result in results[1:]] == [RangeGridSketch, RangeGridSketch, bytes, DPMICScorer]

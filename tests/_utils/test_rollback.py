@@ -11,16 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from skdpmic.selection.incremental import IncrementalFitMixin
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.counting import RangeGridSketch, chunks
 from skdpmic.release import kinds as releases
-from skdpmic.selection.base import PrivateEstimator
+from skdpmic.release.fit_plan import FitPlan
+from skdpmic.release.path import publish, store
 from skdpmic.selection.released_scores import PrivateScores
 from skdpmic.selection.scoring import PrivateScoring
+from skdpmic.selection.scoring_plan import ScoringPlan
 from tests.select_names import SelectNames
 
 N, D = 40, 3
@@ -139,7 +141,7 @@ def prepared(estimator):
     return Prepared(estimator, dict(vars(estimator)))
 
 
-CLASSES = (PrivateEstimator, PrivateScoring, PrivateScores, IncrementalFitMixin, DPMICScorer, PrivateSelectKBest)
+CLASSES = (PrivateEstimator, PrivateScoring, PrivateScores, DPMICScorer, PrivateSelectKBest, ScoringPlan, FitPlan)
 CLASSES += (releases.NoisyScores, releases.BestFeatures)
 ESTIMATORS = {
     "laplace": partial(DPMICScorer, **PUBLIC),
@@ -168,7 +170,7 @@ def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(nam
     for interrupted in interrupted_everywhere(
         lambda: prepared(prepare(ESTIMATORS[name]())),
         lambda interrupted: act(interrupted.estimator),
-        functions_of(*CLASSES),
+        [*functions_of(*CLASSES), publish, store],
     ):
         was_as_before.append(interrupted.is_as_before())
         assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()

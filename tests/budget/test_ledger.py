@@ -29,9 +29,9 @@ from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.privacy.composition import epsilon_of, rho_for
 from skdpmic.release import path as path_of_a_release
-from skdpmic.selection import base
+from skdpmic.release.path import run
 from skdpmic.statistics.mic import noisy_tables as geometric
-from skdpmic.table.records import Records
+from skdpmic.table.records import TableRecords
 from tests.budget.test_ledger_file import files_up_to
 from tests.select_names import SelectNames
 
@@ -225,13 +225,13 @@ def test_a_full_ledger_refuses_before_any_noise_is_drawn(path, name, monkeypatch
 
 def charges_late(entry, draw, keep, *, ledger, **options):
     """What must not be: the charge after the release."""
-    kept = path_of_a_release.run(entry, draw, keep, ledger=None, **options)
+    kept = run(entry, draw, keep, ledger=None, **options)
     ledger.charge_entry(entry)
     return kept
 
 
 def test_an_estimator_that_charges_late_is_caught(path, monkeypatch):
-    monkeypatch.setattr(base, "run", charges_late)
+    monkeypatch.setattr(path_of_a_release, "run", charges_late)
 
     def fit(ledger):
         DPMICScorer(epsilon=0.5, ledger=ledger, **PUBLIC).fit(*table())
@@ -262,7 +262,7 @@ def test_a_charge_that_cannot_be_written_draws_no_noise(path, name, monkeypatch)
 def test_a_refused_fit_computes_no_score_and_leaves_the_estimator_as_it_was(path, monkeypatch):
     scorer = DPMICScorer(epsilon=0.7, ledger=BudgetLedger(path, 1.0), **PUBLIC).fit(*table())
     before = vars(scorer).copy()
-    monkeypatch.setattr(Records, "map_features", None)
+    monkeypatch.setattr(TableRecords, "map_features", None)
     with pytest.raises(BudgetError):
         scorer.fit(*table(d=4))
     assert vars(scorer) == before

@@ -15,7 +15,7 @@ from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.domains import Nominal
-from skdpmic.table.records import Records
+from skdpmic.table.records import TableRecords
 from skdpmic.table.shape import Shape
 from tests.privacy.laws import gaussian_p_value
 
@@ -28,7 +28,7 @@ def records(n=500, seed=0):
     rng = np.random.default_rng(seed)
     common = rng.random(n)
     columns = [np.where(rng.random(n) < 0.8, common, rng.random(n)) ** 3 * size for size in SIZES]
-    return Records(np.array(columns, dtype=np.uint32), SCALES, None)
+    return TableRecords(np.array(columns, dtype=np.uint32), SCALES, None)
 
 
 def released(epsilon, max_order=3, of=None, seed=0):
@@ -79,7 +79,7 @@ def test_parts_follow_from_what_was_released_alone(epsilon, seed):
 
 
 def test_parts_of_numbers_too_follow_from_what_was_released_alone():
-    numbers = Records(np.random.default_rng(0).normal(0.5, 0.1, (2, 3000)), [(0.0, 1.0)] * 2, None)
+    numbers = TableRecords(np.random.default_rng(0).normal(0.5, 0.1, (2, 3000)), [(0.0, 1.0)] * 2, None)
     kept = released(1.0, of=numbers)
     for counts, parts in zip(kept["noisy_counts_"], kept["parts_"], strict=True):
         assert counts.shape == (N_CELLS + 1,)

@@ -11,10 +11,13 @@ import pytest
 
 from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.causal import PrivatePC, table_plan, table_release
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.causal.label_counts import counts_of_sets
-from skdpmic.selection.matrix_base import PublishesMatrix as PrivateEstimator
+from skdpmic.correlation.matrix_plan import MatrixPlan
+from skdpmic.release.fit_plan import FitPlan
+from skdpmic.release.path import publish, store
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, LABELS = 60, ["a", "b", "c"]
@@ -132,9 +135,17 @@ def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(bef
         return prepared(private if before == "new" else private.fit(table[:30]))
 
     fitted, was_as_before = PrivatePC(categories=CATEGORIES).fit(table), []
-    classes = (PrivateEstimator, GraphResultMixin, PrivatePC, table_release.TablesRelease, table_plan.TablePlan)
+    classes = (
+        PrivateEstimator,
+        GraphResultMixin,
+        PrivatePC,
+        MatrixPlan,
+        FitPlan,
+        table_release.TablesRelease,
+        table_plan.TablePlan,
+    )
     for interrupted in interrupted_everywhere(
-        prepare, lambda interrupted: interrupted.estimator.fit(table), functions_of(*classes)
+        prepare, lambda interrupted: interrupted.estimator.fit(table), [*functions_of(*classes), publish, store]
     ):
         was_as_before.append(interrupted.is_as_before())
         assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()

@@ -16,13 +16,15 @@ import pytest
 
 from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
+from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation import kendall_release as concordance
 from skdpmic.correlation import kendall_release as noisy_matrix
-from skdpmic.selection.column_selection import ColumnSelectionMixin
-from skdpmic.selection.matrix_base import PublishesMatrix as PrivateEstimator
+from skdpmic.correlation.matrix_plan import MatrixPlan, PrivateMatrixEstimator
+from skdpmic.release.fit_plan import FitPlan
+from skdpmic.release.path import publish, store
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, D = 60, 5
@@ -95,7 +97,7 @@ def test_nothing_is_as_long_as_the_data_and_no_sum_is_there_without_noise(make, 
 
 # --- Interrupts -----------------------------------------------------------------------------------------------------
 
-CLASSES = (PrivateEstimator, noisy_matrix.PrivateMatrixEstimator, noisy_matrix.KendallRelease, ColumnSelectionMixin)
+CLASSES = (PrivateEstimator, PrivateMatrixEstimator, MatrixPlan, FitPlan, noisy_matrix.KendallRelease)
 CLASSES += (PrivateCorrelation, concordance.NoisyConcordances, GraphResultMixin, PrivatePC)
 
 
@@ -111,7 +113,7 @@ def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(mak
     fitted = make().fit(X, y)
     was_as_before = []
     for interrupted in interrupted_everywhere(
-        prepare, lambda interrupted: interrupted.estimator.fit(X, y), functions_of(*CLASSES)
+        prepare, lambda interrupted: interrupted.estimator.fit(X, y), [*functions_of(*CLASSES), publish, store]
     ):
         was_as_before.append(interrupted.is_as_before())
         assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()

@@ -123,8 +123,7 @@ def test_a_chunk_that_is_compressed_has_the_same_counts():
 def test_a_table_of_the_geometric_mechanism_is_a_histogram():
     X, y = table()
     sketch = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=16, n_parts=4, n_features=D).update(X, y)
-    records = SketchedRecords(sketch)
-    for j, counts in enumerate(records.map_features(records.counter(sketch.measure).count, None)):
+    for j, counts in enumerate(SketchedRecords(sketch).tables(sketch.measure, None)):
         expected = np.histogram2d(X[:, j], y, bins=4, range=((0, 1), (0, 1)))[0]
         np.testing.assert_array_equal(counts, expected)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skdpmic import DPMICScorer
-from skdpmic.table.records import Records
+from skdpmic.table.records import TableRecords
 from skdpmic.table.shape import Shape
 from tests.privacy.auditing import privacy_loss_at_least
 from tests.select_names import SelectNames
@@ -117,14 +117,14 @@ def test_no_release_loses_more_than_epsilon_on_a_person(name):
 
 @pytest.mark.parametrize("name", each_of(AUDITS))
 def test_noise_for_one_row_is_found_out(name, monkeypatch):
-    monkeypatch.setattr(Records, "shape", property(lambda self: Shape(self.n_samples, self.domains)))
+    monkeypatch.setattr(TableRecords, "shape", property(lambda self: Shape(self.n_samples, self.domains)))
     assert loss_of(name) > EPSILON
 
 
 @pytest.mark.parametrize("name", each_of(["mic_r", "counts of few and many rows"]))
 def test_rows_as_they_are_would_be_found_out(name, monkeypatch):
     # Without a limit on the rows of a person, someone with many of them shows.
-    monkeypatch.setattr(Records, "with_sampled_rows", lambda self, source: self)
+    monkeypatch.setattr(TableRecords, "sampled", lambda self, source, progress: self)
     if name == "mic_r":
         _, neighbours, event, n_runs = AUDITS["scores of few and many rows"]
         here, there = neighbours()

@@ -26,8 +26,9 @@ from skdpmic import (
 )
 from skdpmic.counting import RangeGridSketch, count_stream, merge_all
 from skdpmic.privacy.composition import rho_for
-from skdpmic.selection import base
+from skdpmic.release import path
 from skdpmic.statistics.mtv.counts import CountsScorer
+from skdpmic.table.records import TableRecords
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.combinations]
@@ -94,7 +95,7 @@ def covered(fitted, d):
 @pytest.fixture
 def spies(monkeypatch):
     """The scorers that scored anything, and whether anything was charged, since the lists were emptied."""
-    scorers, charges, score, run = [], [], CountsScorer.of_rows, base.run
+    scorers, charges, score, run = [], [], CountsScorer.of_rows, path.run
 
     def of_rows(scorer, tables):
         scorers.append(scorer)
@@ -105,7 +106,7 @@ def spies(monkeypatch):
         return run(*arguments, **options)
 
     monkeypatch.setattr(CountsScorer, "of_rows", of_rows)
-    monkeypatch.setattr(base, "run", charged)
+    monkeypatch.setattr(path, "run", charged)
     return scorers, charges
 
 
@@ -332,7 +333,7 @@ def test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted(n_clas
     for one in (fitted, published, from_data):
         assert one.scores_.tolist() == fitted.scores_.tolist()
         assert hasattr(one, "target_shares_") == (n_classes == 4)
-    costs = [DPMICScorer(classes=classes, **given)._cost_for(9).in_zcdp for classes in (range(4), range(5), "data")]
+    costs = [DPMICScorer(classes=classes, **given)._plan().cost(9).in_zcdp for classes in (range(4), range(5), "data")]
     assert costs[2] == max(costs[:2])  # which of them it will be is not known before the data is
 
 
@@ -352,13 +353,13 @@ OTHERS = [("mic_r", None), ("mic_r", 2), ("mic_r", 3), ("kendall", None), ("kend
 @pytest.mark.slow
 @pytest.mark.parametrize("name, n_classes", OTHERS)
 def test_it_does_for_statistics_whose_sensitivity_depends_on_the_number_of_records_only(name, n_classes, monkeypatch):
-    n, measures, publish = 5, [], base.PrivateEstimator._publish
+    n, measures, scores_of = 5, [], TableRecords.scores
 
-    def spied(estimator, records, measure):
+    def spied(records, measure, *arguments):
         measures.append(measure)
-        publish(estimator, records, measure)
+        return scores_of(records, measure, *arguments)
 
-    monkeypatch.setattr(base.PrivateEstimator, "_publish", spied)
+    monkeypatch.setattr(TableRecords, "scores", spied)
     of_target = {"target_bounds": (0, 2)} if n_classes is None else {"classes": range(n_classes)}
     y = np.arange(n) % (n_classes or n)
     public = {"bounds": (0, 2), "epsilon": EPSILON, **of_target}

@@ -15,10 +15,10 @@ from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest, mic_r
 from skdpmic._utils import no_cache as uncached
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy import mechanisms, top_k
-from skdpmic.release import kinds
 from skdpmic.statistics.mic import noisy_tables as geometric
 from skdpmic.statistics.mtv import learnt_margin
 from skdpmic.statistics.registry import STATISTICS
+from skdpmic.table.records import TableRecords
 from tests.folding import each
 from tests.select_names import SelectNames
 
@@ -144,7 +144,7 @@ def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic,
 @pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
 def test_what_is_learnt_of_the_target_leaves_nothing_but_what_was_released(kind, target, monkeypatch):
-    monkeypatch.setattr(kinds, "_scores", lambda *_: RELEASED)
+    monkeypatch.setattr(TableRecords, "scores", lambda *_: RELEASED)
     monkeypatch.setattr(learnt_margin, "_with_noise", lambda counts, scale, source: [20, 30, 10][: len(counts)])
     monkeypatch.setattr(learnt_margin, "weighted_choice", lambda weights, losses, rate, source: 300)
     settings = {"statistic": "mtv_r", "epsilon": 10, "random_state": 0} | target | PUBLIC

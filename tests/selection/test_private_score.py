@@ -14,7 +14,7 @@ from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks import kernels, sensitivity
 from skdpmic.statistics.ranks.within_strata import conditional_kendall, conditional_spearman
-from skdpmic.table.records import Records
+from skdpmic.table.records import TableRecords
 from tests.folding import each
 from tests.privacy.auditing import off_the_grid
 from tests.privacy.laws import laplace_p_value
@@ -221,8 +221,8 @@ def test_the_ledger_is_charged_before_the_score_is_computed(name, ledger, monkey
     assert (entry.what, entry.statistic, entry.mechanism) == ("private_score", *which)
     assert (entry.epsilon, entry.delta) == (0.75, 0.0)
     assert (entry.n, entry.d) == (N, 1)
-    monkeypatch.setattr(Records, "scorer", fail)
-    monkeypatch.setattr(Records, "counter", fail)
+    monkeypatch.setattr(TableRecords, "scores", fail)
+    monkeypatch.setattr(TableRecords, "tables", fail)
     with pytest.raises(BudgetError):
         score(name, epsilon=0.5, ledger=ledger)
     with pytest.raises(MemoryError):

@@ -176,7 +176,7 @@ def codes(records):
 
 
 READERS = {
-    "fit": lambda X, **public: codes(DPMICScorer(classes=[0, 1], **public)._records(X, [0, 1] * 4 + [0])),
+    "fit": lambda X, **public: codes(DPMICScorer(classes=[0, 1], **public)._plan().read_table(X, [0, 1] * 4 + [0])),
     "reports": lambda X, **public: RandomizedResponse(**public).fit(X)._true_parts(X),
 }
 
@@ -194,14 +194,14 @@ def test_no_record_of_a_table_moves_another(reader, container):
 @pytest.mark.combinations
 def test_no_record_of_a_matrix_moves_another(pool, container):
     pools = [pool + MISSING] * len(NAMES)
-    check_others(lambda X: codes(PrivateCorrelation()._records(X, None)), pools, CONTAINERS[container])
-    check_others(lambda X: codes(PrivatePC()._records(X, None)), pools, CONTAINERS[container])
+    check_others(lambda X: codes(PrivateCorrelation()._plan().read_table(X)), pools, CONTAINERS[container])
+    check_others(lambda X: codes(PrivatePC()._plan().read_table(X)), pools, CONTAINERS[container])
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_no_record_of_a_table_of_labels_moves_another(container):
     categories = {name if container in ("pandas", "polars") else j: ["a", "b"] for j, name in enumerate(NAMES)}
-    read = lambda X: codes(PrivatePC(categories=categories)._records(X, None))  # noqa: E731
+    read = lambda X: codes(PrivatePC(categories=categories)._plan().read_table(X))  # noqa: E731
     check_others(read, [TEXTS + MISSING] * len(NAMES), CONTAINERS[container])
 
 
@@ -228,7 +228,7 @@ def test_no_record_of_a_column_whose_bounds_are_learnt_moves_another(container):
 def test_no_record_of_a_target_moves_another(target, container):
     pool, public = TARGETS[target]
     X = np.zeros((N + 1, 1))
-    readers = [lambda y: [DPMICScorer(bounds=(0, 1), **public)._records(X, y).target.values]]
+    readers = [lambda y: [DPMICScorer(bounds=(0, 1), **public)._plan().read_table(X, y).target.values]]
     readers.append(lambda y: [TwoPartyScorer(**public)._read_target(y, N + 1).values])
     for read in readers:
         check_others(read, [pool], lambda rows: COLUMNS[container]([row[0] for row in rows]))
@@ -360,20 +360,20 @@ def test_one_numeral_changes_no_score():
 def test_rows_may_be_arrays_of_dates():
     rows = [np.array([NEAR, NEAR], dtype="M8[ns]"), *[np.array([NEAR, NEAR], dtype="M8[D]")] * N]
     scorer = DPMICScorer(bounds=DAYS, target_bounds=(0, 1))
-    for column in codes(scorer._records(rows, np.zeros(N + 1))):
+    for column in codes(scorer._plan().read_table(rows, np.zeros(N + 1))):
         assert set(column.tolist()) == {NEAR.astype("M8[s]").astype(float)}
 
 
 @each("y", [[1, "2"], [1, b"2"], [1, 2j], ["1", "2"], [1, NEAR]])
 def test_a_label_of_the_target_is_of_the_type_of_the_classes(y):
     with pytest.raises(ValueError, match="y must hold labels of the same type as classes, and no missing values"):
-        DPMICScorer(bounds=(0, 1), classes=[1, 2])._records(np.zeros((4, 1)), y * 2)
+        DPMICScorer(bounds=(0, 1), classes=[1, 2])._plan().read_table(np.zeros((4, 1)), y * 2)
 
 
 def test_a_label_of_the_target_is_compared_exactly():
     scorer = DPMICScorer(bounds=(0, 1), classes=[2**53, 2**53 + 2])
     with pytest.raises(ValueError, match="y must hold only labels that are in classes"):
-        scorer._records(np.zeros((4, 1)), [2**53, 2**53, 2**53 + 2, 2**53 + 1])
+        scorer._plan().read_table(np.zeros((4, 1)), [2**53, 2**53, 2**53 + 2, 2**53 + 1])
 
 
 # --- Counted in pieces ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import open_table
-from skdpmic.table.reading import open_records, read_records
+from skdpmic.table.reading import read_records
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # seeds
 
@@ -22,7 +22,7 @@ TYPES = [np.int8, np.uint8, np.int32, np.uint64, np.float32]
 def test_the_columns_are_those_of_the_table_itself(dtype):
     X, y = GENOTYPES.astype(dtype), np.arange(300) % 2
     facts = PublicFacts(bounds=(0, 2), classes=[0, 1])
-    records = read_records(open_records(facts, X, DPMICScorer()), y, facts, "DPMICScorer")
+    records = read_records(facts, X, y, "DPMICScorer")
     assert np.shares_memory(records.columns._values, X)
     (column,) = records.columns[3:4]
     assert column.dtype == np.float64

@@ -104,7 +104,7 @@ def target_of(bounds, y):
 
 
 def records_of(bounds, x):
-    return DPMICScorer(bounds=bounds, classes=[0, 1])._records(x.reshape(-1, 1), [0, 1] * (len(x) // 2))
+    return DPMICScorer(bounds=bounds, classes=[0, 1])._plan().read_table(x.reshape(-1, 1), [0, 1] * (len(x) // 2))
 
 
 @each("odd", [*HUGE, *BEYOND, *MISSING, -1e300, 1e300])
