@@ -4,7 +4,7 @@ from functools import partial
 
 from skdpmic.counting.parts import new_part
 from skdpmic.table.columns import map_features
-from skdpmic.table.frames import check_columns
+from skdpmic.table.frames import check_columns_seen
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import check_weights_given, make_target, read_weights
 
@@ -16,7 +16,7 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
     check_weights_given(sample_weight, sketch.max_weight)
     description, name = sketch.description, reader or type(owner).__name__
     table = open_chunk(X, description.domains, name)
-    check_columns(owner, table)
+    check_columns_seen(owner, table)
     columns, _ = read_columns(table, description.domains)
     target = make_target(y, table.n_samples, description.target, description.classes, name)
     if sample_weight is not None:

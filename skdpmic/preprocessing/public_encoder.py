@@ -16,7 +16,7 @@ from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.domains import Labels, domain_of
 from skdpmic.table.features import feature_domains
-from skdpmic.table.frames import check_columns, columns_seen, open_table
+from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
 from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import read_columns
@@ -254,7 +254,7 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
         if without_rows:
             vars(self).update(columns_seen(table))
         else:
-            check_columns(self, table)
+            check_columns_seen(self, table)
         return table
 
     def _encoded(self, columns):

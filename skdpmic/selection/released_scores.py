@@ -7,10 +7,13 @@ from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.selection.scoring import PrivateScoring
 from skdpmic.selection.scoring_plan import AllScores, MeasureParameters, scoring_plan
+from skdpmic.statistics.null_laws.null_model import NullModel
 
 
 class PrivateScores(PrivateScoring):
     """An estimator that publishes the scores of all features."""
+
+    _null_model: NullModel
 
     def scores_interval(self, confidence: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Confidence intervals for the noise-free scores, from the known noise distribution.

@@ -94,7 +94,7 @@ def columns_seen(table):
     return vars(seen)
 
 
-def check_columns(estimator, table):
+def check_columns_seen(estimator, table):
     """Raise unless a table has the columns of a fitted estimator."""
     without_data(validate_data, estimator, table.native, reset=False, skip_check_array=True)
 

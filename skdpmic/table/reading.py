@@ -10,7 +10,7 @@ from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
 from skdpmic.table.domains import Ignored, Labels, Order, Range, with_range_of_data
 from skdpmic.table.features import domains_without_ranges
-from skdpmic.table.frames import check_columns, columns_seen, open_table
+from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.kept import kept_columns
 from skdpmic.table.normal_form.form import BOOLEANS, OBJECTS, TEXT
 from skdpmic.table.public import asks_for_data
@@ -107,7 +107,7 @@ def refuse_dask(X):
 def read_numbers(X, estimator):
     """A table with the features of a fitted estimator, as floats: an ndarray or a sparse matrix."""
     table = open_table(X, type(estimator).__name__)
-    check_columns(estimator, table)
+    check_columns_seen(estimator, table)
     if table.values is not None:
         return table.values.astype(np.float64) if table.values.dtype.kind in "biu" else table.values
     if table.is_sparse:

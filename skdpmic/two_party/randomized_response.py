@@ -25,7 +25,7 @@ from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import run
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import check_columns, columns_seen, open_table
+from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
 from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk, read_columns
@@ -297,7 +297,7 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
         """The part of each value, by column. Raw data; not private."""
         domains = [column.domain for column in self._description.columns]
         table = open_chunk(X, domains, type(self).__name__, least=1)
-        check_columns(self, table)
+        check_columns_seen(self, table)
         columns, domains = read_columns(table, domains)
         described = self._description.columns
         parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]

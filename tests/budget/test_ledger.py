@@ -223,9 +223,9 @@ def test_a_full_ledger_refuses_before_any_noise_is_drawn(path, name, monkeypatch
     assert_full_ledger_refuses_before_noise(FITS[name], path, monkeypatch)
 
 
-def charges_late(entry, draw, keep, *, ledger, **options):
+def charges_late(entry, draw, *, ledger, **options):
     """What must not be: the charge after the release."""
-    kept = run(entry, draw, keep, ledger=None, **options)
+    kept = run(entry, draw, ledger=None, **options)
     ledger.charge_entry(entry)
     return kept
 

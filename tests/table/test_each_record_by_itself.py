@@ -24,6 +24,7 @@ from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch
 from skdpmic.release.bounds import learnt_bounds
+from skdpmic.selection.sources import read
 from skdpmic.table.people import read_people
 from skdpmic.table.targets import read_strata
 from skdpmic.table.values import check_pair
@@ -403,8 +404,7 @@ def check_counts(count, pool, public, seed=0):
 
 def counted_lazily(X, y, public):
     frame = polars.DataFrame({"x": [row[0] for row in X]}).lazy()
-    records, _ = DPMICScorer(**GRID, **public)._count_batches(frame, y, None)
-    return records._sketch
+    return read(DPMICScorer(**GRID, **public)._plan(), frame, y)._sketch
 
 
 def counted_in_chunks(X, y, public):
@@ -419,8 +419,7 @@ def counted_by_dask(X, y, public):
 
     X, y = np.array(X), object_column(y)
     X, y = dask.array.from_array(X, chunks=(4, 1)), dask.array.from_array(y, chunks=4)
-    records, _ = DPMICScorer(**GRID, **public)._count_where_it_lies(X, y, None)
-    return records._sketch
+    return read(DPMICScorer(**GRID, **public)._plan(), X, y)._sketch
 
 
 WITH_DASK = [counted_by_dask] if importlib.util.find_spec("dask") else []
