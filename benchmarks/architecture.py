@@ -14,13 +14,13 @@ from benchmarks.style import WIDTH, legible
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "architecture.png"
 COLUMN = [
-    ("selection/", "fit(X, y) checks the parameters"),
-    ("table/", "public bounds and labels turn\neach value into a number"),
-    ("statistics/", "public numbers fix the grids\nand the sensitivity"),
-    ("release/kinds.py", "says what is published, with which\nnoise; all checks are done"),
-    ("release/path.py", "run() charges the budget"),
-    ("statistics/, privacy/", "kernels score the columns;\nexact noise is drawn"),
-    ("selection/", "keeps what was released"),
+    ("selection/scoring_plan.py", "_plan() checks the parameters\nand resolves them once"),
+    ("selection/sources.py, table/", "read() turns each value into a\nnumber, by public bounds and labels"),
+    ("release/kinds.py, statistics/", "ready() decides on cost, noise and\nwarnings, from public facts only"),
+    ("release/path.py", "publish() charges the ledger"),
+    ("statistics/", "kernels score the columns"),
+    ("privacy/", "exact noise is drawn"),
+    ("release/path.py", "store() is the first write"),
 ]
 STATISTIC = [
     ("statistics/mtv/", "kernels, defaults,\nsensitivity, null law"),

@@ -1,11 +1,15 @@
 """The package has one direction: no module imports from one above it, and none is too long to be read at once."""
 
 import ast
+import inspect
+import re
+import textwrap
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import skdpmic
+from skdpmic.selection.scoring import PrivateScoring
 from tests.folding import each
 
 ROOT = Path(skdpmic.__file__).parent
@@ -110,6 +114,22 @@ def test_no_class_or_function_has_the_name_of_another_with_another_meaning():
     kernels = [path for path in MODULES.values() if path.stem != "numpy_twins"]  # they are named after their kernels
     found = [name for path in kernels for name in set(defined(path))]
     assert {name for name in found if found.count(name) > 1} - ALIKE == STILL  # which only shrinks
+
+
+PAGE = (ROOT.parent / "docs" / "understand" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_the_architecture_begins_with_the_lines_of_a_fit():
+    fit = ast.parse(textwrap.dedent(inspect.getsource(PrivateScoring.fit))).body[0]
+    lines = [ast.unparse(line) for line in fit.body[1:]]  # after the docstring
+    assert re.search("```python\n(.*?)\n```", PAGE, re.S)[1].splitlines() == lines
+
+
+def test_the_page_of_the_architecture_lists_every_folder_and_files_that_exist():
+    named = re.findall("`([a-z_]+)/`", PAGE[PAGE.index("| room |") :])
+    assert sorted(named) == sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
+    files = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", PAGE))
+    assert {file for file in files if not (ROOT / file).exists() and not (ROOT.parent / file).exists()} == set()
 
 
 def test_no_module_lies_loose_at_the_top():
