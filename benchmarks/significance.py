@@ -90,7 +90,7 @@ def kinds_of(statistic):
     """The kinds of columns that a statistic is tried with."""
     if statistic in ("mic_r", "mtv_r"):
         return TIES | OF_GRIDS
-    return TIES | OF_CLASSES if statistic in ("kendall", "spearman") else TIES
+    return TIES | OF_CLASSES if statistic == "kendall" else TIES
 
 
 def null_scores(statistic, measure, kind, n, n_tables, rng):

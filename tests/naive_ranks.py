@@ -24,14 +24,6 @@ def naive_mid_ranks(values):
     return [Fraction(sum(places[v]), len(places[v])) for v in values]
 
 
-def naive_rho(x, y):
-    """Spearman's rho-a."""
-    n = len(x)
-    mean = Fraction(n + 1, 2)
-    products = [(r - mean) * (s - mean) for r, s in zip(naive_mid_ranks(x), naive_mid_ranks(y), strict=True)]
-    return 12 * sum(products) / (n * (n**2 - 1))
-
-
 def naive_strict_ranks(values, keys):
     """From 0: equal values by their keys, then by their place."""
     records = sorted(range(len(values)), key=lambda i: (values[i], keys[i], i))
@@ -66,12 +58,6 @@ def _squared_norm(x_ranks, y_ranks):
 def naive_conditional_tau(x, y, strata):
     """The sum of (n_z - 1) tau_z over strata, over n; that of a single record is 0."""
     parts = [(len(a) - 1) * naive_tau(a, b) for a, b in _of_each_stratum(x, y, strata) if len(a) > 1]
-    return sum(parts, start=Fraction(0)) / len(x)
-
-
-def naive_conditional_rho(x, y, strata):
-    """The sum of n_z rho_z over strata, over n; that of a single record is 0."""
-    parts = [len(a) * naive_rho(a, b) for a, b in _of_each_stratum(x, y, strata) if len(a) > 1]
     return sum(parts, start=Fraction(0)) / len(x)
 
 

@@ -122,7 +122,7 @@ PAGE = (ROOT.parent / "docs" / "understand" / "architecture.md").read_text(encod
 def test_the_page_of_the_architecture_begins_with_the_lines_of_a_fit():
     fit = ast.parse(textwrap.dedent(inspect.getsource(PrivateScoring.fit))).body[0]
     lines = [ast.unparse(line) for line in fit.body[1:]]  # after the docstring
-    assert re.search("```python\n(.*?)\n```", PAGE, re.S)[1].splitlines() == lines
+    assert re.search("```py\n(.*?)\n```", PAGE, re.S)[1].splitlines() == lines
 
 
 def test_the_page_of_the_architecture_lists_every_folder_and_files_that_exist():

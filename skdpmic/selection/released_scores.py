@@ -69,8 +69,8 @@ class PrivateScores(PrivateScoring):
             "distance_correlation" it is exact up to simulation error; above 10,000 and 2,000 records, respectively,
             only that many are simulated, and their scores are scaled to the standard deviation for all records. With
             the other statistics it is an upper bound, because their distribution depends on that of the values, or on
-            ties: the bound is close if noise is stronger than chance, and too large otherwise. With "kendall" and
-            "spearman", it uses the shares of two classes as given by `target_shares`; for columns in which nearly all
+            ties: the bound is close if noise is stronger than chance, and too large otherwise. With "kendall",
+            it uses the shares of two classes as given by `target_shares`; for columns in which nearly all
             values are equal it is too large by orders of magnitude (``docs/choose/significance.md``).
 
         Raises

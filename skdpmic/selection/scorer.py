@@ -40,10 +40,10 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     statistic : str, default="mic_r"
         Measure of dependence on the target; scores are in [0, 1]. "mic_r" is the Maximal Information Coefficient,
         :func:`mic_r`. "mtv_r", :func:`mtv_r`, is a total variation; it also finds dependence of any shape, at about a
-        sixth of the epsilon. "kendall" and "spearman" find monotonic trends, "chatterjee" finds functions,
-        "distance_correlation" finds both, less sharply. These four use ranks: they need neither `bounds` nor
-        `target_bounds`, ignore `B` and `c`, and do not support chunks, sketches or dask collections. Kendall and
-        Spearman support two classes, the other two any number, in ascending order of their labels.
+        sixth of the epsilon. "kendall" finds monotonic trends, "chatterjee" finds functions,
+        "distance_correlation" finds both, less sharply. These three use ranks: they need neither `bounds` nor
+        `target_bounds`, ignore `B` and `c`, and do not support chunks, sketches or dask collections. Kendall
+        supports two classes, the other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
     delta : float, default=0.0
@@ -72,7 +72,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
         `target_bounds`; all above 0, with a sum of 1. If
         None, 15% of the budget is spent on learning it (`target_shares_`), unless there are more than four classes.
-        Wrong shares cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and "spearman" and two
+        Wrong shares cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and two
         classes: the shares of the classes in the records, or in the population they were sampled from. Scores do not
         depend on them, but p-values do: they are smaller for rarer classes, and valid only if the shares are right.
         "learn" spends 15% of the budget on these shares; None spends nothing, and learns them only if epsilon is
@@ -141,7 +141,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
         on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See
-        `target_shares_interval` for their error. Not set with more than four classes. With "kendall" and "spearman",
+        `target_shares_interval` for their error. Not set with more than four classes. With "kendall",
         see `target_shares`.
     target_cut_ : float, datetime64 or timedelta64
         Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *

@@ -36,9 +36,9 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     statistic : str, default="mtv_r"
         Measure of dependence on the target; scores are in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation and
         finds dependence of any shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`; it needs about six
-        times the epsilon. "kendall" and "spearman" find monotonic trends, "chatterjee" finds functions,
-        "distance_correlation" finds both, less sharply. These four use ranks: they need neither `bounds` nor
-        `target_bounds`, and do not support chunks, sketches or dask collections. Kendall and Spearman support two
+        times the epsilon. "kendall" finds monotonic trends, "chatterjee" finds functions,
+        "distance_correlation" finds both, less sharply. These three use ranks: they need neither `bounds` nor
+        `target_bounds`, and do not support chunks, sketches or dask collections. Kendall supports two
         classes, the other two any number, in ascending order of their labels.
     epsilon : float, default=1.0
         Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.

@@ -6,7 +6,7 @@ provides the functions that score features, from records or from counts. All of 
 
 To add a statistic, implement it and its measure, with the methods of `Statistic` and `Measure` in ``measure.py``, in a
 new folder, and add it here. Everything else uses this registry. A statistic that only scores single pairs, like `MicE`
-and the `within_strata` of others, only needs `steps` and `scorer`.
+and `KendallWithinStrata`, only needs `steps` and `scorer`.
 """
 
 from collections import ChainMap
@@ -17,10 +17,11 @@ from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mtv.statistic import MtvR
-from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall, Spearman
+from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall
+from skdpmic.statistics.ranks.within_strata import KendallWithinStrata
 from skdpmic.table.targets import check_max_weight
 
-_KINDS = (MicR, MtvR, Kendall, Spearman, Chatterjee, DistanceCorrelation)
+_KINDS = (MicR, MtvR, Kendall, Chatterjee, DistanceCorrelation)
 STATISTICS = {kind.name: kind for kind in _KINDS}
 OF_PAIRS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # all that can score a single pair
 
@@ -35,12 +36,9 @@ def statistic_named(name, correction, among=STATISTICS):
 
 def within_strata(name):
     """The statistic with this name within public strata; a ValueError if there is none."""
-    able = [other for other, kind in OF_PAIRS.items() if hasattr(kind, "within_strata")]
-    if name not in able:
-        raise ValueError(
-            f"strata must be None with statistic={name!r}: only {' and '.join(map(repr, able))} support strata."
-        )
-    return OF_PAIRS[name].within_strata()
+    if name != Kendall.name:
+        raise ValueError(f"strata must be None with statistic={name!r}: only {Kendall.name!r} supports strata.")
+    return KendallWithinStrata()
 
 
 def check_of_target(statistic):

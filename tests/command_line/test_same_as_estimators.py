@@ -100,7 +100,7 @@ def test_only_some_features_and_those_that_are_kept(tmp_path, capsys):
     frame = people()
     (tmp_path / "codebook.toml").write_text(CODEBOOK)
     where = [write_csv(frame, tmp_path / "people.csv"), "--codebook", str(tmp_path / "codebook.toml")]
-    options = ["--target", "stay", "--k", "1", "--epsilon", "5", "--statistic", "spearman"]
+    options = ["--target", "stay", "--k", "1", "--epsilon", "5", "--statistic", "kendall"]
     options += ["--features", "ward, age,grade", "--keep", "grade", "-o", str(tmp_path / "names.txt")]
     found, _ = published(capsys, "select", *where, *options)
     assert (found["chosen"], found["kept"], found["n_features"]) == (["age"], ["grade"], 3)

@@ -10,22 +10,20 @@ import pytest
 from skdpmic import private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
+from skdpmic.statistics.ranks import within_strata
+from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
 from skdpmic.statistics.registry import STATISTICS
 from tests.privacy.auditing import privacy_loss_at_least
-from tests.statistics.ranks import test_conditional_sensitivity as conditional
 from tests.statistics.ranks.test_conditional_sensitivity import from_falling_to_rising
 from tests.statistics.ranks.test_sensitivity import SENSITIVITY, compiled_only, corner, tilted, valley
 
 NAMES = list(SENSITIVITY)
 NEIGHBOURS = {
     "kendall": corner(20),
-    "spearman": corner(20),
     "chatterjee": valley(20),
     "distance_correlation": tilted(30_000, edge=0.03),
 }
 SEEN = {"distance_correlation": 0.56}  # what part of epsilon neighbours are known to lose, 1 for the others
-WITHIN_STRATA = {"kendall": KendallWithinStrata, "spearman": SpearmanWithinStrata}
 
 
 def score(name, table, **parameters):
@@ -76,10 +74,9 @@ def test_the_published_bound_that_is_too_small_is_found_out(monkeypatch):
 
 @pytest.mark.parametrize("n", [5, 6, 21, 200])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7])
-@pytest.mark.parametrize("name", WITHIN_STRATA)
 @pytest.mark.combinations
-def test_the_worst_neighbours_within_strata_lose_epsilon_and_no_more(name, epsilon, n, monkeypatch):
-    loss = exact_loss(name, from_falling_to_rising(n), epsilon, monkeypatch)
+def test_the_worst_neighbours_within_strata_lose_epsilon_and_no_more(epsilon, n, monkeypatch):
+    loss = exact_loss("kendall", from_falling_to_rising(n), epsilon, monkeypatch)
     assert (1 - 1e-6) * epsilon < loss <= Fraction(repr(float(epsilon)))
 
 
@@ -94,43 +91,40 @@ def all_neighbours(n, n_strata):
         ]
 
 
-@pytest.mark.parametrize("name", WITHIN_STRATA)
-def test_all_neighbours_of_four_records_lose_no_more_than_epsilon(name, monkeypatch):
-    losses = [exact_loss(name, tables, 1.0, monkeypatch) for tables in all_neighbours(4, 2)]
+def test_all_neighbours_of_four_records_lose_no_more_than_epsilon(monkeypatch):
+    losses = [exact_loss("kendall", tables, 1.0, monkeypatch) for tables in all_neighbours(4, 2)]
     assert len(losses) == 6 * 4
     assert 0.8 < max(losses) <= 1
 
 
 @pytest.mark.parametrize(
-    "name, wrong, loss",
+    "wrong, loss",
     [
-        *[(name, lambda n, name=name: conditional.SENSITIVITY[name](n) / 2, 1.9) for name in WITHIN_STRATA],
-        ("kendall", lambda n: 4 / n, 1.25),  # of one stratum
-        ("spearman", lambda n: 6 / (n + 1), 1.25),
+        (lambda n: conditional_kendall_sensitivity(n) / 2, 1.9),
+        (lambda n: 4 / n, 1.25),  # of one stratum
         # Priv-PC, Theorem 7: 4.5 / sqrt(n - 1) for z, which is 1.5 sqrt(n) times the score in large strata.
-        ("kendall", lambda n: 4.5 / math.sqrt(n - 1) / (1.5 * math.sqrt(n)), 1.9),
+        (lambda n: 4.5 / math.sqrt(n - 1) / (1.5 * math.sqrt(n)), 1.9),
     ],
-    ids=["half, kendall", "half, spearman", "one stratum, kendall", "one stratum, spearman", "published"],
+    ids=["half", "one stratum", "published"],
 )
-def test_a_sensitivity_within_strata_that_is_too_small_is_found_out(name, wrong, loss, monkeypatch):
-    monkeypatch.setattr(WITHIN_STRATA[name], "sensitivity_of", lambda self, n: wrong(n))
-    assert exact_loss(name, from_falling_to_rising(201), 1.0, monkeypatch) > loss
+def test_a_sensitivity_within_strata_that_is_too_small_is_found_out(wrong, loss, monkeypatch):
+    monkeypatch.setattr(within_strata, "conditional_kendall_sensitivity", wrong)
+    assert exact_loss("kendall", from_falling_to_rising(201), 1.0, monkeypatch) > loss
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WITHIN_STRATA)
-def test_half_the_noise_within_strata_is_found_out_by_sampling(name):
+def test_half_the_noise_within_strata_is_found_out_by_sampling():
     # The chance of a release no less than the higher of two scores that are apart by the sensitivity, in 300 runs each:
     # a half, and exp(-epsilon) of that. alpha = 1e-2, fixed seed.
-    here, there = sorted(from_falling_to_rising(21), key=lambda table: -conditional.SCORES[name](*table))
-    highest = conditional.SCORES[name](*here)
+    here, there = sorted(from_falling_to_rising(21), key=lambda table: -within_strata.conditional_kendall(*table))
+    highest = within_strata.conditional_kendall(*here)
 
     def loss(epsilon):
         source = np.random.RandomState(0)
 
         def release(table):
-            return score(name, table, epsilon=epsilon, random_state=source)
+            return score("kendall", table, epsilon=epsilon, random_state=source)
 
         return privacy_loss_at_least(release, here, there, lambda released: released >= highest, 300, 1e-2)
 

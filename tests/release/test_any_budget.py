@@ -26,7 +26,7 @@ from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 CLASSED = {"bounds": (0, 1), "classes": [0, 1]}
-RANKS = ("kendall", "spearman", "chatterjee", "distance_correlation")
+RANKS = ("kendall", "chatterjee", "distance_correlation")
 EPSILONS = (1e-100, 1e-60, 1e-25, 1e-16, 1e-6, 1.0, 30.0, 746.0, 1430.0, 1e5, 1e16, 1e40, 1e100, 1e155, 1e200, 1e300)
 DELTAS = (0.0, 1e-300, 1e-12, 0.1, 0.9)
 SIZES = ((4, 1), (4, 3), (60, 3))

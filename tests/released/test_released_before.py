@@ -1,12 +1,13 @@
 """What is released for a seed is what was released before the package was rearranged, to the last bit.
 
 ``before.json`` was recorded from the tree as it was then, and is never recorded again: a difference is an error, unless
-the change that makes it was asked for. Seven were: MTVr learns shares of the target; features are chosen by what they
+the change that makes it was asked for. Eight were: MTVr learns shares of the target; features are chosen by what they
 add to one another, no longer by how unlike they are; each feature has an order of its own for its ties; distance
 correlations between two parties are those of parts; causes of labels follow from tables in stages; knots of dates are
-seconds; and budgets of Gaussian noise have 40 bits, so that they are the same with every C library. What was recorded
-when these came is in ``shares_learnt.json``, ``joint_choices.json``, ``order_of_ties.json``,
-``correlations_of_parts.json``, ``staged_tables.json``, ``dates_by_the_second.json`` and ``rounded_budgets.json``.
+seconds; budgets of Gaussian noise have 40 bits, so that they are the same with every C library; and Spearman's
+correlation has left, with its rows in two lists. What was recorded when these came is in ``shares_learnt.json``,
+``joint_choices.json``, ``order_of_ties.json``, ``correlations_of_parts.json``, ``staged_tables.json``,
+``dates_by_the_second.json``, ``rounded_budgets.json`` and ``without_spearman.json``.
 ``multinomials_of_numpy_2_5.json`` is for the multinomial numbers that numpy draws from 2.5 on: scores from noisy tables
 are compared with scores by chance, which are simulated.
 """
@@ -29,6 +30,7 @@ FILES = (
     "staged_tables.json",
     "dates_by_the_second.json",
     "rounded_budgets.json",
+    "without_spearman.json",
     *(["multinomials_of_numpy_2_5.json"] if np.lib.NumpyVersion(np.__version__) >= "2.5.0" else []),
 )
 BEFORE = {
@@ -87,6 +89,10 @@ def test_nothing_but_cases_of_what_changed_was_recorded_anew():
     assert all("two parties, distance_correlation" in case for case in cases_of("correlations_of_parts.json"))
     assert all("mtv_r, gaussian" in case for case in cases_of("rounded_budgets.json"))
     assert all("mic_r" in case for case in cases_of("multinomials_of_numpy_2_5.json"))
+    for case, rows in cases_of("without_spearman.json").items():
+        before = (cases_of("before.json") | cases_of("shares_learnt.json"))[case]
+        left = iter(before)
+        assert all(row in left for row in rows)  # in order, with none but rows that were there
     assert list(cases_of("staged_tables.json")) == ["causes of labels"]
     assert list(cases_of("dates_by_the_second.json")) == ["bounds"]
     (table, target, _), (table_before, target_before, _) = (

@@ -63,7 +63,7 @@ def names(draw):
     if mtv_r:
         tried |= {"target_shares": [None, SHARES], "criterion": ["single", "joint"], "statistic": ["mtv_r"]}
     else:
-        tried |= {"statistic": ["kendall", "spearman", "mtv_r"]}
+        tried |= {"statistic": ["kendall", "chatterjee", "mtv_r"]}
     return step, tried
 
 

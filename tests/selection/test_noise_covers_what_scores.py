@@ -347,7 +347,7 @@ def test_shares_that_do_not_fit_what_was_counted_are_refused_with_the_next_chunk
     assert scorer._null_model.n_samples == 20
 
 
-OTHERS = [("mic_r", None), ("mic_r", 2), ("mic_r", 3), ("kendall", None), ("kendall", 2), ("spearman", None)]
+OTHERS = [("mic_r", None), ("mic_r", 2), ("mic_r", 3), ("kendall", None), ("kendall", 2)]
 
 
 @pytest.mark.slow

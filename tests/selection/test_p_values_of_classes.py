@@ -1,4 +1,4 @@
-"""p-values of Kendall and Spearman where two classes are known, or learnt: what they find, and that they hold."""
+"""p-values of Kendall where two classes are known, or learnt: what they find, and that they hold."""
 
 import math
 from fractions import Fraction
@@ -11,7 +11,6 @@ from benchmarks import significance
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, dp_mic_classif
 
 CLASSES = {"classes": [0, 1]}
-BOTH = pytest.mark.parametrize("statistic", ["kendall", "spearman"])
 
 
 def rare_class(n=2000, share=0.05, effect=0.5, d=4, seed=0):
@@ -26,21 +25,19 @@ def rare_class(n=2000, share=0.05, effect=0.5, d=4, seed=0):
 # --- What was found wrong ---------------------------------------------------------------------------------------------
 
 
-@BOTH
-def test_without_noise_and_ties_the_p_value_is_that_of_mann_and_whitney(statistic):
+def test_without_noise_and_ties_the_p_value_is_that_of_mann_and_whitney():
     """Within 5 standard errors of 9,999 simulations; the tie-free law has .28 where Mann and Whitney have 2e-4."""
     X, y = rare_class(effect=0.2)
-    scorer = DPMICScorer(statistic=statistic, epsilon=math.inf, **CLASSES).fit(X, y)
+    scorer = DPMICScorer(statistic="kendall", epsilon=math.inf, **CLASSES).fit(X, y)
     expected = np.array([stats.mannwhitneyu(x[y == 1], x[y == 0]).pvalue for x in X.T])
     assert (np.abs(scorer.p_values() - expected) <= 5 * np.sqrt(expected / 9999) + 2e-4).all()
 
 
-@BOTH
 @pytest.mark.parametrize(("target", "less"), [("numbers", 0.1), ("half", 0.1), ("5% class", 0.1)])
-def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(statistic, target, less):
+def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(target, less):
     """Of 12 tables of 2,000 records, 10 real features of 100: on average no more than .1 less, and above a half."""
     for effect in significance.EFFECTS[target]:
-        found = significance.found_without_noise(statistic, target, effect, 12, np.random.default_rng(3))
+        found = significance.found_without_noise("kendall", target, effect, 12, np.random.default_rng(3))
         mine, false, usual = found.mean(axis=0)
         assert mine >= usual - less
         assert mine >= 0.5
@@ -58,11 +55,10 @@ def test_of_rare_values_of_features_p_values_find_nothing_as_the_guide_says(targ
 # --- Shares that are learnt, or public --------------------------------------------------------------------------------
 
 
-@BOTH
-def test_learnt_shares_cost_15_per_cent_and_make_p_values_smaller(statistic, tmp_path):
+def test_learnt_shares_cost_15_per_cent_and_make_p_values_smaller(tmp_path):
     X, y = rare_class(20_000, effect=0.3)
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
-    given = {"statistic": statistic, "epsilon": 5.0, "ledger": ledger, **CLASSES}
+    given = {"statistic": "kendall", "epsilon": 5.0, "ledger": ledger, **CLASSES}
     plain = DPMICScorer(**given).fit(X, y)
     learnt = DPMICScorer(target_shares="learn", **given).fit(X, y)
     assert not hasattr(plain, "target_shares_")
@@ -75,12 +71,11 @@ def test_learnt_shares_cost_15_per_cent_and_make_p_values_smaller(statistic, tmp
     assert learnt.p_values()[0] <= 2e-4 < plain.p_values()[0]
 
 
-@BOTH
-def test_public_shares_cost_nothing_and_serve_as_well(statistic):
+def test_public_shares_cost_nothing_and_serve_as_well():
     X, y = rare_class(20_000, effect=0.3)
     for shares, classes in (([0.95, 0.05], [0, 1]), ([0.05, 0.95], [1, 0])):
-        known = DPMICScorer(statistic=statistic, epsilon=5.0, target_shares=shares, classes=classes).fit(X, y)
-        plain = DPMICScorer(statistic=statistic, epsilon=5.0, **CLASSES).fit(X, y)
+        known = DPMICScorer(statistic="kendall", epsilon=5.0, target_shares=shares, classes=classes).fit(X, y)
+        plain = DPMICScorer(statistic="kendall", epsilon=5.0, **CLASSES).fit(X, y)
         assert known.noise_scale_ == plain.noise_scale_
         assert known.target_shares_.tolist() == [0.95, 0.05]
         assert known.p_values()[0] <= 2e-4 < plain.p_values()[0]
@@ -125,8 +120,8 @@ def test_a_seed_gives_the_same_scores_whether_shares_are_public_or_not():
 WRONG = [
     ({"statistic": "kendall", "target_shares": "learn"}, "target_shares must be None with statistic='kendall'"),
     ({"statistic": "chatterjee", "target_shares": "learn", **CLASSES}, "target_shares must be None with statistic="),
-    ({"statistic": "spearman", "target_shares": "some", **CLASSES}, "target_shares must be 2 numbers above 0"),
-    ({"statistic": "spearman", "target_shares": [0.2, 0.7], **CLASSES}, "target_shares must be 2 numbers above 0"),
+    ({"statistic": "kendall", "target_shares": "some", **CLASSES}, "target_shares must be 2 numbers above 0"),
+    ({"statistic": "kendall", "target_shares": [0.2, 0.7], **CLASSES}, "target_shares must be 2 numbers above 0"),
     ({"statistic": "mtv_r", "bounds": (0, 1), "target_shares": "learn", **CLASSES}, "target_shares must be 2 numbers"),
 ]
 
@@ -172,16 +167,14 @@ def test_only_without_noise_p_values_know_which_features_have_no_ties():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", significance.OF_CLASSES)
-@BOTH
-def test_the_level_is_kept_where_shares_are_learnt(statistic, kind):
+def test_the_level_is_kept_where_shares_are_learnt(kind):
     """Of 1,000 tables of 100 records for each epsilon, no more than 5 % and three standard errors."""
-    shares = significance.shares_below(statistic, kind, 100, (0.1, 1.0, 10.0, math.inf), 1000, np.random.default_rng(0))
+    shares = significance.shares_below("kendall", kind, 100, (0.1, 1.0, 10.0, math.inf), 1000, np.random.default_rng(0))
     assert max(shares) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
 
 
-@BOTH
-def test_the_level_is_reached_where_nothing_is_hidden(statistic):
+def test_the_level_is_reached_where_nothing_is_hidden():
     """Of 1,000 features without ties, 5% of which have p-values of .05 or less, within four standard errors."""
     X, y = rare_class(400, effect=0.0, d=1000, seed=5)
-    p_values = DPMICScorer(statistic=statistic, epsilon=math.inf, **CLASSES).fit(X, y).p_values()
+    p_values = DPMICScorer(statistic="kendall", epsilon=math.inf, **CLASSES).fit(X, y).p_values()
     assert abs((p_values <= 0.05).mean() - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 1000)

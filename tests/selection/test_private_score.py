@@ -13,7 +13,7 @@ from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitiv
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks import kernels, sensitivity
-from skdpmic.statistics.ranks.within_strata import conditional_kendall, conditional_spearman
+from skdpmic.statistics.ranks.within_strata import conditional_kendall
 from skdpmic.table.records import TableRecords
 from tests.folding import each
 from tests.privacy.auditing import off_the_grid
@@ -25,12 +25,9 @@ X = RANDOM.random(N)
 Y = (X + 1.2 * RANDOM.random(N)) / 2.2
 STRATA = np.random.default_rng(1).choice(["north", "south", "west"], size=N)
 BOUNDS = ((0, 1), (0, 1))
-RANKS = ("kendall", "spearman", "chatterjee", "distance_correlation")
+RANKS = ("kendall", "chatterjee", "distance_correlation")
 
-WITHIN_STRATA = {
-    f"{name} within strata": {"statistic": name, "strata": STRATA, "categories": ["north", "south"]}
-    for name in ("kendall", "spearman")
-}
+WITHIN_STRATA = {"kendall within strata": {"statistic": "kendall", "strata": STRATA, "categories": ["north", "south"]}}
 IN_UNIT = {
     "mic_r": {"bounds": BOUNDS},
     "mtv_r": {"statistic": "mtv_r", "bounds": BOUNDS},
@@ -46,7 +43,6 @@ SENSITIVITY = {
     "mic_e": lambda n: mic_e_sensitivity(n, 4),
     **{name: getattr(sensitivity, f"{name}_sensitivity") for name in RANKS},
     "kendall within strata": sensitivity.conditional_kendall_sensitivity,
-    "spearman within strata": sensitivity.conditional_spearman_sensitivity,
 }
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -70,12 +66,10 @@ def test_without_noise_scores_of_ranks_are_those_of_the_kernels(n):
     x, y, strata = X[:n], Y[:n], STRATA[:n]
     mid, strict = ([f(x), f(y)] for f in (kernels.mid_ranks, lambda values: kernels.strict_ranks(values, values)))
     assert score("kendall", x, y) == kernels.kendall(*mid)
-    assert score("spearman", x, y) == kernels.spearman(*mid)
     assert score("chatterjee", x, y) == kernels.chatterjee(*strict)
     assert score("distance_correlation", x, y) == kernels.distance_correlation(*strict)
     codes = np.unique(strata, return_inverse=True)[1]
     assert score("kendall within strata", x, y, strata=strata) == conditional_kendall(x, y, codes)
-    assert score("spearman within strata", x, y, strata=strata) == conditional_spearman(x, y, codes)
 
 
 @pytest.mark.parametrize("name", [*RANKS, "mic_e"])
@@ -116,7 +110,7 @@ def test_columns_of_ties_do_not_look_dependent(name):
 @pytest.mark.parametrize("name", [*RANKS, "mic_e"])
 def test_equal_values_share_a_rank_or_are_put_in_a_new_random_order_each_time(name):
     x, y = np.random.default_rng(0).integers(5, size=(2, 500))
-    shared = name in ("kendall", "spearman")
+    shared = name == "kendall"
     assert (len({score(name, x, y) for _ in range(10)}) == 1) == shared
 
 
@@ -318,9 +312,9 @@ def test_strata_that_are_not_allowed_are_refused(name, changed, message, ledger)
     assert_refused(name, changed, message, ledger)
 
 
-@pytest.mark.parametrize("name", sorted(set(ALL) - WITHIN_STRATA.keys() - {"kendall", "spearman"}))
+@pytest.mark.parametrize("name", sorted(set(ALL) - WITHIN_STRATA.keys() - {"kendall"}))
 def test_strata_are_refused_by_a_statistic_that_has_none(name, ledger):
-    message = "strata must be None with statistic='.*': only 'kendall' and 'spearman' support strata"
+    message = "strata must be None with statistic='.*': only 'kendall' supports strata"
     assert_refused(name, {"strata": [1, 2, 1, 2], "categories": [1, 2]}, message, ledger)
 
 

@@ -1,1 +1,1 @@
-"""Kendall, Spearman, Chatterjee and the distance correlation of ranks."""
+"""Kendall, Chatterjee and the distance correlation of ranks."""

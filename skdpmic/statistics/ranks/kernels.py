@@ -1,10 +1,10 @@
-"""Rank statistics, each a score in [0, 1]: Kendall, Spearman, Chatterjee, and distance correlation of ranks.
+"""Rank statistics, each a score in [0, 1]: Kendall, Chatterjee, and distance correlation of ranks.
 
 All sums are exact integers. Only the last division or root is rounded: down, to a multiple of 2**-53. So rounding a
 score down to a coarser grid gives the *exact* score rounded down to that grid (``docs/theory/ranks.md``).
 
-Values are first converted to ranks, for a target once for all features: :func:`mid_ranks` for Kendall and Spearman,
-which treat equal values as equal; :func:`strict_ranks` for Chatterjee and distance correlation, which need an order. At
+Values are first converted to ranks, for a target once for all features: :func:`mid_ranks` for Kendall, which
+treats equal values as equal; :func:`strict_ranks` for Chatterjee and distance correlation, which need an order. At
 most ``MAX_RECORDS`` records are allowed: their square, which bounds all numbers in kernels, fits in 62 bits.
 """
 
@@ -118,23 +118,6 @@ def kendall(x_ranks, y_ranks):
     return quotient(2 * abs(concordance(x_ranks, y_ranks)), n * (n - 1))
 
 
-def spearman(x_ranks, y_ranks):
-    """Spearman's |rho-a| = 12 |sum (r - rbar)(s - sbar)| / (n (n^2 - 1)), of mid-ranks r and s.
-
-    Parameters
-    ----------
-    x_ranks, y_ranks : int64 ndarrays of shape (n_samples,)
-        From `mid_ranks`, of at least 2 records.
-
-    Returns
-    -------
-    float
-        In [0, 1], rounded down to a multiple of 2**-53.
-    """
-    n = len(x_ranks)
-    return quotient(3 * abs(rank_covariance(x_ranks, y_ranks)), n * (n**2 - 1))
-
-
 def chatterjee(x_ranks, y_ranks):
     """Chatterjee's xi, the larger of both directions: 1 - 3 sum |r_{i+1} - r_i| / (n^2 - 1), clipped at 0.
 
@@ -212,17 +195,6 @@ def concordance(x_ranks, y_ranks):
     # Halved mid-ranks of different values are still different, and below n.
     room = np.zeros((5, len(x_ranks) + 1), dtype=np.int64)
     return int(_concordance(x_ranks >> 1, y_ranks >> 1, room))
-
-
-def rank_covariance(x_ranks, y_ranks):
-    """4 sum (r - rbar)(s - sbar) of mid-ranks r and s, an int.
-
-    Parameters
-    ----------
-    x_ranks, y_ranks : int64 ndarrays of shape (n_samples,)
-        From `mid_ranks`.
-    """
-    return exact_dot(x_ranks.view(np.uint64), y_ranks.view(np.uint64)) - len(x_ranks) ** 3
 
 
 # Rows of the workspace of `_concordance`, and of the trees of `_fill_distances_to_earlier`. Arguments of leaves have

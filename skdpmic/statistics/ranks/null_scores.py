@@ -23,13 +23,13 @@ def null_scores(name, n, n_draws, seed, n_in_class=None):
 
     Parameters
     ----------
-    name : {"kendall", "spearman", "chatterjee", "distance_correlation"}
+    name : {"kendall", "chatterjee", "distance_correlation"}
     n : int
         Number of records.
     n_draws : int
     seed : int
     n_in_class : int, default=None
-        Number of records in one of the classes of a target of two classes, for Kendall and Spearman.
+        Number of records in one of the classes of a target of two classes, for Kendall.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def null_scores(name, n, n_draws, seed, n_in_class=None):
         In [0, 1]. Read-only, because it is cached.
     """
     if n_in_class is not None:
-        scores = _of_two_classes(name, n, n_in_class, n_draws, np.random.default_rng(seed))
+        scores = _of_two_classes(n, n_in_class, n_draws, np.random.default_rng(seed))
         return _kept(np.sort(scores))
     draw, spread, most = _LAWS[name]
     n_drawn = min(n, most)
@@ -51,15 +51,14 @@ def _kept(scores):
     return scores
 
 
-def _of_two_classes(name, n, n_in_class, n_draws, rng):
-    """Both are multiples of the rank sum of a class; large classes are scaled down, with their share of records."""
+def _of_two_classes(n, n_in_class, n_draws, rng):
+    """Multiples of the rank sum of a class; large classes are scaled down, with their share of records."""
     n_drawn, n_of_class = n, n_in_class
     if n_in_class > MOST_OF_CLASS:
         n_drawn, n_of_class = round(n * MOST_OF_CLASS / n_in_class), MOST_OF_CLASS
     sums = np.zeros(n_draws, dtype=np.int64)
     _add_rank_sums(np.arange(n_drawn), n_of_class, rng, sums)
-    numerator, denominator = (2, n_drawn * (n_drawn - 1)) if name == "kendall" else (3, n_drawn**2 - 1)
-    scores = np.array([quotient(numerator * abs(int(of_draw)), denominator) for of_draw in sums])
+    scores = np.array([quotient(2 * abs(int(of_draw)), n_drawn * (n_drawn - 1)) for of_draw in sums])
     if n_drawn == n:
         return scores
     return scores * (_spread_of_class(n, n_in_class) / _spread_of_class(n_drawn, n_of_class))
@@ -74,12 +73,6 @@ def _kendall(n, n_draws, rng):
     discordant = np.zeros(n_draws, dtype=np.int64)
     _count_discordant_pairs(n, rng, discordant)
     return np.array([quotient(abs(n_pairs - 2 * int(of_draw)), n_pairs) for of_draw in discordant])
-
-
-def _spearman(n, n_draws, rng):
-    products = np.zeros(n_draws, dtype=np.int64)
-    _add_products(np.arange(n), rng, products)
-    return np.array([quotient(3 * abs(int(of_draw) - n**3), n * (n**2 - 1)) for of_draw in products])
 
 
 def _chatterjee(n, n_draws, rng):
@@ -99,7 +92,6 @@ def _root(n):
 
 _LAWS = {  # how scores are drawn, the width of their distribution for n records, and the most records drawn
     "kendall": (_kendall, lambda n: math.sqrt((2 * n + 5) / (n * (n - 1))), MOST_RECORDS),
-    "spearman": (_spearman, lambda n: 1 / math.sqrt(n - 1), MOST_RECORDS),
     "chatterjee": (_chatterjee, _root, MOST_RECORDS),
     "distance_correlation": (_distance_correlation, _root, MOST_OF_DISTANCES),
 }
@@ -113,17 +105,6 @@ def _count_discordant_pairs(n, rng, numbers):
     for draw in range(len(numbers)):
         for i in range(1, n):
             numbers[draw] += int(rng.random() * (i + 1))
-
-
-@jit
-def _add_products(ranks, rng, sums):
-    """Sums of products of ranks 1, 3 ... 2 n - 1 in two random orders, from `ranks`, 0 ... n - 1 in any order."""
-    n = len(ranks)
-    for draw in range(len(sums)):
-        for i in range(n):
-            j = i + int(rng.random() * (n - i))
-            ranks[i], ranks[j] = ranks[j], ranks[i]
-            sums[draw] += (2 * i + 1) * (2 * ranks[i] + 1)
 
 
 @jit

@@ -24,22 +24,6 @@ def kendall_sensitivity(n):
     return _rounded_up(min(Fraction(4, n), Fraction(1)))
 
 
-def spearman_sensitivity(n):
-    """Sensitivity of Spearman's |rho-a| of mid-ranks, with or without ties: 6 / (n + 1), attained for n >= 5.
-
-    Parameters
-    ----------
-    n : int, at least 2
-        Number of records.
-
-    Returns
-    -------
-    float
-        Rounded up.
-    """
-    return _rounded_up(min(Fraction(6, n + 1), Fraction(1)))
-
-
 def chatterjee_sensitivity(n):
     """Sensitivity of Chatterjee's xi, in one direction or the larger of both: 3 (2n - 5) / (n^2 - 1), attained.
 
@@ -96,25 +80,6 @@ def conditional_kendall_sensitivity(n):
     within = Fraction(4 * (n - 1), n)
     between = sum((3 - Fraction(4, n_others + 1) for n_others in _halves(n - 1)), start=Fraction(0))
     return _rounded_up(max(within, between) / n)
-
-
-def conditional_spearman_sensitivity(n):
-    """Sensitivity of Spearman's rho-a within strata, with its sign, for any number of strata: below 10 / n.
-
-    Attained for n >= 5: from one stratum of p + 1 records to one of then q + 1, ``(10 - 6 / (p + 2) - 6 / (q + 2)) /
-    n`` with ``p + q = n - 1``, as equal as they can be. Records may change stratum.
-
-    Parameters
-    ----------
-    n : int, at least 2
-        Number of records.
-
-    Returns
-    -------
-    float
-        Rounded up.
-    """
-    return _rounded_up(sum((5 - Fraction(6, n_others + 2) for n_others in _halves(n - 1)), start=Fraction(0)) / n)
 
 
 def kendall_matrix_squared_sensitivity(n_columns, n, rows_per_group=1):

@@ -1,6 +1,6 @@
 """The number of records in the smaller of two classes of a target, from their known shares.
 
-The size of the smaller class bounds a score of Kendall or Spearman, and its variation by chance
+The size of the smaller class bounds a score of Kendall, and its variation by chance
 (``docs/theory/p_values.md``, Theorems 5 and 6).
 """
 

@@ -6,7 +6,6 @@ does not depend on other records.
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from skdpmic.statistics.ranks.smaller_class import smaller_class
-from skdpmic.statistics.ranks.within_strata import KendallWithinStrata, SpearmanWithinStrata
 from skdpmic.table.domains import Nominal
 
 
@@ -49,16 +47,22 @@ class _RankStatistic(Measure, Statistic):
         return 0
 
 
+# Bounds the ratio of tail probabilities with and without ties, under independence: docs/theory/p_values.md
+_MOST_TIMES_BY_TIES = 2
+
+
 @dataclass(frozen=True)
-class _OfMidRanks(_RankStatistic):
-    """Equal values share a rank. Known shares of two classes only affect p-values."""
+class Kendall(_RankStatistic):
+    """Kendall's |tau-a|: equal values share a rank. Known shares of two classes only affect p-values."""
 
     rows_per_group: int = 1
     margin: Margin | None = None
 
+    name = "kendall"
     most_classes = 2
     tests_by_ties = True
-    most_times_by_ties: ClassVar  # bounds the ratio of tail probabilities with and without ties, under independence
+    sensitivity_of = staticmethod(rank_sensitivity.kendall_sensitivity)
+    score = staticmethod(ranks.kendall)
 
     def of_groups(self, rows_per_group):
         """The measure for people with this many rows each."""
@@ -94,18 +98,15 @@ class _OfMidRanks(_RankStatistic):
     def null_law(self, n, n_labels):
         """The known distribution of scores of n records if a feature is independent of the target."""
         if self.margin is None:
-            return AveragedLaw(SimulatedLaw(self.name, n), self.most_times_by_ties)
+            return AveragedLaw(SimulatedLaw(self.name, n), _MOST_TIMES_BY_TIES)
         smaller = smaller_class(self.margin, n)
-        most_times = _MOST_TIMES_BY_TIES_OF_ONE if smaller.is_exact else math.inf
+        most_times = _MOST_TIMES_BY_TIES if smaller.is_exact else math.inf
         of_classes = SimulatedLaw(self.name, n, smaller.most)
         return AveragedLaw(of_classes, most_times, smaller.widening(n), smaller.missed)
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
-        return _Scorer(self.score, ranks.mid_ranks, ranks.mid_ranks(target.values))
-
-
-_MOST_TIMES_BY_TIES_OF_ONE = 2  # if the other column has no ties, or two classes of known sizes
+        return _ScorerOfMidRanks(ranks.mid_ranks(target.values))
 
 
 class _OfStrictRanks(_RankStatistic):
@@ -121,15 +122,15 @@ class _OfStrictRanks(_RankStatistic):
         return _ScorerOfStrictRanks(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
 
 
-class _Scorer:
+class _ScorerOfMidRanks:
     """Scores features by their ranks. Raw data; not private."""
 
-    def __init__(self, score, ranks_of, target_ranks):
-        self._score, self._ranks_of, self._target_ranks = score, ranks_of, target_ranks
+    def __init__(self, target_ranks):
+        self._target_ranks = target_ranks
 
     def score(self, x, domain):
         """The score of the feature `x`, in [0, 1]."""
-        return self._score(self._ranks_of(in_order(x, domain)), self._target_ranks)
+        return ranks.kendall(ranks.mid_ranks(in_order(x, domain)), self._target_ranks)
 
 
 class _ScorerOfStrictRanks:
@@ -157,26 +158,6 @@ def in_order(x, domain):
 
 def _is_untied(x, domain):
     return len(np.unique(in_order(x, domain))) == len(x)
-
-
-class Kendall(_OfMidRanks):
-    """Kendall's |tau-a|."""
-
-    name = "kendall"
-    within_strata = KendallWithinStrata
-    most_times_by_ties = 2
-    sensitivity_of = staticmethod(rank_sensitivity.kendall_sensitivity)
-    score = staticmethod(ranks.kendall)
-
-
-class Spearman(_OfMidRanks):
-    """Spearman's |rho-a|."""
-
-    name = "spearman"
-    within_strata = SpearmanWithinStrata
-    most_times_by_ties = 4
-    sensitivity_of = staticmethod(rank_sensitivity.spearman_sensitivity)
-    score = staticmethod(ranks.spearman)
 
 
 class Chatterjee(_OfStrictRanks):

@@ -1,4 +1,4 @@
-"""Signed Kendall's tau and Spearman's rho of a pair within public strata, averaged over strata, in [-1, 1].
+"""Kendall's tau of a pair within public strata, with its sign, averaged over strata: in [-1, 1].
 
 Sums are exact integers, and the sum over strata an exact fraction. Only the last division is rounded: down, to a
 multiple of 2**-52. So rounding (score + 1) / 2 down to a grid of 2**-53 or coarser gives the *exact* one
@@ -13,8 +13,8 @@ import numpy as np
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.statistics.measure import Statistic
-from skdpmic.statistics.ranks.kernels import check_n_records, concordance, mid_ranks, quotient, rank_covariance
-from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, conditional_spearman_sensitivity
+from skdpmic.statistics.ranks.kernels import check_n_records, concordance, mid_ranks, quotient
+from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
 
 
 def conditional_kendall(x, y, strata):
@@ -35,27 +35,12 @@ def conditional_kendall(x, y, strata):
     float
         In [-1, 1], rounded down to a multiple of 2**-52.
     """
-    return _mean(x, y, strata, lambda *ranks: 2 * concordance(*ranks), lambda n_z: n_z)
-
-
-def conditional_spearman(x, y, strata):
-    """Spearman's rho-a within strata, of mid-ranks within the stratum, averaged over records: (1 / n) sum n_z rho_z.
-
-    The rho of a single record is 0.
-
-    Parameters
-    ----------
-    x, y : ndarrays of shape (n_samples,)
-        Finite; at least one record, at most ``MAX_RECORDS``.
-    strata : int ndarray of shape (n_samples,)
-        The stratum of each record.
-
-    Returns
-    -------
-    float
-        In [-1, 1], rounded down to a multiple of 2**-52.
-    """
-    return _mean(x, y, strata, lambda *ranks: 3 * rank_covariance(*ranks), lambda n_z: n_z**2 - 1)
+    sums, n = defaultdict(int), len(x)
+    for ranks in _ranks_within(x, y, strata):
+        sums[len(ranks[0])] += 2 * concordance(*ranks)
+    common = math.lcm(*sums)
+    numerator = sum(total * (common // n_z) for n_z, total in sums.items())
+    return 2 * quotient(numerator + n * common, 2 * n * common) - 1
 
 
 def _ranks_within(x, y, strata):
@@ -67,18 +52,8 @@ def _ranks_within(x, y, strata):
             yield mid_ranks(x[records]), mid_ranks(y[records])
 
 
-def _mean(x, y, strata, numerator_of, divisor_of):
-    """The sum over strata of the quotients within them, over the total number of records."""
-    sums, n = defaultdict(int), len(x)
-    for ranks in _ranks_within(x, y, strata):
-        sums[divisor_of(len(ranks[0]))] += numerator_of(*ranks)
-    common = math.lcm(*sums)
-    numerator = sum(total * (common // divisor) for divisor, total in sums.items())
-    return 2 * quotient(numerator + n * common, 2 * n * common) - 1
-
-
-class _WithinStrata(Statistic):
-    """A statistic that is its own measure, as there are no grids to be fixed."""
+class KendallWithinStrata(Statistic):
+    """Kendall's tau-a, averaged over strata; it is its own measure, as there are no grids to be fixed."""
 
     needs_ranges = False
 
@@ -89,33 +64,19 @@ class _WithinStrata(Statistic):
     def steps(self, shape):
         """Sensitivity of half of the score to one record, in grid steps; an error if there are too many records."""
         check_n_records(shape.n_samples)
-        return grid_sensitivity(self.sensitivity_of(shape.n_samples) / 2, rounding_error=0)
+        return grid_sensitivity(conditional_kendall_sensitivity(shape.n_samples) / 2, rounding_error=0)
 
     def scorer(self, target, random_bytes):
         """The function that scores a variable against a `StratifiedTarget`."""
-        return _Scorer(self.score, target)
+        return _ScorerWithinStrata(target)
 
 
-class _Scorer:
+class _ScorerWithinStrata:
     """Scores a variable within strata. Raw data; not private."""
 
-    def __init__(self, score, target):
-        self._score, self._target = score, target
+    def __init__(self, target):
+        self._target = target
 
     def score(self, x, domain):
         """(score + 1) / 2, without rounding, in [0, 1]."""
-        return (self._score(x, self._target.values, self._target.strata) + 1) / 2
-
-
-class KendallWithinStrata(_WithinStrata):
-    """Kendall's tau-a, averaged over strata."""
-
-    sensitivity_of = staticmethod(conditional_kendall_sensitivity)
-    score = staticmethod(conditional_kendall)
-
-
-class SpearmanWithinStrata(_WithinStrata):
-    """Spearman's rho-a, averaged over strata."""
-
-    sensitivity_of = staticmethod(conditional_spearman_sensitivity)
-    score = staticmethod(conditional_spearman)
+        return (conditional_kendall(x, self._target.values, self._target.strata) + 1) / 2

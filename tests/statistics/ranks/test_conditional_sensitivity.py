@@ -1,4 +1,4 @@
-"""The sensitivities of rank statistics within strata are upper bounds, attained where the theory says so.
+"""The sensitivity of Kendall's tau within strata is an upper bound, attained.
 
 Over all small data sets, in exact arithmetic; neighbours that attain them, and climbing, with the scores as computed.
 Every number of strata is tried, and a record that is replaced may be in another stratum afterwards.
@@ -11,38 +11,30 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, conditional_spearman_sensitivity
-from skdpmic.statistics.ranks.within_strata import conditional_kendall, conditional_spearman
+from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
+from skdpmic.statistics.ranks.within_strata import conditional_kendall
 from tests.statistics.ranks.test_sensitivity import compiled_only, orders, signs, with_one_more
-
-SCORES = {"kendall": conditional_kendall, "spearman": conditional_spearman}
-SENSITIVITY = {"kendall": conditional_kendall_sensitivity, "spearman": conditional_spearman_sensitivity}
 
 # --- The numbers themselves -------------------------------------------------------------------------------------
 
 
-def claimed(name, n):
+def claimed(n):
     """The largest of all ways to split the n - 1 others into those of the two strata, and of one stratum."""
-    if name == "kendall":
-        between = max(6 - Fraction(4, p + 1) - Fraction(4, n - p) for p in range(1, n - 1))
-        return max(Fraction(4 * (n - 1), n), between) / n
-    return max(10 - Fraction(6, p + 2) - Fraction(6, n + 1 - p) for p in range(n)) / n
+    between = max(6 - Fraction(4, p + 1) - Fraction(4, n - p) for p in range(1, n - 1))
+    return max(Fraction(4 * (n - 1), n), between) / n
 
 
-@pytest.mark.parametrize("name", SENSITIVITY)
-def test_every_sensitivity_is_the_exact_value_rounded_up(name):
+def test_every_sensitivity_is_the_exact_value_rounded_up():
     for n in [*range(3, 100), 1000, 1001]:
-        value = SENSITIVITY[name](n)
-        assert Fraction(math.nextafter(value, 0)) < claimed(name, n) <= Fraction(value)
+        value = conditional_kendall_sensitivity(n)
+        assert Fraction(math.nextafter(value, 0)) < claimed(n) <= Fraction(value)
 
 
-def test_for_an_odd_number_of_records_the_formulas_are_short():
+def test_for_an_odd_number_of_records_the_formula_is_short():
     for n in [5, 7, 99, 1001, 2**31 - 1]:
         assert conditional_kendall_sensitivity(n) == pytest.approx(2 * (3 * n - 5) / (n * (n + 1)), rel=1e-15)
-        assert conditional_spearman_sensitivity(n) == pytest.approx(2 * (5 * n + 3) / (n * (n + 3)), rel=1e-15)
     for n in [4, 5, 6, 1000, 10**9]:
         assert 3 / n <= conditional_kendall_sensitivity(n) < 6 / n
-        assert 6 / (n + 1) < conditional_spearman_sensitivity(n) < 10 / n
 
 
 # --- All small data sets ----------------------------------------------------------------------------------------
@@ -62,7 +54,6 @@ def partitions(n):
 
 DIVISOR = {  # in a stratum of this size: of the product of two signs, or of 3 times that of two ranks
     "kendall": lambda size: size,
-    "spearman": lambda size: size**2 - 1,
     "(n - 1) spearman": lambda size: size * (size + 1),  # as published, for docs/theory/corrections.md
 }
 
@@ -109,25 +100,20 @@ def largest_change(name, n, distinct):
         pytest.param(7, True, marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("name", SENSITIVITY)
-def test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much(name, n, distinct):
-    signed, unsigned = largest_change(name, n, distinct)
-    assert unsigned <= signed <= n * Fraction(SENSITIVITY[name](n))
-    if name == "kendall" or n >= 5:
-        assert signed == n * claimed(name, n)
-    else:
-        assert signed < n * claimed(name, n)  # a stratum of two records: rho goes from 0, not from -1, to 1
+def test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much(n, distinct):
+    signed, unsigned = largest_change("kendall", n, distinct)
+    assert unsigned <= signed <= n * Fraction(conditional_kendall_sensitivity(n))
+    assert signed == n * claimed(n)
 
 
 def test_of_one_record_more_the_bounds_are_those_of_the_proof():
-    # n_z tau_z moves by (3 m - 1) / (m + 1), n_z rho_z by 5 - 6 / (m + 2): others that fall, and one above them all.
+    # n_z tau_z moves by (3 m - 1) / (m + 1): others that fall, and one above them all.
     for m in (2, 3, 10, 101):
         x, one = np.arange(m + 1.0), np.zeros(m + 1, dtype=int)
         y = np.append(-x[:-1], 1)
         alone = np.append(one[:-1], 1)
-        grown = {name: (m + 1) * (score(x, y, one) - score(x, y, alone)) for name, score in SCORES.items()}
-        assert grown["kendall"] == pytest.approx((3 * m - 1) / (m + 1), abs=1e-12)
-        assert grown["spearman"] == pytest.approx(5 - 6 / (m + 2), abs=1e-12)
+        grown = (m + 1) * (conditional_kendall(x, y, one) - conditional_kendall(x, y, alone))
+        assert grown == pytest.approx((3 * m - 1) / (m + 1), abs=1e-12)
 
 
 # --- Neighbours that attain it, at any size ---------------------------------------------------------------------
@@ -154,30 +140,28 @@ def rising_besides(n):
     )
 
 
-def change(name, neighbours):
-    here, there = (SCORES[name](*table) for table in neighbours)
+def change(neighbours):
+    here, there = (conditional_kendall(*table) for table in neighbours)
     return abs(here - there), abs(abs(here) - abs(there))
 
 
-@pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("n", [5, 6, 7, 8, 50, 1001, pytest.param(20_000, marks=compiled_only)])
-def test_sensitivity_is_attained(name, n):
+def test_sensitivity_is_attained(n):
     here, there = from_falling_to_rising(n)
     assert sum(np.any([a != b for a, b in zip(here, there, strict=True)], axis=0)) == 1
-    assert change(name, (here, there))[0] == pytest.approx(SENSITIVITY[name](n), abs=2.0**-51)
+    assert change((here, there))[0] == pytest.approx(conditional_kendall_sensitivity(n), abs=2.0**-51)
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_without_the_sign_it_is_hardly_less(name):
+def test_without_the_sign_it_is_hardly_less():
     for n in (100, 1001):
-        signed, unsigned = change(name, rising_besides(n))
-        assert unsigned == signed > (1 - 16 / n) * SENSITIVITY[name](n)
+        signed, unsigned = change(rising_besides(n))
+        assert unsigned == signed > (1 - 16 / n) * conditional_kendall_sensitivity(n)
 
 
 # --- Hill climbing ----------------------------------------------------------------------------------------------
 
 
-def climb(name, n, n_steps, rng):
+def climb(n, n_steps, rng):
     """The largest change found on neighbours that differ in the last record, with ties and up to four strata."""
 
     def neighbours(columns):
@@ -195,10 +179,10 @@ def climb(name, n, n_steps, rng):
         return columns
 
     best = np.stack([np.arange(n + 1.0), rng.permutation(n + 1), rng.integers(4, size=n + 1)])
-    value = change(name, neighbours(best))[0]
+    value = change(neighbours(best))[0]
     for _ in range(n_steps):
         tried = moved(best)
-        found = change(name, neighbours(tried))[0]
+        found = change(neighbours(tried))[0]
         if found >= value:
             best, value = tried, found
     return value
@@ -206,8 +190,7 @@ def climb(name, n, n_steps, rng):
 
 @pytest.mark.slow
 @compiled_only
-@pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("n", [9, 20])
-def test_hill_climbing_finds_no_larger_change(name, n):
-    largest = max(climb(name, n, 1500, np.random.default_rng(seed)) for seed in range(3))
-    assert 0.85 * SENSITIVITY[name](n) <= largest <= SENSITIVITY[name](n) + 2.0**-51
+def test_hill_climbing_finds_no_larger_change(n):
+    largest = max(climb(n, 1500, np.random.default_rng(seed)) for seed in range(3))
+    assert 0.85 * conditional_kendall_sensitivity(n) <= largest <= conditional_kendall_sensitivity(n) + 2.0**-51

@@ -10,15 +10,13 @@ from scipy import stats
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import null_scores as rank_nulls
 from skdpmic.statistics.ranks.null_scores import null_scores
-from tests.naive_ranks import naive_chatterjee, naive_rho, naive_squared_distance_correlation, naive_tau
+from tests.naive_ranks import naive_chatterjee, naive_squared_distance_correlation, naive_tau
 
 NAIVE = {
     "kendall": lambda x, y: abs(naive_tau(x, y)),
-    "spearman": lambda x, y: abs(naive_rho(x, y)),
     "chatterjee": naive_chatterjee,
     "distance_correlation": lambda x, y: float(naive_squared_distance_correlation(x, y)) ** 0.5,
 }
-SCORES = {"kendall": ranks.kendall, "spearman": ranks.spearman}
 
 
 @pytest.mark.parametrize("n", [5, pytest.param(6, marks=pytest.mark.slow)])
@@ -33,12 +31,11 @@ def test_the_law_is_that_of_all_permutations(name, n):
     assert stats.chisquare(observed, expected / expected.sum() * 20_000).pvalue > 1e-5
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_drawn_scores_are_rounded_as_those_of_records(name):
+def test_drawn_scores_are_rounded_as_those_of_records():
     """So that a score without noise is as large as itself."""
     n = 6
-    of_records = {SCORES[name](2 * np.arange(n) + 1, 2 * np.array(y) + 1) for y in permutations(range(n))}
-    assert set(null_scores(name, n, 5000, 0).tolist()) == of_records
+    of_records = {ranks.kendall(2 * np.arange(n) + 1, 2 * np.array(y) + 1) for y in permutations(range(n))}
+    assert set(null_scores("kendall", n, 5000, 0).tolist()) == of_records
 
 
 def test_the_draws_depend_on_the_seed_alone_and_cannot_be_changed():
@@ -59,7 +56,7 @@ def test_of_four_times_as_many_records_as_are_drawn_scores_are_half_as_large(nam
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "n"), [(name, 40_000) for name in list(NAIVE)[:3]] + [("distance_correlation", 8_000)]
+    ("name", "n"), [(name, 40_000) for name in list(NAIVE)[:2]] + [("distance_correlation", 8_000)]
 )
 def test_beyond_a_number_of_records_the_law_is_as_if_all_were_drawn(name, n, monkeypatch):
     """A test of Kolmogorov and Smirnov of 9,999 draws each, at 1e-3."""

@@ -1,4 +1,4 @@
-"""What the smaller of two classes tells of the law of Kendall and Spearman: theorems 5 and 6 of p_values.md."""
+"""What the smaller of two classes tells of the law of Kendall: theorems 5 and 6 of p_values.md."""
 
 import math
 from dataclasses import replace
@@ -20,9 +20,6 @@ from skdpmic.statistics.ranks.null_scores import null_scores
 from skdpmic.statistics.ranks.smaller_class import MISSED, SmallerClass, smaller_class
 from skdpmic.statistics.ranks.statistic import Kendall
 from tests.statistics.null_laws.test_laws import ANY_NOISE, tail, tie_patterns
-
-BOTH = pytest.mark.parametrize("name", ["kendall", "spearman"])
-
 
 # --- The law of a rank sum, exactly -----------------------------------------------------------------------------------
 
@@ -58,17 +55,16 @@ def test_beyond_half_of_the_records_it_would_not_be_so():
     assert mean_above(law_of_sums(10, 5), 3) > mean_above(law_of_sums(10, 8), 3)
 
 
-@BOTH
 @pytest.mark.parametrize(("n", "m"), [(4, 1), (7, 3), (8, 4)])
-def test_scores_are_multiples_of_that_sum_and_drawn_by_its_law(name, n, m):
+def test_scores_are_multiples_of_that_sum_and_drawn_by_its_law(n, m):
     """A chi-squared test of 20,000 draws, at 1e-5; values are those of the kernels, to the last bit."""
-    score, y = getattr(kernels, name), kernels.mid_ranks(np.repeat([0.0, 1.0], [n - m, m]))
+    y = kernels.mid_ranks(np.repeat([0.0, 1.0], [n - m, m]))
     law = {}
     for chosen in combinations(range(n), m):
         x = np.argsort(np.argsort([*(i for i in range(n) if i not in chosen), *chosen]))
-        value = score(2 * x + 1, y)
+        value = kernels.kendall(2 * x + 1, y)
         law[value] = law.get(value, 0) + 1 / comb(n, m)
-    values, counts = np.unique(null_scores(name, n, 20_000, 1, m), return_counts=True)
+    values, counts = np.unique(null_scores("kendall", n, 20_000, 1, m), return_counts=True)
     assert set(values.tolist()) <= set(law)
     observed = dict(zip(values.tolist(), counts.tolist(), strict=True))
     expected = np.array([20_000 * share for share in law.values()])
@@ -76,21 +72,20 @@ def test_scores_are_multiples_of_that_sum_and_drawn_by_its_law(name, n, m):
         assert stats.chisquare([observed.get(value, 0) for value in law], expected).pvalue > 1e-5
 
 
-@BOTH
-def test_beyond_a_number_of_records_the_law_is_as_if_all_were_drawn(name, monkeypatch):
+def test_beyond_a_number_of_records_the_law_is_as_if_all_were_drawn(monkeypatch):
     """A test of Kolmogorov and Smirnov of 5,000 draws each, at 1e-3."""
     monkeypatch.setattr("skdpmic.statistics.ranks.null_scores.MOST_OF_CLASS", 50)
-    scaled = null_scores.__wrapped__(name, 2000, 5_000, 0, 400)
+    scaled = null_scores.__wrapped__("kendall", 2000, 5_000, 0, 400)
     monkeypatch.undo()
-    assert stats.ks_2samp(scaled, null_scores.__wrapped__(name, 2000, 5_000, 1, 400)).pvalue > 1e-3
+    assert stats.ks_2samp(scaled, null_scores.__wrapped__("kendall", 2000, 5_000, 1, 400)).pvalue > 1e-3
 
 
 # --- Ties of the feature besides --------------------------------------------------------------------------------------
 
 
-def exact_law(name, n, m, monkeypatch):
+def exact_law(n, m, monkeypatch):
     """Replace simulations by the law itself of a class of m records."""
-    multiple = {"kendall": Fraction(2, n * (n - 1)), "spearman": Fraction(3, n**2 - 1)}[name]
+    multiple = Fraction(2, n * (n - 1))
     values = np.array([float(multiple * abs(total)) for total in law_of_sums(n, m)])
     numbers = np.array([int(share * comb(n, m)) for share in law_of_sums(n, m).values()])
     scores = np.sort(np.repeat(values, numbers))
@@ -101,32 +96,31 @@ def exact_law(name, n, m, monkeypatch):
     return len(scores)
 
 
-def scores_of_classes(name, x, m):
+def scores_of_classes(x, m):
     """Of all ways to choose the class of m records, where features have the values x."""
-    score, x_ranks, scores = getattr(kernels, name), kernels.mid_ranks(x), []
+    x_ranks, scores = kernels.mid_ranks(x), []
     for chosen in combinations(range(len(x)), m):
         y = np.zeros(len(x))
         y[list(chosen)] = 1.0
-        scores.append(score(x_ranks, kernels.mid_ranks(y)))
+        scores.append(kernels.kendall(x_ranks, kernels.mid_ranks(y)))
     return np.array(scores)
 
 
 @pytest.mark.parametrize("n", [4, 5, pytest.param(6, marks=pytest.mark.slow)])
-@BOTH
 @ANY_NOISE
 @pytest.mark.combinations
-def test_no_ties_of_the_feature_have_a_larger_tail_than_the_p_values_say(name, n, noise, monkeypatch):
+def test_no_ties_of_the_feature_have_a_larger_tail_than_the_p_values_say(n, noise, monkeypatch):
     """Theorem 5 where the class is known, and theorem 6 where it may have fewer records."""
     for most in range(1, n // 2 + 1):
-        n_drawn = exact_law(name, n, most, monkeypatch)
+        n_drawn = exact_law(n, most, monkeypatch)
         for fewer, x in product(range(1, most + 1), tie_patterns(n)):
-            scores = scores_of_classes(name, x, fewer)
+            scores = scores_of_classes(x, fewer)
             shares = np.full(len(scores), 1 / len(scores))
             least = np.minimum(np.unique(np.r_[scores[scores > 0], scores[scores > 0] + 0.05, 0.3, 0.9]), 1)
             exact = tail(scores, shares, noise, least)
             known = SmallerClass(most, is_exact=fewer == most)
             most_times = 2 if known.is_exact else math.inf
-            law = AveragedLaw(SimulatedLaw(name, n, most), most_times, known.widening(n), 0.0)
+            law = AveragedLaw(SimulatedLaw("kendall", n, most), most_times, known.widening(n), 0.0)
             assert (law.p_values(least, noise, n_drawn, 0) >= exact - 1e-9).all()
 
 
