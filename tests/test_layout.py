@@ -92,7 +92,6 @@ STILL = {
     "Grids",
     "NumericTargetScorer",
     "Side",
-    "_Scorer",
     "_Target",
     "as_names",
     "count",
