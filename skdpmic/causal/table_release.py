@@ -67,7 +67,7 @@ class TablesRelease:
 
         def release(codes, sizes, sets, variance):
             tables = counts_of_sets(codes, sizes, sets, n_jobs, records.progress)
-            return dict(zip(sets, with_noise(tables, variance, random_bytes), strict=True))
+            return dict(zip(sets, with_gaussian_noise(tables, variance, random_bytes), strict=True))
 
         singles = [(j,) for j in range(plan.n_columns)]
         counts = [*release(columns, plan.n_parts, singles, plan.count_variance()).values()]
@@ -115,7 +115,7 @@ def columns_of_numbers(domains):
     return frozenset(j for j, domain in enumerate(domains) if not isinstance(domain, Nominal))
 
 
-def with_noise(tables, variance, random_bytes):
+def with_gaussian_noise(tables, variance, random_bytes):
     """Tables with independent discrete Gaussian noise on every count, including those of 0; not clamped."""
     if variance == 0 or not tables:
         return tables

@@ -1,6 +1,6 @@
 """A codebook in human-readable form."""
 
-from skdpmic._utils.summaries import Column, Summary, as_html
+from skdpmic._utils.summaries import ResultColumn, Summary, as_html
 from skdpmic._utils.texts import counted, shortened
 from skdpmic.codebook.column import BOOLEAN, ColumnEntry
 
@@ -17,15 +17,15 @@ def codebook_as_html(codebook):
     cells = {
         "column": list(codebook.columns),
         "type": [entry.kind for entry in entries],
-        "values": [shortened(in_words(entry), _MOST_LETTERS) for entry in entries],
+        "values": [shortened(entry_in_words(entry), _MOST_LETTERS) for entry in entries],
         "unit": [entry.unit or "" for entry in entries],
         "description": [entry.description or "" for entry in entries],
     }
-    columns = [Column(title, texts) for title, texts in cells.items()]
+    columns = [ResultColumn(title, texts) for title, texts in cells.items()]
     return as_html(Summary(facts, [], columns, range(len(entries)), unit="column"), "Codebook")
 
 
-def in_words(entry: ColumnEntry) -> str:
+def entry_in_words(entry: ColumnEntry) -> str:
     """The possible values of a column."""
     if not entry.is_used:
         return "never used"

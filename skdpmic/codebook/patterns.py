@@ -15,7 +15,7 @@ def matches(name, pattern):
     return isinstance(name, str) and fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
-def as_names(features):
+def as_column_names(features):
     """Names given by the user, as a list."""
     if isinstance(features, str):
         raise ValueError(f"features must be a list of names or a dataframe, got {features!r}.")

@@ -26,7 +26,7 @@ def text_of_file(path):
         raise ValueError(f"{path} must be UTF-8 text, got invalid bytes on line {line}.") from None
 
 
-def parse(text, source):
+def parse_toml(text, source):
     """Parse a file into the arguments of :class:`Codebook`.
 
     Parameters

@@ -51,14 +51,14 @@ def warn_about_learning(steps):
     """Warn about steps that may learn from all rows."""
     if steps:
         warn(
-            f"{in_words(steps)} before a private step: one record can then change all rows that the private step "
+            f"{steps_in_words(steps)} before a private step: one record can then change all rows that the private step "
             "gets, and the guarantee does not hold, at any cost. Put the private step first, unless these steps map "
             "each row by itself.",
             PrivacyLeakWarning,
         )
 
 
-def in_words(steps):
+def steps_in_words(steps):
     """The steps and what they do, as the beginning of a sentence."""
     named = ", ".join(f"{name} ({kind})" for name, (kind, _) in steps.items())
     return f"{named} may learn from all rows"

@@ -47,7 +47,7 @@ from skdpmic.search.candidates import (
     warn_about_unknown,
 )
 from skdpmic.search.cost_of_fits import UNKNOWN, cost_of_fit
-from skdpmic.search.earlier_steps import earlier_steps, in_words, refuse_resampling, warn_about_learning
+from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, steps_in_words, warn_about_learning
 
 
 @parameters
@@ -383,7 +383,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, MetaEstimatorMixin, Private
         return self.best_estimator_.classes_
 
     def _shown(self):
-        return shown_search(self, in_words(self._earlier) if self._earlier else "")
+        return shown_search(self, steps_in_words(self._earlier) if self._earlier else "")
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "best_index_")

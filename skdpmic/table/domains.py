@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_column_bounds, in_order
+from skdpmic._utils.arguments import check_column_bounds, ordered_pair
 from skdpmic._utils.readable import is_date
 from skdpmic.table.dates import NUMBERS, as_date, kind_of_date, seconds_of
 
@@ -185,7 +185,7 @@ def domain_of(entry, name):
 
 def _parts_of(entry):
     """The numbers in an entry, and whether it has "log"."""
-    ends = list(in_order(entry))
+    ends = list(ordered_pair(entry))
     is_log = len(ends) == 3 and isinstance(ends[2], str)
     if is_log and ends.pop() != "log":
         raise ValueError
@@ -234,7 +234,7 @@ def domains_of(bounds, n_features):
 def _is_entry(bounds):
     """Whether bounds are one entry for all features: scalars, one of which may be "log"."""
     try:
-        return all(isinstance(end, numbers.Real | str | np.generic) or is_date(end) for end in in_order(bounds))
+        return all(isinstance(end, numbers.Real | str | np.generic) or is_date(end) for end in ordered_pair(bounds))
     except TypeError:
         return False
 

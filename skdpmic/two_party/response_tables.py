@@ -19,7 +19,7 @@ _EIGHTHS = 8  # parts of the range of a numeric target; more parts would let cha
 _FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, by the smallest number of records times epsilon
 _B = 16.0  # largest grid of MICr
 _DRAWS = 30  # of independent columns
-_FARTHEST = 2**40  # noisy count: far more than the records that reports can have
+_FARTHEST = 2**40  # noisy count_reports: far more than the records that reports can have
 
 # --- Counts, and their noise ------------------------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ def target_parts(target, n_parts):
     return equal_parts(target.values, target.bounds, n_parts).astype(np.int64), n_parts
 
 
-def count(parts, of_target, shape):
+def count_reports(parts, of_target, shape):
     """The number of records in each part of the reports and of the target, without those that report nothing."""
     reported = parts >= 0
     cells = parts[reported].astype(np.int64) * shape[1] + of_target[reported]
@@ -53,7 +53,7 @@ def count(parts, of_target, shape):
 
 
 def noise_scale(epsilon, columns_per_record):
-    """Scale of the noise on each count: replacing a target changes two counts by one, in each column reported.
+    """Scale of the noise on each count_reports: replacing a target changes two counts by one, in each column reported.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def noise_scale(epsilon, columns_per_record):
     return 0 if epsilon == math.inf else 2 * columns_per_record / exact(epsilon)
 
 
-def with_noise(counts, scale, random_bytes):
+def with_laplace_noise(counts, scale, random_bytes):
     """Counts with independent discrete Laplace noise, as int64; clamped at `_FARTHEST`, where they tell nothing."""
     if scale == 0:
         return counts

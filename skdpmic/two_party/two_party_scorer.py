@@ -31,7 +31,7 @@ from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.known_margin import STEPS, beyond_chance, known_score, noisy_score
 from skdpmic.two_party.public_terms import terms_of_known_shares, terms_of_tables
 from skdpmic.two_party.reports import open_reports
-from skdpmic.two_party.response_tables import count, table_score, target_parts, with_noise
+from skdpmic.two_party.response_tables import count_reports, table_score, target_parts, with_laplace_noise
 
 
 @parameters
@@ -324,12 +324,12 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
         """The counts of each feature, noisy if they are to be published."""
         of_target, n_target = target_parts(target, terms.n_target)
         tables = [
-            count(parts, of_target, (column.n_parts, n_target))
+            count_reports(parts, of_target, (column.n_parts, n_target))
             for parts, column in zip(reports.parts, reports.description.columns, strict=True)
         ]
         if self.epsilon is None:
             return tables
-        self.noisy_counts_ = [with_noise(table, terms.scale, random_bytes) for table in tables]
+        self.noisy_counts_ = [with_laplace_noise(table, terms.scale, random_bytes) for table in tables]
         self.noise_scale_ = float(terms.scale)
         return self.noisy_counts_
 
@@ -364,7 +364,7 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
         shares, noisy = self._shares(), []
         of_target, n_target = target_parts(target, terms.n_target)
         for parts, inverse, scale in zip(reports.parts, terms.inverses, terms.scales, strict=True):
-            counts = count(parts, of_target, (len(inverse), n_target))
+            counts = count_reports(parts, of_target, (len(inverse), n_target))
             score = known_score(counts, inverse, shares)
             noisy.append(float(noisy_score(score, scale, random_bytes) if self.epsilon is not None else score))
         self.null_scores_ = terms.null_scores

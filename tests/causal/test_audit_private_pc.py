@@ -191,12 +191,12 @@ def test_where_noise_decides_which_labels_have_parts_neighbours_are_no_further_a
     indirect=["plan"],
 )
 def test_half_the_noise_of_any_stage_is_found_out(plan, n_columns, n_runs, monkeypatch):
-    with_noise = table_release.with_noise
+    with_noise = table_release.with_gaussian_noise
 
     def with_less(tables, variance, random_bytes):
         return with_noise(tables, variance // 4 if tables[0].ndim == n_columns else variance, random_bytes)
 
-    monkeypatch.setattr(table_release, "with_noise", with_less)
+    monkeypatch.setattr(table_release, "with_gaussian_noise", with_less)
     assert separation_of_tables(n_runs, of_scale={n_columns: 0.5}) > OF_TABLES
 
 

@@ -12,7 +12,7 @@ from skdpmic.causal import table_plan
 from skdpmic.causal.label_counts import counts_of_sets
 from skdpmic.causal.label_parts import MOST_VALUES, N_CELLS, parts_of_cells
 from skdpmic.causal.table_plan import TablePlan, tables_squared_sensitivity
-from skdpmic.causal.table_release import with_noise
+from skdpmic.causal.table_release import with_gaussian_noise
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 
@@ -199,4 +199,4 @@ def test_a_budget_that_is_next_to_nothing_overflows_nothing():
 
 
 def noise_of(variance, n):
-    return with_noise([np.zeros(n, dtype=np.int64)], variance, entropy_source(1))[0]
+    return with_gaussian_noise([np.zeros(n, dtype=np.int64)], variance, entropy_source(1))[0]

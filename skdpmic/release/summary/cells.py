@@ -15,7 +15,7 @@ _MOST_PARTS = len(_ENDS) - 1
 
 
 @dataclass(frozen=True)
-class Cells:
+class SummaryCells:
     """The cells of one column, in two sets; every value is in one cell of each set.
 
     Parameters

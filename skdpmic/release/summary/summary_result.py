@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from skdpmic._utils.results import dataframe
-from skdpmic._utils.summaries import Column, Summary, as_html, why_broken
+from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, escaped
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.release.summary.cells import Cells
+from skdpmic.release.summary.cells import SummaryCells
 from skdpmic.release.summary.suspicions import suspicions, written
 
 FLAG, PART = "flag", "part"
@@ -23,7 +23,7 @@ class ColumnShares:
     Parameters
     ----------
     name : str
-    cells : Cells
+    cells : SummaryCells
         Public cells of the column.
     flags, parts : ndarrays of shapes (n_flags,) and (n_parts,)
         Shares of all records, in [0, 1].
@@ -33,7 +33,7 @@ class ColumnShares:
     """
 
     name: str
-    cells: Cells
+    cells: SummaryCells
     flags: np.ndarray
     parts: np.ndarray
     flag_margin: float
@@ -105,7 +105,7 @@ class PrivateSummary:
         Parameters
         ----------
         names : list of str
-        cells : list of Cells
+        cells : list of SummaryCells
         n_samples : int
         noisy : pair of lists of ndarrays
         release : CellsRelease
@@ -158,11 +158,11 @@ class PrivateSummary:
         facts += [("Suspicious", text) for text in self.suspicious or [NOTHING]]
         names = [column.name for column in self.columns]
         flags = [
-            Column(flag, [column.flag_in_words(flag) for column in self.columns], "number")
+            ResultColumn(flag, [column.flag_in_words(flag) for column in self.columns], "number")
             for flag in dict.fromkeys(flag for column in self.columns for flag in column.cells.flags)
         ]
-        most = Column("most", [column.most_in_words() for column in self.columns])
-        columns = [Column("column", names), *flags, most]
+        most = ResultColumn("most", [column.most_in_words() for column in self.columns])
+        columns = [ResultColumn("column", names), *flags, most]
         return Summary(facts, why_broken(self.entry), columns, range(len(names)), unit="column", entries=(self.entry,))
 
 

@@ -64,7 +64,7 @@ class CodeGrids(cell_counts.RangePlacer):
 
     def place_codes(self, codes):
         """Codes as a column."""
-        return cell_counts.Column(codes.astype(np.uint32), None, self.codes)
+        return cell_counts.PlacedColumn(codes.astype(np.uint32), None, self.codes)
 
 
 def class_grids(n_classes, B, c):

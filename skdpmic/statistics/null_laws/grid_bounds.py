@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Grids(NamedTuple):
-    """Grids of one size, or of several, each in a row of (n_sizes, 1) arrays.
+class NullGrids(NamedTuple):
+    """NullGrids of one size, or of several, each in a row of (n_sizes, 1) arrays.
 
     A score of s in one of them requires a dependence of at least ``slope * s + offset``.
     """
@@ -35,7 +35,7 @@ class ScoreBound:
 
     Parameters
     ----------
-    family : iterable of Grids
+    family : iterable of NullGrids
 
     Attributes
     ----------
