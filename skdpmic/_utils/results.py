@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpmic._utils.fitted import check_published
+from skdpmic._utils.private_estimator import check_published
 
 
 class ResultsMixin:

@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 from skdpmic._utils.texts import in_html
-from skdpmic.budget.units import per
+from skdpmic.budget.ledger_entry import per
 from skdpmic.cards.statement import cost
 
 _STYLE = (files("skdpmic.cards") / "cards.css").read_text(encoding="utf-8")

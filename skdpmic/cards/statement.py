@@ -4,7 +4,7 @@ import math
 
 from skdpmic._utils.summaries import NOT_COVERED
 from skdpmic._utils.texts import budget
-from skdpmic.budget.units import per
+from skdpmic.budget.ledger_entry import per
 
 
 def statement(fields):

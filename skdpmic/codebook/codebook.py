@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole

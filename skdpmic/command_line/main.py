@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from skdpmic._utils.exceptions import BudgetError
+from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.texts import escaped
 from skdpmic.command_line.interrupts import Interrupts
 from skdpmic.command_line.options import DECLINED, DONE, INVALID, REFUSED, SIGNALLED, UNWRITTEN, parse_options

@@ -7,8 +7,8 @@ from skdpmic._utils.texts import budget, escaped
 from skdpmic._utils.user_files import check_regular
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
+from skdpmic.budget.ledger_entry import PERSON, per
 from skdpmic.budget.ledger_exports import standing
-from skdpmic.budget.units import PERSON, per
 from skdpmic.command_line.interrupts import Interrupts
 
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from skdpmic._utils.constructors import parameters
-from skdpmic._utils.exceptions import warn
-from skdpmic._utils.fitted import check_published
+from skdpmic._utils.errors import warn
+from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.fitted import check_published
+from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.results import best_first
 from skdpmic._utils.texts import budget, in_short, names_of
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, feature_labels, ink_of

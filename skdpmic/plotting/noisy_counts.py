@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from skdpmic._utils.fitted import check_published
+from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.texts import names_of
 from skdpmic.plotting.figures import WIDTH, Display, label_of
 from skdpmic.plotting.sides import side_of_classes, side_of_range

@@ -5,10 +5,13 @@ Releases of rho_1, rho_2, ... zCDP are together rho_1 + rho_2 + ... zCDP (Bun an
 """
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+
+from skdpmic.privacy.parameters import exact
 
 # Each term of a sum below has fewer than eight relative roundings of 2**-53, and the sum three more.
 _ROUNDING = 2.0**-48
@@ -164,3 +167,57 @@ def _turning_point(holds):
 
 def _float_of_bits(bits):
     return float(np.int64(bits).view(np.float64))
+
+
+def budget_of(epsilon, delta=0.0):
+    """The budget of a whole release: pure without delta, and the largest rho that epsilon and delta allow with it."""
+    if epsilon == math.inf:
+        return Pure(math.inf) if delta == 0 else Concentrated(math.inf)
+    return Pure(exact(epsilon)) if delta == 0 else Concentrated(Fraction(rho_for(epsilon, delta)))
+
+
+@dataclass(frozen=True)
+class Pure:
+    """Pure differential privacy.
+
+    Parameters
+    ----------
+    epsilon : Fraction, above 0, or infinity
+    """
+
+    epsilon: Fraction | float
+
+    def part(self, share):
+        """A share of it, in (0, 1]; the parts of a release cost no more than all of it if their shares sum to 1."""
+        return Pure(self.epsilon * share)
+
+
+@dataclass(frozen=True)
+class Concentrated:
+    """Zero-concentrated differential privacy.
+
+    Parameters
+    ----------
+    rho : Fraction, above 0, or infinity
+    """
+
+    rho: Fraction | float
+
+    def part(self, share):
+        """A share of it, as of a pure budget."""
+        return Concentrated(self.rho * share)
+
+    @property
+    def epsilon(self):
+        """The epsilon of a pure mechanism that costs no more, because it is epsilon**2 / 2 zCDP; rounded down."""
+        return math.inf if self.rho == math.inf else root_below(2 * self.rho)
+
+
+def root_below(number):
+    """The square root of a positive Fraction, rounded down to the digits of a float; without underflow or overflow."""
+    power = (number.numerator.bit_length() - number.denominator.bit_length()) // 2
+    mantissa = number / Fraction(4) ** power
+    root = math.sqrt(mantissa)
+    while Fraction(root) ** 2 > mantissa:
+        root = math.nextafter(root, 0.0)
+    return Fraction(root) * Fraction(2) ** power

@@ -5,7 +5,7 @@ import numbers
 import sys
 from fractions import Fraction
 
-from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
 
 SMALLEST_EPSILON = 1e-100  # for much less, the integer noise would be too large for a float
 

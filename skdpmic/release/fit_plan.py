@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic.budget.ledger import check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.budget.units import unit_of
+from skdpmic.budget.ledger_entry import LedgerEntry, unit_of
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
 from skdpmic.table.facts import PublicFacts

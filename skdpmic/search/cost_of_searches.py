@@ -9,7 +9,7 @@ from typing import Any
 import sklearn.model_selection
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.summaries import Summary, as_html
 from skdpmic._utils.texts import budget, in_short
 from skdpmic._utils.typing import Estimator

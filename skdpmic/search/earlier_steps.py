@@ -9,7 +9,7 @@ import functools
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 
-from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic.preprocessing.public_encoder import PublicEncoder
 from skdpmic.search.cost_of_fits import is_private
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.delegation import delegated
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
@@ -29,7 +29,7 @@ from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, Tabl
 from skdpmic.budget.filters import round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon

@@ -16,8 +16,7 @@ from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import OF_PAIRS, statistic_named, within_strata
-from skdpmic.table.records import TableRecords
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape, TableRecords
 from skdpmic.table.targets import NumericTarget, StratifiedTarget, read_strata
 from skdpmic.table.values import check_pair
 

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.fitted import check_published
-from skdpmic._utils.private_estimator import PrivateEstimator
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_scores
@@ -30,8 +29,8 @@ from skdpmic.selection.sources import (
     warn_about_expected,
 )
 from skdpmic.statistics.mtv.learnt_margin import shares_interval
+from skdpmic.table.features import asks_for_data
 from skdpmic.table.normal_form.containers import in_memory
-from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import refuse_dask
 from skdpmic.table.targets import USUAL_MEAN
 

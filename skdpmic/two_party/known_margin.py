@@ -6,11 +6,13 @@ is the sum of ``|n_ij - t_j n_i|``, divided by ``2 n max_j (1 - t_j)``.
 
 import math
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
+from skdpmic.two_party.response_tables import inverse_response_matrix, n_target_parts, noise_scale
 
 STEPS = 2**30  # in a score of 1; noise is an integer number of steps
 _DRAWS = 100  # of independent targets
@@ -79,3 +81,47 @@ def score_of_independent(reported, inverse, shares):
 def beyond_chance(score, by_chance):
     """Rescale scores: 0 at the chance level, 1 at 1."""
     return (score - by_chance) / np.maximum(1 - by_chance, 1e-9)
+
+
+_LEAST = 1e-6  # epsilon per report: with less, more reports than can be read would tell nothing
+
+
+class Terms(NamedTuple):
+    """Public numbers of one fit."""
+
+    inverses: list  # of the response matrices, by column; those of equal columns are the same object
+    n_target: int  # parts of a numeric target
+    scale: Any = 0  # of the noise on counts, a Fraction; 0 for none
+    scales: Any = None  # of the noise on each score, in steps, if the shares of the target are known
+    null_scores: Any = None  # mean scores of independent targets with these shares
+
+
+def terms_of_tables(statistic, epsilon, reports):
+    """The terms if tables of counts are scored; `epsilon` is None without noise."""
+    spent, k = math.inf if epsilon is None else epsilon, reports.description.columns_per_record
+    n_target = n_target_parts(statistic, spent * reports.n_samples / len(reports.parts))
+    return Terms(_inverses(reports.description), n_target, noise_scale(spent, k))
+
+
+def terms_of_known_shares(shares, epsilon, reports):
+    """The terms if the shares of the target are public; `epsilon` is None without noise."""
+    spent, k = math.inf if epsilon is None else epsilon, reports.description.columns_per_record
+    inverses, scales, null_scores = _inverses(reports.description), [], []
+    for parts, inverse in zip(reports.parts, inverses, strict=True):
+        reported = np.bincount(parts[parts >= 0], minlength=len(inverse))
+        n_steps = sensitivity_in_steps(reported.sum(), inverse, shares)
+        scales.append(noise_scale_of_score(spent, k, n_steps))
+        null_scores.append(score_of_independent(reported, inverse, shares))
+    return Terms(inverses, len(shares), scales=scales, null_scores=np.array(null_scores))
+
+
+def _inverses(description):
+    epsilon = float(description.epsilon_per_column)
+    if epsilon < _LEAST:
+        raise ValueError(
+            f"reports must have an epsilon of at least {_LEAST:g} for each column that a record reports, to tell "
+            f"anything, got {epsilon:g}."
+        )
+    sizes = [column.n_parts for column in description.columns]
+    of_size = {n_parts: inverse_response_matrix(n_parts, epsilon) for n_parts in set(sizes)}
+    return [of_size[n_parts] for n_parts in sizes]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.constructors import parameters
-from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.rollback import in_use, rollback_on_error
@@ -25,13 +25,13 @@ from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import run
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
+from skdpmic.table.features import check_public
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.two_party.reports import Reports, placed, to_arrow
 from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, ReportsDescription
-from skdpmic.two_party.response_noise import drawn_columns, n_columns_for, n_parts_for, randomized_response
+from skdpmic.two_party.response_tables import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
 @parameters

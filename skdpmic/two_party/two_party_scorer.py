@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.constructors import parameters
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import ResultsMixin
@@ -28,8 +28,14 @@ from skdpmic.table.facts import PublicFacts
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_target_shares, make_target, target_domain
 from skdpmic.two_party import distance_correlation
-from skdpmic.two_party.known_margin import STEPS, beyond_chance, known_score, noisy_score
-from skdpmic.two_party.public_terms import terms_of_known_shares, terms_of_tables
+from skdpmic.two_party.known_margin import (
+    STEPS,
+    beyond_chance,
+    known_score,
+    noisy_score,
+    terms_of_known_shares,
+    terms_of_tables,
+)
 from skdpmic.two_party.reports import open_reports
 from skdpmic.two_party.response_tables import count_reports, table_score, target_parts, with_laplace_noise
 

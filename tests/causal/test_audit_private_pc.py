@@ -11,10 +11,10 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic.causal import PrivatePC, table_plan, table_release
-from skdpmic.causal.label_counts import counts_of_sets
-from skdpmic.causal.label_parts import parts_of_labels
-from skdpmic.causal.table_plan import TablePlan
+from skdpmic.causal import PrivatePC, table_release
+from skdpmic.causal import table_release as table_plan
+from skdpmic.causal.label_parts import counts_of_sets, parts_of_labels
+from skdpmic.causal.table_release import TablePlan
 from skdpmic.correlation import kendall_release as concordance
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity

@@ -6,17 +6,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skdpmic.causal import table_plan
-from skdpmic.causal.label_counts import counts_of_sets
-from skdpmic.causal.label_parts import N_CELLS, parts_of_cells, parts_of_labels
-from skdpmic.causal.table_plan import TablePlan
-from skdpmic.causal.table_release import TablesRelease, triples_asked_for, with_gaussian_noise
+from skdpmic.causal import table_release as table_plan
+from skdpmic.causal.label_parts import N_CELLS, counts_of_sets, parts_of_cells, parts_of_labels
+from skdpmic.causal.table_release import TablePlan, TablesRelease, triples_asked_for, with_gaussian_noise
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.domains import Nominal
-from skdpmic.table.records import TableRecords
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape, TableRecords
 from tests.privacy.laws import gaussian_p_value
 
 SCALES = [Nominal(2), Nominal(3), Nominal(1), Nominal(2), Nominal(2)]

@@ -12,9 +12,10 @@ import pytest
 from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
 from skdpmic._utils.private_estimator import PrivateEstimator
-from skdpmic.causal import PrivatePC, table_plan, table_release
+from skdpmic.causal import PrivatePC, table_release
+from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.causal.label_counts import counts_of_sets
+from skdpmic.causal.label_parts import counts_of_sets
 from skdpmic.correlation.matrix_plan import MatrixPlan
 from skdpmic.release.fit_plan import FitPlan
 from skdpmic.release.path import publish, store

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from skdpmic import BudgetError, BudgetLedger
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.ties import declared_to_repeat
+from skdpmic.causal.correlation_tests import declared_to_repeat
 
-pytestmark = pytest.mark.filterwarnings("ignore::skdpmic._utils.exceptions.PrivacyLeakWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic._utils.errors.PrivacyLeakWarning")
 
 N = 2000
 

@@ -12,9 +12,7 @@ import pytest
 
 from skdpmic import BudgetError, BudgetLedger, Codebook, PrivacyLeakWarning, private_summary
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.summary.cells import SummaryCells
-from skdpmic.release.summary.noisy_cells import MovesMechanism
-from skdpmic.release.summary.release_of_cells import CellsRelease
+from skdpmic.release.summary.cells import CellsRelease, MovesMechanism, SummaryCells
 from skdpmic.table.domains import Labels, domain_of
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least

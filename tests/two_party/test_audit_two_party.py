@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
-from skdpmic.two_party import public_terms as of_public
+from skdpmic.two_party import known_margin as of_public
 from skdpmic.two_party import two_party_scorer as module
 from tests.privacy.auditing import privacy_loss_at_least
 

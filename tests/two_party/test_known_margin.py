@@ -10,7 +10,7 @@ import pytest
 from skdpmic import BudgetLedger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.two_party import TwoPartyScorer, known_margin
-from skdpmic.two_party import public_terms as of_public
+from skdpmic.two_party import known_margin as of_public
 from skdpmic.two_party.known_margin import (
     STEPS,
     known_score,
@@ -20,7 +20,7 @@ from skdpmic.two_party.known_margin import (
     sensitivity,
     sensitivity_in_steps,
 )
-from skdpmic.two_party.response_noise import inverse_response_matrix
+from skdpmic.two_party.response_tables import inverse_response_matrix
 from tests.privacy.auditing import privacy_loss_at_least
 from tests.two_party.sent import reports_of, seeded
 

@@ -11,8 +11,7 @@ from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
 from skdpmic.statistics.mic.mic_r import chance_of, continuous_grids
 from skdpmic.statistics.mic.optimize_axis import DEGREES, K_MAX, N_FIXED, N_MASTER
-from skdpmic.statistics.null_laws.grid_bounds import NullGrids, ScoreBound, log_tail_of_any
-from skdpmic.statistics.null_laws.tails import log_choices, log_information_tail
+from skdpmic.statistics.null_laws.laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
 
 _NATS = math.log(2.0)  # per bit
 

@@ -6,8 +6,14 @@ from functools import lru_cache, partial
 import numpy as np
 
 from skdpmic.statistics.mtv.counts import counts_scorer
-from skdpmic.statistics.null_laws.grid_bounds import NullGrids, ScoreBound, log_tail_of_any
-from skdpmic.statistics.null_laws.tails import log_choices, log_division_tail, log_variation_tail
+from skdpmic.statistics.null_laws.laws import (
+    NullGrids,
+    ScoreBound,
+    log_choices,
+    log_division_tail,
+    log_tail_of_any,
+    log_variation_tail,
+)
 from skdpmic.table.domains import Nominal
 
 

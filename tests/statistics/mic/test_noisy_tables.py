@@ -20,7 +20,7 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableCounter
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mic.weighted_tables import mic_of_table
 from skdpmic.table.domains import Nominal
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 from tests.golden import definitions
 from tests.privacy.laws import truncated_geometric_pmf
 

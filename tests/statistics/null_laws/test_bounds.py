@@ -10,9 +10,15 @@ from scipy.special import gammaln
 from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
-from skdpmic.statistics.null_laws.grid_bounds import NullGrids, ScoreBound, log_tail_of_any
-from skdpmic.statistics.null_laws.laws import BoundedLaw
-from skdpmic.statistics.null_laws.tails import log_division_tail, log_information_tail, log_variation_tail
+from skdpmic.statistics.null_laws.laws import (
+    BoundedLaw,
+    NullGrids,
+    ScoreBound,
+    log_division_tail,
+    log_information_tail,
+    log_tail_of_any,
+    log_variation_tail,
+)
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
