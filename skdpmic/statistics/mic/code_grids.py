@@ -8,8 +8,8 @@ import numpy as np
 from skdpmic.statistics.grids.limits import finest_merge
 from skdpmic.statistics.grids.partitions import equal_parts, equipartitions
 from skdpmic.statistics.mic import cell_counts
-from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.label_tables import labels_in_two, n_columns_of
+from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.optimize_axis import N_MASTER
 
 # --- Which grids ----------------------------------------------------------------------------------------------

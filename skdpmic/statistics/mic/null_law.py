@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 
 from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
-from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
+from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import chance_of, continuous_grids
 from skdpmic.statistics.mic.optimize_axis import DEGREES, K_MAX, N_FIXED, N_MASTER
 from skdpmic.statistics.null_laws.laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
