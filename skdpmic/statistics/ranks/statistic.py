@@ -16,7 +16,7 @@ from skdpmic.statistics.mtv.learnt_margin import Margin, Told, class_margin, pub
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
-from skdpmic.statistics.ranks.smaller_class import smaller_class
+from skdpmic.statistics.ranks.null_scores import smaller_class
 from skdpmic.table.domains import Nominal
 
 
