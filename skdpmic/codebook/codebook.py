@@ -9,8 +9,7 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
-from skdpmic.codebook.column import ColumnEntry, entry_of
-from skdpmic.codebook.group_columns import checked_groups, labels_of_people
+from skdpmic.codebook.column import ColumnEntry, checked_groups, entry_of, labels_of_people
 from skdpmic.codebook.in_words import codebook_as_html
 from skdpmic.codebook.patterns import as_column_names, check_columns, is_pattern, matches
 from skdpmic.codebook.template import names_of_columns, template_of
