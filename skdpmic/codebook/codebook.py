@@ -9,8 +9,17 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
-from skdpmic.codebook.column import ColumnEntry, checked_groups, codebook_as_html, entry_of, labels_of_people
-from skdpmic.codebook.patterns import as_column_names, check_columns, is_pattern, matches
+from skdpmic.codebook.column import (
+    ColumnEntry,
+    as_column_names,
+    check_columns,
+    checked_groups,
+    codebook_as_html,
+    entry_of,
+    is_pattern,
+    labels_of_people,
+    matches,
+)
 from skdpmic.codebook.template import names_of_columns, template_of
 from skdpmic.codebook.toml_file import as_text, error_on_its_line, parse_toml, text_of_file
 from skdpmic.table.frames import columns_at
