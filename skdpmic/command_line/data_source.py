@@ -1,11 +1,17 @@
 """The table of a command, of which only columns described by a codebook are read."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
+import pyarrow.parquet
+
+from skdpmic._utils.errors import read_by_engine
+from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted
 from skdpmic._utils.user_files import check_regular
+from skdpmic.command_line.spelled_values import with_durations
 from skdpmic.table.people import read_people
 
 _EVERY = 1_000_000  # records between progress messages
@@ -27,7 +33,7 @@ def open_data(arguments):
         how = (arguments.delimiter or ",", arguments.decimal or ".", arguments.line_breaks)
         return CsvFile(arguments.data, *how)
     if kind == ".parquet":
-        from skdpmic.command_line.parquet_file import ParquetFile
+        from skdpmic.command_line.data_source import ParquetFile
 
         return ParquetFile(arguments.data)
     raise ValueError(f"DATA must be a .csv or .parquet file, got {arguments.data!r}; or pass --query.")
@@ -85,3 +91,27 @@ def _noter(verbose):
             print(f"{n_records:,} records read", file=sys.stderr, flush=True)
 
     return note
+
+
+class ParquetFile:
+    """A Parquet file.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    def __init__(self, path):
+        self._name = os.path.basename(path)
+        open(path, "rb").close()  # raises if it may not be read
+        self._file = read_by_engine(self._name, pyarrow.parquet.ParquetFile, path)
+        self.outline = self._file.schema_arrow
+        self.names = self.outline.names
+        refuse_repeated(self.names, f"{self._name} must have distinct column names")
+
+    def read(self, entries, note):
+        """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
+        names = [name for name in self.names if name in entries]
+        table = read_by_engine(self._name, self._file.read, columns=names)
+        note(len(table))
+        return with_durations(table.select(names), entries, self._name)
