@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.texts import escaped
-from skdpmic.command_line.interrupts import Interrupts
 from skdpmic.command_line.options import DECLINED, DONE, INVALID, REFUSED, SIGNALLED, UNWRITTEN, parse_options
 from skdpmic.command_line.outputs import Outputs, UnwrittenError
 from skdpmic.command_line.printed import UnfailingStream, show, write_all_letters
-from skdpmic.command_line.spending import DeclinedError
+from skdpmic.command_line.spending import DeclinedError, Interrupts
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
 _UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
