@@ -10,8 +10,8 @@ from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import PERSON, PLURAL
 from skdpmic.budget.ledger_exports import standing
 from skdpmic.cards.card_format import FORMAT, VERSION
+from skdpmic.cards.card_html import statement
 from skdpmic.cards.privacy_card import PrivacyCard
-from skdpmic.cards.statement import statement
 from skdpmic.release.summary.summary_result import PrivateSummary
 
 _NOT_COVERED = (
