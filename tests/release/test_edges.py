@@ -14,10 +14,10 @@ from skdpmic.budget.filters import Cost
 from skdpmic.privacy import top_k as weighted_choice
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import exponential_bounds
-from skdpmic.release.bounds import edges
-from skdpmic.release.bounds import edges as number_line
-from skdpmic.release.bounds.edges import NUMBER_LINE, medians, n_levels, private_quantiles, rates
+from skdpmic.release.bounds import edges, number_line
+from skdpmic.release.bounds.edges import medians, n_levels, private_quantiles, rates
 from skdpmic.release.bounds.line import DATE_LINE, PLACES_IN_CELL
+from skdpmic.release.bounds.number_line import NUMBER_LINE
 from tests.privacy.auditing import largest_log_ratio, privacy_loss_at_least
 
 N_POSITIONS = NUMBER_LINE.n_positions
