@@ -4,22 +4,14 @@ A release protects a row of the table that it gets. If an earlier step copies, d
 or computes a row from all others, one record changes many rows of that table (``docs/theory/threat_model.md``).
 """
 
-import contextlib
 import functools
-import math
-import warnings
 
-import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import cross_validate
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 
-from skdpmic._utils.arguments import check_interval
-from skdpmic._utils.errors import PrivacyLeakWarning, public_messages, warn
-from skdpmic._utils.seeding import generators_seeded
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic.preprocessing.public_encoder import PublicEncoder
-from skdpmic.search.cost_of_fits import is_private, private_steps
+from skdpmic.search.cost_of_fits import is_private
 
 RESAMPLES, LEARNS = "resamples rows", "may learn from all rows"
 _BY_ROW = (PolynomialFeatures, PublicEncoder)  # that are fitted, but map each row by itself
@@ -106,80 +98,3 @@ def _of_step(step, path):
     needs_fit = not hasattr(step, "__sklearn_tags__") or get_tags(step).requires_fit
     is_by_row = isinstance(step, _BY_ROW) or not hasattr(step, "transform") or not needs_fit
     return {} if is_by_row else {path or kind: (kind, LEARNS)}
-
-
-SEED_BYTES = 16
-
-# Rounding of a mean of numbers in [0, 1]: once in the sum, once in the division.
-MEAN_ERROR = 2.0**-52
-
-
-def assign_subsets(n_samples, n_subsets, test_size, random_bytes):
-    """Row positions of disjoint subsets, each as (training rows, test rows), drawn independently of the data."""
-    order = np.random.RandomState(int.from_bytes(random_bytes(4), "little")).permutation(n_samples)
-    subsets = []
-    for rows in np.array_split(order, n_subsets):
-        n_test = _n_test(len(rows), test_size)
-        subsets.append((rows[n_test:], rows[:n_test]))
-    return subsets
-
-
-def _n_test(n_rows, test_size):
-    return min(max(round(test_size * n_rows), 2), n_rows - 2)  # R squared requires two
-
-
-def training_sizes(n_samples, n_subsets, test_size):
-    """The possible numbers of training rows in a subset."""
-    return {n_rows - _n_test(n_rows, test_size) for n_rows in (n_samples // n_subsets, -(-n_samples // n_subsets))}
-
-
-def mean_over_subsets(scores, bounds):
-    """Means of the clipped scores, as shares of their range; one record changes each by at most 1 / n_subsets."""
-    lower, upper = check_interval(bounds, "score_bounds")
-    clipped = np.clip(np.nan_to_num(scores, nan=lower), lower, upper)
-    shares = np.clip((clipped - lower) / (upper - lower), 0.0, 1.0)
-    return np.array([math.fsum(row) / len(row) for row in shares])
-
-
-def for_a_subset(candidate, n_subsets):
-    """The candidate for each subset: with as much private noise as in the refit, and without ledgers."""
-    trial = clone(candidate)
-    if is_private(trial):
-        return _more_epsilon(trial, n_subsets)
-    for name, private in private_steps(trial).items():
-        trial.set_params(**{name: _more_epsilon(private, n_subsets)})
-    return trial
-
-
-def score_in_subset(trial, X, y, params, subset, scorer, seed):
-    """The score of a candidate in one subset, a function of its rows and its own random numbers; NaN if it fails.
-
-    This holds in this process or another one. Threads run one at a time, because they share the global generators.
-    """
-    with generators_seeded(seed), warnings.catch_warnings(), contextlib.suppress(ValueError):
-        warnings.simplefilter("ignore")  # warnings could reveal data
-        return cross_validate(trial, X, y, cv=[subset], scoring=scorer, params=params)["test_score"][0]
-    return math.nan
-
-
-def score_as_number(scorer, *arguments):
-    """The score, or an error of this subset only: cross_validate would fail as a whole if a score is no number."""
-    return float(scorer(*arguments))
-
-
-def failure_reason(trial, X, y, params, subset, scorer, seed):
-    """A description of a fit's error that does not quote data."""
-    try:
-        with generators_seeded(seed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            cross_validate(trial, X, y, cv=[subset], scoring=scorer, params=params, error_score="raise")
-    except Exception as error:
-        return "".join(f"{message}. " for message in public_messages(error))
-    return ""
-
-
-def _more_epsilon(private, factor):
-    if isinstance(private, functools.partial):
-        changed = {"epsilon": private.keywords["epsilon"] * factor, "ledger": None}
-        return functools.partial(private.func, *private.args, **(private.keywords | changed))
-    return private.set_params(epsilon=private.epsilon * factor, ledger=None)

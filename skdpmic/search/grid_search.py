@@ -35,7 +35,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.path import run
-from skdpmic.search import earlier_steps as trials
+from skdpmic.search import trials
 from skdpmic.search.candidates import (
     candidate_with,
     candidates_with,

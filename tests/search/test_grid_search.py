@@ -41,8 +41,8 @@ from skdpmic import (
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import exact
-from skdpmic.search import earlier_steps as trials_module
-from skdpmic.search.earlier_steps import MEAN_ERROR, assign_subsets, mean_over_subsets
+from skdpmic.search import trials as trials_module
+from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
 from tests.folding import each
 from tests.privacy.test_top_k import law
 
