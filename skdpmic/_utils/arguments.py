@@ -1,4 +1,4 @@
-"""Checks of columns, ranges and other plain arguments. No message quotes a data value."""
+"""Checks of columns, ranges, shares and other plain arguments. No message quotes a data value."""
 
 import math
 import numbers

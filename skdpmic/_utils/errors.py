@@ -1,4 +1,4 @@
-"""Safe error messages: they describe the problem, and never quote a value."""
+"""Errors and warnings of this package; their messages describe the problem, and never quote a value."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""One charge of a ledger: checked before it is written, so that every storage returns it as it was given."""
+"""One charge of a ledger, in the unit protected: checked first, so that every storage returns it as it was given."""
 
 import math
 import numbers

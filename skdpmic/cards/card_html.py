@@ -1,4 +1,4 @@
-"""A card as HTML; everything is escaped, because cards are untrusted."""
+"""A card as a paragraph and as HTML; everything is escaped, because cards are untrusted."""
 
 import math
 from importlib.resources import files

@@ -1,4 +1,7 @@
-"""Tests of conditional independence of numeric columns, from a noisy matrix of Kendall's correlations."""
+"""Tests of conditional independence of numeric columns, from a noisy matrix of Kendall's correlations.
+
+They are not valid for columns with many ties, about which this module warns: from declared types and released shares.
+"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The parts of labels or cells that tables distinguish, chosen from noisy counts of each column."""
+"""Counts of labels and cells, and the parts that tables distinguish, chosen from noisy counts of each column."""
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs

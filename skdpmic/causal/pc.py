@@ -1,4 +1,4 @@
-"""The PC algorithm: a causal graph from tests of conditional independence, independent of the order of the columns."""
+"""The PC algorithm: a causal graph (CPDAG) from tests of independence, whatever the order of the columns."""
 
 import math
 from dataclasses import dataclass

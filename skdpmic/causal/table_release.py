@@ -1,4 +1,4 @@
-"""Tables of labels and of numbers in parts, released in stages with Gaussian noise (``docs/theory/private_pc.md``)."""
+"""Tables of labels and of numbers in parts, planned, and released in stages (``docs/theory/private_pc.md``)."""
 
 import math
 from dataclasses import dataclass

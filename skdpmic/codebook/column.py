@@ -1,4 +1,4 @@
-"""One column of a codebook: its possible values and their meaning."""
+"""One column of a codebook: its possible values, their meaning in words, and the patterns of its name."""
 
 import datetime
 import fnmatch

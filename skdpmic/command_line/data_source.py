@@ -1,4 +1,4 @@
-"""The table of a command, of which only columns described by a codebook are read."""
+"""The table of a command (CSV, Parquet, a query), of which only columns described by a codebook are read."""
 
 import importlib.util
 import os

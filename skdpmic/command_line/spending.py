@@ -1,4 +1,4 @@
-"""Spending: the ledger, and the consent of the user."""
+"""Spending: the ledger, the consent of the user, and interruptions, which never lose what is paid for."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Counting records into a sketch, chunk by chunk."""
+"""Counting records into a sketch, chunk by chunk; each chunk has a name, so that none is counted twice."""
 
 import heapq
 import os

@@ -1,4 +1,4 @@
-"""The table of a plan: one row per possible release."""
+"""The table of a plan: one row per possible release, and the numbers that a search for an answer tries."""
 
 import html
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""The plot of a causal graph."""
+"""The plot of a causal graph, and where its columns stand."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Choosing k features without publishing a score (``docs/theory/top_k.md``).
 
 The noise of the one-shot mechanism grows with k, and needs no delta; that of k choices by the exponential mechanism
-grows with the square root of k.
+grows with the square root of k. Choices one at a time, each by scores that depend on those before, compose likewise.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""How often each feature would be chosen at another epsilon, simulated from the released scores."""
+"""How often each feature would be chosen at another epsilon, and which are the best: from the released scores."""
 
 import math
 

@@ -1,4 +1,7 @@
-"""The public arguments of a table in one object, used by readers, sketches, plans and other parties."""
+"""The public arguments of a table in one object, and the description of a table that follows from them.
+
+Readers, sketches, plans and other parties use both.
+"""
 
 import math
 import numbers

@@ -1,4 +1,4 @@
-"""The public description of all features: one domain for each, from `bounds` and `categories`."""
+"""The public description of all features: a domain for each, from `bounds` and `categories`, and those of `keep`."""
 
 import numbers
 

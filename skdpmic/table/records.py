@@ -1,4 +1,4 @@
-"""A table with its target: what is public of it, and the records themselves."""
+"""A table with its target: its public numbers, what else is public of it, and the records themselves."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""MTVr of reports against publicly known shares of the target, and its noise.
+"""MTVr of reports against publicly known shares of the target, its noise, and the public terms of estimates.
 
 ``docs/theory/two_parties.md``, section 4. From debiased counts of reported parts and groups of the target, the score
 is the sum of ``|n_ij - t_j n_i|``, divided by ``2 n max_j (1 - t_j)``.

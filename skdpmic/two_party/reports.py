@@ -1,7 +1,7 @@
 """The exchange format of reports: an Arrow table, in memory or in a file; no pickles.
 
 Readers need not trust writers. The description is read first, then the number of records; values are read only if both
-are valid.
+are valid. The sizes that a file states are checked before memory is taken for them.
 """
 
 import os

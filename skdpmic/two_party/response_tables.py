@@ -1,4 +1,4 @@
-"""Tables of reported parts and parts of the target: counted, published with noise, debiased, scored.
+"""Tables of reported parts and parts of the target: counted, published with noise, debiased, scored; and that noise.
 
 MTVr and MICr are maxima over a table, which noise raises; the scores of independent columns with the same margins are
 simulated and subtracted.

@@ -1,4 +1,4 @@
-"""A public line that has a position for every possible value of a column (``docs/theory/learnt_edges.md``).
+"""Public lines, with a position for every possible value of a column, such as a date (``docs/theory/learnt_edges.md``).
 
 The guarantee only requires the line to be public; its weights determine where learning is easy.
 """

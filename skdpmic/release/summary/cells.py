@@ -1,4 +1,4 @@
-"""The cells of a value: whether it is missing or invalid, and which part of its range it is in."""
+"""The cells of a value (missing, invalid, or a part of its range), and the release of their noisy counts."""
 
 import math
 from dataclasses import dataclass

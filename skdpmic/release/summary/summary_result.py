@@ -1,4 +1,4 @@
-"""The result of a private summary: noisy shares, intervals and suspicious findings."""
+"""The result of a private summary: noisy shares, intervals, and what looks suspicious about a description."""
 
 from dataclasses import dataclass
 from functools import partial

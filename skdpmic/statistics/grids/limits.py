@@ -1,4 +1,4 @@
-"""Limits of grid sizes, from public numbers only (``docs/evidence/defaults.md``)."""
+"""Limits and divisions of grids, from public numbers only (``docs/evidence/defaults.md``)."""
 
 import math
 import numbers

@@ -1,4 +1,4 @@
-"""Learning a target's margin: noisy counts, and the cut of a numeric target (``docs/theory/known_margin.md``).
+"""A target's margin, public or learnt: noisy counts, and the cut of a numeric target (``docs/theory/known_margin.md``).
 
 The input counts are raw data; the results are epsilon-differentially private.
 """
