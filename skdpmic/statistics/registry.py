@@ -13,8 +13,8 @@ from collections import ChainMap
 from typing import Any
 
 from skdpmic._utils.errors import warn
-from skdpmic.statistics.mic.mic_e import MicE
 from skdpmic.statistics.mic.mic_r import check_correction
+from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.statistics.mtv.statistic import MtvR
 from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall

@@ -1,18 +1,11 @@
 """MICe: the Maximal Information Coefficient over grids by rank, with a mass equipartition on one axis."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from skdpmic._utils.arguments import is_auto
 from skdpmic._utils.typing import ColumnLike
-from skdpmic.privacy.mechanisms import grid_sensitivity
-from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.grids.limits import check_c, grid_size
-from skdpmic.statistics.measure import Statistic
-from skdpmic.statistics.mic.mass_partitions import Way, both_ways, mass_tables, most_parts, ranked_column
-from skdpmic.statistics.mic.optimize_axis import entries, entropy_table, largest_entry, rounding_error
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
+from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, most_parts, ranked_column
+from skdpmic.statistics.mic.optimize_axis import entries, entropy_table, largest_entry
 from skdpmic.table.values import check_pair
 
 
@@ -131,86 +124,3 @@ def entries_of(counted, plan, table):
         for of_k, (n_fixed, _, k_max) in zip(of_grids, plan[first:], strict=False):
             matrices[way, 2 : k_max + 1, n_fixed] = of_k[2 : k_max + 1]
     return np.fmax(matrices[0], matrices[1].T)
-
-
-class MicE(Statistic):
-    """MICe of one pair of variables, with the defaults of the paper."""
-
-    name = "mic_e"
-    needs_ranges = False
-
-    def measure(self, B, c, n, epsilon, n_classes):
-        """The grids for n records; B and c are the user's."""
-        B = grid_size(0.6 if is_auto(B) else B, n)
-        c = 15 if is_auto(c) else c
-        check_c(c)
-        return RankGrids(B, min(c, n))  # a larger c has no effect: at most one master part per record
-
-
-@dataclass(frozen=True)
-class RankGrids:
-    """MICe over the grids allowed by B and c, with equal values in random order."""
-
-    B: float
-    c: float
-
-    def steps(self, shape):
-        """Sensitivity of the score to one record, in steps of the noise grid."""
-        n = shape.n_samples
-        entropy_table(n)  # cached for the score; an error if n is too large
-        return grid_sensitivity(mic_e_sensitivity(n, self.B), rounding_error(n, mass_plan(self.B, self.c)))
-
-    def scorer(self, target, random_bytes):
-        """The function that scores a variable against a target."""
-        return _Scorer(target.values, mass_plan(self.B, self.c), random_bytes)
-
-
-class _Scorer:
-    """Scores a variable by ranks. Raw data; not private."""
-
-    def __init__(self, y, plan, random_bytes):
-        self._y, self._plan, self._keys = y, plan, random_keys(len(y), random_bytes)
-
-    def score(self, x, domain):
-        """MICe of the variable `x` and the target, in [0, 1]."""
-        return mic_e_of_ranks(ranks_in_y(x, self._y, *self._keys), self._plan, entropy_table(len(x)))
-
-
-def ranks_in_y(x, y, x_ties, y_ties):
-    """The rank in y, from 0, of each record, with records in ascending order of x.
-
-    Parameters
-    ----------
-    x, y : ndarrays of shape (n_samples,)
-    x_ties, y_ties : ndarrays of shape (n_samples,)
-        Keys that order equal values; equal keys are ordered by position.
-
-    Returns
-    -------
-    y_ranks : int64 ndarray of shape (n_samples,)
-        A permutation of 0 ... n_samples - 1.
-    """
-    rank = np.empty(len(y), dtype=np.int64)
-    rank[np.lexsort((y_ties, y))] = np.arange(len(y))
-    return rank[np.lexsort((x_ties, x))]
-
-
-def mic_e_of_ranks(y_ranks, plan, table):
-    """MICe of records whose ranks in y are given in ascending order of x, in [0, 1].
-
-    Both the fixed and the master partitions are equipartitions by rank. If there are fewer records than parts, every
-    record is a part.
-
-    Parameters
-    ----------
-    y_ranks : int64 ndarray of shape (n_samples,)
-        From `ranks_in_y`.
-    plan : ndarray
-        From `skdpmic.statistics.mic.mic_e.mass_plan`.
-    table : EntropyTable
-    """
-    x_ranks = np.empty(len(y_ranks), dtype=np.uint32)
-    x_ranks[y_ranks] = np.arange(len(y_ranks))
-    ends = np.arange(len(y_ranks) + 1, dtype=np.uint64)
-    ways = Way(ends, ends, y_ranks.astype(np.uint32), False), Way(ends, ends, x_ranks, False)
-    return largest_of_ways(ways, plan, table)
