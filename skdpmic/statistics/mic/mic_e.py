@@ -1,4 +1,4 @@
-"""MICe: the Maximal Information Coefficient over grids by rank, with a mass equipartition on one axis."""
+"""MICe: the Maximal Information Coefficient over grids with a mass equipartition on one axis."""
 
 import numpy as np
 
