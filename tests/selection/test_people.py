@@ -39,7 +39,7 @@ from skdpmic.statistics.mic.noisy_tables import TableScorer
 from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
 from skdpmic.statistics.mtv import mtv_r
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import public_margin
+from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.registry import STATISTICS
 from tests.select_names import SelectNames

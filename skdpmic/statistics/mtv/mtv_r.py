@@ -15,7 +15,7 @@ from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import numeric_family
-from skdpmic.statistics.mtv.learnt_margin import public_margin
+from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.table.domains import Knots, Nominal, Range
 from skdpmic.table.values import check_pair
 

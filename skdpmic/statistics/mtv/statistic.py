@@ -11,17 +11,8 @@ from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import (
-    Margin,
-    Told,
-    chance_of_weights,
-    class_margin,
-    cut_margin,
-    margin_of,
-    places_of,
-    public_margin,
-    sums_of,
-)
+from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, places_of, sums_of
+from skdpmic.statistics.mtv.margin import Margin, chance_of_weights, margin_of, public_margin
 from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs

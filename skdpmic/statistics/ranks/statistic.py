@@ -12,7 +12,8 @@ import numpy as np
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.measure import Measure, Statistic
-from skdpmic.statistics.mtv.learnt_margin import Margin, Told, class_margin, public_margin
+from skdpmic.statistics.mtv.learnt_margin import Told, class_margin
+from skdpmic.statistics.mtv.margin import Margin, public_margin
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity

@@ -13,7 +13,8 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics import chance
 from skdpmic.statistics.mtv import learnt_margin
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import Margin, Told, class_margin, cut_margin, places_of, public_margin
+from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, places_of
+from skdpmic.statistics.mtv.margin import Margin, public_margin
 from skdpmic.table.targets import NumericTarget
 from tests.folding import each
 

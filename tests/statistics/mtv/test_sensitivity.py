@@ -11,7 +11,7 @@ import pytest
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import public_margin
+from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal

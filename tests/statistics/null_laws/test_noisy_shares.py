@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.statistics.mtv import null_law
 from skdpmic.statistics.mtv.family import UNITS, Family, Side
-from skdpmic.statistics.mtv.learnt_margin import Margin
+from skdpmic.statistics.mtv.margin import Margin
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.null_laws.laws import log_division_tail

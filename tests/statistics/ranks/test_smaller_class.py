@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.statistics.mtv.learnt_margin import Margin, public_margin
+from skdpmic.statistics.mtv.margin import Margin, public_margin
 from skdpmic.statistics.null_laws import laws
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels

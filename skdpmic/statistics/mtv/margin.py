@@ -1,0 +1,106 @@
+"""The target's margin, given by the user or learnt from noisy counts (``docs/theory/known_margin.md``).
+
+It is public or released: the share of records in each piece of the target's columns.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from skdpmic.statistics.mtv.family import UNITS
+
+_HARDLY_ANY = Fraction(1, 10**6)  # negligible noise, so that the same shares are known as with real noise
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Public or released shares of the target's margin.
+
+    Parameters
+    ----------
+    ends : tuple of int
+        The index after the last column of each piece; a piece is a run of neighbouring columns.
+    shares : tuple of Fraction
+        Shares of the records in each piece. Noisy shares may be negative and need not sum to 1.
+    scale : Fraction, default=0
+        Scale of the discrete Laplace noise in each share, times `n`; 0 for exact or public shares.
+    n : int, default=1
+        Number of records counted; with weights, their largest possible total weight, in units.
+    sums : tuple of int, default=None
+        With weights, the noisy sum of weights in each piece, in units, from which the shares are computed.
+    knots : tuple of float, default=None
+        Lower bound, cut and upper bound of a numeric target, with as many columns on either side of the cut; None for
+        columns of equal width.
+    is_public : bool, default=False
+        Whether the user gave the shares; their error is then unknown.
+    """
+
+    ends: tuple
+    shares: tuple
+    scale: Fraction = Fraction(0)
+    n: int = 1
+    sums: tuple | None = None
+    knots: tuple | None = None
+    is_public: bool = False
+
+    @property
+    def error(self):
+        """Scale of the noise in each share."""
+        return float(self.scale / self.n)
+
+    @property
+    def mean_weight(self):
+        """Estimated mean weight, as a fraction of the largest weight; None if unknown."""
+        return None if self.sums is None else min(max(sum(self.sums) / self.n, self.error), 1.0)
+
+    def of(self, family):
+        """The grids of a family with this margin."""
+        return family.knowing(self.ends, [round(share * UNITS) for share in self.shares], self.error)
+
+    def with_equal_shares(self):
+        """The margin with equal shares in place of the released ones."""
+        return replace(self, shares=(Fraction(1, len(self.shares)),) * len(self.shares), knots=None)
+
+    def cut(self, bounds):
+        """Where a numeric target with range `bounds` is cut in two."""
+        lower, upper = bounds
+        return self.knots[1] if self.knots else lower + self.ends[0] * ((upper - lower) / self.ends[-1])
+
+    def published(self):
+        """The shares clipped to [0, 1], of shape (n_pieces,)."""
+        return np.clip(np.array(self.shares, dtype=np.float64), 0.0, 1.0)
+
+
+def chance_of_weights(mean_weight):
+    """Size of chance scores with weights of this mean (as a fraction of the largest), relative to equal weights.
+
+    It is the root mean square weight, which lies between the mean and its square root. The middle suits survey weights.
+    """
+    return mean_weight**0.75
+
+
+def equal_pieces(n_pieces, n_columns):
+    """The index after the last column of each piece, for pieces of equal size."""
+    return tuple(n_columns * (i + 1) // n_pieces for i in range(n_pieces))
+
+
+def public_margin(shares, n_columns):
+    """The margin of a target from public shares of its classes or of equal pieces of its range.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        Positive shares with a sum of about 1.
+    n_columns : int
+    """
+    shares = [Fraction(share) for share in shares]
+    in_all = tuple(share / sum(shares) for share in shares)
+    return Margin(equal_pieces(len(shares), n_columns), in_all, is_public=True)
+
+
+def margin_of(counts, n_columns):
+    """The margin of a target with almost no noise, from counts of equal pieces or classes; for simulations."""
+    n = int(counts.sum())
+    shares = tuple(Fraction(int(count), n) for count in counts)
+    return Margin(equal_pieces(len(shares), n_columns), shares, _HARDLY_ANY, n)
