@@ -6,13 +6,10 @@ permutation. The scores are computed from the same integers, and rounded in the 
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.mtv.learnt_margin import shares_interval
 from skdpmic.statistics.ranks.kernels import distance_correlation, quotient
 
 MOST_RECORDS = 10_000  # simulated at most; for more, the scores are scaled to the standard deviation
@@ -138,53 +135,3 @@ def _add_variations(ranks, places, rng, smaller):
             here += abs(ranks[i] - ranks[i - 1])
             there += abs(places[i] - places[i - 1])
         smaller[draw] = min(here, there)
-
-
-MISSED = 1e-5  # probability that a bound is too low, which is added to p-values
-
-
-class SmallerClass(NamedTuple):
-    """The known bounds on the size of the smaller of two classes.
-
-    Parameters
-    ----------
-    most : int
-        Upper bound on its number of records.
-    is_exact : bool
-        Whether this is the exact number.
-    """
-
-    most: int
-    is_exact: bool
-
-    @property
-    def missed(self):
-        """Upper bound on the probability that it has more."""
-        return 0.0 if self.is_exact else MISSED
-
-    def widening(self, n):
-        """Factor by which scores of a class of `most` of n records also cover those of smaller classes."""
-        return 1.0 if self.is_exact else 1 + 1 / (n - self.most - 1)
-
-
-def smaller_class(margin, n):
-    """The bounds on the smaller of two classes of n records, from a margin.
-
-    Parameters
-    ----------
-    margin : Margin
-        Margin learnt with noise, or without; or public, for the records or for the population they were sampled from.
-    n : int, at least 4
-
-    Returns
-    -------
-    SmallerClass
-    """
-    if margin.is_public:
-        most = int(stats.binom.isf(MISSED, n, float(min(margin.shares))))
-    elif margin.scale == 0:
-        return SmallerClass(int(min(margin.shares) * n), is_exact=True)
-    else:
-        _, upper = shares_interval(margin, 1 - MISSED)
-        most = int(upper.min() * n + 0.5)  # an integer, up to rounding
-    return SmallerClass(min(most, n // 2), is_exact=False)

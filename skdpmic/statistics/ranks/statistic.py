@@ -17,7 +17,7 @@ from skdpmic.statistics.mtv.margin import Margin, public_margin
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
-from skdpmic.statistics.ranks.null_scores import smaller_class
+from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.table.domains import Nominal
 
 

@@ -16,7 +16,8 @@ from skdpmic.statistics.mtv.margin import Margin, public_margin
 from skdpmic.statistics.null_laws import laws
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels
-from skdpmic.statistics.ranks.null_scores import MISSED, SmallerClass, null_scores, smaller_class
+from skdpmic.statistics.ranks.null_scores import null_scores
+from skdpmic.statistics.ranks.smaller_class import MISSED, SmallerClass, smaller_class
 from skdpmic.statistics.ranks.statistic import Kendall
 from tests.statistics.null_laws.test_laws import ANY_NOISE, tail, tie_patterns
 
