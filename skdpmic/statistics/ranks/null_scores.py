@@ -1,4 +1,4 @@
-"""Rank statistics of independent variables, also of two classes: draws from the law of a uniform permutation.
+"""Rank statistics of independent variables: draws from the distribution for a uniform permutation.
 
 For any distributions of two independent variables, the strict ranks of one, in the order of the other, are a uniform
 permutation. The scores are computed from the same integers, and rounded in the same way, as those of data.
