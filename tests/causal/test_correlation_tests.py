@@ -32,6 +32,11 @@ def common_causes(rng, n, n_causes, direct=0.0):
     return np.column_stack([both, causes])
 
 
+def independent(given):
+    """A function that draws a table whose first two columns are independent given these, or without causes."""
+    return lambda rng: common_causes(rng, N, len(given)) if given else rng.standard_normal((N, 2))
+
+
 def in_parts(X, n_parts):
     """Few values: parts of equal width, of which the last ones are rare."""
     return np.clip(np.floor(X + 1), 0, n_parts - 1)
@@ -43,27 +48,22 @@ def share_rejected(table_of, given, noise_scale, n_tables=300, told=None):
     return np.mean([one.p_value(0, 1, given) <= ALPHA for one in tests])
 
 
-LEVELS = [(given, noise_scale) for given in ((), (2,), (2, 3)) for noise_scale in (0, 0.03, 0.08)]
-FAST = [((), 0), ((2, 3), 0.03)]
+LEVELS = [(given, noise_scale) for given in ((), (2,), (2, 3)) for noise_scale in (0.03, 0.08)]
+FAST = [((2, 3), 0.03)]
 
 
 @pytest.mark.parametrize(
     "given, noise_scale", [pytest.param(*one, marks=[] if one in FAST else pytest.mark.slow) for one in LEVELS]
 )
 def test_what_is_independent_is_rejected_as_often_as_alpha_says(given, noise_scale):
-    # alpha = 0.05, 300 tables of 400 records, 4 standard errors. Without given, the two have no causes.
-    def table_of(rng):
-        return common_causes(rng, N, len(given)) if given else rng.standard_normal((N, 2))
-
-    share = share_rejected(table_of, given, noise_scale)
+    # alpha = 0.05, 300 tables of 400 records, 4 standard errors.
+    share = share_rejected(independent(given), given, noise_scale)
     assert share < ALPHA + ERROR
     if noise_scale < 0.08:  # with more, residual variances are known less well, and a ridge keeps them apart from 0
         assert share > ALPHA / 5
 
 
-@pytest.mark.parametrize(
-    "n_parts", [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("n_parts", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_ties_reject_no_more_than_alpha_says(n_parts):
     # alpha = 0.05, 300 tables of 400 records, 4 standard errors.
     share = share_rejected(lambda rng: in_parts(rng.standard_normal((N, 2)), n_parts), (), 0.0)
@@ -72,10 +72,7 @@ def test_ties_reject_no_more_than_alpha_says(n_parts):
 
 @pytest.mark.parametrize("given", [(), (2,), (2, 3)])
 def test_tests_that_are_told_of_a_fifth_of_the_noise_reject_too_often(given):
-    def table_of(rng):
-        return common_causes(rng, N, len(given)) if given else rng.standard_normal((N, 2))
-
-    assert share_rejected(table_of, given, noise_scale=0.1, told=0.02, n_tables=60) > 2 * ALPHA
+    assert share_rejected(independent(given), given, noise_scale=0.1, told=0.02, n_tables=60) > 2 * ALPHA
 
 
 @pytest.mark.parametrize("noise_scale", [0, 0.02])
@@ -97,20 +94,8 @@ def test_what_the_noise_adds_is_taken_into_account_to_first_order():
     for _ in range(500):
         noise = np.triu(scale * rng.standard_normal((4, 4)), 1)
         tests = CorrelationTests(exact + noise + noise.T, np.ones(4), scale, n)
-        scores.append(_score(tests, partial))
+        scores.append(np.sign(partial) * stats.norm.isf(tests.p_value(0, 1, (2, 3)) / 2))
     assert np.std(scores) == pytest.approx(1, abs=0.13)  # 4 standard errors
-
-
-def test_given_a_column_with_many_ties_there_is_no_test():
-    rng = np.random.default_rng(0)
-    table = common_causes(rng, N, 1)
-    for tied in range(3):
-        cut = table.copy()
-        cut[:, tied] = np.rint(cut[:, tied])
-        tests = drawn(cut, 0.0, rng)
-        assert np.isnan(tests.p_value(0, 1, (2,)))
-        assert 0 <= tests.p_value(0, 1, ()) <= 1
-    assert 0 <= drawn(table, 0.0, rng).p_value(0, 1, (2,)) <= 1
 
 
 def test_the_noise_on_how_many_pairs_are_tied_is_taken_into_account(monkeypatch):
@@ -128,27 +113,8 @@ def test_the_noise_on_how_many_pairs_are_tied_is_taken_into_account(monkeypatch)
     assert np.mean(squares) == pytest.approx(1, abs=0.25)  # 4 standard errors
 
 
-def _score(tests, sign):
-    """The normal quantile of half the p-value, with the sign that the partial correlation has."""
-    return np.sign(sign) * stats.norm.isf(tests.p_value(0, 1, (2, 3)) / 2)
-
-
-def test_the_order_of_two_columns_does_not_matter():
-    rng = np.random.default_rng(0)
-    tests = drawn(common_causes(rng, N, 2), 0.02, rng)
-    for given in ((), (2,), (2, 3)):
-        assert tests.p_value(0, 1, given) == pytest.approx(tests.p_value(1, 0, given))
-
-
 def test_columns_that_determine_another_say_nothing_of_its_neighbours():
     rng = np.random.default_rng(0)
     X = common_causes(rng, N, 1)
     tests = drawn(np.column_stack([X[:, :2], X[:, 0]]), 0.0, rng)  # column 2 is a copy of column 0
     assert tests.p_value(0, 1, (2,)) == tests.p_value(1, 2, (0,)) == 0.0
-
-
-def test_noise_that_drowns_everything_finds_nothing():
-    rng = np.random.default_rng(0)
-    tests = drawn(common_causes(rng, 50, 2), 5.0, rng)
-    p_values = [tests.p_value(i, j, ()) for i, j in ((0, 1), (0, 2), (1, 3))]
-    assert min(p_values) > 0.1

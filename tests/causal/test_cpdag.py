@@ -74,20 +74,6 @@ def test_colliders_become_arrows_and_what_would_point_both_ways_stays_a_line():
     np.testing.assert_array_equal(both, with_colliders(chain, [(1, 2, 3), (0, 1, 2)]))
 
 
-RULES = {
-    "1": (marks_of(3, (0, 1), *line(1, 2)), (1, 2)),
-    "2": (marks_of(3, (0, 1), (1, 2), *line(0, 2)), (0, 2)),
-    "3": (marks_of(4, *line(0, 1), *line(0, 2), *line(0, 3), (1, 3), (2, 3)), (0, 3)),
-}
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_each_of_meeks_rules_makes_one_arrow_and_no_other(name):
-    before, (i, j) = RULES[name]
-    after = with_forced_arrows(before)
-    assert np.argwhere(before != after).tolist() == [[j, i]]
-
-
 @pytest.mark.parametrize(
     "marks",
     [
@@ -98,11 +84,6 @@ def test_each_of_meeks_rules_makes_one_arrow_and_no_other(name):
 )
 def test_without_its_condition_no_rule_does_anything(marks):
     np.testing.assert_array_equal(with_forced_arrows(marks), marks)
-
-
-def test_rules_are_applied_until_none_says_more():
-    path = marks_of(6, (0, 1), *line(1, 2), *line(2, 3), *line(3, 4), *line(4, 5))
-    np.testing.assert_array_equal(with_forced_arrows(path), np.eye(6, k=1, dtype=bool))
 
 
 def test_arrows_of_a_cycle_become_lines_and_no_others():

@@ -40,10 +40,5 @@ def test_the_number_of_jobs_changes_nothing():
         np.testing.assert_array_equal(one, other)
 
 
-def test_every_code_that_no_record_has_has_its_cells():
-    (table,) = counts_of_sets([np.zeros(4, np.int64), np.full(4, 2)], [3, 4], [(0, 1)])
-    assert table.tolist() == [[0, 0, 4, 0], [0] * 4, [0] * 4]
-
-
 def test_of_no_sets_there_are_no_tables():
     assert counts_of_sets(codes(9), SIZES, []) == []

@@ -1,10 +1,6 @@
 """The PC algorithm finds what independences tell, whatever the order of the columns."""
 
-import gzip
 import math
-import re
-from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,40 +27,12 @@ def test_with_an_oracle_it_finds_the_cpdag_of_each_network(name):
     assert_found(dag, max_order=len(dag))
 
 
-@pytest.mark.parametrize(
-    "first", [0, 20, *(pytest.param(first, marks=pytest.mark.slow) for first in range(40, 120, 20))]
-)
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(20, 80, 20))])
 def test_with_an_oracle_it_finds_the_cpdag_of_random_graphs(first):
     for seed in range(first, first + 20):
         rng = np.random.default_rng(seed)
         n_columns = int(rng.integers(2, 9))
         assert_found(random_dag(rng, n_columns, rng.uniform(0.1, 0.6)), n_columns)
-
-
-SIZES = {"asia": (8, 8), "cancer": (5, 4), "earthquake": (5, 4), "survey": (6, 6), "sachs": (11, 17)}
-SIZES |= {"child": (20, 25), "alarm": (37, 46)}
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_the_networks_have_as_many_columns_and_arrows_as_is_known(name):
-    names, dag = NETWORKS[name]
-    assert (len(names), dag.sum()) == SIZES[name]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SIZES)
-def test_the_networks_are_those_that_pgmpy_ships(name):
-    pgmpy = pytest.importorskip("pgmpy")
-    folder = Path(pgmpy.__file__).parent / "utils" / "example_models"
-    text = gzip.decompress((folder / f"{name}.bif.gz").read_bytes()).decode()
-    expected = {
-        (parent.strip(), child)
-        for child, parents in re.findall(r"^probability \( (\S+) \| (.*?) \)", text, re.MULTILINE)
-        for parent in parents.split(",")
-    }
-    names, dag = NETWORKS[name]
-    assert names == sorted(re.findall(r"^variable (\S+)", text, re.MULTILINE))
-    assert {(names[i], names[j]) for i, j in np.argwhere(dag)} == expected
 
 
 # --- Of tests that err ------------------------------------------------------------------------------------------------
@@ -164,34 +132,6 @@ def test_of_two_columns_or_none_that_are_adjacent_there_is_a_graph():
     for p, n_edges in ((0.0, 1), (1.0, 0)):
         skeleton, cpdag = pc(2, lambda i, j, given, p=p: p, 0.05, 3)
         assert skeleton.sum() == cpdag.sum() == 2 * n_edges
-
-
-def test_the_oracle_is_d_separation_by_its_definition():
-    """Of all paths between two columns each is blocked, on 40 random graphs of 5 columns."""
-    for seed in range(40):
-        dag = random_dag(np.random.default_rng(seed), 5, 0.5)
-        oracle, reaches = d_separation(dag), np.linalg.matrix_power(dag + np.eye(5, dtype=int), 5) > 0
-        for i, j in combinations(range(5), 2):
-            for size in range(4):
-                for given in combinations(sorted({*range(5)} - {i, j}), size):
-                    assert oracle(i, j, given) == (not any(_is_open(dag, p, given, reaches) for p in _paths(dag, i, j)))
-
-
-def _paths(dag, i, j, before=()):
-    if i == j:
-        yield (*before, j)
-        return
-    for k in np.flatnonzero(dag[i] | dag[:, i]).tolist():
-        if k not in before:
-            yield from _paths(dag, k, j, (*before, i))
-
-
-def _is_open(dag, path, given, reaches):
-    for a, b, c in zip(path, path[1:], path[2:], strict=False):
-        is_collider = dag[a, b] and dag[c, b]
-        if is_collider != any(reaches[b, g] if is_collider else b == g for g in given):
-            return False
-    return True
 
 
 def test_a_test_that_cannot_be_made_removes_no_edge_and_makes_no_collider():

@@ -58,16 +58,16 @@ STRATA = {
     (2, 3): np.array([[0.2, 0.3], [0.1, 0.2], [0.05, 0.15]]),
 }
 ERROR = 4 * (ALPHA * (1 - ALPHA) / 400) ** 0.5  # 4 standard errors of the share of 400 tables
-LEVELS = [(seed, given, noise_scale) for seed in (0, 1) for given in STRATA for noise_scale in (0, 10, 40)]
-FAST = [(0, (2,), 10), (1, (2, 3), 0), (1, (2, 3), 40)]
+LEVELS = [(given, noise_scale) for given in STRATA for noise_scale in (0, 10, 40)]
+FAST = [((2,), 10), ((2, 3), 40)]
 
 
 @pytest.mark.parametrize(
-    "seed, given, noise_scale", [pytest.param(*one, marks=[] if one in FAST else pytest.mark.slow) for one in LEVELS]
+    "given, noise_scale", [pytest.param(*one, marks=[] if one in FAST else pytest.mark.slow) for one in LEVELS]
 )
-def test_what_is_independent_is_rejected_as_often_as_alpha_says(seed, given, noise_scale):
+def test_what_is_independent_is_rejected_as_often_as_alpha_says(given, noise_scale):
     # alpha = 0.05, 400 tables of 4,000 records, 4 standard errors. What is given acts together, in any way.
-    share = share_rejected(independent_given(STRATA[given], seed), 0, 1, given, noise_scale, seed=seed)
+    share = share_rejected(independent_given(STRATA[given], 1), 0, 1, given, noise_scale, seed=1)
     assert ALPHA - ERROR < share < ALPHA + ERROR
 
 
@@ -118,10 +118,6 @@ def test_without_tables_of_three_what_two_columns_do_together_is_forgiven_up_to_
     assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) > 3 * ALPHA
     several["n_columns"] = 3
     assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) < 12 / 60
-
-
-def test_tables_of_two_columns_do_not_know_of_causes_that_act_together():
-    assert share_rejected(caused_by(GATES["and"]), 0, 1, (2, 3), 0, n=10**5, n_tables=20, n_columns=2) == 1
 
 
 @pytest.mark.parametrize("noise_scale", [0, 20])
@@ -191,13 +187,7 @@ def test_of_a_law_of_too_many_cells_there_is_no_test(monkeypatch):
     monkeypatch.setattr(module, "_MOST_CELLS", 17)
     assert math.isnan(tests.p_value(0, 1, (2, 3)))
     assert tests.p_value(0, 2, ()) < 1e-9
-
-
-@pytest.mark.slow
-def test_of_columns_of_so_many_parts_that_memory_might_not_do_there_is_no_test(monkeypatch):
-    tests = built_on({(0, 1): np.ones((40, 50))}, 3.0, 2000)
-    assert 0 <= tests.p_value(0, 1, ()) <= 1
-    monkeypatch.setattr(module, "_MOST_WEIGHTS", 39 * 49 * 40 * 50 - 1)
+    monkeypatch.setattr(module, "_MOST_WEIGHTS", 11)  # of two entries of 2 x 3 cells, which memory might not hold
     assert math.isnan(tests.p_value(0, 1, ()))
 
 

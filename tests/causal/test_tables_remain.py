@@ -9,17 +9,9 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic import BudgetLedger
 from skdpmic._utils import no_cache as uncached
-from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.causal import PrivatePC, table_release
 from skdpmic.causal import table_release as table_plan
-from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.causal.label_parts import counts_of_sets
-from skdpmic.correlation.matrix_plan import MatrixPlan
-from skdpmic.release.fit_plan import FitPlan
-from skdpmic.release.path import publish, store
-from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, LABELS = 60, ["a", "b", "c"]
 CATEGORIES = dict.fromkeys(range(4), LABELS)
@@ -100,74 +92,6 @@ def test_of_a_dataframe_only_the_names_remain(library):
         assert list(private._names.columns) == ["a", "b"]
 
 
-def test_no_count_is_there_without_noise_and_nothing_is_as_long_as_the_table():
-    table = np.repeat(neighbours()[0], 50, axis=0)
-    private, exact = (PrivatePC(epsilon, categories=CATEGORIES).fit(table) for epsilon in (0.05, np.inf))
-    scale = private.noise_scales_[1]
-    assert scale > 200
-    noisy_and_exact = zip(private.noisy_counts_, exact.noisy_counts_, strict=True)
-    assert sum((noisy == own).sum() for noisy, own in noisy_and_exact) < 3  # of 20, each with a chance below 1 in 500
-    values = np.concatenate([cells.ravel() for cells in private.noisy_tables_.values()])
-    own = np.concatenate([cells.ravel() for cells in _exact_tables(private, table)])
-    assert (values == own).sum() <= len(own) / 20 + 2
-    longer = PrivatePC(epsilon=0.05, categories=CATEGORIES).fit(np.repeat(table, 2, axis=0))
-    sizes = [len(pickle.dumps(dict(vars(fit), noisy_tables_=None, parts_=None))) for fit in (private, longer)]
-    assert abs(sizes[0] - sizes[1]) < N
-
-
-def _exact_tables(private, table):
-    """Without noise, of the parts that the fit has."""
-    labels = {**{label: code for code, label in enumerate(LABELS)}, None: len(LABELS) + 1}
-    codes = [
-        parts[[labels.get(value, len(LABELS)) for value in column]]
-        for parts, column in zip(private.parts_, table.T, strict=True)
-    ]
-    sizes = [int(parts.max()) + 1 for parts in private.parts_]
-    return counts_of_sets(codes, sizes, list(private.noisy_tables_))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("before", ["new", "fitted"])
-def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(before):
-    table = neighbours()[0]
-
-    def prepare():
-        private = PrivatePC(categories=CATEGORIES)
-        return prepared(private if before == "new" else private.fit(table[:30]))
-
-    fitted, was_as_before = PrivatePC(categories=CATEGORIES).fit(table), []
-    classes = (
-        PrivateEstimator,
-        GraphResultMixin,
-        PrivatePC,
-        MatrixPlan,
-        FitPlan,
-        table_release.TablesRelease,
-        table_plan.TablePlan,
-    )
-    for interrupted in interrupted_everywhere(
-        prepare, lambda interrupted: interrupted.estimator.fit(table), [*functions_of(*classes), publish, store]
-    ):
-        was_as_before.append(interrupted.is_as_before())
-        assert was_as_before[-1] or vars(interrupted.estimator).keys() == vars(fitted).keys()
-    assert was_as_before == sorted(was_as_before, reverse=True)
-    assert was_as_before.count(True) > 20
-    assert not was_as_before[-1]
-
-
-def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path, monkeypatch):
-    def interrupt(*arguments):
-        raise KeyboardInterrupt
-
-    ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-5)
-    private = PrivatePC(epsilon=0.3, categories=CATEGORIES, ledger=ledger)
-    monkeypatch.setattr(table_release, "discrete_gaussian", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        private.fit(neighbours()[0])
-    assert len(ledger.entries()) == 1
-    assert not hasattr(private, "noisy_tables_")
-
-
 def test_an_interrupted_search_for_the_graph_costs_nothing_and_can_be_repeated(monkeypatch):
     private = PrivatePC(categories=CATEGORIES).fit(neighbours()[0])
 
@@ -179,22 +103,3 @@ def test_an_interrupted_search_for_the_graph_costs_nothing_and_can_be_repeated(m
         with pytest.raises(KeyboardInterrupt):
             private.cpdag_  # noqa: B018
     assert private.cpdag_.shape == (4, 4)
-
-
-def test_no_traceback_of_bad_data_holds_a_value():
-    class Secret:
-        def __repr__(self):
-            return "secret"
-
-        __hash__ = None
-
-    table = neighbours()[0]
-    table[3, 2] = Secret()
-    seen = ""
-    try:
-        PrivatePC(categories=CATEGORIES).fit(table)
-    except (TypeError, ValueError) as error:
-        while error is not None:
-            seen, error = seen + repr(error), error.__cause__ or error.__context__
-    assert seen
-    assert "secret" not in seen

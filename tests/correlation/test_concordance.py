@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from skdpmic.correlation.kendall_release import concordances
 from skdpmic.statistics.ranks.kernels import mid_ranks
@@ -41,14 +40,6 @@ def test_the_sums_are_those_of_plain_loops(n):
     found = concordances([mid_ranks(column) for column in columns])
     assert found.dtype == np.int64
     assert found.tolist() == by_plain_loops([column.tolist() for column in columns])
-
-
-def test_of_many_records_they_are_those_of_scipy():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 4)) @ rng.normal(size=(4, 4))
-    found = concordances([mid_ranks(column) for column in X.T]) * 2 / (2000 * 1999)
-    above = zip(*np.triu_indices(4), strict=True)
-    np.testing.assert_allclose(found, [stats.kendalltau(X[:, i], X[:, j]).statistic for i, j in above], atol=1e-12)
 
 
 def test_the_number_of_jobs_changes_nothing():

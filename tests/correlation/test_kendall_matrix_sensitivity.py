@@ -22,23 +22,22 @@ from tests.privacy.test_audit_gaussian import exact_epsilon
 # order, neither of which matters.
 
 
-def orders_up_to_reversal(n, distinct):
+def orders_up_to_reversal(n):
     """All orders of n records as levels, of each and its reverse the one that comes first."""
     orders = [
         levels
-        for n_levels in ([n] if distinct else range(1, n + 1))
+        for n_levels in range(1, n + 1)
         for levels in product(range(n_levels), repeat=n)
         if len(set(levels)) == n_levels
     ]
     return [levels for levels in orders if levels <= tuple(max(levels) - level for level in levels)]
 
 
-def with_replaced(levels, m, distinct):
+def with_replaced(levels, m):
     """The columns that have m more records, at every place: (n_places, n + m). Levels are doubled to make room."""
     top = 2 * max(levels)
     places = range(-2 * m + 1, top + 2 * m) if m > 1 else range(-1, top + 2)
-    replaced = [place for place in product(places, repeat=m) if not distinct or (m == 1 and place[0] % 2)]
-    return np.array([(*(2 * level for level in levels), *place) for place in replaced])
+    return np.array([(*(2 * level for level in levels), *place) for place in product(places, repeat=m)])
 
 
 def sums(columns_by_place):
@@ -53,10 +52,10 @@ def sums(columns_by_place):
     return np.column_stack([(chosen[i] * chosen[j]).sum(axis=1) for i in range(p) for j in range(i, p)])
 
 
-def largest_squared_change(n, p, distinct=False, m=1):
+def largest_squared_change(n, p, m=1):
     largest = 0
-    for others in combinations_with_replacement(orders_up_to_reversal(n - m, distinct), p):
-        of_choices = sums([with_replaced(levels, m, distinct) for levels in others]).astype(np.float32)
+    for others in combinations_with_replacement(orders_up_to_reversal(n - m), p):
+        of_choices = sums([with_replaced(levels, m) for levels in others]).astype(np.float32)
         squares = (of_choices**2).sum(axis=1)
         for block in np.array_split(np.arange(len(of_choices)), max(1, len(of_choices) ** 2 // 10**7)):
             distances = squares[block, None] + squares - 2 * of_choices[block] @ of_choices.T
@@ -71,11 +70,6 @@ SMALL += [pytest.param(*size, marks=pytest.mark.slow) for size in ((3, 5), (4, 3
 @pytest.mark.parametrize("n, p", SMALL)
 def test_of_all_small_tables_with_ties_none_moves_the_sums_further_and_one_as_far(n, p):
     assert largest_squared_change(n, p) == kendall_matrix_squared_sensitivity(p, n)
-
-
-@pytest.mark.parametrize("n, p", [(3, 2), (3, 3), (4, 2), (4, 3), (5, 2)])
-def test_of_all_small_tables_without_ties_none_moves_the_sums_further_and_one_as_far(n, p):
-    assert largest_squared_change(n, p, distinct=True) == kendall_matrix_squared_sensitivity(p, n)
 
 
 @pytest.mark.parametrize("n, p, m", [(3, 2, 2), (4, 2, 2)])
@@ -110,10 +104,6 @@ def test_the_bound_of_the_proof_is_largest_without_ties_whatever_the_number_of_c
                 assert 4 * f * (p - z - f) + (p - z) * z + z * (z + 1) // 2 <= 4 * (p**2 // 4)
 
 
-def test_a_diagonal_alone_would_move_which_is_why_there_are_two_columns():
-    assert squared_change_of_a_pair((0,), (1,)) == 1 > 4 * (1**2 // 4)
-
-
 def extremes(n, p, signs=None):
     """Neighbours whose matrices are as far apart as can be: the first record is above all others, then half below."""
     signs = np.ones(p) if signs is None else signs
@@ -127,18 +117,6 @@ def extremes(n, p, signs=None):
 def test_the_kernel_attains_it_at_any_size(n, p):
     here, there = (concordances([mid_ranks(column) for column in table.T]) for table in extremes(n, p))
     assert ((here - there) ** 2).sum() == kendall_matrix_squared_sensitivity(p, n)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_random_neighbour_moves_the_sums_further(seed):
-    rng = np.random.default_rng(seed)
-    for _ in range(200):
-        n, p = rng.integers(3, 12), rng.integers(2, 7)
-        here = rng.integers(rng.integers(2, 9), size=(n, p)).astype(float)
-        there = here.copy()
-        there[rng.integers(n)] = rng.choice([-1.0, 0.5, 3.5, 9.0], size=p)
-        moved = [concordances([mid_ranks(column) for column in table.T]) for table in (here, there)]
-        assert ((moved[0] - moved[1]) ** 2).sum() <= kendall_matrix_squared_sensitivity(p, n)
 
 
 def test_it_is_the_formula_and_of_one_pair_of_columns_that_of_kendall():
@@ -167,11 +145,6 @@ def test_the_noise_is_the_least_integer_that_keeps_to_rho(n, p, m, epsilon, delt
     assert mechanism.noise_scale == mechanism.scale / math.comb(n, 2)
 
 
-def test_the_noise_is_about_nine_columns_over_the_rows():
-    for n, p in ((3000, 25), (100_000, 8)):
-        assert NoisyConcordances.for_budget(1.0, 1e-6, p, n).noise_scale == pytest.approx(9.05 * p / n, rel=0.01)
-
-
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-3), (1.0, 1e-6), (3.0, 1e-6)])
 @pytest.mark.parametrize("n, p", [(3, 4), (4, 5)])
 def test_all_sums_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(n, p, epsilon, delta):
@@ -193,13 +166,6 @@ def test_every_sum_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
     assert gaussian_p_value(noise, 700**2) > 1e-3
     assert gaussian_p_value(noise, 350**2) < 1e-12
     assert abs(np.corrcoef(noise[:-1], noise[1:])[0, 1]) < 4 / math.sqrt(len(noise))
-
-
-def test_infinite_epsilon_adds_no_noise():
-    mechanism = NoisyConcordances.for_budget(math.inf, 1e-6, 5, 100)
-    totals = np.arange(-7, 8)
-    assert mechanism.noise_scale == mechanism.margin(0.95) == 0
-    assert mechanism.release(totals, entropy_source(0)).tolist() == [total / 4950 for total in totals]
 
 
 @pytest.mark.parametrize("scale", [1, 3, 10**5])

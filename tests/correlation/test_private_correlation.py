@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import stats
 from sklearn.base import clone
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
+from skdpmic import BudgetError, BudgetLedger
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation.kendall_release import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
@@ -52,17 +52,6 @@ def test_ties_count_nothing_and_their_shares_tell_tau_b():
     assert tau_b == pytest.approx(stats.kendalltau(tied[:, 0], tied[:, 1]).statistic, abs=1e-12)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_one_seed_gives_one_matrix_whatever_n_jobs(n_jobs):
-    table = np.random.default_rng(0).normal(size=(2000, 5))
-    with pytest.warns(PrivacyLeakWarning, match="random_state is set"):
-        fitted = PrivateCorrelation(random_state=0, n_jobs=n_jobs).fit(table)
-    with pytest.warns(PrivacyLeakWarning):
-        again = PrivateCorrelation(random_state=0).fit(table)
-    np.testing.assert_array_equal(fitted.noisy_correlation_, again.noisy_correlation_)
-    np.testing.assert_array_equal(fitted.correlation_, again.correlation_)
-
-
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 def test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own():
     # alpha = 1e-3 by a Kolmogorov-Smirnov test of 40 x 10 standardised noises, fixed seed.
@@ -79,20 +68,6 @@ def test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own():
     assert stats.kstest(np.ravel(noises), stats.norm.cdf).pvalue > 1e-3
     assert abs(np.corrcoef(np.array(noises).T) - np.eye(10)).max() < 0.65
     assert fitted.privacy_spent_ == (2.0, 1e-5)
-
-
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_the_projection_is_never_farther_from_the_truth():
-    # Of 20 releases, fixed seeds: 16 and more are nearer by a twentieth or more.
-    table = np.random.default_rng(0).normal(size=(500, 8)) @ np.random.default_rng(1).normal(size=(8, 8))
-    truth, closer = exact(table).correlation_, []
-    for seed in range(20):
-        fitted = PrivateCorrelation(epsilon=0.5, random_state=seed).fit(table)
-        assert np.linalg.eigvalsh(fitted.correlation_)[0] > -1e-12
-        nearest, noisy = (np.linalg.norm(m - truth) for m in (fitted.correlation_, fitted.noisy_correlation_))
-        assert nearest <= noisy * (1 + 1e-9)
-        closer.append(nearest < 0.95 * noisy)
-    assert sum(closer) > 15
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -130,29 +105,34 @@ def test_pearson_of_normal_columns():
 # --- Tables of every kind -------------------------------------------------------------------------------------------
 
 
-def frames():
+def frames(table, names):
+    """The table as dataframes of every kind."""
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame = pandas.DataFrame(table, columns=names)
     yield frame
     polars = pytest.importorskip("polars")
-    yield polars.DataFrame(X, schema=["a", "b", "c", "d"])
-    yield polars.DataFrame(X, schema=["a", "b", "c", "d"]).lazy()
+    yield polars.DataFrame(table, schema=names)
+    yield polars.DataFrame(table, schema=names).lazy()
     pyarrow = pytest.importorskip("pyarrow")
     yield pyarrow.Table.from_pandas(frame)
     yield pyarrow.Table.from_pandas(frame).to_reader()  # which can be read once only
 
 
+def assert_is_frame_like(frame, matrix, names):
+    """A square matrix of the library of this frame, in memory, with these names."""
+    kind = {"LazyFrame": "DataFrame", "RecordBatchReader": "Table"}.get(type(frame).__name__, type(frame).__name__)
+    assert type(matrix).__name__ == kind
+    assert (matrix.column_names if kind == "Table" else list(matrix.columns)) == names
+    assert matrix.shape == (len(names), len(names))
+
+
 def test_a_dataframe_gives_dataframes_of_its_library_with_its_names():
     expected = exact(X).correlation_
-    for frame in frames():
-        kind = {"LazyFrame": "DataFrame", "RecordBatchReader": "Table"}.get(type(frame).__name__, type(frame).__name__)
+    for frame in frames(X, ["a", "b", "c", "d"]):
         fitted = exact(frame)
         matrices = [fitted.correlation_, fitted.noisy_correlation_, fitted.pearson_correlation()]
         for matrix in (*matrices, *fitted.correlation_interval()):
-            assert type(matrix).__name__ == kind
-            names = matrix.column_names if kind == "Table" else list(matrix.columns)
-            assert names == ["a", "b", "c", "d"]
-            assert matrix.shape == (4, 4)
+            assert_is_frame_like(frame, matrix, ["a", "b", "c", "d"])
         np.testing.assert_allclose(np.array(fitted.correlation_), expected, atol=1e-12)
         assert fitted.feature_names_in_.tolist() == ["a", "b", "c", "d"]
 
@@ -164,17 +144,6 @@ def test_pandas_has_the_names_as_index_too():
         assert matrix.index.tolist() == matrix.columns.tolist() == names
         assert matrix.loc[names[0], names[1]] == matrix.iloc[0, 1]
         assert pandas.api.types.is_float_dtype(matrix.dtypes.iloc[0])
-
-
-def test_lists_and_sparse_matrices_are_read_as_arrays():
-    table = np.where(X > 0.5, X, 0)
-    expected = exact(table).noisy_correlation_
-    for same in (
-        table.tolist(),
-        table.astype(np.float64),
-        *(kind(table) for kind in (sparse.csr_array, sparse.csc_matrix)),
-    ):
-        np.testing.assert_array_equal(exact(same).noisy_correlation_, expected)
 
 
 def test_missing_values_come_first_and_are_equal():
@@ -198,14 +167,6 @@ def test_labels_count_in_their_order_and_types_that_declare_them_need_no_entry()
     np.testing.assert_array_equal(np.array(exact(declared).noisy_correlation_), expected)
     with pytest.raises(ValueError, match="text in \\['level'\\], which must be numbers"):
         exact(frame)
-
-
-def test_dates_are_in_order():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(
-        {"day": pandas.Timestamp("2020-01-01") + pandas.to_timedelta(X[:, 0], unit="D"), "x": X[:, 1]}
-    )
-    np.testing.assert_array_equal(exact(frame).noisy_correlation_, exact(X[:, :2]).noisy_correlation_)
 
 
 # --- Persons ----------------------------------------------------------------------------------------------------------
@@ -258,8 +219,8 @@ def test_a_full_ledger_refuses_before_anything_is_computed(tmp_path, monkeypatch
 WRONG = [
     ({"epsilon": 0}, "epsilon must be a number > 0"),
     ({"epsilon": "1"}, "epsilon must be a number > 0"),
-    ({"delta": 0.0}, r"delta must be a number in \(0, 1\), got 0\.0"),
-    ({"delta": 1}, r"delta must be a number in \[0, 1\)|delta must be a number in \(0, 1\)"),
+    ({"delta": 0.0}, "delta must be a number in (0, 1), got 0.0"),
+    ({"delta": 1}, "delta must be a number in"),
     ({"max_rows_per_group": 0}, "max_rows_per_group must be None or an int >= 1, got 0"),
     ({"ledger": "budget.db"}, "ledger must be"),
     ({"n_jobs": 0}, "n_jobs must be None or an int other than 0"),
@@ -271,8 +232,8 @@ WRONG = [
 
 def assert_refused(estimator, table, error, message, ledger):
     before = vars(estimator).copy()
-    with pytest.raises(error, match=message):
-        estimator.fit(table, X[: len(X), 0])
+    with pytest.raises(error, match=re.escape(message)):
+        estimator.fit(table)
     assert vars(estimator).keys() == before.keys()
     assert all(vars(estimator)[name] is before[name] for name in before)
     assert ledger.entries() == []
@@ -283,11 +244,9 @@ def assert_refused(estimator, table, error, message, ledger):
 @pytest.mark.combinations
 def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, message, is_fitted, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        estimator = PrivateCorrelation().fit(X, X[:, 0]) if is_fitted else PrivateCorrelation()
-        estimator.set_params(**({"ledger": ledger} | change))
-        assert_refused(estimator, X, (ValueError, TypeError), message, ledger)
+    estimator = PrivateCorrelation().fit(X) if is_fitted else PrivateCorrelation()
+    estimator.set_params(**({"ledger": ledger} | change))
+    assert_refused(estimator, X, (ValueError, TypeError), message, ledger)
 
 
 def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
@@ -301,30 +260,22 @@ def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
         (array.from_array(X, chunks=20), TypeError, "X must be in memory, because ranks cannot be computed"),
         (X + 1j, ValueError, "Complex data not supported"),
     ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for table, error, message in tables:
-            assert_refused(PrivateCorrelation(ledger=ledger), table, error, message, ledger)
-
-
-def test_one_column_has_no_correlations():
-    with pytest.raises(ValueError, match=r"1 feature\(s\) .* while a minimum of 2 is required by PrivateCorrelation"):
-        PrivateCorrelation().fit(X[:, :1])
+    for table, error, message in tables:
+        assert_refused(PrivateCorrelation(ledger=ledger), table, error, message, ledger)
 
 
 def test_noise_that_drowns_everything_is_told_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(
-            UserWarning, match=r"noise will exceed the signal: with n_samples=60, n_features=4 and epsilon=0\.1"
-        ):
-            PrivateCorrelation(epsilon=0.1, ledger=ledger).fit(X, X[:, 0])
+        message = r"noise will exceed the signal: with n_samples=60, n_features=4 and epsilon=0\.1"
+        with pytest.raises(UserWarning, match=message):
+            PrivateCorrelation(epsilon=0.1, ledger=ledger).fit(X)
         assert ledger.entries() == []
-        PrivateCorrelation(epsilon=9.0, ledger=ledger).fit(X, X[:, 0])
+        PrivateCorrelation(epsilon=9.0, ledger=ledger).fit(X)
     assert len(ledger.entries()) == 1
     with pytest.warns(UserWarning, match="noise will exceed the signal") as caught:
-        PrivateCorrelation(epsilon=0.1).fit(X, X[:, 0])
+        PrivateCorrelation(epsilon=0.1).fit(X)
     assert caught[0].filename == __file__
 
 
@@ -334,11 +285,6 @@ def test_more_rows_than_sums_of_pairs_are_exact_for_are_refused_before_the_charg
     with pytest.raises(ValueError, match=f"X must have at most .* samples, got n_samples={N:,}"):
         PrivateCorrelation(ledger=ledger).fit(X)
     assert ledger.entries() == []
-
-
-def test_a_delta_above_one_over_n_is_told():
-    with pytest.warns(UserWarning, match="delta=0.1 is above 1 / n"):
-        PrivateCorrelation(delta=0.1).fit(X, X[:, 0])
 
 
 def test_the_noise_is_known_before_there_is_a_table(tmp_path):
@@ -353,18 +299,10 @@ def test_the_noise_is_known_before_there_is_a_table(tmp_path):
             private.noise_scale_for(**({"n_samples": 10, "n_features": 5} | wrong))
 
 
-def test_the_text_is_short():
-    assert repr(PrivateCorrelation(epsilon=0.5)) == "PrivateCorrelation(epsilon=0.5)"
-    fitted = exact(X)
-    assert repr(fitted) == "PrivateCorrelation(epsilon=inf)"
-    assert len(fitted._repr_html_()) < 40_000
-
-
-@pytest.mark.parametrize("n_values", [2, 5])
-def test_pearson_correlations_of_a_column_with_many_ties_are_not_known_and_the_others_are_as_without_it(n_values):
+def test_pearson_correlations_of_a_column_with_many_ties_are_not_known_and_the_others_are_as_without_it():
     """s -> a and s -> b: the sine of tau-b of a and s would say that a and b are not independent given s."""
     rng = np.random.default_rng(0)
-    s = rng.integers(0, n_values, size=20_000)
+    s = rng.integers(0, 5, size=20_000)
     table = np.column_stack([s + rng.normal(size=20_000), s, s + rng.normal(size=20_000)])
     private = PrivateCorrelation(epsilon=np.inf).fit(table)
     with pytest.warns(UserWarning, match=re.escape("untied_fraction_ of [1] is below 0.99")) as caught:

@@ -1,12 +1,15 @@
 """What TwoPartyScorer publishes of few records, audited from outside; a mechanism with less noise fails the audit."""
 
+import math
+
 import numpy as np
 import pytest
 
-from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+from skdpmic.two_party import TwoPartyScorer
 from skdpmic.two_party import known_margin as of_public
 from skdpmic.two_party import two_party_scorer as module
 from tests.privacy.auditing import privacy_loss_at_least
+from tests.two_party.sent import reports_of
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
@@ -23,39 +26,44 @@ N, EPSILON, ALPHA = 6, 2.0, 1e-3
 HERE, THERE = np.array([1, 0, 0, 0, 0, 0]), np.zeros(N, dtype=int)  # neighbours: one target
 
 
-def loss(n_columns, n_runs):
+def is_here(tables):
+    """By the two counts that move, of each table."""
+    return all(counts[0, 1] >= 1 and counts[0, 0] <= N - 1 for counts in tables)
+
+
+RELEASES = {  # parameters, what is published, the neighbour that an event is likelier of and the other, the event
+    "tables": ({}, "noisy_counts_", HERE, THERE, is_here),
+    "scores": (  # 2 / 3 here and 1 there
+        {"statistic": "mtv_r", "target_shares": [0.5, 0.5]}, "noisy_scores_", THERE, HERE,
+        lambda scores: bool(np.all(scores >= 1)),
+    ),
+}  # fmt: skip
+
+
+def loss(kind, n_columns, n_runs):
     """How much is lost at least, of records that all report the same of each column."""
-    X = np.full((N, n_columns), 0.1)
-    alice = RandomizedResponse(float("inf"), (0, 1), n_parts=2).fit(X)
-    sent = alice.to_arrow(alice.transform(X))
-    bob = TwoPartyScorer(classes=[0, 1], epsilon=EPSILON, random_state=np.random.RandomState(0))
-
-    def release(y):
-        return bob.fit(sent, y).noisy_counts_
-
-    def is_here(tables):
-        """By the two counts that move, of each table."""
-        return all(counts[0, 1] >= 1 and counts[0, 0] <= N - 1 for counts in tables)
-
-    return privacy_loss_at_least(release, HERE, THERE, is_here, n_runs, ALPHA)
+    parameters, published, likely, other, event = RELEASES[kind]
+    sent = reports_of(np.full((N, n_columns), 0.1), math.inf, n_parts=2)
+    bob = TwoPartyScorer(classes=[0, 1], epsilon=EPSILON, random_state=np.random.RandomState(0), **parameters)
+    return privacy_loss_at_least(lambda y: getattr(bob.fit(sent, y), published), likely, other, event, n_runs, ALPHA)
 
 
 @pytest.mark.slow
-def test_no_more_than_epsilon_is_lost_of_two_columns():
-    assert loss(2, 150) <= EPSILON
-
-
-@pytest.mark.slow
-def test_most_of_epsilon_is_lost_and_no_more():
-    assert 0.7 * EPSILON < loss(1, 2000) <= EPSILON
+@pytest.mark.parametrize("kind, share", [("tables", 0.7), ("scores", 0.6)])
+def test_most_of_epsilon_is_lost_and_no_more(kind, share):
+    assert share * EPSILON < loss(kind, 1, 1500) <= EPSILON
+    assert loss(kind, 2, 150) <= EPSILON
 
 
 @pytest.mark.parametrize(
-    "n_columns, n_runs",
-    [(1, 250), pytest.param(2, 1000, marks=pytest.mark.slow)],
-    ids=["noise for one of the two counts that move", "noise for one of two columns"],
-)
-def test_half_the_noise_is_found_out(n_columns, n_runs, monkeypatch):
-    of_formula = of_public.noise_scale
-    monkeypatch.setattr(of_public, "noise_scale", lambda epsilon, k: of_formula(epsilon, k) / 2)
-    assert loss(n_columns, n_runs) > EPSILON
+    "kind, n_columns, n_runs",
+    [
+        ("tables", 1, 250), pytest.param("tables", 2, 1000, marks=pytest.mark.slow),
+        pytest.param("scores", 1, 400, marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_half_the_noise_is_found_out(kind, n_columns, n_runs, monkeypatch):
+    name = "noise_scale" if kind == "tables" else "noise_scale_of_score"
+    of_formula = getattr(of_public, name)
+    monkeypatch.setattr(of_public, name, lambda *public: of_formula(*public) / 2)
+    assert loss(kind, n_columns, n_runs) > EPSILON

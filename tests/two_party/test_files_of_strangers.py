@@ -1,6 +1,5 @@
 """A file of reports states its sizes before anything is decompressed, and what it states is limited."""
 
-import json
 import os
 import random
 
@@ -10,21 +9,9 @@ import pytest
 from skdpmic.two_party import TwoPartyScorer
 from skdpmic.two_party.reports import open_reports
 from tests.folding import each
+from tests.two_party.test_reports import made_up
 
 pyarrow = pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
-
-DESCRIPTION = {
-    "version": 1,
-    "mechanism": "m-ary randomised response",
-    "epsilon": 1.0,
-    "columns_per_record": 1,
-    "columns": [{"name": "x", "described": ["Range", 0.0, 1.0, "numbers"], "equal_parts": 4, "missing": True}],
-}
-
-
-def reports(values, kind=None):
-    metadata = {b"skdpmic.reports": json.dumps(DESCRIPTION).encode()}
-    return pyarrow.table({"x": pyarrow.array(values, type=kind)}).replace_schema_metadata(metadata)
 
 
 def write(table, path, compression="zstd", rows=None):
@@ -39,7 +26,7 @@ def write(table, path, compression="zstd", rows=None):
 @each("kind", [pyarrow.uint8(), pyarrow.int64()])
 def test_whole_files_are_read_however_they_are_compressed_and_cut(compression, rows, kind, tmp_path):
     values = [i % 5 for i in range(60)]
-    with open_reports(write(reports(values, kind), tmp_path / "reports", compression, rows)) as opened:
+    with open_reports(write(made_up(values, kind), tmp_path / "reports", compression, rows)) as opened:
         assert opened.n_samples == 60
         assert opened.read().parts[0].tolist() == values
 
@@ -51,7 +38,7 @@ def test_records_are_counted_without_memory_for_them(tmp_path):
         pytest.skip("one allocator only")
     pyarrow.set_memory_pool(apart)
     try:
-        path = write(reports(np.zeros(2**25, dtype=np.uint8)), tmp_path / "reports")
+        path = write(made_up(np.zeros(2**25, dtype=np.uint8)), tmp_path / "reports")
     finally:
         pyarrow.set_memory_pool(usual)
     assert os.path.getsize(path) < 2**15
@@ -63,7 +50,7 @@ def test_records_are_counted_without_memory_for_them(tmp_path):
 
 @each("stated", [2**40, 2**31, 60_000, -2])
 def test_more_memory_than_the_records_take_is_refused_before_it_is_taken(stated, tmp_path):
-    path = write(reports([1] * 1009, pyarrow.int64()), tmp_path / "reports")
+    path = write(made_up([1] * 1009, pyarrow.int64()), tmp_path / "reports")
     true, false = ((n).to_bytes(8, "little", signed=True) for n in (8 * 1009, stated))
     path.write_bytes(path.read_bytes().replace(true, false))
     with pytest.raises(ValueError, match=r"records of 1 columns that would take|no buffer of negative size"):
@@ -71,7 +58,7 @@ def test_more_memory_than_the_records_take_is_refused_before_it_is_taken(stated,
 
 
 def test_a_dictionary_is_refused(tmp_path):
-    table = reports([0, 1, 2, 3])
+    table = made_up([0, 1, 2, 3])
     coded = table.set_column(0, "x", table.column(0).dictionary_encode())
     with pytest.raises(ValueError, match="must be integers, got dictionary"):
         TwoPartyScorer().fit(write(coded, tmp_path / "reports"), np.arange(4))
@@ -84,9 +71,10 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
         TwoPartyScorer().fit(tmp_path / "reports", np.arange(4))
 
 
-def check_damaged(n, seed, tmp_path):
+@pytest.mark.parametrize("n, seed", [(60, 0), pytest.param(600, 1, marks=pytest.mark.slow)])
+def test_damaged_files_are_refused_in_words(n, seed, tmp_path):
     rng, n_refused = random.Random(seed), 0
-    table = reports([i % 5 for i in range(60)])
+    table = made_up([i % 5 for i in range(60)])
     whole = write(table, tmp_path / "whole", rows=30).read_bytes()
     for _ in range(n):
         content = bytearray(whole)
@@ -99,12 +87,3 @@ def check_damaged(n, seed, tmp_path):
         except ValueError:
             n_refused += 1
     assert n / 3 < n_refused < n
-
-
-def test_damaged_files_are_refused_in_words(tmp_path):
-    check_damaged(60, 0, tmp_path)
-
-
-@pytest.mark.slow
-def test_many_damaged_files_are_refused_in_words(tmp_path):
-    check_damaged(1000, 1, tmp_path)

@@ -5,7 +5,6 @@ import pickle
 import warnings
 from itertools import combinations
 
-import joblib
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,7 +12,6 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
 from skdpmic.two_party import RandomizedResponse
@@ -52,22 +50,6 @@ def test_labels_others_and_missing_are_parts_of_their_own():
         ValueError, match=r"must have no NaN or other missing values with allow_missing=False, got some in"
     ):
         RandomizedResponse(allow_missing=False, **public).fit(frame)
-
-
-def test_every_kind_of_table_has_the_same_parts():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    from scipy import sparse
-
-    expected = parts_of(X, bounds=(0, 1))
-    names = list("abc")
-    for table in (X.tolist(), pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
-        np.testing.assert_array_equal(parts_of(table, bounds=(0, 1)), expected)
-    np.testing.assert_array_equal(parts_of(sparse.csr_array(X), bounds=(0, 1)), expected)
-
-
-def test_a_constant_column_and_one_record_are_reported():
-    reports = RandomizedResponse(bounds=(0, 1)).fit(np.ones((1, 2))).transform(np.ones((1, 2)))
-    assert np.isnan(reports).sum() == 1
 
 
 # --- The law of what one record reports -------------------------------------------------------------------------------
@@ -115,12 +97,6 @@ def test_what_a_record_reports_has_the_law_of_the_theorem_and_that_of_more_budge
     assert p_value(counted(true, epsilon=10.0), law) < ALPHA  # the whole budget on each column
 
 
-def test_no_two_records_have_reports_whose_probabilities_differ_by_more_than_exp_epsilon():
-    laws = [law_of_record(true, 2, 2, 5.0) for true in np.ndindex(2, 2, 2)]
-    loss = max(math.log(here[key] / there[key]) for here in laws for there in laws for key in here)
-    assert loss == pytest.approx(5.0)
-
-
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 6.0, 11.0])
 def test_the_columns_share_the_budget(epsilon):
     alice = RandomizedResponse(epsilon, (0, 1)).fit(X)
@@ -128,21 +104,6 @@ def test_the_columns_share_the_budget(epsilon):
     assert alice.epsilon_per_column_ * alice.columns_per_record_ == pytest.approx(epsilon)
     reports = alice.transform(X)
     assert np.all((~np.isnan(reports)).sum(axis=1) == alice.columns_per_record_)
-
-
-def test_which_columns_are_reported_does_not_depend_on_the_data():
-    with pytest.warns(PrivacyLeakWarning):
-        here, there = (
-            RandomizedResponse(1.0, (0, 1), random_state=0).fit(table).transform(table) for table in (X, np.nan * X)
-        )
-    np.testing.assert_array_equal(np.isnan(here), np.isnan(there))
-
-
-def test_unseeded_releases_differ():
-    alice = RandomizedResponse(1.0, (0, 1)).fit(X)
-    first = alice.transform(X)
-    with pytest.warns(PrivacyLeakWarning):
-        assert not np.array_equal(first, alice.transform(X), equal_nan=True)
 
 
 # --- What it costs ----------------------------------------------------------------------------------------------------
@@ -206,13 +167,6 @@ def test_nothing_is_charged_or_drawn_on_bad_data(ledger, monkeypatch):
         alice.transform(X)
 
 
-def test_without_budget_nothing_is_drawn(ledger, monkeypatch):
-    alice = RandomizedResponse(3.0, (0, 1), ledger=ledger).fit(X)
-    monkeypatch.setattr(module, "drawn_columns", None)
-    with pytest.raises(BudgetError):
-        alice.transform(X)
-
-
 def test_seeds_warn_where_the_user_called():
     with pytest.warns(PrivacyLeakWarning, match="random_state is set") as record:
         RandomizedResponse(bounds=(0, 1), random_state=0).fit(X).transform(X)
@@ -235,35 +189,21 @@ def test_two_tables_leave_equal_transformers():
     assert left[0] == left[1]
 
 
-def test_it_is_never_answered_from_a_cache():
-    alice = RandomizedResponse(bounds=(0, 1))
-    assert joblib.hash(alice) != joblib.hash(alice)
-
-
 # --- Inside scikit-learn ---------------------------------------------------------------------------------------------
 
 
 def test_names_and_containers_are_those_of_scikit_learn():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abc"), index=range(5, 205))
     alice = RandomizedResponse(bounds=(0, 1)).fit(frame)
     assert alice.get_feature_names_out().tolist() == list("abc")
-    as_pandas = alice.set_output(transform="pandas").transform(frame)
-    with pytest.warns(PrivacyLeakWarning):
-        as_polars = alice.set_output(transform="polars").transform(frame)
-    assert as_pandas.columns.tolist() == list("abc")
-    assert as_pandas.index.tolist() == frame.index.tolist()
-    assert isinstance(as_polars, polars.DataFrame)
+    reports = alice.set_output(transform="pandas").transform(frame)
+    assert reports.columns.tolist() == list("abc")
+    assert reports.index.tolist() == frame.index.tolist()
     pytest.importorskip("pyarrow")
-    for reports in (as_pandas, as_polars):
-        assert alice.to_arrow(reports).column_names == list("abc")
+    assert alice.to_arrow(reports).column_names == list("abc")
     unnamed = RandomizedResponse(bounds=(0, 1)).fit(X)
     assert unnamed.to_arrow(unnamed.transform(X)).column_names == ["x0", "x1", "x2"]
-
-
-def test_it_works_in_a_pipeline():
-    pipeline = make_pipeline(FunctionTransformer(), RandomizedResponse(bounds=(0, 1)))
-    assert pipeline.fit_transform(X).shape == X.shape
 
 
 def test_what_a_search_over_it_costs_is_not_guessed():
@@ -276,16 +216,13 @@ def test_what_a_search_over_it_costs_is_not_guessed():
     "change, message",
     [
         ({"epsilon": 0}, "epsilon must be"),
-        ({"epsilon": "1"}, "epsilon must be"),
         ({"bounds": None}, "bounds must give the public range"),
         ({"bounds": "data"}, "bounds must be public"),
-        ({"bounds": (1, 0)}, "bounds must be finite"),
         ({"bounds": {0: (0, 1)}}, "bounds must have an entry for every feature"),
         ({"categories": {0: ["a"]}}, "categories of feature 0 must be"),
         ({"n_parts": 1}, "n_parts must be 'auto' or an int from 2"),
         ({"n_parts": 2.0}, "n_parts must be an int"),
         ({"n_parts": 2**8}, "n_parts must be 'auto' or an int from 2 to 255"),
-        ({"n_parts": "most"}, "n_parts must be an int"),
         ({"columns_per_record": 0}, "columns_per_record must be an int >= 1"),
         ({"columns_per_record": 4}, "columns_per_record must be at most n_features=3"),
         ({"allow_missing": "no"}, "allow_missing must be a bool"),
@@ -300,8 +237,3 @@ def test_parameters_are_checked_and_the_transformer_is_left_as_it_was(change, me
     with pytest.raises(ValueError, match=message):
         alice.fit(X)
     assert vars(alice) == before
-
-
-def test_numbers_of_parts_and_columns_can_be_chosen():
-    alice = RandomizedResponse(1.0, (0, 1), n_parts=5, columns_per_record=2, allow_missing=False).fit(X)
-    assert (alice.n_parts_.tolist(), alice.columns_per_record_, alice.epsilon_per_column_) == ([5, 5, 5], 2, 0.5)

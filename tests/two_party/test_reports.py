@@ -27,37 +27,26 @@ def read_reports(reports):
 
 
 @pytest.fixture
-def table():
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    return pandas.DataFrame(
+def sent():
+    """A party with columns of every kind, and what it sends."""
+    pandas, rng = pytest.importorskip("pandas"), np.random.default_rng(0)
+    first, last = pandas.to_datetime(["2020-01-01", "2023-01-01"])
+    table = pandas.DataFrame(
         {
             "age": np.where(rng.random(N) < 0.1, np.nan, rng.random(N) * 90),
             "income": rng.lognormal(size=N),
             "city": rng.choice(["Rome", "Bari", "Pisa"], N),
-            "since": pandas.to_datetime("2020-01-01") + pandas.to_timedelta(rng.integers(900, size=N), unit="D"),
+            "since": first + pandas.to_timedelta(rng.integers(900, size=N), unit="D"),
         }
     )
-
-
-def public(pandas):
-    dates = (pandas.Timestamp("2020-01-01"), pandas.Timestamp("2023-01-01"))
-    return {
-        "bounds": {"age": (0, 90), "income": (0, 100, "log"), "since": dates},
-        "categories": {"city": ["Rome", "Bari"]},
-    }
-
-
-@pytest.fixture
-def sent(table):
-    pandas = pytest.importorskip("pandas")
-    alice = RandomizedResponse(epsilon=6.0, **public(pandas)).fit(table)
+    bounds = {"age": (0, 90), "income": (0, 100, "log"), "since": (first, last)}
+    alice = RandomizedResponse(6.0, bounds, categories={"city": ["Rome", "Bari"]}).fit(table)
     return alice, alice.to_arrow(alice.transform(table))
 
 
-def test_arrow_holds_small_whole_numbers_and_null_where_nothing_is_reported(sent, table):
+def test_arrow_holds_small_whole_numbers_and_null_where_nothing_is_reported(sent):
     alice, arrow = sent
-    assert arrow.column_names == list(table.columns)
+    assert arrow.column_names == ["age", "income", "city", "since"]
     assert {str(kind) for kind in arrow.schema.types} == {"uint8"}
     assert sum(column.null_count for column in arrow.columns) == N * (4 - alice.columns_per_record_)
     reports = read_reports(arrow)
@@ -82,7 +71,7 @@ def test_files_hold_the_same(sent, tmp_path):
         assert of_file.scores_.tolist() == of_table.scores_.tolist()
 
 
-AXES = [
+DOMAINS = [
     Range(0.0, 1.0),
     Range(-1.0, 1e300, "dates"),
     LogRange(-5.0, 7.0),
@@ -96,7 +85,7 @@ AXES = [
 def test_every_description_is_read_as_it_was_written(epsilon):
     columns = tuple(
         ReportedColumn(f"x{j}", domain, None if isinstance(domain, Labels) else 5, j % 2 == 0)
-        for j, domain in enumerate(AXES)
+        for j, domain in enumerate(DOMAINS)
     )
     description = ReportsDescription(epsilon, 3, columns)
     text = description.to_json()
@@ -129,13 +118,10 @@ IN_TEXT = [  # fields of the text, and what is said of them
     ({"epsilon": SECRET}, "epsilon must be"),
     ({"epsilon": True}, "epsilon must be"),
     ({"epsilon": 10**400}, "epsilon must be"),
-    ({"epsilon": [1.0]}, "epsilon must be"),
     ({"columns_per_record": 0}, "columns_per_record must be an int from 1 to 1, got 0"),
     ({"columns_per_record": 2}, "columns_per_record must be"),
     ({"columns_per_record": 1.0}, "columns_per_record must be"),
-    ({"columns_per_record": True}, "columns_per_record must be"),
     ({"columns": []}, "columns must be a list of 1 to 10000 columns"),
-    ({"columns": None}, "columns must be"),
     ({"columns": {"0": COLUMN}}, "columns must be"),
     ({"columns": [COLUMN] * 10_001}, "columns must be a list of 1 to 10000 columns"),
     ({"columns": [COLUMN, COLUMN]}, "names of columns must be distinct"),
@@ -155,23 +141,14 @@ IN_COLUMN = [  # fields of a column
             None,
             SECRET,
             [],
-            {},
-            [SECRET],
             ["Order"],
-            ["Ignored"],
             ["Range", 1.0, 0.0, "numbers"],
-            ["Range", 0.0, 1.0, SECRET],
             ["Range", 0.0, 1.0, "order"],
             ["Range", "0", "1", "numbers"],
-            ["Range", False, True, "numbers"],
             ["Range", 0.0, 1.0],
-            ["Range", 0.0, 1.0, "numbers", 1],
-            ["LogRange", -1.0, 1.0, "numbers"],
             ["Knots", [0.0], "numbers"],
             ["Labels", ["a", "a"]],
-            ["Labels", ["a"]],
             ["Labels", ["a", 1.0]],
-            ["Labels", SECRET],
             ["os.system", "ls"],
         )
     ],
@@ -210,17 +187,6 @@ def test_columns_that_nobody_wrote_are_refused_by_the_field(change, field, messa
     )
 
 
-@pytest.mark.parametrize("field", GOOD)
-def test_a_description_without_one_of_its_fields_is_refused(field):
-    refused(json.dumps({key: value for key, value in GOOD.items() if key != field}), OBJECT)
-
-
-@pytest.mark.parametrize("field", COLUMN)
-def test_a_column_without_one_of_its_fields_is_refused(field):
-    without = {key: value for key, value in COLUMN.items() if key != field}
-    refused(json.dumps({**GOOD, "columns": [without]}), r"columns\[0\] must be a JSON object")
-
-
 def test_infinities_that_json_has_no_name_for_are_refused():
     refused(json.dumps(GOOD).replace('"epsilon": 1.0', '"epsilon": 1e999'), "epsilon must be")
     refused(json.dumps(GOOD).replace("0.0, 1.0", "0.0, 1e999"), r"columns\[0\]\.described must be")
@@ -250,10 +216,6 @@ def test_who_writes_reports_is_held_to_the_same_sizes(monkeypatch):
                 RandomizedResponse(bounds=(0, 1)).fit(X)
 
 
-def test_the_good_one_is_taken():
-    assert description_from_json(json.dumps(GOOD)).columns[0].n_parts == 5
-
-
 def made_up(values, kind=None, names=("x",), **change):
     arrays = [pyarrow.array(values, type=kind)] * len(names)
     metadata = {KEY: json.dumps({**GOOD, **change}).encode()}
@@ -266,15 +228,11 @@ def made_up(values, kind=None, names=("x",), **change):
         (made_up([0, 5, 1, 2]), r"in 0 \.\.\. 4"),
         (made_up([0, -1, 1, 2]), r"in 0 \.\.\. 4"),
         (made_up([0.0, 1.0, 1.0, 2.0]), "integers, got double"),
-        (made_up(["0", "1", "2", "3"]), "integers, got string"),
         (made_up([0, None, 1, 2]), r"1 column\(s\) for each record"),
-        (made_up([0, 1, 1, 2], names=("y",)), "the columns of their description"),
         (made_up([0, 1, 1, 2], names=("x", "x")), "the columns of their description"),
         (made_up([0, None, None, None], epsilon=-1), "epsilon must be"),
-        (made_up([None] * 4), "integers, got null"),
         (made_up([0, 1, 1]), "3 sample"),
         (made_up([0, 1, 1, 2]).replace_schema_metadata({}), "description in their metadata"),
-        (made_up([0, 1, 1, 2]).replace_schema_metadata({KEY: b"\xff\xfe"}), "description of version 1"),
         (made_up([0, 1, 1, 2], version=2), "description of version 1"),
     ],
 )
@@ -285,31 +243,16 @@ def test_reports_that_nobody_made_are_refused_and_quote_nothing(reports, message
     assert not hasattr(scorer, "scores_")
 
 
-def test_files_of_more_records_than_there_are_targets_are_refused_before_they_are_read(tmp_path, monkeypatch):
+def test_files_of_very_many_records_are_refused_before_they_are_read(tmp_path, monkeypatch):
     """Thousands of millions of equal numbers may be a small file."""
     table, path = made_up([0] * 1000), tmp_path / "reports.arrow"
-    with pyarrow.ipc.new_file(path, table.schema) as file:
-        file.write_table(table)
-    monkeypatch.setattr(reports_module.OpenReports, "read", None)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        TwoPartyScorer().fit(path, np.arange(4))
+    feather.write_feather(table, path)
     monkeypatch.setattr(reports_module, "_MOST_VALUES", 999)
     with pytest.raises(ValueError, match="at most 999 values, got 1000 records of 1 columns"):
         TwoPartyScorer().fit(path, np.arange(1000))
 
 
-def test_a_file_with_less_memory_than_it_says_is_refused(tmp_path):
-    table, path = made_up([0] * 1009, kind=pyarrow.uint16()), tmp_path / "reports.arrow"
-    with pyarrow.ipc.new_file(path, table.schema) as file:
-        file.write_table(table)
-    said, more = ((n).to_bytes(8, "little") for n in (1009, 10**6))
-    path.write_bytes(path.read_bytes().replace(said, more))
-    with pytest.raises(ValueError, match="a readable Arrow file or table, got a damaged one"):
-        TwoPartyScorer().fit(path, np.arange(10**6))
-
-
 def test_whole_numbers_of_any_size_are_read():
-    assert read_reports(made_up([0, 4, 1, 2], kind=pyarrow.int64())).parts[0].tolist() == [0, 4, 1, 2]
     assert read_reports(made_up([0, 4, 1, 2], kind=pyarrow.uint64())).parts[0].tolist() == [0, 4, 1, 2]
 
 
