@@ -1,4 +1,4 @@
-"""Zero-concentrated differential privacy (zCDP): composition, conversion to (epsilon, delta), and budgets.
+"""Zero-concentrated differential privacy (zCDP): parameters, composition, conversion to (epsilon, delta), budgets.
 
 Releases of rho_1, rho_2, ... zCDP are together rho_1 + rho_2 + ... zCDP (Bun and Steinke 2016). The proofs are in
 ``docs/theory/gaussian.md``. Every number errs on the side of more noise, or of a larger stated loss.
