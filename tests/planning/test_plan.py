@@ -51,6 +51,7 @@ def rebuilt(row, n_classes, rows_per_group=1):
     return way, way.mechanism(measure, shape)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "request_",
     [pytest.param(request, marks=pytest.mark.slow if request["n_features"] == 100 else []) for request in REQUESTS],
@@ -80,6 +81,7 @@ def below(value):
     return type(value)(round((round(value / step) - 1) * step, 12))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" in request])
 def test_no_smaller_answer_of_three_digits_would_do(request_):
     plan = plan_release(**request_)
@@ -161,6 +163,7 @@ def table(n=400, d=3):
     return X, X[:, 0]
 
 
+@pytest.mark.slow
 def test_a_fit_spends_and_has_what_every_row_states():
     X, y = table()
     for row in plan_release(n_samples=400, n_features=3, k=2, epsilon=2.0, delta=1e-6):

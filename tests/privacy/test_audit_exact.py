@@ -288,6 +288,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("what", PUBLISHED)
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
 @pytest.mark.combinations

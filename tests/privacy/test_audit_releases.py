@@ -245,12 +245,14 @@ LONGER = (
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONGER)) for name in AUDITS]
 
 
+@pytest.mark.few
 @seeded
 @pytest.mark.parametrize("name", EACH)
 def test_no_release_loses_more_than_epsilon(name):
     assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit sees a good part of it
 
 
+@pytest.mark.few
 @seeded
 @pytest.mark.parametrize("name", EACH)
 def test_half_the_noise_is_found_out(name):

@@ -156,6 +156,7 @@ def test_noisy_scores_would_tell_the_scores():
 # --- What a gap says --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("scores", [(0, 0, 0), (1, 1, 0), (2, 1, 3), (3, 0, 3)])
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_large_gap_above_a_feature_that_is_as_good_is_as_rare_as_is_said(scores, place):

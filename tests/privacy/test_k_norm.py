@@ -103,6 +103,7 @@ def test_sums_that_stand_for_no_half_width_and_those_that_are_not_kept_are_drawn
     assert noise._half_width(5, 2, None) == 4
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("first, size", [(1, 5), (2, 3), (2**61, 4), (2**62 - 2, 4), (10**30, 3)])
 def test_uniform_numbers_below_each_bound_reach_all_of_their_ranges(first, size):
     source = entropy_source(0)
@@ -183,6 +184,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("size, scale", SHAPES)
 def test_noise_in_a_cube_follows_its_law(size, scale):
     """The largest of all, and one of them: n = 2,000 vectors, alpha = 1e-3 each."""

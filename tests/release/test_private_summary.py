@@ -159,6 +159,7 @@ MISTAKES = {
 RIGHT = {"wide": (0, 100), "clipped": (0, 100), "sex": ["F", "M"]}
 
 
+@pytest.mark.slow
 def test_each_of_four_mistakes_is_noticed_at_a_tenth_of_an_epsilon():
     # In 60 summaries, at least 52 times each: below 0.1 % likely for what is noticed 95 % of the time.
     frame, columns = people()
@@ -177,6 +178,7 @@ def test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_
     assert any("of clipped lies outside its range, 5 to 95: widen the range." in text for run in runs for text in run)
 
 
+@pytest.mark.slow
 def test_a_codebook_that_suits_the_data_is_hardly_ever_suspected():
     # In 60 summaries, at most 8 times: of what happens 5 % of the time, more has a probability below 0.1 %.
     frame, columns = people()

@@ -33,6 +33,7 @@ def test_without_noise_and_ties_the_p_value_is_that_of_mann_and_whitney():
     assert (np.abs(scorer.p_values() - expected) <= 5 * np.sqrt(expected / 9999) + 2e-4).all()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(("target", "less"), [("numbers", 0.1), ("half", 0.1), ("5% class", 0.1)])
 def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(target, less):
     """Of 12 tables of 2,000 records, 10 real features of 100: on average no more than .1 less, and above a half."""

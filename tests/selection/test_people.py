@@ -292,6 +292,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.few
 @xi
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", STATISTICS)

@@ -22,6 +22,7 @@ def added(given, alone, of=None, domains=KINDS):
     return chance_added(of or measure(), Shape(N, list(domains)), given, alone, range(len(domains)))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("given", range(4))
 def test_less_is_added_to_a_feature_that_tells_more(given):
     none, little, much = (added(given, alone) for alone in (0.0, 0.2, 0.9))

@@ -355,6 +355,7 @@ def climb(rng, n_groups, n_columns, n_steps):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "n_steps, n_groups",
     [

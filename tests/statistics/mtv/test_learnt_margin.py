@@ -122,6 +122,7 @@ def test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_t
     np.testing.assert_array_equal(asked[0], expected)
 
 
+@pytest.mark.slow
 def test_twice_the_rate_would_lose_more_than_epsilon(no_noise, monkeypatch):
     monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)
     monkeypatch.setattr(learnt_margin, "_FOR_THE_CUT", Fraction(99, 100))

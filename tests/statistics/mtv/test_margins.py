@@ -132,6 +132,7 @@ def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
     return largest / allowed
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("family", KNOWN.values(), ids=KNOWN)
 @each("n", [10, 500])
@@ -139,6 +140,7 @@ def test_no_climb_gets_above_two_nths(family, n):
     assert share_that_climbs_reach(family, n, seeds=(0, 1), n_steps=30) > 0.5
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("family", KNOWN.values(), ids=KNOWN)
 @each("n_labels", [2, 3])

@@ -71,6 +71,7 @@ SIZES = [2, 3, 7, 40]
 KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outside", "skewed"]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("kind, n", [(kind, SIZES[(i + j) % 4]) for i, kind in enumerate(KINDS) for j in (0, 2)])
 def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
@@ -80,6 +81,7 @@ def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("n", [2, 3, 40])
 @pytest.mark.combinations
@@ -350,6 +352,7 @@ def some_missing(x, how, rng):
     return np.where(is_missing, np.nan, x)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("family", [FAMILIES["even sides"], FAMILIES["columns that do not divide"]])
 @each("how", ["all", "some", "low ones"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -117,6 +117,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("joined", [neighbours_joined, any_joined])
 @pytest.mark.parametrize("shape, n", SHAPES)
 @pytest.mark.combinations
@@ -269,6 +270,7 @@ def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
     return heights[0] / allowed  # the start of seed 0 is the worst data set
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
 @pytest.mark.parametrize("n", [10, 500])

@@ -115,6 +115,7 @@ def test_noise_makes_the_tail_heavier():
     assert (np.interp(s, noisy.scores, noisy.tails) >= np.interp(s, exact.scores, exact.tails)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:noise will exceed the signal")
 def test_p_values_of_independent_features_are_small_as_seldom_as_they_say():
     """2,000 p-values; more than 140 below 0.05 have a probability below 1e-4 if each has at most 0.05."""

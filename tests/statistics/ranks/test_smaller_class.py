@@ -39,6 +39,7 @@ def mean_above(law, least, factor=1):
     return sum(share * max(factor * abs(total) - least, 0) for total, share in law.items())
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n", range(4, 14))
 def test_a_smaller_class_has_sums_that_are_smaller_in_convex_order(n):
     """Theorem 6: no mean of (|sum| - u)+ is larger, for any u; it bends at values only, so these are enough."""
