@@ -87,8 +87,8 @@ def test_the_count_of_a_class_has_noise_for_all_rows_of_a_person(rows):
     X, y = rare_class(600, share=0.3)
     given = {"statistic": "kendall", "epsilon": 2.0, "target_shares": "learn", "max_rows_per_group": rows, **CLASSES}
     learnt = DPMICScorer(**given).fit(X, y, groups=np.arange(600) // 3)
-    assert learnt._margin.scale == rows / (Fraction(3, 20) * 2)
-    assert learnt._margin.n == 200 * rows
+    assert learnt._target_shares.scale == rows / (Fraction(3, 20) * 2)
+    assert learnt._target_shares.n == 200 * rows
 
 
 def test_fdr_by_shares_of_classes_is_by_benjamini_and_hochberg():

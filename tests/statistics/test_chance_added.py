@@ -15,7 +15,9 @@ N = 1000
 
 
 def measure(shares=(0.5, 0.5), n_classes=None):
-    return statistic_named("mtv_r", "miller-madow").measure("auto", "auto", N, 1.0, n_classes).knowing(shares)
+    return (
+        statistic_named("mtv_r", "miller-madow").measure("auto", "auto", N, 1.0, n_classes).with_target_shares(shares)
+    )
 
 
 def added(given, alone, of=None, domains=KINDS):

@@ -71,7 +71,7 @@ def test_largest_change_over_all_data_sets_is_exactly_two_nths_from_enough_recor
     enough = 1 + math.ceil((1 - rarest) / rarest)
     for n in range(2, 11 if len(shares) == n_rows == 2 else 6):
         change = largest_change(n, n_rows, shares)
-        assert change <= Fraction(2, n) <= Fraction(mtv_r_sensitivity(n, knows_margins=True))
+        assert change <= Fraction(2, n) <= Fraction(mtv_r_sensitivity(n, knows_target_shares=True))
         if len(shares) == 2:
             assert (change == Fraction(2, n)) == (n >= enough)
 
@@ -90,7 +90,7 @@ def test_other_divisions_at_their_full_weight_would_move_too_far():
 def test_half_of_a_grid_that_is_not_known_is_below_two_thirds(n_parts):
     """On the diagonal TV is 1 - 1 / n_parts, which is above nu = 3/4 from five parts on: the half is above 1/2."""
     sides = (Side((0,) + (1,) * (n_parts - 1), 2), Side(tuple(range(n_parts)), n_parts))
-    family = Family(n_parts, n_parts, sides, penalty=0.0).knowing((1, n_parts), (UNITS // n_parts, UNITS))
+    family = Family(n_parts, n_parts, sides, penalty=0.0).with_target_shares((1, n_parts), (UNITS // n_parts, UNITS))
     assert [side.margins is None for side in family.sides] == [False, True]
     score = CountsScorer(7 * n_parts, family).of_cells(7 * np.eye(n_parts, dtype=np.int64), n_parts)
     half = (1 - Fraction(1, n_parts)) / Fraction(3, 2)
@@ -102,7 +102,7 @@ def test_half_of_a_grid_that_is_not_known_is_below_two_thirds(n_parts):
 def test_m_records_move_the_score_by_at_most_m_times_as_much(m):
     for n in (4, 6):
         assert largest_change(n, 2, (1, 1), m=m) == min(Fraction(2 * m, n), 1)
-        assert Fraction(mtv_r_sensitivity(n, n_replaced=m, knows_margins=True)) >= min(Fraction(2 * m, n), 1)
+        assert Fraction(mtv_r_sensitivity(n, n_replaced=m, knows_target_shares=True)) >= min(Fraction(2 * m, n), 1)
 
 
 # --- The kernels ------------------------------------------------------------------------------------------------
@@ -117,16 +117,18 @@ def margins(n_pieces, seed):
 
 
 KNOWN = {
-    name: family.knowing(range(1, family.n_columns + 1), margins(family.n_columns, 1))
+    name: family.with_target_shares(range(1, family.n_columns + 1), margins(family.n_columns, 1))
     for name, family in CLIMBED.items()
 }
-KNOWN["a half, others at half weight"] = numeric_family(16, 1).knowing((4, 8), (UNITS // 2, UNITS // 2))
-KNOWN["a quarter, others at half weight"] = numeric_family(16, 1).knowing((1, 8), (UNITS // 4, UNITS - UNITS // 4))
+KNOWN["a half, others at half weight"] = numeric_family(16, 1).with_target_shares((4, 8), (UNITS // 2, UNITS // 2))
+KNOWN["a quarter, others at half weight"] = numeric_family(16, 1).with_target_shares(
+    (1, 8), (UNITS // 4, UNITS - UNITS // 4)
+)
 
 
 def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
     """Of the sensitivity, above which none may get."""
-    allowed = mtv_r_sensitivity(n, knows_margins=True) + 2 * ROUNDING_ERROR
+    allowed = mtv_r_sensitivity(n, knows_target_shares=True) + 2 * ROUNDING_ERROR
     largest = max(climb(seed, n, n_steps, family, scale) for seed in seeds)
     assert largest <= allowed
     return largest / allowed
@@ -151,7 +153,7 @@ def test_no_climb_of_a_nominal_feature_gets_above_two_nths(family, n_labels):
 @pytest.mark.parametrize("is_missing", [False, True])
 @each("n", [4, 1000, 10**6])
 def test_kernels_attain_two_nths_at_a_known_half(n, is_missing):
-    family = numeric_family(32, 38).knowing((4, 8), (UNITS // 2, UNITS // 2))
+    family = numeric_family(32, 38).with_target_shares((4, 8), (UNITS // 2, UNITS // 2))
     scorer = CountsScorer(n, family)
     one = 0  # the part of the records in the lower half of the target; the others are in the last part, or missing
     last, other = (family.n_columns - 1) * family.n_master + family.n_master - 1, family.n_master - 1
@@ -167,7 +169,7 @@ def test_kernels_attain_two_nths_at_a_known_half(n, is_missing):
 
 
 def test_a_side_is_known_if_each_piece_of_known_share_lies_within_one_of_its_groups():
-    family = numeric_family(8, 2).knowing((2, 4, 6, 8), (1, 2, 3, UNITS - 6))
+    family = numeric_family(8, 2).with_target_shares((2, 4, 6, 8), (1, 2, 3, UNITS - 6))
     known = {side.groups: side.margins for side in family.sides if side.margins}
     assert known == {
         (0, 0, 1, 1, 1, 1, 1, 1): (1, UNITS - 1),
@@ -176,15 +178,15 @@ def test_a_side_is_known_if_each_piece_of_known_share_lies_within_one_of_its_gro
         (0, 0, 1, 1, 0, 0, 1, 1): (4, UNITS - 4),
         (0, 0, 1, 1, 1, 1, 0, 0): (UNITS - 5, 5),
     }
-    assert family.knows_margins
-    assert not numeric_family(8, 2).knows_margins
+    assert family.knows_target_shares
+    assert not numeric_family(8, 2).knows_target_shares
 
 
 def test_a_half_that_is_one_says_what_mtv_r_says_of_the_median():
     """Of a table with half of its records in each half, at that division alone."""
     rng = np.random.default_rng(0)
     family = Family(2, 32, (Side((0, 1), 8),))
-    known = family.knowing((1, 2), (UNITS // 2, UNITS // 2))
+    known = family.with_target_shares((1, 2), (UNITS // 2, UNITS // 2))
     for n in (8, 100):
         table = np.stack([rng.multinomial(n, rng.dirichlet(np.ones(32))) for _ in range(2)])
         counts = np.append(table, [0, 0]).astype(np.uint32)
