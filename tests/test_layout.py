@@ -94,11 +94,9 @@ STILL = {
     "Side",
     "_Target",
     "as_names",
-    "count",
     "in_order",
     "in_words",
     "parse",
-    "with_noise",
 }
 
 

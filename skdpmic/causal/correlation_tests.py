@@ -1,11 +1,19 @@
-"""Tests of conditional independence of numeric columns, from a noisy matrix of Kendall's correlations."""
+"""Tests of conditional independence of numeric columns, from a noisy matrix of Kendall's correlations.
+
+These are not valid for columns with many ties, which are warned of: types of columns are declared, and shares of untied
+pairs are released with noise. Values are never read.
+"""
 
 import math
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import stats
 
-from skdpmic.correlation.matrices import FEW_TIES, among_untied, known_shares, nearest_correlation
+from skdpmic._utils.exceptions import warn
+from skdpmic.correlation.matrices import FEW_TIES, among_untied, columns_with_ties, known_shares, nearest_correlation
+from skdpmic.table.features import listed
+from skdpmic.table.normal_form.containers import as_frame, is_frame
 
 _LEAST_EIGENVALUE = 1e-6
 _NOISE_OF_EIGENVALUES = 0.1  # standard deviations of the noise, times the root of the number of columns
@@ -95,3 +103,47 @@ def _regular(correlation, noise):
     least = max(_LEAST_EIGENVALUE, _NOISE_OF_EIGENVALUES * math.sqrt(len(noise)) * float(noise.mean()))
     ridge = max(least - np.linalg.eigvalsh(correlation)[0], 0.0)
     return (correlation + ridge * np.eye(len(noise))) / (1 + ridge)
+
+
+_ASSUMED = (
+    "Without bounds, a table of numbers is tested by Kendall's correlations, which assumes that values hardly ever "
+    "repeat. If they do, no test given another column is made for such a column: its edges stay, and their p_values_ "
+    "are NaN."
+)
+_WAY_ROUND = (
+    "Pass bounds (the public ranges of all columns) or categories (the public labels of some): the columns are then "
+    "tested by tables of their parts."
+)
+
+
+def declared_to_repeat(X):
+    """Indices of the columns whose types suggest that values repeat: integers and categories."""
+    if is_frame(X):
+        schema = as_frame(X).head(0)
+        return [j for j in range(schema.shape[1]) if _repeats(schema[:, j].dtype)]
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
+        return list(range(X.shape[1]))
+    return []
+
+
+def _repeats(dtype):
+    return dtype.is_integer() or dtype in (nw.Categorical, nw.Enum)
+
+
+def warn_about_declared_ties(columns, names):
+    """Warn, before the charge, about columns from :func:`declared_to_repeat`."""
+    if columns:
+        warn(
+            f"the types of {listed(columns, names)} are integer or categorical, so values may repeat. "
+            f"{_ASSUMED} {_WAY_ROUND} To avoid this warning for integers that hardly repeat, pass them as floats.",
+        )
+
+
+def warn_about_released_ties(untied_fraction, noise_scale, names, *, but):
+    """Warn, after the release, about columns with many ties according to the noisy shares; some are excepted."""
+    columns = [j for j in columns_with_ties(untied_fraction, noise_scale) if j not in but]
+    if columns:
+        warn(
+            f"untied_fraction_ of {listed(columns, names)} is below {FEW_TIES:g}: values repeat. {_ASSUMED} "
+            f"{_WAY_ROUND} That is a separate release; the present one has been charged and is kept.",
+        )

@@ -10,12 +10,16 @@ from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_graph
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.causal.correlation_tests import CorrelationTests
+from skdpmic.causal.correlation_tests import (
+    CorrelationTests,
+    declared_to_repeat,
+    warn_about_declared_ties,
+    warn_about_released_ties,
+)
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.causal.table_plan import TablePlan
 from skdpmic.causal.table_release import TablesRelease, columns_of_numbers
 from skdpmic.causal.table_tests import TableTests
-from skdpmic.causal.ties import declared_to_repeat, warn_about_declared_ties, warn_about_released_ties
 from skdpmic.correlation.kendall_release import KendallRelease
 from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
 from skdpmic.release.path import publish, store

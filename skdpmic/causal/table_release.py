@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from skdpmic.budget.filters import Cost
-from skdpmic.causal.label_counts import counts_of_sets
-from skdpmic.causal.label_parts import N_CELLS, parts_of_columns
+from skdpmic.causal.label_parts import N_CELLS, counts_of_sets, parts_of_columns
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
 from skdpmic.causal.table_plan import MOST_CELLS, TablePlan
 from skdpmic.causal.table_tests import TableTests
@@ -67,7 +66,7 @@ class TablesRelease:
 
         def release(codes, sizes, sets, variance):
             tables = counts_of_sets(codes, sizes, sets, n_jobs, records.progress)
-            return dict(zip(sets, with_noise(tables, variance, random_bytes), strict=True))
+            return dict(zip(sets, noisy_tables(tables, variance, random_bytes), strict=True))
 
         singles = [(j,) for j in range(plan.n_columns)]
         counts = [*release(columns, plan.n_parts, singles, plan.count_variance()).values()]
@@ -115,7 +114,7 @@ def columns_of_numbers(domains):
     return frozenset(j for j, domain in enumerate(domains) if not isinstance(domain, Nominal))
 
 
-def with_noise(tables, variance, random_bytes):
+def noisy_tables(tables, variance, random_bytes):
     """Tables with independent discrete Gaussian noise on every count, including those of 0; not clamped."""
     if variance == 0 or not tables:
         return tables

@@ -76,6 +76,8 @@ def _results(plan, release, mechanism, entry, records, random_bytes):
 class PrivateMatrixEstimator(PrivateEstimator):
     """An estimator that releases a noisy matrix of Kendall's correlations, and results computed from it."""
 
+    _plan: Callable[[], MatrixPlan]
+
     def noise_scale_for(self, n_samples: int, n_features: int) -> float:
         """Compute `noise_scale_` of a fit to a table of this shape: the standard deviation of each correlation's noise.
 

@@ -5,15 +5,18 @@ are valid.
 """
 
 import os
+import struct
 from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
+from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.user_files import check_regular
 from skdpmic.statistics.grids.partitions import parts_and_missing
 from skdpmic.table.domains import Nominal
 from skdpmic.table.normal_form.containers import open_column
+from skdpmic.table.reading import read_columns
 from skdpmic.two_party.reports_description import ReportsDescription, description_from_json
 
 _KEY = b"skdpmic.reports"
@@ -21,21 +24,31 @@ _ARROW = b"ARROW1"  # how such files begin
 _MOST_VALUES = 2**30  # records times columns; two bytes each
 
 
-def placed(column, values):
-    """The true part of each value of a column, by its domain: int64, 0 ... n_parts - 1.
+def true_parts(table, description):
+    """The part of each value of a table, by column: int64, 0 ... n_parts - 1. Raw data; not private.
 
-    Missing values are in the last part if they have one, else -1.
+    Missing values are in the last part of a column, and an error if it has none for them.
     """
-    if isinstance(column.domain.encoded, Nominal):
-        parts, last = values.astype(np.int64), column.domain.encoded.n_labels + 1
-    else:
-        parts, last = (
-            parts_and_missing(values, column.domain.encoded, column.n_equal)[0].astype(np.int64),
-            column.n_equal,
+    values, _ = read_columns(table, description.domains)
+    parts = [_placed(column, of_column) for column, of_column in zip(description.columns, values, strict=True)]
+    described = zip(description.names, parts, strict=True)
+    empty = [name for name, of_column in described if (of_column < 0).any()]
+    if empty:
+        raise ValueError(
+            "X must have no NaN or other missing values with allow_missing=False, got some in columns "
+            f"{abbreviated(empty)}."
         )
-    if not column.has_missing:
-        parts[parts == last] = -1
     return parts
+
+
+def _placed(column, values):
+    """The part of each value of a column, by its domain; -1 for a missing value without a part."""
+    encoded = column.domain.encoded
+    if isinstance(encoded, Nominal):
+        parts, last = values.astype(np.int64), encoded.n_labels + 1
+    else:
+        parts, last = parts_and_missing(values, encoded, column.n_equal)[0].astype(np.int64), column.n_equal
+    return parts if column.has_missing else np.where(parts == last, -1, parts)
 
 
 class Reports(NamedTuple):
@@ -130,7 +143,6 @@ def _parts(array, column):
 def _in_file(file):
     """The schema of a file, and functions that count its records and read them."""
     pyarrow = _pyarrow()
-    from skdpmic.two_party.stated_sizes import ArrowFile
 
     if file.read(len(_ARROW)) != _ARROW:
         raise ValueError("reports must be an Arrow (Feather) file, got the path of another file.")
@@ -157,3 +169,96 @@ def _pyarrow():
     except ImportError:
         raise ImportError("reports are Arrow tables, which require pyarrow: pip install skdpmic[two-party].") from None
     return pyarrow
+
+
+_MAGIC_BYTES = 8  # at the beginning of an Arrow file, with padding; then follows what a stream has, batch by batch
+# Numbers of fields in Arrow's Message.fbs, and the size of a Buffer there: its place and its length.
+_HEADER, _LENGTH, _BUFFERS, _COMPRESSION, _BYTES_OF_BUFFER = 2, 0, 2, 3, 16
+_BYTES_OF_VALUE = 18  # above those of two int64 with their bits
+_PADDING = 2**10  # bytes that writers add to the buffers of a column
+
+
+class ArrowFile:
+    """An Arrow file of reports, whose batches are read in the order of the file, never by the places in its footer.
+
+    Parameters
+    ----------
+    file : pyarrow.NativeFile
+    """
+
+    def __init__(self, file):
+        self._file = file
+        self.schema = self._from_begin(_pyarrow().ipc.open_stream).schema
+
+    def count(self):
+        """The number of records; a ValueError if some batch states more memory than its records take."""
+        n_samples = 0
+        reader = self._from_begin(_pyarrow().ipc.MessageReader.open_stream)
+        for message in iter(lambda: next(reader, None), None):
+            if message.type == "record batch":
+                n_of_batch, n_bytes = _sizes(message.metadata, message.body)
+                _check_memory(n_bytes, n_of_batch, len(self.schema))
+                n_samples += n_of_batch
+            elif message.type != "schema":
+                raise ValueError("reports must have no dictionaries.")
+        return n_samples
+
+    def read(self):
+        """The table of all batches."""
+        return self._from_begin(_pyarrow().ipc.open_stream).read_all()
+
+    def _from_begin(self, open_stream):
+        self._file.seek(_MAGIC_BYTES)
+        return open_stream(self._file)
+
+
+def _check_memory(n_bytes, n_samples, n_columns):
+    """Raise unless so many records of integers may take so many bytes, and a few more for each column."""
+    if not (n_samples >= 0 and 0 <= n_bytes <= n_columns * (n_samples * _BYTES_OF_VALUE + _PADDING)):
+        raise ValueError(
+            f"reports must be integers, got {n_samples} records of {n_columns} columns that would take {n_bytes} bytes."
+        )
+
+
+# --- Headers of Arrow, which are flatbuffers --------------------------------------------------------------------------
+
+
+def _sizes(header, body):
+    """The number of records of a batch, and the bytes of its buffers when decompressed."""
+    batch = _target(header, _field(header, _target(header, 0), _HEADER))
+    length, buffers = _field(header, batch, _LENGTH), _field(header, batch, _BUFFERS)
+    n_samples = 0 if length is None else _read("<q", header, length)
+    if buffers is None:
+        return n_samples, 0
+    vector = _target(header, buffers)
+    first, n_bytes = vector + 4, 0
+    for at in range(first, first + _BYTES_OF_BUFFER * _read("<I", header, vector), _BYTES_OF_BUFFER):
+        place, size = _read("<q", header, at), _read("<q", header, at + 8)
+        if size and _field(header, batch, _COMPRESSION) is not None:
+            stated = _read("<q", body, place)
+            size = size if stated == -1 else stated  # -1: this buffer is not compressed
+        if size < 0:
+            raise ValueError("reports must have no buffer of negative size.")
+        n_bytes += size
+    return n_samples, n_bytes
+
+
+def _field(header, table, number):
+    """The place of a field of a table; None if it has its default."""
+    fields = table - _read("<i", header, table)
+    at = 4 + 2 * number
+    offset = _read("<H", header, fields + at) if at < _read("<H", header, fields) else 0
+    return table + offset if offset else None
+
+
+def _target(header, at):
+    """The place to which the number at a place points."""
+    if at is None:
+        raise ValueError("reports must have headers of Arrow, got a damaged one.")
+    return at + _read("<I", header, at)
+
+
+def _read(kind, buffer, at):
+    if not 0 <= at <= len(buffer) - struct.calcsize(kind):
+        raise ValueError("reports must have headers of Arrow, got a damaged one.")
+    return struct.unpack_from(kind, buffer, at)[0]

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from skdpmic.causal import table_plan
-from skdpmic.causal.label_counts import counts_of_sets
-from skdpmic.causal.label_parts import N_CELLS, parts_of_cells, parts_of_labels
+from skdpmic.causal.label_parts import N_CELLS, counts_of_sets, parts_of_cells, parts_of_labels
 from skdpmic.causal.table_plan import TablePlan
-from skdpmic.causal.table_release import TablesRelease, triples_asked_for, with_noise
+from skdpmic.causal.table_release import TablesRelease, noisy_tables, triples_asked_for
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
@@ -128,7 +127,7 @@ def test_the_noise_of_every_stage_is_that_which_is_stated_and_of_every_cell_its_
 def test_every_cell_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
     # alpha = 1e-3, 15,000 draws, fixed seed.
     tables = [np.full((50, 100), 50), np.full(10_000, 50)]
-    noisy = with_noise(tables, 70**2, entropy_source(0))
+    noisy = noisy_tables(tables, 70**2, entropy_source(0))
     assert [table.shape for table in noisy] == [(50, 100), (10_000,)]
     noise = np.concatenate([table.ravel() for table in noisy]) - 50
     assert noise.dtype == np.int64
@@ -139,9 +138,9 @@ def test_every_cell_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
 
 
 def test_without_noise_tables_stay_and_a_budget_that_is_next_to_nothing_overflows_nothing():
-    assert with_noise([np.arange(7)], 0, entropy_source(0))[0].tolist() == list(range(7))
-    assert with_noise([], 9, entropy_source(0)) == []
-    (noisy,) = with_noise([np.arange(4)], 2**160, entropy_source(0))
+    assert noisy_tables([np.arange(7)], 0, entropy_source(0))[0].tolist() == list(range(7))
+    assert noisy_tables([], 9, entropy_source(0)) == []
+    (noisy,) = noisy_tables([np.arange(4)], 2**160, entropy_source(0))
     assert np.abs(noisy).max() == 2**62
     kept = released(1e-300)
     assert all(np.abs(table).max() <= 2**62 for table in kept["noisy_tables_"].values())

@@ -37,7 +37,7 @@ def fit_with_released_values(table, monkeypatch):
         return [part.reshape(own.shape) for part, own in zip(np.split(flat, ends), tables, strict=True)]
 
     with monkeypatch.context() as patch:
-        patch.setattr(table_release, "with_noise", as_if_released)
+        patch.setattr(table_release, "noisy_tables", as_if_released)
         return PrivatePC(8.0, 1e-2, categories=CATEGORIES).fit(table), exact
 
 

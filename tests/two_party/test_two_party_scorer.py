@@ -15,7 +15,7 @@ from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.table.domains import Range
 from skdpmic.two_party import TwoPartyScorer, distance_correlation
 from skdpmic.two_party import response_tables as tables
-from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party import two_party_plan as module
 from skdpmic.two_party.reports_description import ReportedColumn
 from tests.two_party.sent import may_refuse, reports_of, seeded
 
@@ -213,7 +213,7 @@ def test_all_that_is_published_follows_from_the_noisy_counts(sent, statistic, mo
     released, left = bob.fit(sent, Y).noisy_counts_, []
     for y in (Y, SENT[:, 0]):  # which have different scores without noise
         to_come = iter(released)
-        monkeypatch.setattr(module, "with_noise", lambda counts, scale, source, to_come=to_come: next(to_come))
+        monkeypatch.setattr(module, "noisy_counts", lambda counts, scale, source, to_come=to_come: next(to_come))
         bob.fit(sent, y)
         state = {name: value for name, value in bob.__getstate__().items() if name != "nonce"}
         shown = bob._repr_html_()
@@ -241,7 +241,7 @@ def test_what_is_published_is_charged_before_noise_is_drawn(sent, ledger, monkey
     (entry,) = ledger.entries()
     assert str(entry) == "TwoPartyScorer, distance_correlation, tables of 4, geometric"
     assert (entry.epsilon, entry.n, entry.d) == (1.0, 300, 4)
-    monkeypatch.setattr(module, "with_noise", None)
+    monkeypatch.setattr(module, "noisy_counts", None)
     before = dict(vars(bob))
     with pytest.raises(BudgetError):
         bob.fit(sent, Y)
