@@ -153,7 +153,8 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
         RuntimeError
             If another call that changes the transformer is not finished, in another thread.
         """
-        facts, reader, X = self._facts(), type(self).__name__, in_memory(X)
+        self._check_parameters()
+        facts, reader, X = PublicFacts(self.bounds, self.categories), type(self).__name__, in_memory(X)
         table = open_table(X, reader, takes_text=facts.takes_text, least=1)
         description = self._described(table, facts)
         true_parts(open_chunk(X, description.domains, reader, least=1), description)  # only for the errors of transform
@@ -256,8 +257,7 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
 
     # --- Before anything is drawn --------------------------------------------------------------------------------
 
-    def _facts(self):
-        """The public facts; an error if a parameter is invalid."""
+    def _check_parameters(self):
         check_epsilon(self.epsilon)
         check_public("bounds", self.bounds)
         check_ledger(self.ledger)
@@ -270,7 +270,6 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
             check_whole(self.columns_per_record, "columns_per_record")
         if not isinstance(self.allow_missing, bool | np.bool_):
             raise ValueError(f"allow_missing must be a bool, got {self.allow_missing!r}.")
-        return PublicFacts(self.bounds, self.categories)
 
     def _described(self, table, facts):
         """The public description of future reports."""
