@@ -18,7 +18,7 @@ from scipy.stats import binomtest
 from benchmarks.attack import RESULT as ATTACK
 from benchmarks.output import ROOT, add_output, refuse_to_overwrite
 from benchmarks.style import BLACK, BLUE, GREY, VERMILION, WIDTH, legible
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 

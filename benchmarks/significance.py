@@ -30,12 +30,12 @@ from sklearn.feature_selection import f_classif, f_regression
 
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import DPMICSelector
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 RESULTS = Path(__file__).parent / "results"

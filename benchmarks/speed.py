@@ -59,12 +59,12 @@ def mic_r_classif(X, codes, correction="miller-madow"):
 
 
 def mtv_r_regression(X, y):
-    target = mtv_r.NumericTargetScorer(y, UNIT, numeric_family(*resolve_mtv("auto", "auto", len(y), 1.0)))
+    target = mtv_r.numeric_scorer(y, UNIT, numeric_family(*resolve_mtv("auto", "auto", len(y), 1.0)))
     return [target.score(x, UNIT) for x in X.T]
 
 
 def mtv_r_classif(X, codes):
-    target = mtv_r.ClassTargetScorer(codes, class_family(*resolve_mtv("auto", "auto", len(codes), 1.0, 5), 5))
+    target = mtv_r.class_scorer(codes, class_family(*resolve_mtv("auto", "auto", len(codes), 1.0, 5), 5))
     return [target.score(x, UNIT) for x in X.T]
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skdpmic.causal.cpdag import arrows_of, in_cycles, skeleton_of, with_colliders, with_forced_arrows
+from skdpmic.causal.pc import arrows_of, in_cycles, skeleton_of, with_colliders, with_forced_arrows
 
 
 def colliders_of(marks):

@@ -29,7 +29,7 @@ from benchmarks.causal.graph_measures import cpdag_of, structural_hamming_distan
 from benchmarks.causal.networks import Network
 from benchmarks.store import completed
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.cpdag import skeleton_of
+from skdpmic.causal.pc import skeleton_of
 
 FILE = Path(__file__).parents[1] / "results" / "causal_random.csv"
 COLUMNS, RECORDS, SEEDS = (8, 12, 15), (10_000, 100_000), range(6000, 6010)

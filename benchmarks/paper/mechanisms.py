@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import PrivacyLeakWarning, mic_e, mic_r, private_score
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 from skdpmic.statistics.mic.defaults import default_B, default_c, default_parts

@@ -11,7 +11,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from skdpmic.causal.cpdag import with_colliders, with_forced_arrows, without_cycles
+from skdpmic.causal.pc import with_colliders, with_forced_arrows, without_cycles
 
 ALPHA, DELTA = 0.1, 1e-3  # of all experiments
 
@@ -23,7 +23,7 @@ class Published:
     Parameters
     ----------
     marks : bool ndarray of shape (n_columns, n_columns)
-        The graph, see `skdpmic.causal.cpdag`.
+        The graph, see `skdpmic.causal.pc`.
     claimed_epsilon : float
         What the algorithm says that it has spent, at a delta of 1e-3. None of these claims is true.
     n_answers : int

@@ -77,9 +77,9 @@ def mtv_r_family(n, epsilon, n_classes):
 
 def mtv_r_scores(table, family, keys):
     if table.n_classes is None:
-        target = mtv_r.NumericTargetScorer(table.y, table.target_bounds, family)
+        target = mtv_r.numeric_scorer(table.y, table.target_bounds, family)
     else:
-        target = mtv_r.ClassTargetScorer(table.y, family)
+        target = mtv_r.class_scorer(table.y, family)
     return _of_each_feature(target, table)
 
 

@@ -10,7 +10,7 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from benchmarks.selection.statistics import STATISTICS, target_of
 from benchmarks.store import seed_of
 from skdpmic import DPMICScorer, PrivacyLeakWarning
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, KNormMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK

@@ -10,7 +10,7 @@ pytest.importorskip("matplotlib", reason="the benchmark draws with matplotlib")
 
 from benchmarks import attack, explain
 from skdpmic import DPMICScorer
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 

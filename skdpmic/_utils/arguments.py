@@ -1,4 +1,4 @@
-"""Checks of columns, ranges and other plain arguments. No message quotes a data value."""
+"""Checks of columns, ranges, shares and other plain arguments. No message quotes a data value."""
 
 import math
 import numbers
@@ -14,7 +14,7 @@ _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
 def check_interval(interval, name):
     """`interval` as a pair of finite floats, the first below the second."""
     try:
-        lo, hi = map(_as_float, in_order(interval))
+        lo, hi = map(_as_float, ordered_pair(interval))
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"{name} must be a pair of numbers (lower, upper), got {interval!r}{_advice_on_dates(interval)}."
@@ -34,7 +34,7 @@ def is_auto(given):
 def check_pair_bounds(bounds):
     """`bounds` as two intervals, of x and of y."""
     try:
-        x_bounds, y_bounds = in_order(bounds)
+        x_bounds, y_bounds = ordered_pair(bounds)
     except (TypeError, ValueError):
         raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {bounds!r}.") from None
     return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
@@ -69,7 +69,7 @@ def check_column_bounds(bounds, n_columns, name="bounds"):
     """
     allowed = f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_columns},)"
     try:
-        sides = [_as_floats(side) for side in in_order(bounds)]
+        sides = [_as_floats(side) for side in ordered_pair(bounds)]
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{allowed}, got {bounds!r}{_advice_on_dates(bounds)}.") from None
     shapes = [side.shape for side in sides]
@@ -86,7 +86,7 @@ def check_column_bounds(bounds, n_columns, name="bounds"):
     return np.broadcast_to(lower, n_columns), np.broadcast_to(upper, n_columns)
 
 
-def in_order(pair):
+def ordered_pair(pair):
     """`pair`; a TypeError unless it is ordered, as sets and dicts are not."""
     is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
     if not is_ordered or isinstance(pair, str | bytes):
@@ -159,3 +159,19 @@ def one_of(names):
     """Names as a choice, for a message."""
     *others, last = map(repr, names)
     return f"{', '.join(others)} or {last}"
+
+
+def nearest_shares(estimates):
+    """The nearest point with nonnegative coordinates that sum to 1.
+
+    Parameters
+    ----------
+    estimates : ndarray of any shape
+
+    Returns
+    -------
+    ndarray of the same shape
+    """
+    descending = np.sort(estimates, axis=None)[::-1]
+    shifts = (descending.cumsum() - 1) / np.arange(1, descending.size + 1)
+    return np.maximum(estimates - shifts[np.flatnonzero(descending > shifts)[-1]], 0.0)

@@ -1,6 +1,8 @@
-"""Safe error messages: they describe the problem, and never quote a value."""
+"""Errors and warnings of this package; their messages describe the problem, and never quote a value."""
 
+import inspect
 import re
+import warnings
 
 from skdpmic._utils.safe_words import OUR_PHRASES, SAFE_MESSAGES, SAFE_PHRASES
 
@@ -89,3 +91,49 @@ def _known_words(message):
 def is_invalid_parameter(error):
     """Whether scikit-learn raised this for an invalid parameter; the message describes the allowed values."""
     return type(error).__name__ == "InvalidParameterError" and type(error).__module__.startswith("sklearn.")
+
+
+_NOT_THE_USER = {"skdpmic", "sklearn", "joblib", "contextlib"}
+
+
+class PrivacyLeakWarning(UserWarning):
+    """Warns that a parameter breaks the privacy guarantee: bounds or classes read from the data, or a seed.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skdpmic import PrivacyLeakWarning, PrivateSelectKBest
+    >>> selector = PrivateSelectKBest(k=1, epsilon=1, bounds=(0, 1), target_bounds=(0, 1), random_state=0)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", PrivacyLeakWarning)
+    ...     try:
+    ...         selector.fit([[0.1], [0.2], [0.3], [0.4]], [0, 0, 1, 1])
+    ...     except PrivacyLeakWarning:
+    ...         print("refused")
+    refused
+    """
+
+
+class BudgetError(RuntimeError):
+    """Raised if a privacy cost is refused because the total would exceed the limit of the :class:`BudgetLedger`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skdpmic import BudgetError, BudgetLedger
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+    ...     try:
+    ...         ledger.charge("mean age", 1.5)
+    ...     except BudgetError:
+    ...         print("refused")
+    refused
+    """
+
+
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning at the user's line: the innermost call from outside of this package and scikit-learn."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numba
 from llvmlite import binding
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 
 _ONE_THREAD = threading.Lock()  # only one thread compiles at a time
 _COMPARES_TIMES = numba.version_info.short < (0, 68)  # of source files, which unpacking a container image changes
@@ -91,7 +91,7 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_OF_TABLES = ("table/dates.py", "table/domains.py", "table/normal_form", "table/values.py")
+_OF_TABLES = ("table/domains.py", "table/domains.py", "table/normal_form", "table/values.py")
 _SEEN_BY_KERNELS = ("_utils", "statistics", *_OF_TABLES, "correlation")  # and nothing else is
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpmic._utils.fitted import check_published
+from skdpmic._utils.private_estimator import check_published
 
 
 class ResultsMixin:
@@ -86,7 +86,7 @@ def _frame_of(estimator):
     return dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
 
 
-def in_order(ranking):
+def best_first(ranking):
     """Indices of the ranked features, best first, without those kept in any case, which have rank 0."""
     order = np.argsort(ranking, kind="stable")
     return order[ranking[order] > 0]

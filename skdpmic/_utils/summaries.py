@@ -32,7 +32,7 @@ _WHY_BROKEN = {
 _STYLE = (files("skdpmic._utils") / "summaries.css").read_text(encoding="utf-8")
 
 
-class Column(NamedTuple):
+class ResultColumn(NamedTuple):
     """One column of the table of results."""
 
     title: str
@@ -55,7 +55,7 @@ class Summary(NamedTuple):
         """The columns, with marks of the chosen rows."""
         if self.is_marked is None or not self.columns:
             return [*self.columns]
-        return [*self.columns, Column("", ["chosen" if marked else "" for marked in self.is_marked], "mark")]
+        return [*self.columns, ResultColumn("", ["chosen" if marked else "" for marked in self.is_marked], "mark")]
 
 
 # --- Of each kind of release ----------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def shown_correlations(estimator):
         np.asarray(matrix)[pairs] for matrix in (estimator.noisy_correlation_, *estimator.correlation_interval())
     )
     columns = [
-        *(Column("column", [names[j] for j in side]) for side in pairs),
+        *(ResultColumn("column", [names[j] for j in side]) for side in pairs),
         _numbers("noisy correlation", noisy),
         _intervals(*ends),
     ]
@@ -108,10 +108,10 @@ def shown_graph(estimator):
     edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
     facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {estimator.alpha:g}"))
     columns = [
-        Column("column", [names[i] for i, _ in edges]),
-        Column("", ["—" if marks[j, i] else "→" for i, j in edges]),
-        Column("column", [names[j] for _, j in edges]),
-        Column("largest p-value", [_p_value(p_values[edge]) for edge in edges], "number"),
+        ResultColumn("column", [names[i] for i, _ in edges]),
+        ResultColumn("", ["—" if marks[j, i] else "→" for i, j in edges]),
+        ResultColumn("column", [names[j] for _, j in edges]),
+        ResultColumn("largest p-value", [_p_value(p_values[edge]) for edge in edges], "number"),
     ]
     order = np.argsort([p_values[edge] for edge in edges], kind="stable")
     return Summary(facts, why_broken(entry), columns if edges else (), order, unit="edge", entries=(entry,))
@@ -152,8 +152,8 @@ def shown_reports(transformer):
         ("Covers", "no one" if broken else "each record, against anyone who sees its reports"),
     ]
     columns = [
-        Column("column", names_of(transformer)),
-        Column("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
+        ResultColumn("column", names_of(transformer)),
+        ResultColumn("parts", [str(n_parts) for n_parts in transformer.n_parts_], "number"),
     ]
     return Summary(facts, broken, columns, np.arange(d), unit="column", entries=(entry,))
 
@@ -215,7 +215,7 @@ def _of_target(estimator):
 
 def _features(estimator):
     """Columns with one cell per feature: its name, and its score and interval if there are any."""
-    columns, results = [Column("feature", names_of(estimator))], estimator._result_columns()
+    columns, results = [ResultColumn("feature", names_of(estimator))], estimator._result_columns()
     if "score" in results:
         columns.append(_numbers("score", results["score"]))
     if "lower" in results:
@@ -254,12 +254,12 @@ def why_broken(entry):
 
 
 def _numbers(title, numbers):
-    return Column(title, [f"{number:.4f}" for number in numbers], "number")
+    return ResultColumn(title, [f"{number:.4f}" for number in numbers], "number")
 
 
 def _intervals(lower, upper):
     cells = [f"{lo:.4f} to {hi:.4f}" for lo, hi in zip(lower, upper, strict=True)]
-    return Column("95% interval", cells, "number")
+    return ResultColumn("95% interval", cells, "number")
 
 
 def _and_more(number, unit=None):

@@ -1,12 +1,25 @@
-"""One charge of a ledger: checked before it is written, so that every storage returns it as it was given."""
+"""One charge of a ledger, in the unit protected: checked first, so that every storage returns it as it was given."""
 
 import math
 import numbers
 from typing import Any, NamedTuple
 
 from skdpmic._utils.texts import escaped, shortened
-from skdpmic.budget.units import RECORD, UNITS
-from skdpmic.privacy.parameters import check_delta, check_epsilon
+from skdpmic.privacy.composition import check_delta, check_epsilon
+
+RECORD, PERSON = UNITS = ("record", "person")
+PLURAL = {RECORD: "records", PERSON: "people"}
+
+
+def unit_of(max_rows_per_group):
+    """The unit of a release: people, if a limited number of rows counts for each."""
+    return RECORD if max_rows_per_group is None else PERSON
+
+
+def per(unit):
+    """The unit after a cost; nothing if no unit is known, because nothing has been charged."""
+    return "" if unit is None else f" per {unit}"
+
 
 _LARGEST_INT = 2**63 - 1  # of a column of integers
 _MOST_LETTERS = 80  # of a refused value

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from skdpmic._utils.exceptions import BudgetError
+from skdpmic._utils.errors import BudgetError
 from skdpmic.budget.filters import Cost, make_filter
-from skdpmic.budget.ledger_entry import LedgerEntry, count_or_none, got, number_of
-from skdpmic.budget.units import PERSON, PLURAL, RECORD
-from skdpmic.privacy.parameters import check_delta, check_epsilon
+from skdpmic.budget.ledger_entry import PERSON, PLURAL, RECORD, LedgerEntry, count_or_none, got, number_of
+from skdpmic.privacy.composition import check_delta, check_epsilon
 
 COMPOSITIONS = ("auto", "basic", "zcdp")
 

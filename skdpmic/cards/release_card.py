@@ -4,15 +4,14 @@ import math
 from typing import Any
 
 from skdpmic import __version__
-from skdpmic._utils.fitted import check_published
-from skdpmic._utils.private_estimator import PrivateEstimator
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.summaries import MOST_ROWS, broken_by
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_entry import PERSON, PLURAL
 from skdpmic.budget.ledger_exports import standing
-from skdpmic.budget.units import PERSON, PLURAL
 from skdpmic.cards.card_format import FORMAT, VERSION
+from skdpmic.cards.card_html import statement
 from skdpmic.cards.privacy_card import PrivacyCard
-from skdpmic.cards.statement import statement
 from skdpmic.release.summary.summary_result import PrivateSummary
 
 _NOT_COVERED = (

@@ -1,7 +1,6 @@
 """Tests of conditional independence of numeric columns, from a noisy matrix of Kendall's correlations.
 
-These are not valid for columns with many ties, which are warned of: types of columns are declared, and shares of untied
-pairs are released with noise. Values are never read.
+They are not valid for columns with many ties, about which this module warns: from declared types and released shares.
 """
 
 import math
@@ -10,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import stats
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic.correlation.matrices import FEW_TIES, among_untied, columns_with_ties, known_shares, nearest_correlation
 from skdpmic.table.features import listed
 from skdpmic.table.normal_form.containers import as_frame, is_frame

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.fitted import check_published
-from skdpmic.causal.cpdag import arrows_of, lines_of, markov_blanket
-from skdpmic.causal.pc import find_graph
+from skdpmic._utils.private_estimator import check_published
+from skdpmic.causal.pc import arrows_of, find_graph, lines_of, markov_blanket
 from skdpmic.table.features import allowed_keys, numbers_of
 from skdpmic.table.frames import columns_by_columns
 from skdpmic.table.normal_form.containers import as_frame

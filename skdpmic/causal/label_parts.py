@@ -1,4 +1,4 @@
-"""Counts of columns of labels or cells, and the parts of these that tables distinguish, chosen from noisy counts."""
+"""Counts of labels and cells, and the parts that tables distinguish, chosen from noisy counts of each column."""
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs

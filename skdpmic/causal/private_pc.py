@@ -5,7 +5,7 @@ from functools import partial
 from typing import Literal, Self
 
 from skdpmic._utils.constructors import parameters
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_graph
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
@@ -17,8 +17,7 @@ from skdpmic.causal.correlation_tests import (
     warn_about_released_ties,
 )
 from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.causal.table_plan import TablePlan
-from skdpmic.causal.table_release import TablesRelease, columns_of_numbers
+from skdpmic.causal.table_release import TablePlan, TablesRelease, columns_of_numbers
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.correlation.kendall_release import KendallRelease
 from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan

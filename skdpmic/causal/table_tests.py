@@ -6,7 +6,8 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from skdpmic.causal.interactions import Interactions, TableLaws
+from skdpmic.causal.interactions import Interactions
+from skdpmic.causal.table_laws import TableLaws
 
 _OF_THREE, _OF_FOUR = 0.05, 0.02  # share of the explained covariance in interactions without a table
 _CUT = 0.1  # the same share, for what the parts of a number do not resolve

@@ -5,16 +5,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
-from skdpmic.codebook.column import ColumnEntry, entry_of
-from skdpmic.codebook.group_columns import checked_groups, labels_of_people
-from skdpmic.codebook.in_words import codebook_as_html
-from skdpmic.codebook.patterns import as_names, check_columns, is_pattern, matches
+from skdpmic.codebook.column import (
+    ColumnEntry,
+    as_column_names,
+    check_columns,
+    checked_groups,
+    codebook_as_html,
+    entry_of,
+    is_pattern,
+    labels_of_people,
+    matches,
+)
 from skdpmic.codebook.template import names_of_columns, template_of
-from skdpmic.codebook.toml_file import as_text, error_on_its_line, parse, text_of_file
+from skdpmic.codebook.toml_file import as_text, error_on_its_line, parse_toml, text_of_file
 from skdpmic.table.frames import columns_at
 from skdpmic.table.normal_form.containers import as_frame, is_frame
 from skdpmic.table.people import check_max_rows
@@ -164,7 +171,7 @@ class Codebook:
         -------
         Codebook
         """
-        fields = parse(text, source)
+        fields = parse_toml(text, source)
         try:
             return cls(**fields)
         except ValueError as error:
@@ -278,7 +285,7 @@ class Codebook:
         UserWarning
             If the frame has columns that are not described, which are ignored. Each is listed once.
         """
-        features = None if features is None else as_names(features)
+        features = None if features is None else as_column_names(features)
         frame = as_frame(frame, "frame")
         place_of = {name: j for j, name in enumerate(frame.columns)}
         not_described = check_columns(self, place_of, features, target)
@@ -326,7 +333,7 @@ class Codebook:
     def _names(self, features, target):
         """The names of the features: those given, or all usable columns of a frame or of the codebook."""
         if features is not None and not is_frame(features):
-            names = [name for name in as_names(features) if name != target]
+            names = [name for name in as_column_names(features) if name != target]
             for name in names:
                 self._used(name)
             return names

@@ -1,14 +1,18 @@
-"""One column of a codebook: its possible values and their meaning."""
+"""One column of a codebook: its possible values, their meaning in words, and the patterns of its name."""
 
 import datetime
+import fnmatch
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skdpmic._utils.readable import is_date
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import domain_of
+from skdpmic._utils.readable import abbreviated, is_date
+from skdpmic._utils.summaries import ResultColumn, Summary, as_html
+from skdpmic._utils.texts import counted, shortened
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.features import labels_of
+from skdpmic.table.normal_form.containers import open_column
+from skdpmic.table.values import exact_labels
 
 NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
 IDENTIFIER, TEXT = "identifier", "text"
@@ -237,3 +241,101 @@ def _unit_in_use(durations):
 def _count(duration, unit):
     count = duration / datetime.timedelta(**{unit: 1})
     return int(count) if count.is_integer() else count
+
+
+def checked_groups(groups):
+    """The names of the columns that identify a person; may be empty."""
+    names = (groups,) if isinstance(groups, str) else groups
+    is_list = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    if not is_list or len(set(names)) < len(names):
+        raise ValueError(f"groups must be a column name or a list of distinct names, got {groups!r}.")
+    return tuple(names)
+
+
+def labels_of_people(frame, columns):
+    """A label for the person behind each row: the values of one column, or of several combined."""
+    if len(columns) == 1:
+        return frame[columns[0]].to_native()
+    labels = [open_column(frame[name]).read(name) for name in columns]
+    incomplete = [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]
+    if incomplete:  # in combined labels, estimators cannot see missing values
+        raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
+    return list(zip(*map(exact_labels, labels), strict=True))
+
+
+_MOST_LETTERS = 120
+
+
+def codebook_as_html(codebook):
+    """The HTML of a codebook in notebooks."""
+    facts = [("Table", codebook.title)] if codebook.title else []
+    if codebook.groups:
+        rows = counted(codebook.max_rows_per_group, "row")
+        facts.append(("A person", f"is {' and '.join(codebook.groups)}, and counts for {rows}"))
+    entries = list(codebook.columns.values())
+    cells = {
+        "column": list(codebook.columns),
+        "type": [entry.kind for entry in entries],
+        "values": [shortened(entry_in_words(entry), _MOST_LETTERS) for entry in entries],
+        "unit": [entry.unit or "" for entry in entries],
+        "description": [entry.description or "" for entry in entries],
+    }
+    columns = [ResultColumn(title, texts) for title, texts in cells.items()]
+    return as_html(Summary(facts, [], columns, range(len(entries)), unit="column"), "Codebook")
+
+
+def entry_in_words(entry: ColumnEntry) -> str:
+    """The possible values of a column."""
+    if not entry.is_used:
+        return "never used"
+    if entry.kind == BOOLEAN:
+        return "yes or no"
+    if entry.labels is not None:
+        return ", ".join(map(str, entry.labels))
+    first, *between, last = entry.bounds or ()
+    if last == "log":
+        return f"{first} to {between[0]}, on a log scale"
+    return f"{first} to {last}" + (f", by {len(between) + 2} knots" if between else "")
+
+
+def is_pattern(name):
+    """Whether a name is a pattern."""
+    return "*" in name or "?" in name
+
+
+def matches(name, pattern):
+    """Whether a pattern matches a column; names that are not str never match."""
+    return isinstance(name, str) and fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def as_column_names(features):
+    """Names given by the user, as a list."""
+    if isinstance(features, str):
+        raise ValueError(f"features must be a list of names or a dataframe, got {features!r}.")
+    return list(features)
+
+
+def check_columns(codebook, names, features, target):
+    """Raise if a frame lacks usable columns of a codebook, or the requested ones.
+
+    Parameters
+    ----------
+    codebook : Codebook
+    names : dict or set of str
+        Names of the columns of the frame.
+    features : list of str or None
+        Requested features; None for all.
+    target : str or None
+
+    Returns
+    -------
+    list of str
+        Columns that the codebook does not describe.
+    """
+    if features is None:
+        features = [name for name, entry in codebook.columns.items() if entry.is_used and not is_pattern(name)]
+    wanted = [*features, *codebook.groups, *([] if target is None else [target])]
+    missing = [name for name in dict.fromkeys(wanted) if name not in names]
+    if missing:
+        raise ValueError(f"frame must have all columns of the codebook, got none named {abbreviated(missing)}.")
+    return [name for name in names if name not in codebook.groups and codebook.entry(name) is None]

@@ -2,7 +2,7 @@
 
 import sys
 
-from skdpmic._utils.results import in_order
+from skdpmic._utils.results import best_first
 from skdpmic._utils.texts import escaped, in_short
 from skdpmic.cards.privacy_card import file_content
 from skdpmic.cards.release_card import release_card
@@ -61,7 +61,7 @@ def _beforehand(selector, n_samples, size, n_features):
 
 def _chosen(selector):
     """The names of the chosen columns, best first."""
-    return selector.feature_names_in_[in_order(selector.ranking_)[: selector.n_ranked_]].tolist()
+    return selector.feature_names_in_[best_first(selector.ranking_)[: selector.n_ranked_]].tolist()
 
 
 def _text(arguments, selector, chosen, size, ledger):

@@ -1,4 +1,4 @@
-"""``python -m skdpmic``: parse the options, run the command, print the result, and errors in one line."""
+"""``python -m skdpmic``: parse_options the options, run the command, print the result, and errors in one line."""
 
 import contextlib
 import io
@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from skdpmic._utils.exceptions import BudgetError
+from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.texts import escaped
-from skdpmic.command_line.interrupts import Interrupts
-from skdpmic.command_line.options import DECLINED, DONE, INVALID, REFUSED, SIGNALLED, UNWRITTEN, parse
+from skdpmic.command_line.options import DECLINED, DONE, INVALID, REFUSED, SIGNALLED, UNWRITTEN, parse_options
 from skdpmic.command_line.outputs import Outputs, UnwrittenError
 from skdpmic.command_line.printed import UnfailingStream, show, write_all_letters
-from skdpmic.command_line.spending import DeclinedError
+from skdpmic.command_line.spending import DeclinedError, Interrupts
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
 _UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
@@ -47,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         If the options are invalid, with status 2, or ask for help.
     """
     write_all_letters()
-    arguments = parse(argv)
+    arguments = parse_options(argv)
     interrupts = Interrupts()
     with contextlib.redirect_stderr(UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_one_line():
         run, printed = Run(Outputs(arguments), interrupts), io.StringIO()

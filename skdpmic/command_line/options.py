@@ -24,7 +24,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 _CARDS = (".html", ".json")
 
 
-def parse(argv):
+def parse_options(argv):
     """Parse the options of a command; its name is `command`.
 
     Parameters

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import SILENT
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import rho_for, scale_for_rho

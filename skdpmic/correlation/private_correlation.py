@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from skdpmic._utils.constructors import parameters
-from skdpmic._utils.exceptions import warn
-from skdpmic._utils.fitted import check_published
+from skdpmic._utils.errors import warn
+from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_correlations
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
@@ -16,7 +16,7 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.correlation.kendall_release import KendallRelease
 from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, nearest_correlation, pearson_of_kendall
 from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
-from skdpmic.privacy.parameters import check_confidence
+from skdpmic.privacy.composition import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed

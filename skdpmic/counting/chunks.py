@@ -1,12 +1,40 @@
-"""Counting records into a sketch, chunk by chunk."""
+"""Counting records into a sketch, chunk by chunk; each chunk has a name, so that none is counted twice."""
 
+import heapq
+import os
 from functools import partial
 
-from skdpmic.counting.parts import new_part
 from skdpmic.table.columns import map_features
 from skdpmic.table.frames import check_columns_seen
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import check_weights_given, make_target, read_weights
+
+_SIZE = 16  # bytes, so that no two are equal by chance
+MOST = 4096  # in a sketch; of more, the smallest are known, so that two large merges still know the same ones
+
+
+def new_part():
+    """The identity of a new count, in a set."""
+    return frozenset([os.urandom(_SIZE)])
+
+
+def united(here, there):
+    """The identities in two sets, at most ``MOST``; a ValueError if some are in both."""
+    if not here.isdisjoint(there):
+        raise ValueError(
+            "sketches must have no counts in common to be merged, or records would count twice, got the same sketch, a "
+            "copy, or merged ones that contain the same sketch: merge each sketch once."
+        )
+    return frozenset(heapq.nsmallest(MOST, here | there))
+
+
+def checked_parts(parts):
+    """Identities from a file, in a set; a ValueError or TypeError if there are more than ``MOST``, or others."""
+    parts = frozenset(parts)
+    if len(parts) > MOST or any(len(part) != _SIZE for part in parts):
+        raise ValueError
+    return parts
+
 
 _FEATURES_AT_ONCE = 256  # features counted before they are added, which limits the memory of an update
 

@@ -15,8 +15,7 @@ from skdpmic._utils.rollback import in_use
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic._utils.user_files import check_regular, write_whole
 from skdpmic.counting.agreement import differences
-from skdpmic.counting.chunks import count_into
-from skdpmic.counting.parts import united
+from skdpmic.counting.chunks import count_into, united
 from skdpmic.counting.sketch_format import pack, unpack
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
 from skdpmic.table.domains import Nominal
@@ -162,7 +161,7 @@ class RangeGridSketch:
         self.classes, self.n_classes = description.classes, description.n_classes
         self.statistic, self.correction = statistic, correction
         self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts
-        self.n_samples, self._parts = 0, frozenset()  # identities of what was counted: skdpmic/counting/parts.py
+        self.n_samples, self._parts = 0, frozenset()  # identities of what was counted: skdpmic/counting/chunks.py
         self._grids = self.measure.counts(None if description.target is None else description.target.encoded)
         self._starts = self._place_features()
         self._counts = self._zeros()

@@ -18,9 +18,9 @@ import json
 import numpy as np
 
 from skdpmic._utils.untrusted_json import read_json
-from skdpmic.counting.parts import checked_parts
-from skdpmic.table.description import Description, check_description
+from skdpmic.counting.chunks import checked_parts
 from skdpmic.table.domains import Labels, from_json, to_json
+from skdpmic.table.facts import Description, check_description
 from skdpmic.table.targets import check_classes
 
 _NAME = b"skdpmic RangeGridSketch "

@@ -6,8 +6,7 @@ from skdpmic._utils.progress import SILENT
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.columns import map_features
 from skdpmic.table.reading import FEWEST
-from skdpmic.table.records import PublicTable
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import PublicTable, Shape
 
 
 class SketchedRecords:

@@ -1,8 +1,11 @@
-"""The table of a plan: one row per possible release."""
+"""The table of a plan: one row per possible release, and the numbers that a search for an answer tries."""
 
 import html
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from functools import cache
 from typing import Any, NamedTuple
 
 from skdpmic._utils.results import dataframe
@@ -161,3 +164,29 @@ def _cell(name, value):
     if isinstance(value, float):
         return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
     return escaped(value) if isinstance(value, str) else f"{value:,}"
+
+
+_UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
+
+
+@cache
+def epsilons():
+    """All possible answers for epsilon, ascending."""
+    return [float(f"{digits}e{power}") for power in range(-8, 5) for digits in range(100, 1000)]
+
+
+@cache
+def sizes():
+    """All possible answers for the number of records, ascending."""
+    return [*range(4, 1000), *(digits * 10**power for power in range(1, 7) for digits in range(100, 1000)), 10**9]
+
+
+def least(values, meets):
+    """The smallest of ascending `values` that meets the request, as do all above it; None if none does."""
+    first = bisect_left(values, True, key=meets)
+    return values[first] if first < len(values) else None
+
+
+def rounded_up(number):
+    """Rounded up to three digits."""
+    return float(_UPWARDS.create_decimal(Decimal(number)))

@@ -4,9 +4,8 @@ import math
 from fractions import Fraction
 
 from skdpmic.budget.filters import round_up
-from skdpmic.planning.answers import epsilons, least, rounded_up, sizes
-from skdpmic.planning.rows import PlannedRelease
-from skdpmic.release.summary.release_of_cells import CellsRelease
+from skdpmic.planning.rows import PlannedRelease, epsilons, least, rounded_up, sizes
+from skdpmic.release.summary.cells import CellsRelease
 
 _SIZES = (4, 12)  # cells of a numeric column, which has more than one of labels
 _ONLY_FOR_FEATURES = ("k", "n_classes", "mean_weight")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.fitted import check_published
-from skdpmic._utils.results import in_order
+from skdpmic._utils.private_estimator import check_published
+from skdpmic._utils.results import best_first
 from skdpmic._utils.texts import budget, in_short, names_of
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, feature_labels, ink_of
+from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.privacy.parameters import check_confidence
 from skdpmic.privacy.top_k import OneShotTopK
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class GapsDisplay(Display):
         noise = OneShotTopK(1, int(estimator.noise_scale_ / GRID))
         display = cls(
             estimator.gaps_,
-            feature_names=[names[j] for j in in_order(estimator.ranking_)[: estimator.n_ranked_]],
+            feature_names=[names[j] for j in best_first(estimator.ranking_)[: estimator.n_ranked_]],
             noise_margin=noise.margin(confidence) or None,
             confidence=confidence,
             title=f"{estimator._entry.statistic}, {budget(*estimator.privacy_spent_)}",

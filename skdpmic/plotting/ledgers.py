@@ -11,7 +11,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget, in_short
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.budget.units import per
+from skdpmic.budget.ledger_entry import per
 from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Display, ink_of, label_of, write_dates
 
 if TYPE_CHECKING:

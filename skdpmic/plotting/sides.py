@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.plotting.figures import label_of, write_dates
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import Knots, LogRange, Range, domain_of
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Knots, LogRange, Range, domain_of
 
 _UNITS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
 _YEARS_OF_MATPLOTLIB = -62_135_596_800.0, 253_402_300_799.0  # seconds since 1970: from year 1 to year 9999
@@ -20,7 +19,7 @@ _LEAST_SHARE = 1e-9  # smallest width of such a range, relative to its ends
 _MOST_TICKS = {NUMBERS: 10, DURATIONS: 10, DATES: 4}
 
 
-class Side(NamedTuple):
+class PictureSide(NamedTuple):
     """Parts of equal size along one axis of a plot."""
 
     ends: tuple[float, float]
@@ -47,7 +46,7 @@ class Side(NamedTuple):
 def side_of_classes(labels):
     """A side with one part per label."""
     n = len(labels)
-    return Side((-0.5, n - 0.5), n, list(range(n)), [label_of(label) for label in labels])
+    return PictureSide((-0.5, n - 0.5), n, list(range(n)), [label_of(label) for label in labels])
 
 
 def side_of_range(bounds, n_parts, name):
@@ -62,10 +61,10 @@ def side_of_range(bounds, n_parts, name):
         Name of the bounds in errors.
     """
     if bounds is None:
-        return Side((0, n_parts), n_parts)
+        return PictureSide((0, n_parts), n_parts)
     domain = bounds if isinstance(bounds, Range | LogRange | Knots) else domain_of(bounds, name)
     if domain.of == DATES and max(map(abs, domain.bounds)) > _LAST_DATE:
-        return Side((0, n_parts), n_parts)
+        return PictureSide((0, n_parts), n_parts)
     if isinstance(domain, LogRange):
         return _logarithmic(domain, n_parts)
     if isinstance(domain, Knots):
@@ -91,12 +90,12 @@ def _even(domain, n_parts):
     if domain.of == DATES and in_years and upper - lower >= _LEAST_SECONDS:
         from matplotlib.dates import date2num
 
-        return Side(tuple(map(float, date2num([_date(lower), _date(upper)]))), n_parts, are_dates=True)
+        return PictureSide(tuple(map(float, date2num([_date(lower), _date(upper)]))), n_parts, are_dates=True)
     unit, seconds = _unit_of(domain)
     ends = lower / seconds, upper / seconds
     if domain.of == DATES or not _can_be_drawn(*ends):
         return _between_knots(Knots(tuple(lower + np.linspace(0, 1, 5) * (upper - lower)), domain.of), n_parts)
-    return Side(ends, n_parts, unit=unit)
+    return PictureSide(ends, n_parts, unit=unit)
 
 
 def _can_be_drawn(lower, upper):
@@ -112,7 +111,7 @@ def _between_knots(domain, n_parts):
     unit, seconds = _unit_of(domain)
     values = [domain.knots[k] for k in ticks]
     texts = _dates(values) if domain.of == DATES else _numbers([value / seconds for value in values])
-    return Side((0.0, float(last)), n_parts, ticks, texts, unit=unit)
+    return PictureSide((0.0, float(last)), n_parts, ticks, texts, unit=unit)
 
 
 def _logarithmic(domain, n_parts):
@@ -127,7 +126,7 @@ def _logarithmic(domain, n_parts):
             values.append(value)
             places.append(place)
     order = np.argsort(places)
-    return Side(ends, n_parts, [places[i] for i in order], _numbers([values[i] for i in order]))
+    return PictureSide(ends, n_parts, [places[i] for i in order], _numbers([values[i] for i in order]))
 
 
 def _round_numbers(lower, upper):

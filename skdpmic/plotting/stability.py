@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skdpmic._utils.arguments import check_row, check_whole
-from skdpmic._utils.results import in_order
+from skdpmic._utils.results import best_first
 from skdpmic._utils.texts import in_short, names_of
 from skdpmic.plotting.figures import NOISE, Display, feature_labels
-from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.privacy.composition import check_epsilon
 from skdpmic.release.repeated_choices import ReleasedScores, frequencies_of_choice
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class StabilityDisplay(Display):
         ValueError
             If a parameter is invalid.
         """
-        shown = in_order(np.asarray(self.ranking))[: self._n_shown(max_features)]
+        shown = best_first(np.asarray(self.ranking))[: self._n_shown(max_features)]
         ax = self._begin(ax, (4.6, 1.1 + 0.26 * len(shown)))
         epsilons = np.asarray(self.epsilons)
         values = np.asarray(self.frequencies)[:, shown].T

@@ -1,21 +1,21 @@
 """Choosing k features without publishing a score (``docs/theory/top_k.md``).
 
 The noise of the one-shot mechanism grows with k, and needs no delta; that of k choices by the exponential mechanism
-grows with the square root of k.
+grows with the square root of k. Choices one at a time, each by scores that depend on those before, compose likewise.
 """
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from heapq import nlargest
 from itertools import pairwise
 
 import numpy as np
 from scipy import stats
 
-from skdpmic.privacy.budgets import budget_of
-from skdpmic.privacy.composition import scale_for_rho
+from skdpmic.privacy.composition import budget_of, scale_for_rho
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
-from skdpmic.privacy.noise import exponential_choice, geometric
+from skdpmic.privacy.noise import discrete_laplace, exponential_choice, geometric
 
 
 def needs_no_delta(epsilon, delta, k):
@@ -175,3 +175,156 @@ class ExponentialTopK(_TopK):
             chosen.append(remaining[place])
             remaining = np.delete(remaining, place)
         return chosen
+
+
+_BITS = 60  # of the integers used to draw proposals
+_MORE_BITS = 64
+_SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling
+
+
+def weighted_choice(weights, losses, rate, random_bytes):
+    """An index, drawn with probability proportional to ``weight * exp(-rate * loss)``.
+
+    Parameters
+    ----------
+    weights : int64 ndarray of shape (n_choices,)
+        At least 0, not all 0, with a sum below 2**58.
+    losses : int64 ndarray of shape (n_choices,)
+        At least 0.
+    rate : Fraction, at least 0, or infinity
+        With infinity, the choice is among the smallest losses, by weight.
+    random_bytes : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    int
+    """
+    losses = losses - losses[weights > 0].min()
+    if rate == math.inf:
+        weights, rate = np.where(losses == 0, weights, 0), Fraction(0)
+    ceilings, shift = _ceilings(weights, losses, rate)
+    ends = np.cumsum(ceilings)
+    while True:
+        point = int.from_bytes(random_bytes(8), "little") >> (64 - _BITS)
+        i = int(np.searchsorted(ends, point, side="right"))
+        if i < len(ends):
+            offset = point - int(ends[i] - ceilings[i])
+            if _is_below(offset, int(weights[i]) << shift, rate * int(losses[i]), random_bytes):
+                return i
+
+
+def _ceilings(weights, losses, rate):
+    """Integers above ``2**shift * weight * exp(-rate * loss)``, whose sum is at most about 2**_BITS; and the shift."""
+    ceilings = weights * _exponentials(losses, rate) * _SLACK
+    shift = _BITS - 1 - math.frexp(ceilings.sum())[1]
+    # One more than the floor, also if a product underflowed.
+    return np.where(weights > 0, np.ldexp(ceilings, shift).astype(np.int64) + 1, 0), shift
+
+
+def _exponentials(losses, rate):
+    """``exp(-rate * loss)``, up to rounding: a product over the bits of each loss."""
+    product, (_, above) = np.ones(len(losses)), exponential_bounds(rate, 128)
+    for bit in range(int(losses.max()).bit_length()):
+        product *= np.where(losses >> bit & 1, math.ldexp(above, -128), 1.0)
+        above = -(-above * above >> 128)  # of the square, rounded up
+    return product
+
+
+def _is_below(whole, weight, x, random_bytes):
+    """Whether ``whole`` plus a random fraction is below ``weight * exp(-x)``: bits are added until this is certain."""
+    n_bits, point = 0, whole
+    while True:
+        precision = n_bits + weight.bit_length() + _MORE_BITS
+        below, above = exponential_bounds(x, precision)
+        if (point + 1) << precision <= (weight * below) << n_bits:
+            return True
+        if point << precision >= (weight * above) << n_bits:
+            return False
+        point = (point << _MORE_BITS) + int.from_bytes(random_bytes(_MORE_BITS // 8), "little")
+        n_bits += _MORE_BITS
+
+
+def exponential_bounds(x, precision):
+    """Integers closely below and above ``2**precision * exp(-x)``.
+
+    Parameters
+    ----------
+    x : Fraction, at least 0
+    precision : int
+    """
+    halvings = math.floor(x).bit_length()
+    bits = precision + 2 * halvings + 16
+    y = math.floor(x * 2 ** (bits - halvings))  # x, halved until it is below 1
+    term, total, sign, k = 1 << bits, 0, 1, 0
+    while term:
+        total += sign * term
+        sign, k = -sign, k + 1
+        term = (term * y >> bits) // k
+    # Each term is at most 3 too small, the omitted terms sum to at most one more, and y was rounded.
+    margin = 3 * k + 8
+    below, above = max(total - margin, 0), min(total + margin, 1 << bits)
+    for _ in range(halvings):
+        below, above = below * below >> bits, -(-above * above >> bits)
+    return below >> (bits - precision), -(-above >> (bits - precision))
+
+
+class ChoicesInTurn(NoiseOnGrid):
+    """Publishes only the names of k features, in the order of the choices.
+
+    Parameters
+    ----------
+    at_once : OneShotTopK or ExponentialTopK
+        The mechanism that would choose all k at once.
+    own_scale : int
+        Scale, in grid steps, of the Laplace noise on the scores by themselves that the gains of others refer to.
+    """
+
+    def __init__(self, at_once, own_scale):
+        self._own_scale = own_scale
+        self.k, self._one_choice = at_once.k, type(at_once)(1, at_once.scale)
+        # The noise in each choice, and its effect on the difference of two scores.
+        self.scale, self._law, self.margin = at_once.scale, at_once._law, at_once.margin
+
+    @property
+    def name(self):
+        """For a single choice, one-sided exponential noise is equivalent to "permute-and-flip"."""
+        return "permute-and-flip" if isinstance(self._one_choice, OneShotTopK) else self._one_choice.name
+
+    def release(self, candidates, worths, worths_beside, by_chance, random_bytes, kept=()):
+        """The k features chosen, in order.
+
+        Parameters
+        ----------
+        candidates : ndarray of shape (n_candidates,)
+            Numbers of the features to choose from, ascending.
+        worths : ndarray of shape (n_candidates,) of integers, or None
+            Scores by themselves, in grid steps, before any feature is chosen; None if features are kept.
+        worths_beside : callable
+            ``worths_beside(feature, taken)`` returns the joint scores of all candidates not taken with a feature that
+            is kept or chosen, ascending by number, and the score of that feature by itself; in grid steps. It is called
+            once for each of these features except the last. A candidate is judged by its smallest gain over any of
+            them.
+        by_chance : callable
+            ``by_chance(feature, taken, own)`` returns the gains of independent candidates, from public numbers and
+            `own`, the noisy score of that feature by itself.
+        random_bytes : callable
+            Random bytes.
+        kept : sequence of int, default=()
+            Features kept in any case, which count as chosen.
+        """
+        remaining, chosen, compared = np.array(candidates), [], kept
+        while True:
+            for feature in compared:
+                taken = [*kept, *chosen]
+                together, alone = worths_beside(feature, taken)
+                own = alone + (discrete_laplace(self._own_scale, 1, random_bytes)[0] if self._own_scale else 0)
+                added = together - own - by_chance(feature, taken, own)
+                worths = added if worths is None else np.minimum(worths, added)
+            place = self._one_choice.choose(worths, random_bytes)
+            chosen.append(int(remaining[place]))
+            if len(chosen) == self.k:
+                return np.array(chosen, dtype=np.int64)
+            # Scores by themselves are not used from here on.
+            worths = None if len(chosen) == 1 and not len(kept) else np.delete(worths, place)
+            remaining, compared = np.delete(remaining, place), chosen[-1:]

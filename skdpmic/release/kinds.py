@@ -14,10 +14,9 @@ from joblib import Parallel, delayed
 from scipy import stats
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.budgets import budget_of
-from skdpmic.privacy.in_turn import ChoicesInTurn
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, law_of_scale, scale_for_budget, to_grid
-from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, needs_no_delta
+from skdpmic.privacy.top_k import ChoicesInTurn, ExponentialTopK, OneShotTopK, needs_no_delta
 from skdpmic.statistics.chance import chance_added, chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 

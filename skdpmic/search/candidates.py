@@ -13,8 +13,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import f_classif
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from skdpmic._utils.errors import is_invalid_parameter, without_data
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import is_invalid_parameter, warn, without_data
 from skdpmic._utils.readable import are_text, check_meaning, refuse_unreadable
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic.search.cost_of_fits import (

@@ -23,7 +23,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
 
 # With these, changing the label or group of one record may move other records to other folds.
 _BY_RECORDS = (

@@ -9,7 +9,7 @@ import functools
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 
-from skdpmic._utils.exceptions import PrivacyLeakWarning, warn
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic.preprocessing.public_encoder import PublicEncoder
 from skdpmic.search.cost_of_fits import is_private
 
@@ -51,14 +51,14 @@ def warn_about_learning(steps):
     """Warn about steps that may learn from all rows."""
     if steps:
         warn(
-            f"{in_words(steps)} before a private step: one record can then change all rows that the private step "
+            f"{steps_in_words(steps)} before a private step: one record can then change all rows that the private step "
             "gets, and the guarantee does not hold, at any cost. Put the private step first, unless these steps map "
             "each row by itself.",
             PrivacyLeakWarning,
         )
 
 
-def in_words(steps):
+def steps_in_words(steps):
     """The steps and what they do, as the beginning of a sentence."""
     named = ", ".join(f"{name} ({kind})" for name, (kind, _) in steps.items())
     return f"{named} may learn from all rows"

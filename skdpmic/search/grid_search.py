@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic._utils.constructors import parameters
 from skdpmic._utils.delegation import delegated
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
@@ -29,10 +29,9 @@ from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, Tabl
 from skdpmic.budget.filters import round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of, check_epsilon
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.path import run
 from skdpmic.search import trials
@@ -47,7 +46,7 @@ from skdpmic.search.candidates import (
     warn_about_unknown,
 )
 from skdpmic.search.cost_of_fits import UNKNOWN, cost_of_fit
-from skdpmic.search.earlier_steps import earlier_steps, in_words, refuse_resampling, warn_about_learning
+from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, steps_in_words, warn_about_learning
 
 
 @parameters
@@ -383,7 +382,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, MetaEstimatorMixin, Private
         return self.best_estimator_.classes_
 
     def _shown(self):
-        return shown_search(self, in_words(self._earlier) if self._earlier else "")
+        return shown_search(self, steps_in_words(self._earlier) if self._earlier else "")
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "best_index_")

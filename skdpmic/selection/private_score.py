@@ -10,14 +10,13 @@ from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
+from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import OF_PAIRS, statistic_named, within_strata
-from skdpmic.table.records import TableRecords
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape, TableRecords
 from skdpmic.table.targets import NumericTarget, StratifiedTarget, read_strata
 from skdpmic.table.values import check_pair
 

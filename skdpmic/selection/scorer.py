@@ -5,8 +5,8 @@ from typing import Any, Literal
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
-from skdpmic._utils.fitted import check_published
 from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.typing import (
     Auto,
     BesideTable,

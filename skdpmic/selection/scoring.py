@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.fitted import check_published
-from skdpmic._utils.private_estimator import PrivateEstimator
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_scores
@@ -17,7 +16,7 @@ from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
-from skdpmic.privacy.parameters import check_confidence
+from skdpmic.privacy.composition import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.selection.scoring_plan import MeasureParameters, ScoringPlan
 from skdpmic.selection.sources import (
@@ -30,8 +29,8 @@ from skdpmic.selection.sources import (
     warn_about_expected,
 )
 from skdpmic.statistics.mtv.learnt_margin import shares_interval
+from skdpmic.table.features import asks_for_data
 from skdpmic.table.normal_form.containers import in_memory
-from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import refuse_dask
 from skdpmic.table.targets import USUAL_MEAN
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import in_short
 from skdpmic.planning.chances import excess_of_noise, share_found
@@ -17,10 +17,10 @@ from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
 from skdpmic.release.path import Ready
 from skdpmic.statistics.measure import Statistic
-from skdpmic.statistics.null_laws.null_model import NullModel
+from skdpmic.statistics.null_laws.laws import NullModel
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.kept import n_candidates
+from skdpmic.table.features import n_candidates
 from skdpmic.table.reading import read_records
 from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from scipy import stats
 
-from skdpmic._utils.fitted import check_published
+from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS

@@ -9,7 +9,7 @@ from typing import TypeVar
 from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import is_dask_collection, refuse_masked
 from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
@@ -17,11 +17,10 @@ from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable, statistic_named
+from skdpmic.table.features import check_public, kept_columns
 from skdpmic.table.frames import column_of, columns_seen, open_table
-from skdpmic.table.kept import kept_columns
 from skdpmic.table.normal_form.containers import is_lazy
 from skdpmic.table.people import check_given_together, read_people
-from skdpmic.table.public import check_public
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_weights_given, read_weights
 

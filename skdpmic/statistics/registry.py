@@ -12,7 +12,7 @@ and `KendallWithinStrata`, only needs `steps` and `scorer`.
 from collections import ChainMap
 from typing import Any
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR

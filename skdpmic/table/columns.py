@@ -70,7 +70,7 @@ def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILEN
     columns : sequence of length n_features
         Argument of the function for each feature: its values or counts. Slices are sent to workers.
     domains : list of length n_features
-        As in :class:`skdpmic.table.shape.Shape`.
+        As in :class:`skdpmic.table.records.Shape`.
     n_jobs : int or None
     left_out : sequence of int, default=()
     progress : Progress, default=SILENT

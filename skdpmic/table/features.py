@@ -1,13 +1,43 @@
-"""The public description of all features: one domain for each, from `bounds` and `categories`."""
+"""The public description of all features: a domain for each, from `bounds` and `categories`, and those of `keep`."""
 
 import numbers
 
 import numpy as np
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.readable import abbreviated, is_position
 from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
-from skdpmic.table.public import asks_for_data, refuse_missing
+from skdpmic.table.normal_form.of_numpy import is_missing
+
+
+def asks_for_data(value):
+    """Whether a public argument is "data", which breaks the guarantee."""
+    return isinstance(value, str) and value == "data"
+
+
+def check_public(name, value):
+    """Raise if a public argument is "data", but the data is never complete in memory."""
+    if asks_for_data(value):
+        raise ValueError(f"{name} must be public if records come in pieces, got 'data'.")
+
+
+def refuse_missing(labels, name):
+    """Raise if public labels, as an array of objects, include a missing value."""
+    if is_missing(labels).any():
+        raise ValueError(
+            f"{name} must hold labels only, got a missing value such as NaN or None. Leave it "
+            "out: missing values of a feature have their own bin, and a target must have none."
+        )
+
+
+def warn_about_data(name):
+    """Warn that the public argument `name` is read from the data."""
+    warn(
+        f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
+        "known in advance, not read from the data.",
+        PrivacyLeakWarning,
+    )
+
 
 _NO_ENTRY = object()  # in place of the domain of a feature that bounds do not describe
 
@@ -215,3 +245,43 @@ def labels_of(labels, name):
     if len(set(items)) < len(items):
         raise ValueError(f"{allowed}, got {labels!r}.")
     return Labels(tuple(items))
+
+
+# --- Features kept in any case ----------------------------------------------------------------------------------------
+
+
+def check_keep(keep):
+    """Raise unless `keep` is a list of distinct names and numbers of columns."""
+    is_list = isinstance(keep, list | tuple | np.ndarray) and np.ndim(keep) <= 1
+    items = list(keep) if is_list else []
+    are_columns = all(isinstance(item, str | numbers.Integral) and not isinstance(item, bool) for item in items)
+    if not is_list or not are_columns or len(set(items)) < len(items):
+        raise ValueError(f"keep must be a list of distinct names or numbers of features, got {keep!r}.")
+
+
+def kept_columns(keep, n_features, names):
+    """The numbers of the columns kept, ascending.
+
+    Parameters
+    ----------
+    keep : list of str or int
+        Checked.
+    n_features : int
+    names : array-like of str, or None
+
+    Returns
+    -------
+    tuple of int
+    """
+    if not len(keep):
+        return ()
+    kept = by_number(dict.fromkeys(list(keep)), "keep", n_features, names)
+    n_candidates(keep, n_features)
+    return tuple(sorted(kept))
+
+
+def n_candidates(keep, n_features):
+    """The number of features to choose from; a ValueError if all are kept."""
+    if len(keep) >= n_features:
+        raise ValueError(f"keep must leave at least one feature to choose, got all {n_features}.")
+    return n_features - len(keep)

@@ -1,4 +1,4 @@
-"""A table with its target: what is public of it, and the records themselves."""
+"""A table with its target: its public numbers, what else is public of it, and the records themselves."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,11 +8,33 @@ import numpy as np
 
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.table.columns import Columns, map_features
-from skdpmic.table.description import Description
 from skdpmic.table.domains import Range
+from skdpmic.table.facts import Description
 from skdpmic.table.people import People
-from skdpmic.table.shape import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, of_rows
+
+
+class Shape(NamedTuple):
+    """The public numbers of a table."""
+
+    n_samples: int
+    domains: list
+    """What kernels know of each feature: the range (lower, upper) of numbers, the number of labels of a nominal one, or
+    None where a statistic needs none."""
+    rows_per_group: int = 1
+    """How many rows a person has, who is what is protected."""
+    is_complete: bool = False
+    """Whether missing values are refused, so that there is no part for them."""
+
+    @property
+    def n_features(self):
+        """Number of features."""
+        return len(self.domains)
+
+    @property
+    def n_groups(self):
+        """Number of people."""
+        return self.n_samples // self.rows_per_group
 
 
 class PublicTable(NamedTuple):

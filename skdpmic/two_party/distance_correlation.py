@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.shares import nearest_shares
+from skdpmic._utils.arguments import nearest_shares
 from skdpmic.table.domains import Labels
 from skdpmic.two_party.response_tables import noise_variance
 

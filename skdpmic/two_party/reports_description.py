@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from skdpmic._utils.untrusted_json import read_json
-from skdpmic.privacy.parameters import SMALLEST_EPSILON, check_epsilon, exact
-from skdpmic.table.description import checked_domain
+from skdpmic.privacy.composition import SMALLEST_EPSILON, check_epsilon, exact
 from skdpmic.table.domains import Knots, Labels, LogRange, Range, from_json, to_json
+from skdpmic.table.facts import checked_domain
 
 VERSION, MECHANISM = 1, "m-ary randomised response"
 MOST_PARTS = 2**8  # of a column; the number of a part fits in a byte

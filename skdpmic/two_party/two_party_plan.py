@@ -17,21 +17,21 @@ from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import make_target, target_domain
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.reports import Reports, open_reports
-from skdpmic.two_party.response_noise import inverse_response_matrix
 from skdpmic.two_party.response_tables import (
     STEPS,
     beyond_chance,
     count_reports,
+    inverse_response_matrix,
     known_score,
     n_target_parts,
     noise_scale,
     noise_scale_of_score,
-    noisy_counts,
     noisy_score,
     score_of_independent,
     sensitivity_in_steps,
     table_score,
     target_parts,
+    with_laplace_noise,
 )
 
 _LEAST = 1e-6  # epsilon per report: with less, more reports than can be read would tell nothing
@@ -159,7 +159,7 @@ def _results(plan, terms, entry, records, random_bytes):
         return seen | _known_scores(plan, terms, tables, random_bytes)
     published = {}
     if plan.epsilon is not None:
-        tables = [noisy_counts(table, terms.scale, random_bytes) for table in tables]
+        tables = [with_laplace_noise(table, terms.scale, random_bytes) for table in tables]
         published = {"noisy_counts_": tables, "noise_scale_": float(terms.scale)}
     score = _correlations if plan.statistic == "distance_correlation" else _table_scores
     return seen | published | score(plan, terms, records, tables)

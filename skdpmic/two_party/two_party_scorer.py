@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.constructors import parameters
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import ResultsMixin
@@ -16,8 +16,8 @@ from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_two_party
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.privacy.composition import check_confidence, check_epsilon
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_confidence, check_epsilon
 from skdpmic.release.path import publish, store
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.targets import check_target_shares

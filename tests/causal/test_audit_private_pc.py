@@ -10,7 +10,8 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic.causal import PrivatePC, table_plan, table_release
+from skdpmic.causal import PrivatePC, table_release
+from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.label_parts import counts_of_sets, parts_of_labels
 from skdpmic.privacy.composition import rho_for
 from tests.privacy.auditing import separation_at_least
@@ -119,12 +120,12 @@ def test_where_noise_decides_which_labels_have_parts_neighbours_are_no_further_a
 @pytest.mark.slow
 @pytest.mark.parametrize("plan, n_columns", [("two stages", 1), ("three stages", 2)], indirect=["plan"])
 def test_half_the_noise_of_any_stage_is_found_out(plan, n_columns, monkeypatch):
-    noisy_tables = table_release.noisy_tables
+    with_noise = table_release.with_gaussian_noise
 
     def with_less(tables, variance, random_bytes):
-        return noisy_tables(tables, variance // 4 if tables[0].ndim == n_columns else variance, random_bytes)
+        return with_noise(tables, variance // 4 if tables[0].ndim == n_columns else variance, random_bytes)
 
-    monkeypatch.setattr(table_release, "noisy_tables", with_less)
+    monkeypatch.setattr(table_release, "with_gaussian_noise", with_less)
     assert separation_of_tables(500, of_scale={n_columns: 0.5}) > OF_TABLES
 
 

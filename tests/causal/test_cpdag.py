@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.causal.graph_measures import cpdag_of, skeleton_f1, structural_hamming_distance
-from skdpmic.causal.cpdag import in_cycles, markov_blanket, with_colliders, with_forced_arrows, without_cycles
+from skdpmic.causal.pc import in_cycles, markov_blanket, with_colliders, with_forced_arrows, without_cycles
 from tests.causal.oracle import random_dag
 
 

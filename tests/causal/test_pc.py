@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.causal.graph_measures import cpdag_of
-from skdpmic.causal.cpdag import in_cycles, skeleton_of
-from skdpmic.causal.pc import find_graph, pc
+from skdpmic.causal.pc import find_graph, in_cycles, pc, skeleton_of
 from tests.causal.networks import NETWORKS
 from tests.causal.oracle import d_separation, random_dag
 

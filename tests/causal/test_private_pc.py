@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.pc import pc
-from skdpmic.causal.table_plan import TablePlan
+from skdpmic.causal.table_release import TablePlan
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import rho_for
 from tests.correlation.test_private_correlation import assert_is_frame_like, assert_refused, frames

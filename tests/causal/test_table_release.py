@@ -6,16 +6,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skdpmic.causal import table_plan
+from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.label_parts import N_CELLS, counts_of_sets, parts_of_cells, parts_of_labels
-from skdpmic.causal.table_plan import TablePlan
-from skdpmic.causal.table_release import TablesRelease, noisy_tables, triples_asked_for
+from skdpmic.causal.table_release import TablePlan, TablesRelease, triples_asked_for, with_gaussian_noise
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.domains import Nominal
-from skdpmic.table.records import TableRecords
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape, TableRecords
 from tests.privacy.laws import gaussian_p_value
 
 SCALES = [Nominal(2), Nominal(3), Nominal(1), Nominal(2), Nominal(2)]
@@ -127,7 +125,7 @@ def test_the_noise_of_every_stage_is_that_which_is_stated_and_of_every_cell_its_
 def test_every_cell_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
     # alpha = 1e-3, 15,000 draws, fixed seed.
     tables = [np.full((50, 100), 50), np.full(10_000, 50)]
-    noisy = noisy_tables(tables, 70**2, entropy_source(0))
+    noisy = with_gaussian_noise(tables, 70**2, entropy_source(0))
     assert [table.shape for table in noisy] == [(50, 100), (10_000,)]
     noise = np.concatenate([table.ravel() for table in noisy]) - 50
     assert noise.dtype == np.int64
@@ -138,9 +136,9 @@ def test_every_cell_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
 
 
 def test_without_noise_tables_stay_and_a_budget_that_is_next_to_nothing_overflows_nothing():
-    assert noisy_tables([np.arange(7)], 0, entropy_source(0))[0].tolist() == list(range(7))
-    assert noisy_tables([], 9, entropy_source(0)) == []
-    (noisy,) = noisy_tables([np.arange(4)], 2**160, entropy_source(0))
+    assert with_gaussian_noise([np.arange(7)], 0, entropy_source(0))[0].tolist() == list(range(7))
+    assert with_gaussian_noise([], 9, entropy_source(0)) == []
+    (noisy,) = with_gaussian_noise([np.arange(4)], 2**160, entropy_source(0))
     assert np.abs(noisy).max() == 2**62
     kept = released(1e-300)
     assert all(np.abs(table).max() <= 2**62 for table in kept["noisy_tables_"].values())

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from skdpmic._utils import no_cache as uncached
-from skdpmic.causal import PrivatePC, table_plan, table_release
+from skdpmic.causal import PrivatePC, table_release
+from skdpmic.causal import table_release as table_plan
 
 N, LABELS = 60, ["a", "b", "c"]
 CATEGORIES = dict.fromkeys(range(4), LABELS)
@@ -37,7 +38,7 @@ def fit_with_released_values(table, monkeypatch):
         return [part.reshape(own.shape) for part, own in zip(np.split(flat, ends), tables, strict=True)]
 
     with monkeypatch.context() as patch:
-        patch.setattr(table_release, "noisy_tables", as_if_released)
+        patch.setattr(table_release, "with_gaussian_noise", as_if_released)
         return PrivatePC(8.0, 1e-2, categories=CATEGORIES).fit(table), exact
 
 

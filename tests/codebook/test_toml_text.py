@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from skdpmic import Codebook
-from skdpmic.codebook import toml_text
+from skdpmic.codebook import toml_file as toml_text
 from tests.folding import each
 
 

@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 
 from skdpmic.codebook.column import entry_of
-from skdpmic.command_line.query import Query
+from skdpmic.command_line.data_source import Query
 from tests._utils.test_canary import SECRET, assert_says_nothing
 
 HOURS = entry_of({"type": "duration", "range": [0, 9], "unit": "hours"}, "")

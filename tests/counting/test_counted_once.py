@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from skdpmic import DPMICScorer
-from skdpmic.counting import RangeGridSketch, merge_all, parts
+from skdpmic.counting import RangeGridSketch, merge_all
+from skdpmic.counting import chunks as parts
 from skdpmic.counting.sketched import PairSketch
 
 D = 2

@@ -19,7 +19,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
 from skdpmic.release.kinds import BestFeatures, NoisyScores
 from skdpmic.statistics.registry import STATISTICS, statistic_named
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 from tests.folding import each
 from tests.select_names import SelectNames
 

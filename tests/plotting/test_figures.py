@@ -18,7 +18,7 @@ from skdpmic.plotting import (
     SummaryDisplay,
 )
 from skdpmic.plotting.figures import label_of
-from skdpmic.release.summary.cells import Cells
+from skdpmic.release.summary.cells import SummaryCells
 from skdpmic.release.summary.summary_result import ColumnShares
 from skdpmic.table.domains import Range
 
@@ -30,7 +30,9 @@ DISPLAYS = [
     PlanDisplay([100, 1000], [1.0], [[0.5, 0.05]]),
     ScoresDisplay([0.1, 0.2], chosen=[True, False]),
     StabilityDisplay(np.zeros((1, 2)), [1], k=1, ranking=np.array([1, 2])),
-    SummaryDisplay([ColumnShares("age", Cells(Range(0, 110)), np.zeros(3), np.full(11, 1 / 11), 0.01, 0.02, [])]),
+    SummaryDisplay(
+        [ColumnShares("age", SummaryCells(Range(0, 110)), np.zeros(3), np.full(11, 1 / 11), 0.01, 0.02, [])]
+    ),
 ]
 
 

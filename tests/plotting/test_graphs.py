@@ -10,9 +10,10 @@ from sklearn.exceptions import NotFittedError
 from benchmarks.causal.graph_measures import cpdag_of
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
-from skdpmic.plotting import GraphDisplay, graph_layout
+from skdpmic.plotting import GraphDisplay
+from skdpmic.plotting import graphs as graph_layout
 from skdpmic.plotting.figures import CHOSEN
-from skdpmic.plotting.graph_layout import layout
+from skdpmic.plotting.graphs import layout
 from tests.causal.networks import NETWORKS
 from tests.causal.oracle import random_dag
 

@@ -315,7 +315,7 @@ def test_the_axes_of_a_sketch_are_drawn_where_the_estimator_does_not_have_them(p
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["no", "yes"]
 
 
-@pytest.mark.filterwarnings("ignore::skdpmic._utils.exceptions.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::skdpmic._utils.errors.PrivacyLeakWarning")
 def test_a_range_that_was_read_from_the_data_is_not_kept(pyplot):
     X = np.random.default_rng(0).random((100, 2))
     public = {"bounds": "data", "target_bounds": "data"}

@@ -12,7 +12,7 @@ import pytest
 
 from skdpmic import dp_mic_classif, dp_mic_regression
 from skdpmic.privacy import mechanisms, noise, top_k
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.statistics.mic.sensitivity import (

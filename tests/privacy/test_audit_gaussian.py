@@ -14,8 +14,7 @@ from scipy import optimize, stats
 
 from skdpmic import DPMICScorer
 from skdpmic.privacy import mechanisms
-from skdpmic.privacy.budgets import budget_of
-from skdpmic.privacy.composition import epsilon_of, rho_for
+from skdpmic.privacy.composition import budget_of, epsilon_of, rho_for
 from skdpmic.privacy.mechanisms import GaussianMechanism
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import exchange, separation_at_least

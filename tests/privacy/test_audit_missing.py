@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from skdpmic import DPMICScorer
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism
 from skdpmic.statistics.registry import statistic_named
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 from tests.privacy.auditing import privacy_loss_at_least
 
 ALPHA = 1e-2

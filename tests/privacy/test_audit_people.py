@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from skdpmic import DPMICScorer
-from skdpmic.table.records import TableRecords
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape, TableRecords
 from tests.privacy.auditing import privacy_loss_at_least
 from tests.select_names import SelectNames
 

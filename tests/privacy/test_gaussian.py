@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from skdpmic import DPMICScorer
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source
 from tests.privacy.laws import discrete_gaussian_pmf, gaussian_p_value

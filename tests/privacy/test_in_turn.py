@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.in_turn import ChoicesInTurn
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
+from skdpmic.privacy.top_k import ChoicesInTurn, ExponentialTopK, OneShotTopK
 from tests.privacy.test_top_k import law
 
 ALONE = (7, 6, 6, 3)

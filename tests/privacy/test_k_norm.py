@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from skdpmic.privacy import mechanisms, noise
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.cube_law import CubeLaw, reach_of_coordinate, reach_of_largest, tail_of_coordinate
 from skdpmic.privacy.mechanisms import (
     GRID,

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skdpmic.privacy.budgets import budget_of
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, from_grid, grid_sensitivity, to_grid
 from skdpmic.privacy.noise import entropy_source
 from tests.privacy.laws import laplace_p_value

@@ -12,10 +12,9 @@ from scipy import stats
 
 from skdpmic.privacy import moves
 from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.moves import discrete_moves, n_of_signs, n_within
-from skdpmic.privacy.moves_law import reach_of_cells, tail_of_cells
+from skdpmic.privacy.moves import discrete_moves, n_of_signs, n_within, reach_of_cells, tail_of_cells
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.summary.noisy_cells import GaussianCells, MovesMechanism
+from skdpmic.release.summary.cells import GaussianCells, MovesMechanism
 from tests.folding import each
 
 ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass

@@ -10,10 +10,8 @@ from itertools import product
 
 import pytest
 
-from skdpmic.privacy.moves import n_within
-from skdpmic.privacy.moves_law import reach_of_cells, tail_of_cells
-from skdpmic.release.summary.cells import _ENDS
-from skdpmic.release.summary.noisy_cells import MovesMechanism
+from skdpmic.privacy.moves import n_within, reach_of_cells, tail_of_cells
+from skdpmic.release.summary.cells import _ENDS, MovesMechanism
 from tests.folding import each
 from tests.privacy.test_moves import exact_tail, vectors
 

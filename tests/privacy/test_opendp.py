@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.budgets import budget_of
-from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for
+from skdpmic.privacy.composition import budget_of, delta_of, epsilon_of, rho_for
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace, entropy_source
 from tests.privacy.laws import gaussian_p_value, laplace_p_value, rho_of_scale

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.budgets import budget_of
-from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.composition import budget_of, rho_for
 from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.noise import entropy_source, geometric
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, confidence_among_best

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.release.posterior import draw_truths
+from skdpmic.release.repeated_choices import draw_truths
 
 LAWS = {
     f"{law.name} {scale}": law(scale=scale) for law in (stats.laplace, stats.norm) for scale in (1e-4, 0.05, 0.3, 4.0)

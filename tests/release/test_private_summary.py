@@ -12,9 +12,7 @@ import pytest
 
 from skdpmic import BudgetError, BudgetLedger, Codebook, PrivacyLeakWarning, private_summary
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.summary.cells import Cells
-from skdpmic.release.summary.noisy_cells import MovesMechanism
-from skdpmic.release.summary.release_of_cells import CellsRelease
+from skdpmic.release.summary.cells import CellsRelease, MovesMechanism, SummaryCells
 from skdpmic.table.domains import Labels, domain_of
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least
@@ -67,7 +65,7 @@ NUMBERS = {
 
 @each("values, bounds", [(values, bounds) for values in NUMBERS.values() for bounds in ((0, 100), (-10, 1000, "log"))])
 def test_numbers_are_counted_as_each_of_them_is_by_itself(values, bounds):
-    flags, parts = Cells(domain_of(bounds, "bounds")).count(values)
+    flags, parts = SummaryCells(domain_of(bounds, "bounds")).count(values)
     expected = naive_counts(
         values, lambda value: naive_cells_of_number(value, bounds), ("missing", "below", "above"), 11
     )
@@ -80,7 +78,7 @@ def test_labels_are_counted_as_each_of_them_is_by_itself(n_labels):
     drawn = np.random.default_rng(n_labels).choice(np.array([*labels, "L0", None], dtype=object), 300).tolist()
     codebook = Codebook({"x": labels})
     summary = private_summary(pandas.DataFrame({"x": drawn}), codebook, epsilon=math.inf)
-    cells = Cells(Labels(tuple(labels)))
+    cells = SummaryCells(Labels(tuple(labels)))
     flags, parts = naive_counts(
         drawn, lambda label: naive_cells_of_label(label, labels), ("missing", "other"), cells.n_parts
     )
@@ -234,7 +232,7 @@ def test_the_ledger_is_charged_before_anything_is_counted(tmp_path, monkeypatch)
     assert (entry.what, entry.epsilon, entry.delta, entry.n, entry.d) == ("private_summary", 0.2, 0.0, 5, 2)
     assert (entry.release, entry.mechanism) == ("summary", "k-norm")
     assert summary.privacy_spent == (0.2, 0.0)
-    monkeypatch.setattr(Cells, "count", lambda *arguments: pytest.fail("counted before it was paid for"))
+    monkeypatch.setattr(SummaryCells, "count", lambda *arguments: pytest.fail("counted before it was paid for"))
     with pytest.raises(BudgetError):
         private_summary(FRAME, Codebook(BOOK), epsilon=0.2, ledger=ledger)
 

@@ -11,7 +11,7 @@ from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
 from skdpmic.statistics.chance import chance_score, chance_scores
 from skdpmic.statistics.mic.statistic import MicR
 from skdpmic.table.domains import Nominal
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.select_names import SelectNames
 

@@ -104,10 +104,8 @@ OFFSETS = {
         lambda codes, m: mic_r.ClassTargetScorer(codes, 3, 30, 4, mic_r.MillerMadow(math.sqrt(m))),
     ),
     "mtv_r": (
-        lambda y, m: mtv_r.NumericTargetScorer(
-            y, (0, 1), known(numeric_family(30, 4).for_groups(math.sqrt(m)), (0.5, 0.5))
-        ),
-        lambda codes, m: mtv_r.ClassTargetScorer(
+        lambda y, m: mtv_r.numeric_scorer(y, (0, 1), known(numeric_family(30, 4).for_groups(math.sqrt(m)), (0.5, 0.5))),
+        lambda codes, m: mtv_r.class_scorer(
             codes, known(class_family(30, 4, 3).for_groups(math.sqrt(m)), shares_of(codes))
         ),
     ),

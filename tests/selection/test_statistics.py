@@ -34,7 +34,7 @@ from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 from tests.folding import each
 from tests.select_names import SelectNames
 from tests.statistics.mtv.naive_mtv_r import naive_total_variation

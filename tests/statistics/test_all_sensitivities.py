@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from skdpmic.causal.table_plan import tables_squared_sensitivity
+from skdpmic.causal.table_release import tables_squared_sensitivity
 from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
 from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, kendall_matrix_squared_sensitivity
 from skdpmic.statistics.registry import STATISTICS, statistic_named
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory"
 PAGE = (THEORY / "all_sensitivities.md").read_text(encoding="utf-8")

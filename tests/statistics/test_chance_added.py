@@ -6,7 +6,7 @@ import pytest
 from skdpmic.statistics.chance import chance_added
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 UNIT = (0.0, 1.0)

@@ -10,7 +10,7 @@ import pytest
 
 from skdpmic import mtv_r
 from skdpmic.statistics.registry import STATISTICS, statistic_named
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 
 # A table is a tuple of rows of counts, one for each class; neighbours differ by a record that goes to another cell.
 

@@ -21,7 +21,7 @@ from skdpmic.two_party.distance_correlation import (
     variance_of_shares,
 )
 from skdpmic.two_party.reports_description import ReportedColumn
-from skdpmic.two_party.response_noise import inverse_response_matrix, randomized_response
+from skdpmic.two_party.response_tables import inverse_response_matrix, randomized_response
 
 
 def naive(A, B):

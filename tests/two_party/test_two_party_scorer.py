@@ -213,7 +213,7 @@ def test_all_that_is_published_follows_from_the_noisy_counts(sent, statistic, mo
     released, left = bob.fit(sent, Y).noisy_counts_, []
     for y in (Y, SENT[:, 0]):  # which have different scores without noise
         to_come = iter(released)
-        monkeypatch.setattr(module, "noisy_counts", lambda counts, scale, source, to_come=to_come: next(to_come))
+        monkeypatch.setattr(module, "with_laplace_noise", lambda counts, scale, source, to_come=to_come: next(to_come))
         bob.fit(sent, y)
         state = {name: value for name, value in bob.__getstate__().items() if name != "nonce"}
         shown = bob._repr_html_()
@@ -241,7 +241,7 @@ def test_what_is_published_is_charged_before_noise_is_drawn(sent, ledger, monkey
     (entry,) = ledger.entries()
     assert str(entry) == "TwoPartyScorer, distance_correlation, tables of 4, geometric"
     assert (entry.epsilon, entry.n, entry.d) == (1.0, 300, 4)
-    monkeypatch.setattr(module, "noisy_counts", None)
+    monkeypatch.setattr(module, "with_laplace_noise", None)
     before = dict(vars(bob))
     with pytest.raises(BudgetError):
         bob.fit(sent, Y)

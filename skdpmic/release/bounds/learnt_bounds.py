@@ -7,22 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.exceptions import warn
+from skdpmic._utils.errors import warn
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.readable import as_objects, is_date
 from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
+from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, exact
-from skdpmic.release.bounds.date_line import DATE_LINE
 from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, squared_rates
-from skdpmic.release.bounds.line import Line
+from skdpmic.release.bounds.line import DATE_LINE, Line
 from skdpmic.release.bounds.number_line import NUMBER_LINE
 from skdpmic.release.path import run
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import Order
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order
 from skdpmic.table.features import by_number, listed
 from skdpmic.table.frames import Table, column_of, open_table
 from skdpmic.table.normal_form.containers import is_frame, open_series

@@ -1,4 +1,4 @@
-"""A public line that has a position for every possible value of a column (``docs/theory/learnt_edges.md``).
+"""Public lines, with a position for every possible value of a column, such as a date (``docs/theory/learnt_edges.md``).
 
 The guarantee only requires the line to be public; its weights determine where learning is easy.
 """
@@ -82,3 +82,34 @@ class Line(NamedTuple):
         inner = quantiles[1:-1] if len(quantiles) >= 7 else quantiles
         codes = self.to_codes(inner)
         return bool(codes.max() - codes.min() + 1 < len(inner))
+
+
+_DAY = 86_400
+_ROUND = (1, 60, 3_600, _DAY)  # seconds
+_FIRST, _LAST = (
+    int(np.datetime64(year, "s").astype(np.int64)) for year in ("1900", "2100")
+)  # codes in between are seconds; codes beyond are days
+_FARTHEST = 2**42 // _DAY  # days from 1900 or 2100: 139,000 years
+_LEAST, _LARGEST = _FIRST - _FARTHEST, _LAST + _FARTHEST
+_WEIGHT_OF_A_DAY_BEYOND = 64  # a fifth of the line lies beyond
+
+
+def _to_codes(seconds):
+    beyond = np.minimum(seconds - _FIRST, 0) + np.maximum(seconds - _LAST, 0)
+    codes = np.clip(np.floor(seconds), _FIRST, _LAST) + np.floor(beyond / _DAY)
+    return np.clip(codes, _LEAST, _LARGEST).astype(np.int64)
+
+
+def _to_values(codes):
+    seconds = np.clip(codes, _FIRST, _LAST)
+    return (seconds + (codes - seconds) * _DAY).astype(np.float64)
+
+
+def _starts(codes):
+    """Total weight of the codes below each code; a second has the total weight of the round numbers that divide it."""
+    seconds = np.clip(codes, _FIRST, _LAST)
+    rounded_up = sum(-(-seconds // each) * each for each in _ROUND)
+    return rounded_up - len(_ROUND) * _FIRST + (codes - seconds + _FARTHEST) * _WEIGHT_OF_A_DAY_BEYOND
+
+
+DATE_LINE = Line(_to_codes, _to_values, _starts, _LEAST, _LARGEST)

@@ -1,10 +1,18 @@
-"""The cells of a value: whether it is missing or invalid, and which part of its range it is in."""
+"""The cells of a value (missing, invalid, or a part of its range), and the release of their noisy counts."""
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from skdpmic.budget.filters import Cost
+from skdpmic.privacy.composition import exact, rho_for
+from skdpmic.privacy.mechanisms import gaussian_quantile
+from skdpmic.privacy.moves import discrete_moves, reach_of_cells
+from skdpmic.privacy.noise import discrete_gaussian
 from skdpmic.table.domains import Labels
 
 MISSING, BELOW, ABOVE, OTHER = "missing", "below", "above", "other"
@@ -15,7 +23,7 @@ _MOST_PARTS = len(_ENDS) - 1
 
 
 @dataclass(frozen=True)
-class Cells:
+class SummaryCells:
     """The cells of one column, in two sets; every value is in one cell of each set.
 
     Parameters
@@ -98,3 +106,173 @@ class Cells:
         places = (self.domain.encode(np.where(flag_of == 3, values, numbers[0])) - lower) / width
         part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)
+
+
+_FLOAT_ERROR = 2.0**-30  # upper bound on the relative error of the computed reach
+_STEPS_BEYOND = 2  # discrete noise reaches no further than continuous noise and two grid steps
+
+
+@dataclass(frozen=True)
+class MovesMechanism:
+    """Noise calibrated to a record that moves from one cell to another in each column, at a cost of epsilon.
+
+    Parameters
+    ----------
+    n_cells : tuple of int
+        Number of cells of each column.
+    n_steps : int
+        Number of grid steps per record.
+    scale : Fraction
+        Scale of the noise, in grid steps; 0 for none.
+    """
+
+    n_cells: tuple
+    n_steps: int
+    scale: Fraction
+
+    name = "k-norm"
+
+    @property
+    def noise_scale(self):
+        """Scale of the noise, in records."""
+        return float(self.scale / self.n_steps)
+
+    @classmethod
+    def for_budget(cls, epsilon, n_cells, rows_per_group):
+        """The mechanism that spends epsilon, a float or a Fraction; a person has `rows_per_group` rows."""
+        if epsilon == math.inf:
+            return cls(tuple(n_cells), 1, Fraction(0))
+        n_moves = sum(n_cells) - len(n_cells)
+        n_steps = max(1, math.ceil(n_moves * exact(epsilon) / rows_per_group))  # with fewer, many radii are wasted
+        return cls(tuple(n_cells), n_steps, n_steps * rows_per_group / exact(epsilon))
+
+    def release(self, counts, random_bytes):
+        """Noisy counts as arrays of floats, not clamped, which sum to the number of records in each column."""
+        if self.scale == 0:
+            return [of_column.astype(np.float64) for of_column in counts]
+        noise = discrete_moves(list(self.n_cells), self.scale, random_bytes)
+        steps = [of_column.astype(object) * self.n_steps + z for of_column, z in zip(counts, noise, strict=True)]
+        return [np.array([float(Fraction(int(step), self.n_steps)) for step in of_column]) for of_column in steps]
+
+    def reach(self, tail, n_cells, n_together=1):
+        """Bound, in records, that the total noise on this many cells exceeds with at most this probability."""
+        if self.scale == 0:
+            return 0.0
+        n_moves = sum(self.n_cells) - len(self.n_cells)
+        reach = reach_of_cells(tail, n_cells, n_moves, n_together) * float(self.scale) * (1 + _FLOAT_ERROR)
+        return (reach + _STEPS_BEYOND) / self.n_steps
+
+
+@dataclass(frozen=True)
+class GaussianCells:
+    """Independent Gaussian noise on all cells except the last, which takes the rest, with a budget in zCDP.
+
+    Parameters
+    ----------
+    n_cells : tuple of int
+        Number of cells of each column.
+    variance : Fraction
+        Variance of the noise on a cell, in squared records.
+    """
+
+    n_cells: tuple
+    variance: Fraction
+
+    name = "gaussian"
+
+    @property
+    def noise_scale(self):
+        """Standard deviation of the noise on a count, in records."""
+        return math.sqrt(self.variance)
+
+    @classmethod
+    def for_budget(cls, rho, n_cells, rows_per_group):
+        """The mechanism that spends rho: the squared sensitivity is 2 for each column."""
+        return cls(tuple(n_cells), Fraction(2 * len(n_cells) * rows_per_group**2) / (2 * Fraction(rho)))
+
+    def release(self, counts, random_bytes):
+        """Noisy counts as arrays of floats, not clamped, which sum to the number of records in each column."""
+        noise = iter(discrete_gaussian(self.variance, sum(self.n_cells) - len(self.n_cells), random_bytes).tolist())
+        noisy = [[int(count) + next(noise) for count in of_column[:-1]] for of_column in counts]
+        return [
+            np.array([*cells, int(of_column.sum()) - sum(cells)], dtype=np.float64)
+            for cells, of_column in zip(noisy, counts, strict=True)
+        ]
+
+    def reach(self, tail, n_cells, n_together=1):
+        """Bound, in records, that the total noise on this many cells exceeds with at most this probability."""
+        return float(gaussian_quantile(math.sqrt(self.variance * n_together), 1 - 2 * tail))
+
+
+CONFIDENCE = 0.95  # that all intervals contain their shares
+# Share of the budget for flags: a tenth of clipped values matters; of parts, only if one or two have nearly all.
+_OF_FLAGS = Fraction(2, 3)
+_SHARES = (_OF_FLAGS, 1 - _OF_FLAGS)
+
+
+@dataclass(frozen=True)
+class CellsRelease:
+    """The release for columns of these sizes: their flags (set 0) and their parts (set 1).
+
+    Parameters
+    ----------
+    epsilon, delta : float
+    sizes : tuple of (int, int)
+        Numbers of cells of the two sets, for each column.
+    rows_per_group : int, default=1
+        Number of rows per person, all of which may be replaced.
+    """
+
+    epsilon: float
+    delta: float
+    sizes: tuple
+    rows_per_group: int = 1
+
+    @cached_property
+    def mechanisms(self):
+        """Mechanisms of the two sets: the kind with less noise on flags."""
+        if self.delta == 0 or self.epsilon == math.inf:
+            return self._pure()
+        largest = max(self.n_cells(0))
+        return min(self._pure(), self._gaussian(), key=lambda mechanisms: self._margin(mechanisms[0], 0, largest))
+
+    def _pure(self):
+        epsilons = [self.epsilon if self.epsilon == math.inf else share * exact(self.epsilon) for share in _SHARES]
+        return [
+            MovesMechanism.for_budget(epsilon, self.n_cells(which), self.rows_per_group)
+            for which, epsilon in enumerate(epsilons)
+        ]
+
+    def _gaussian(self):
+        rho = Fraction(rho_for(self.epsilon, self.delta))
+        return [
+            GaussianCells.for_budget(share * rho, self.n_cells(which), self.rows_per_group)
+            for which, share in enumerate(_SHARES)
+        ]
+
+    def n_cells(self, which):
+        """The number of cells of a set in each column."""
+        return [size[which] for size in self.sizes]
+
+    @property
+    def cost(self):
+        """The charge of a ledger."""
+        if self.mechanisms[0].name == GaussianCells.name:
+            return Cost.concentrated(self.epsilon, self.delta)
+        return Cost.of_parts(self.epsilon, sum(share**2 for share in _SHARES))
+
+    def margin(self, which, n_cells):
+        """Simultaneous error bound, in records, for all counts of both sets, in a column with this many cells."""
+        return self._margin(self.mechanisms[which], which, n_cells)
+
+    def _margin(self, mechanism, which, n_cells):
+        return mechanism.reach((1 - CONFIDENCE) / (4 * self._n_counts(which)), n_cells)
+
+    def reach(self, which, n_cells, n_together=1):
+        """Simultaneous bound, in records, on the excess of a count or of a sum of two, for all of one set."""
+        n_bounded = 2 * self._n_counts(which)  # neighbours are added, so there are fewer sums than counts
+        return self.mechanisms[which].reach((1 - CONFIDENCE) / n_bounded, n_cells, n_together)
+
+    def _n_counts(self, which):
+        """Number of counts used; those of the last cells are remainders."""
+        return sum(self.n_cells(which)) - len(self.sizes)

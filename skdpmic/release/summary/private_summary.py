@@ -7,14 +7,12 @@ from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.typing import RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
-from skdpmic.budget.units import unit_of
+from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
 from skdpmic.codebook.codebook import Codebook
+from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_delta
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
 from skdpmic.release.path import run
-from skdpmic.release.summary.cells import Cells
-from skdpmic.release.summary.release_of_cells import CellsRelease
+from skdpmic.release.summary.cells import CellsRelease, SummaryCells
 from skdpmic.release.summary.summary_result import PrivateSummary
 from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import open_table
@@ -184,5 +182,5 @@ def _read(frame, codebook):
     if "groups" in records:
         people = read_people(records["groups"], codebook.max_rows_per_group, table.n_samples)
     return _Look(
-        list(names), [Cells(domain) for domain in domains], read_values(table, domains), table.n_samples, people
+        list(names), [SummaryCells(domain) for domain in domains], read_values(table, domains), table.n_samples, people
     )

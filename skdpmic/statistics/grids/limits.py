@@ -1,4 +1,4 @@
-"""Limits of grid sizes, from public numbers only (``docs/evidence/defaults.md``)."""
+"""Limits and divisions of grids, from public numbers only (``docs/evidence/defaults.md``)."""
 
 import math
 import numbers
@@ -92,3 +92,28 @@ def _with(n, n_classes):
     known = [] if n == math.inf else [f"n_samples={n}"]
     known += [] if n_classes is None else [f"{n_classes} classes"]
     return " with " + " and ".join(known) if known else ""
+
+
+MOST_DIVISIONS = 32  # in order, and by parity
+
+
+def each_alone(n_columns):
+    """Each column against the rest."""
+    return [tuple(int(j == one) for j in range(n_columns)) for one in range(n_columns)]
+
+
+def cuts(n_columns):
+    """Columns up to a cut, and those after it."""
+    n_places = min(n_columns, MOST_DIVISIONS)
+    return [tuple(int(j * n_places // n_columns >= cut) for j in range(n_columns)) for cut in range(1, n_places)]
+
+
+def parities(n_columns):
+    """By the parity of the sum of some binary digits of the column number."""
+    n_masks = min(2 ** (n_columns - 1).bit_length(), MOST_DIVISIONS)
+    return [tuple((j & mask).bit_count() % 2 for j in range(n_columns)) for mask in range(1, n_masks)]
+
+
+def distinct(divisions):
+    """The distinct divisions, with the first column in group 0."""
+    return list(dict.fromkeys(tuple(group ^ groups[0] for group in groups) for groups in divisions))

@@ -203,7 +203,7 @@ def _with_missing(cells, sizes):
 # --- The records ----------------------------------------------------------------------------------------------
 
 
-class Column(NamedTuple):
+class PlacedColumn(NamedTuple):
     """A column of values placed into cells, or several of one range. Raw data; not private."""
 
     cells: np.ndarray  # uint32 (n_samples,), the cell of each value; (n_columns, n_samples) of several
@@ -228,16 +228,16 @@ class RangePlacer(ABC):
         edges, cells = self._of_range(bounds)
         located, n_missing = locate_between(values, edges, *bounds)
         if n_missing > 0 or may_miss:
-            return Column(located, *self._with_missing(bounds, *cells), True)
-        return Column(located, *cells)
+            return PlacedColumn(located, *self._with_missing(bounds, *cells), True)
+        return PlacedColumn(located, *cells)
 
     def place_complete(self, X, bounds):
-        """The columns without missing values, of several with one range, as one `Column`; and which these are."""
+        """The columns without missing values, of several with one range, as one `PlacedColumn`; and which these are."""
         edges, cells = self._of_range(bounds)
         ranges = np.array([bounds], dtype=np.float64)
         located, n_missing = locate_each(X, [0] * len(X), edges[np.newaxis], ranges)
         is_complete = n_missing == 0
-        return Column(located if is_complete.all() else located[is_complete], *cells), is_complete
+        return PlacedColumn(located if is_complete.all() else located[is_complete], *cells), is_complete
 
     def _of_range(self, bounds):
         latest, *found = self._latest

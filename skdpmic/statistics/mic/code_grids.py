@@ -8,8 +8,8 @@ import numpy as np
 from skdpmic.statistics.grids.limits import finest_merge
 from skdpmic.statistics.grids.partitions import equal_parts, equipartitions
 from skdpmic.statistics.mic import cell_counts
-from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.label_tables import labels_in_two, n_columns_of
+from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.optimize_axis import N_MASTER
 
 # --- Which grids ----------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ class CodeGrids(cell_counts.RangePlacer):
 
     def place_codes(self, codes):
         """Codes as a column."""
-        return cell_counts.Column(codes.astype(np.uint32), None, self.codes)
+        return cell_counts.PlacedColumn(codes.astype(np.uint32), None, self.codes)
 
 
 def class_grids(n_classes, B, c):

@@ -12,8 +12,8 @@ from itertools import product
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids.divisions import cuts, parities
-from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_labels
+from skdpmic.statistics.grids.limits import cuts, parities
+from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.table.domains import Nominal
 
 MOST_ROWS = 16  # for which all groupings in two are used, 2**15,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic._utils.arguments import check_column_bounds, check_interval, in_order
+from skdpmic._utils.arguments import check_column_bounds, check_interval, ordered_pair
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import refuse_dates, refuse_masked
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
@@ -266,7 +266,7 @@ def _bounds_of_both(bounds):
     if bounds is None:
         return None, None
     try:
-        x_bounds, y_bounds = in_order(bounds)
+        x_bounds, y_bounds = ordered_pair(bounds)
     except (TypeError, ValueError):
         raise ValueError("bounds must be ((X_lo, X_hi), (Y_lo, Y_hi)).") from None
     return x_bounds, y_bounds

@@ -7,12 +7,11 @@ from itertools import product
 import numpy as np
 
 from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
-from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
+from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import chance_of, continuous_grids
 from skdpmic.statistics.mic.optimize_axis import DEGREES, K_MAX, N_FIXED, N_MASTER
-from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail_of_any
-from skdpmic.statistics.null_laws.tails import log_choices, log_information_tail
+from skdpmic.statistics.null_laws.laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
 
 _NATS = math.log(2.0)  # per bit
 
@@ -46,13 +45,13 @@ def mic_r_bound(n, n_labels, n_classes, B, c, correction):
 
 
 class _Family:
-    """Makes `Grids` for n records; their dependence is n I, in nats."""
+    """Makes `NullGrids` for n records; their dependence is n I, in nats."""
 
     def __init__(self, n, chance):
         self._n, self.chance = n, chance
 
     def _grids(self, n_rows, n_columns, offset_in_bits, log_tail):
-        return Grids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
+        return NullGrids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
 
     def merges(self, rows, missing=0, n_more_columns=0):
         """The grids of merges of master parts against fixed parts.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.statistics.grids.divisions import cuts, distinct, each_alone, parities
+from skdpmic.statistics.grids.limits import cuts, distinct, each_alone, parities
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 
 MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range

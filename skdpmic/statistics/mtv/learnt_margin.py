@@ -1,4 +1,4 @@
-"""Learning a target's margin: noisy counts, and the cut of a numeric target (``docs/theory/known_margin.md``).
+"""A target's margin, public or learnt: noisy counts, and the cut of a numeric target (``docs/theory/known_margin.md``).
 
 The input counts are raw data; the results are epsilon-differentially private.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.noise import discrete_laplace
-from skdpmic.privacy.weighted_choice import weighted_choice
+from skdpmic.privacy.top_k import weighted_choice
 from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mtv.margin import Margin
 from skdpmic.table.targets import USUAL_MEAN

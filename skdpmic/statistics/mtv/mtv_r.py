@@ -20,8 +20,8 @@ from skdpmic.table.domains import Knots, Nominal, Range
 from skdpmic.table.values import check_pair
 
 
-class _Target:
-    """The part shared by all features scored against one target. Raw data; not private."""
+class MtvScorer:
+    """A target, ready to be scored against many features. Raw data; not private."""
 
     def __init__(self, grids, target, weights):
         self._grids = grids
@@ -43,8 +43,8 @@ class _Target:
         return [scores[j] if j in scores else self.score(X[j], domain) for j, domain in enumerate(domains)]
 
 
-class NumericTargetScorer(_Target):
-    """A numeric target, ready to be scored against many features.
+def numeric_scorer(y, bounds, family, weights=None, units=1):
+    """The scorer of features against a numeric target.
 
     Parameters
     ----------
@@ -55,25 +55,12 @@ class NumericTargetScorer(_Target):
         Weights in units; at most `units` per record.
     units : int, default=1
     """
-
-    def __init__(self, y, bounds, family, weights=None, units=1):
-        super().__init__(NumericCounts(bounds, family, units), y, weights)
+    return MtvScorer(NumericCounts(bounds, family, units), y, weights)
 
 
-class ClassTargetScorer(_Target):
-    """A target of class numbers 0 ... n_classes - 1, ready to be scored against many features.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_samples,)
-    family : Family
-        Grids with one column per class.
-    weights, units
-        As for a numeric target.
-    """
-
-    def __init__(self, codes, family, weights=None, units=1):
-        super().__init__(ClassCounts(family, units), codes, weights)
+def class_scorer(codes, family, weights=None, units=1):
+    """The scorer of features against a target of class numbers; the family has one column per class."""
+    return MtvScorer(ClassCounts(family, units), codes, weights)
 
 
 def mtv_r(
@@ -150,7 +137,7 @@ def mtv_r(
     family = numeric_family(B, c)
     if target_shares is not None:
         family = public_margin(check_n_shares(target_shares, None), family.n_columns).of(family)
-    target = NumericTargetScorer(y_domain.encode(y), y_domain.encoded, family)
+    target = numeric_scorer(y_domain.encode(y), y_domain.encoded, family)
     return target.score(x, x_bounds)
 
 

@@ -6,8 +6,14 @@ from functools import lru_cache, partial
 import numpy as np
 
 from skdpmic.statistics.mtv.counts import counts_scorer
-from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail_of_any
-from skdpmic.statistics.null_laws.tails import log_choices, log_division_tail, log_variation_tail
+from skdpmic.statistics.null_laws.laws import (
+    NullGrids,
+    ScoreBound,
+    log_choices,
+    log_division_tail,
+    log_tail_of_any,
+    log_variation_tail,
+)
 from skdpmic.table.domains import Nominal
 
 
@@ -29,9 +35,9 @@ def mtv_r_bound(n, n_labels, family):
 def _grids(n, family, side, k, offset, log_tail):
     """A score of s requires a total variation of nu s + offset; `offset` is what is subtracted from it."""
     if side.n_noisy == 0:
-        return Grids(family.normaliser(side, k), offset, log_tail)
+        return NullGrids(family.normaliser(side, k), offset, log_tail)
     # A lower bound on nu for any released share.
-    return Grids(0.5, offset, partial(_with_noisy_share, log_tail, n=n, n_noisy=side.n_noisy, family=family))
+    return NullGrids(0.5, offset, partial(_with_noisy_share, log_tail, n=n, n_noisy=side.n_noisy, family=family))
 
 
 def _with_noisy_share(log_tail, tv, *, n, n_noisy, family):
@@ -87,7 +93,7 @@ def _merges(n, family):
 
 
 def _of_labels(n, n_labels, family):
-    """Grids with one part per code; for two labels and more than two groups, also one code against the rest."""
+    """NullGrids with one part per code; for two labels and more than two groups, also one code against the rest."""
     scorer, n_codes = counts_scorer(n, family), Nominal(n_labels).n_parts
     for side in family.sides:
         for n_rows in {n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}:

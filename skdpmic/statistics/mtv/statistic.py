@@ -13,7 +13,7 @@ from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
 from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, places_of, sums_of
 from skdpmic.statistics.mtv.margin import Margin, chance_of_weights, margin_of, public_margin
-from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
+from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs
 from skdpmic.statistics.null_laws.laws import BoundedLaw
@@ -170,9 +170,9 @@ class MtvRGrids(Measure):
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
         if self.n_classes is not None:
-            return ClassTargetScorer(target.values, self._family, target.weights, self.units)
+            return class_scorer(target.values, self._family, target.weights, self.units)
         values, bounds = self._encoded(target)
-        return NumericTargetScorer(values, bounds, self._family, target.weights, self.units)
+        return numeric_scorer(values, bounds, self._family, target.weights, self.units)
 
     def scorer_beside(self, target, column, domain):
         """Joint scorer of features and a given feature, with its column and domain, against a target."""

@@ -1,9 +1,144 @@
 """p-values of released scores, from the known distributions of independent scores and of the noise."""
 
-import numpy as np
+import math
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+from scipy.special import gammaln
+from sklearn.utils import check_random_state
+
+from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.ranks.null_scores import null_scores
+from skdpmic.table.domains import Nominal
+
+
+def log_information_tail(t, n_rows, n_columns):
+    """Bound on the probability that n times the mutual information of a fixed table reaches `t` nats.
+
+    Parameters
+    ----------
+    t : float or ndarray
+    n_rows, n_columns : int or ndarray, at least 2
+
+    Returns
+    -------
+    float or ndarray
+        ``D log(t / D) + D - t``, from t = D on, for D the smaller of ``n_columns (n_rows - 1)`` and ``n_rows (n_columns
+        - 1)``: Chernoff's bound for a sum of D exponential variables.
+    """
+    degrees = np.minimum(n_columns * (n_rows - 1), n_rows * (n_columns - 1))
+    t = np.maximum(t, degrees)
+    return degrees * np.log(t / degrees) + degrees - t
+
+
+def log_division_tail(tv, n):
+    """Bound on the probability that ``2 (p_AB - p_A q_B)`` of fixed sets A of rows and B of columns reaches `tv` > 0.
+
+    Parameters
+    ----------
+    tv : float or ndarray
+    n : int
+        Number of records.
+    """
+    return -2.0 * n * np.square(np.maximum(tv, 0.0))
+
+
+def log_variation_tail(tv, n, n_rows, n_columns):
+    """Bound on the probability that the total variation from independence of a fixed table reaches `tv`.
+
+    The smallest of three bounds: all sets of rows, if there are two columns; Pinsker's inequality; bounded differences.
+
+    Parameters
+    ----------
+    tv : float or ndarray
+    n : int
+        Number of records.
+    n_rows, n_columns : int, at least 2
+    """
+    fewer, more = sorted((n_rows, n_columns))
+    bounds = [log_information_tail(least_information(tv, n), fewer, more)]
+    on_average = math.sqrt((fewer - 1) * (more - 1) / n) / 2
+    above = np.maximum(np.asarray(tv, dtype=float) - on_average, 0.0)
+    bounds.append(-(2.0 if fewer == 2 else 0.5) * n * np.square(above))
+    if fewer == 2:
+        bounds.append(log_sets(more) + log_division_tail(tv, n))
+    return np.minimum(np.min(np.broadcast_arrays(*bounds), axis=0), 0.0)
+
+
+def least_information(tv, n):
+    """Lower bound on n times the mutual information, in nats, if the total variation is `tv`."""
+    return 2.0 * n * np.square(np.maximum(tv, 0.0))
+
+
+def log_sets(n):
+    """Logarithm of the number of nonempty proper subsets of n rows."""
+    return n * math.log(2.0) + math.log1p(-(2.0 ** (1 - n)))
+
+
+def log_choices(n, k):
+    """Logarithm of the number of ways to choose k of n; numbers or ndarrays."""
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+class NullGrids(NamedTuple):
+    """NullGrids of one size, or of several, each in a row of (n_sizes, 1) arrays.
+
+    A score of s in one of them requires a dependence of at least ``slope * s + offset``.
+    """
+
+    slope: float | np.ndarray
+    offset: float | np.ndarray
+    log_tail: Callable[[np.ndarray], np.ndarray]
+    """Of the dependence of any of them: an ndarray of it to logarithms of bounds on the probability to reach it."""
+
+
+def log_tail_of_any(log_number, of_one, of_finest=None):
+    """The tail of the largest dependence over grids: their number times that of one, or that of the finest table."""
+    if of_finest is None:
+        return lambda dependence: np.minimum(log_number + of_one(dependence), 0.0)
+    return lambda dependence: np.minimum(log_number + of_one(dependence), of_finest(dependence))
+
+
+class ScoreBound:
+    """Bounds on the distribution of a score under independence.
+
+    Parameters
+    ----------
+    family : iterable of NullGrids
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_points,)
+        Ascending, from 0 to 1.
+    tails : ndarray of shape (n_points,)
+        The score is above ``scores[i]``, or reaches it if that is not 0, with at most this probability.
+    """
+
+    def __init__(self, family):
+        self._family = list(family)
+        coarse = np.linspace(0.0, 1.0, _COARSE) ** 2  # denser near 0
+        tails = self._tails(coarse)
+        ends = np.searchsorted(-tails, [-1.0, -_NEGLIGIBLE], side="right")
+        first, last = max(ends[0] - 1, 0), min(ends[1], _COARSE - 1)
+        fine = np.linspace(coarse[first], coarse[last], _FINE)
+        self.scores = np.unique(np.r_[0.0, fine, 1.0])
+        self.tails = self._tails(self.scores)
+
+    def _tails(self, scores):
+        tails = np.zeros(len(scores))
+        for grids in self._family:
+            of_sizes = np.exp(grids.log_tail(grids.slope * scores + grids.offset))
+            tails += of_sizes.reshape(-1, len(scores)).sum(axis=0)
+        tails[0] = 1.0
+        return np.minimum.accumulate(np.minimum(tails, 1.0))
+
+
+_COARSE, _FINE, _NEGLIGIBLE = 257, 513, 1e-30
+
 
 # Scores are rounded to the grid; a tail of the noise is at most that of its distribution 1 or 1.5 steps earlier.
 _SLACK = 2 * GRID
@@ -130,3 +265,72 @@ def _reaches(needed, noise):
 
 
 _GROUPS, _TANGENTS, _FURTHEST = 300, 51, 25.0
+
+
+@dataclass(frozen=True, eq=False)
+class NullModel:
+    """The data for p-values, besides the scores and the noise.
+
+    Parameters
+    ----------
+    measure : Measure
+    n_samples : int
+    rows_per_group : int
+    n_labels : int ndarray of shape (n_features,)
+        Number of labels of nominal features; 0 for numbers.
+    is_untied : bool ndarray of shape (n_features,)
+        Whether there are no ties; False with noise, when this is unknown.
+    """
+
+    measure: object
+    n_samples: int
+    rows_per_group: int
+    n_labels: np.ndarray
+    is_untied: np.ndarray
+
+    @classmethod
+    def of_shape(cls, measure, shape, is_untied=False):
+        """The model from a measure and the public numbers of a table."""
+        n_labels = [domain.n_labels if isinstance(domain, Nominal) else 0 for domain in shape.domains]
+        is_untied = np.broadcast_to(is_untied, len(n_labels))
+        return cls(measure, shape.n_samples, shape.rows_per_group, np.array(n_labels), is_untied)
+
+    def p_values(self, scores, noise, n_resamples, random_state):
+        """The p-value of each score, of shape (n_features,).
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_features,)
+            Released noisy scores.
+        noise : frozen law of scipy.stats or None
+            None without noise.
+        n_resamples, random_state
+            Of simulations.
+        """
+        if self.rows_per_group > 1:
+            raise AttributeError(
+                "p_values requires independent records, which several rows of one person are not: fit with "
+                f"max_rows_per_group=1, got {self.rows_per_group}."
+            )
+        n_resamples = _enough(n_resamples, len(scores))
+        p_values, seed = np.empty(len(scores)), _seed_of(random_state)
+        for n_labels, is_untied in set(zip(self.n_labels.tolist(), self.is_untied.tolist(), strict=True)):
+            of_kind = (self.n_labels == n_labels) & (self.is_untied == is_untied)
+            law = self.measure.null_law(self.n_samples, n_labels or None)
+            law = law.of_strict_ranks() if is_untied else law
+            p_values[of_kind] = law.p_values(scores[of_kind], noise, n_resamples, seed)
+        return p_values
+
+
+def _enough(n_resamples, n_features):
+    """The requested number of simulations; "auto" resolves the p-values that a false discovery rate compares."""
+    if is_auto(n_resamples):
+        return 9_999 if n_features <= 100 else 99_999
+    check_whole(n_resamples, "n_resamples")
+    return int(n_resamples)
+
+
+def _seed_of(random_state):
+    """A seed for caching simulations: that of the user, or one drawn by a generator."""
+    is_seed = isinstance(random_state, numbers.Integral) and random_state >= 0
+    return int(random_state) if is_seed else check_random_state(random_state).randint(2**31)

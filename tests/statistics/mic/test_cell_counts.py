@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.grids.partitions import equipartitions, range_axis
-from skdpmic.statistics.mic.cell_counts import Column, cells_of, count, edges_of, empty_tables, groups_of
+from skdpmic.statistics.mic.cell_counts import PlacedColumn, cells_of, count, edges_of, empty_tables, groups_of
 from skdpmic.statistics.mic.mic_r import continuous_plan, needed_grids
 from tests.naive import naive_counts, naive_parts
 
@@ -19,7 +19,7 @@ def _columns(x, y, plan, n):
     for values, parts in ((x, plan[:, 1]), (y, plan[:, 0])):
         axis = range_axis(values, (-0.1, 1.3), partitions)
         cells = cells_of(axis.first_cell, axis.n_cells, edges_of(parts, groups.of_grid, partitions.sizes))
-        columns.append(Column(axis.cells, cells, cells))
+        columns.append(PlacedColumn(axis.cells, cells, cells))
     return *columns, groups
 
 

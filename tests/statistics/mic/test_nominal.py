@@ -10,8 +10,8 @@ import pytest
 
 from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids, nominal_plan
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
-from skdpmic.statistics.mic.groupings import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.label_tables import degrees_in_two, labels_in_two
+from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, largest_rounding_error
 from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
 from skdpmic.table.domains import Nominal

@@ -6,7 +6,7 @@ import pytest
 from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
+from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
 from skdpmic.table.domains import Nominal
 from tests.statistics.mtv.naive_mtv_r import naive_part
 
@@ -19,14 +19,14 @@ def numbers(n, B=32, c=32):
     family = numeric_family(B, c)
     x = rng.normal(size=n)
     y = np.abs(x) / 3 + 0.1 * rng.random(n)
-    return NumericCounts(Y_BOUNDS, family), x, y, lambda: NumericTargetScorer(y, Y_BOUNDS, family)
+    return NumericCounts(Y_BOUNDS, family), x, y, lambda: numeric_scorer(y, Y_BOUNDS, family)
 
 
 def classes(n, B=32, c=30):
     rng = np.random.default_rng(n)
     family = class_family(B, c, 10)
     codes = rng.integers(10, size=n)
-    return ClassCounts(family), rng.normal(size=n) + codes % 4, codes, lambda: ClassTargetScorer(codes, family)
+    return ClassCounts(family), rng.normal(size=n) + codes % 4, codes, lambda: class_scorer(codes, family)
 
 
 KINDS = {"numbers": numbers, "classes": classes}

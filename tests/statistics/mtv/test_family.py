@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.grids.divisions import MOST_DIVISIONS
+from skdpmic.statistics.grids.limits import MOST_DIVISIONS
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.mtv_r import NumericTargetScorer
+from skdpmic.statistics.mtv.mtv_r import numeric_scorer
 
 
 def divisions(family):
@@ -40,8 +40,8 @@ def test_in_the_penalty_a_few_of_many_classes_count_less_than_half_of_them_and_c
 def test_ten_rows_a_person_have_the_penalty_of_a_tenth_of_the_rows():
     family = numeric_family(8, 2)
     y, x = np.random.default_rng(0).random((2, 50))
-    repeated = NumericTargetScorer(np.repeat(y, 10), (0, 1), family.for_groups(10)).score(np.repeat(x, 10), (0, 1))
-    assert repeated == pytest.approx(NumericTargetScorer(y, (0, 1), family).score(x, (0, 1)), abs=1e-12)
+    repeated = numeric_scorer(np.repeat(y, 10), (0, 1), family.for_groups(10)).score(np.repeat(x, 10), (0, 1))
+    assert repeated == pytest.approx(numeric_scorer(y, (0, 1), family).score(x, (0, 1)), abs=1e-12)
 
 
 @pytest.mark.parametrize("B, c, n_master", [(4, 0.1, 2), (9, 2.5, 10), (32, 1e300, 10_000)])

@@ -16,7 +16,7 @@ from skdpmic.statistics.mtv.longest_path import (
     running_counts,
     walk_against,
 )
-from skdpmic.statistics.mtv.mtv_r import ClassTargetScorer, NumericTargetScorer
+from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
@@ -75,7 +75,7 @@ KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outsid
 @each("kind, n", [(kind, SIZES[(i + j) % 4]) for i, kind in enumerate(KINDS) for j in (0, 2)])
 def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
     x, y = columns_of(kind, n, np.random.default_rng(n))
-    score = NumericTargetScorer(y, UNIT, family).score(x, UNIT)
+    score = numeric_scorer(y, UNIT, family).score(x, UNIT)
     exact = naive_mtv_r(x.tolist(), y.tolist(), UNIT, UNIT, family)
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
@@ -88,7 +88,7 @@ def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classe
     family = class_family(4 * n_classes, 1.0, n_classes)
     family = Family(n_classes, 8, family.sides, penalty=0.1)
     codes, x = rng.integers(n_classes, size=n), rng.random(n)
-    score = ClassTargetScorer(codes, family).score(x, UNIT)
+    score = class_scorer(codes, family).score(x, UNIT)
     exact = naive_score([naive_part(v, *UNIT, 8) for v in x], codes.tolist(), family)
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
@@ -97,9 +97,9 @@ def test_each_side_keeps_to_its_own_limit_of_merged_parts():
     x = np.arange(400) / 400
     y = np.where(np.arange(400) % 200 < 100, 0.3, 0.9)  # changes three times
     scores = [
-        NumericTargetScorer(
-            y, UNIT, Family(4, 8, (Side((0, 1, 1, 0), limit), Side((0, 1, 1, 1), 5)), penalty=0.0)
-        ).score(x, UNIT)
+        numeric_scorer(y, UNIT, Family(4, 8, (Side((0, 1, 1, 0), limit), Side((0, 1, 1, 1), 5)), penalty=0.0)).score(
+            x, UNIT
+        )
         for limit in (2, 3, 4)
     ]
     assert scores == [0.5, 0.5, 1.0]
@@ -110,10 +110,8 @@ def test_the_order_of_classes_does_not_matter():
     x, codes = rng.random(300), rng.integers(5, size=300)
     codes[x < 0.3] = 4
     family = class_family(40, 16, 5)
-    assert ClassTargetScorer(codes, family).score(x, UNIT) == ClassTargetScorer((codes * 2 + 1) % 5, family).score(
-        x, UNIT
-    )
-    assert ClassTargetScorer(codes, family).score(x, UNIT) > 0.3
+    assert class_scorer(codes, family).score(x, UNIT) == class_scorer((codes * 2 + 1) % 5, family).score(x, UNIT)
+    assert class_scorer(codes, family).score(x, UNIT) > 0.3
 
 
 # --- The longest paths ------------------------------------------------------------------------------------------
@@ -221,9 +219,7 @@ def test_scores_are_those_of_paths_from_which_nothing_was_dropped(kind, n, share
     family = class_family(32, 38, 3) if shares == "classes" else numeric_family(32, 38)
     if shares == "known":
         family = family.knowing((4, 8), (UNITS // 3, UNITS - UNITS // 3), 0.01)
-    target = (
-        NumericTargetScorer(y, UNIT, family) if shares != "classes" else ClassTargetScorer(np.arange(n) % 3, family)
-    )
+    target = numeric_scorer(y, UNIT, family) if shares != "classes" else class_scorer(np.arange(n) % 3, family)
     score = target.score(x, UNIT)
     without = "skdpmic.statistics.mtv.counts.longest_on_lines"
     monkeypatch.setattr(without, lambda *arguments: longest_on_lines(*arguments[:-1]))
@@ -338,10 +334,10 @@ def test_sides_come_in_any_order():
     x, y = rng.random((2, 200))
     sides = (*FAMILIES["even sides"].sides, Side((0, 1, 1, 0), 6))
     scores = {
-        NumericTargetScorer(y, UNIT, Family(4, 32, order, penalty=0.2)).score(x, UNIT) for order in (sides, sides[::-1])
+        numeric_scorer(y, UNIT, Family(4, 32, order, penalty=0.2)).score(x, UNIT) for order in (sides, sides[::-1])
     }
     alone = [
-        NumericTargetScorer(y, UNIT, Family(4, 32, pair, penalty=0.2)).score(x, UNIT) for pair in combinations(sides, 1)
+        numeric_scorer(y, UNIT, Family(4, 32, pair, penalty=0.2)).score(x, UNIT) for pair in combinations(sides, 1)
     ]
     assert scores == {max(alone)}
 
@@ -363,7 +359,7 @@ def test_missing_values_are_a_part_after_or_before_all_others(family, how, kind,
     rng = np.random.default_rng(n)
     x, y = columns_of(kind, n, rng)
     x = some_missing(x, how, rng)
-    score = NumericTargetScorer(y, UNIT, family).score(x, UNIT)
+    score = numeric_scorer(y, UNIT, family).score(x, UNIT)
     exact = naive_mtv_r(x.tolist(), y.tolist(), UNIT, UNIT, family)
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
@@ -373,10 +369,7 @@ def test_missing_values_may_be_joined_to_low_or_to_high_ones():
     x = np.arange(400) / 400
     for of_half in (0, 1):
         is_missing = (x >= 0.5) == of_half
-        assert (
-            NumericTargetScorer(x, UNIT, family).score(np.where(is_missing & (np.arange(400) % 2), np.nan, x), UNIT)
-            == 1
-        )
+        assert numeric_scorer(x, UNIT, family).score(np.where(is_missing & (np.arange(400) % 2), np.nan, x), UNIT) == 1
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
@@ -391,7 +384,7 @@ def test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions(family,
             codes[:] = n_labels + 1
         if kind == "dependent":
             codes = (y * (n_labels + 2)).astype(int)
-        score = NumericTargetScorer(y, UNIT, family).score(codes.astype(np.uint32), Nominal(n_labels))
+        score = numeric_scorer(y, UNIT, family).score(codes.astype(np.uint32), Nominal(n_labels))
         columns = [naive_part(value, *UNIT, family.n_columns) for value in y]
         exact = naive_score_of_codes(codes.tolist(), columns, n_labels, family)
         assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
@@ -405,7 +398,7 @@ def test_score_of_a_nominal_feature_against_classes_is_its_definition_in_exact_f
     for dependent in (False, True):
         classes = rng.integers(n_classes, size=60)
         codes = np.minimum(classes, n_labels + 1) if dependent else rng.integers(n_labels + 2, size=60)
-        score = ClassTargetScorer(classes, family).score(codes.astype(np.uint32), Nominal(n_labels))
+        score = class_scorer(classes, family).score(codes.astype(np.uint32), Nominal(n_labels))
         exact = naive_score_of_codes(codes.tolist(), classes.tolist(), n_labels, family)
         assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
     assert score > 0.3
@@ -425,15 +418,15 @@ def test_all_codes_apart_are_the_best_of_all_groupings_in_two():
 def test_no_score_is_above_one_even_if_eight_parts_are_told_exactly():
     """Eight parts against eight vary by 7/8, which is more than the 3/4 of the definition that is divided by."""
     codes = np.arange(4000) % 8
-    assert ClassTargetScorer(codes, class_family(512, 64, 8)).score(codes.astype(np.uint32), Nominal(8)) == 1
+    assert class_scorer(codes, class_family(512, 64, 8)).score(codes.astype(np.uint32), Nominal(8)) == 1
     all_apart = Family(8, 8, (Side(tuple(range(8)), 8),), penalty=0.0)
-    assert NumericTargetScorer(codes + 0.5, (0.0, 8.0), all_apart).score(codes + 0.5, (0.0, 8.0)) == 1
+    assert numeric_scorer(codes + 0.5, (0.0, 8.0), all_apart).score(codes + 0.5, (0.0, 8.0)) == 1
 
 
 def test_a_boolean_feature_that_is_the_class_scores_one():
     codes = np.arange(200, dtype=np.uint32) % 2
     for n_classes in (2, 6):  # of which two are there
-        assert ClassTargetScorer(codes.astype(int), class_family(32, 32, n_classes)).score(codes, Nominal(2)) == 1
+        assert class_scorer(codes.astype(int), class_family(32, 32, n_classes)).score(codes, Nominal(2)) == 1
 
 
 def with_a_step_back(w, n=10_000):

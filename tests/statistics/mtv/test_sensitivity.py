@@ -15,7 +15,7 @@ from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.shape import Shape
+from skdpmic.table.records import Shape
 from tests.privacy.searches import _climb
 
 UNIT = (0, 1)

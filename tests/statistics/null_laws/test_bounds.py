@@ -10,9 +10,15 @@ from scipy.special import gammaln
 from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
-from skdpmic.statistics.null_laws.grid_bounds import Grids, ScoreBound, log_tail_of_any
-from skdpmic.statistics.null_laws.laws import BoundedLaw
-from skdpmic.statistics.null_laws.tails import log_division_tail, log_information_tail, log_variation_tail
+from skdpmic.statistics.null_laws.laws import (
+    BoundedLaw,
+    NullGrids,
+    ScoreBound,
+    log_division_tail,
+    log_information_tail,
+    log_tail_of_any,
+    log_variation_tail,
+)
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
@@ -198,8 +204,8 @@ def test_mtv_r_counts_every_grid_of_the_definition(kind):
 
 def test_a_bound_adds_up_the_grids_of_a_family_and_is_1_at_0():
     family = [
-        Grids(2.0, 0.1, log_tail_of_any(math.log(3), lambda t: -20 * t)),
-        Grids(1.0, 0.0, log_tail_of_any(math.log(9), lambda t: -20 * t, lambda t: -15 * t)),
+        NullGrids(2.0, 0.1, log_tail_of_any(math.log(3), lambda t: -20 * t)),
+        NullGrids(1.0, 0.0, log_tail_of_any(math.log(9), lambda t: -20 * t, lambda t: -15 * t)),
     ]
     bound = ScoreBound(family)
     s = bound.scores[1:]

@@ -14,7 +14,7 @@ from skdpmic.statistics.mtv.family import UNITS, Family, Side
 from skdpmic.statistics.mtv.margin import Margin
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.statistic import _families_of
-from skdpmic.statistics.null_laws.tails import log_division_tail
+from skdpmic.statistics.null_laws.laws import log_division_tail
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize, stats
 from scipy.special import gammaln, xlogy
 
-from skdpmic.statistics.null_laws.tails import (
+from skdpmic.statistics.null_laws.laws import (
     least_information,
     log_choices,
     log_division_tail,
