@@ -91,7 +91,7 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_OF_TABLES = ("table/dates.py", "table/domains.py", "table/normal_form", "table/values.py")
+_OF_TABLES = ("table/domains.py", "table/domains.py", "table/normal_form", "table/values.py")
 _SEEN_BY_KERNELS = ("_utils", "statistics", *_OF_TABLES, "correlation")  # and nothing else is
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from skdpmic._utils.readable import abbreviated, is_date
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html
 from skdpmic._utils.texts import counted, shortened
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import domain_of
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.features import labels_of
 from skdpmic.table.normal_form.containers import open_column
 from skdpmic.table.values import exact_labels

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.plotting.figures import label_of, write_dates
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import Knots, LogRange, Range, domain_of
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Knots, LogRange, Range, domain_of
 
 _UNITS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
 _YEARS_OF_MATPLOTLIB = -62_135_596_800.0, 253_402_300_799.0  # seconds since 1970: from year 1 to year 9999

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.privacy.composition import warn_about_seed
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import warn_about_seed
 
 
 def run(

@@ -16,7 +16,7 @@ from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
-from skdpmic.privacy.parameters import check_confidence
+from skdpmic.privacy.composition import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.selection.scoring_plan import MeasureParameters, ScoringPlan
 from skdpmic.selection.sources import (

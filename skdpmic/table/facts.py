@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import Ignored, Labels, domain_of
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, domain_of
 from skdpmic.table.features import (
     asks_for_data,
     check_public,

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, refuse_masked
-from skdpmic.table.dates import NUMBERS
+from skdpmic.table.domains import NUMBERS
 from skdpmic.table.normal_form.containers import as_frame, is_frame, open_column, open_series, refuse_remote
 from skdpmic.table.normal_form.form import Column
 

@@ -9,8 +9,7 @@ from sklearn.utils import column_or_1d
 from skdpmic._utils.arguments import check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
 from skdpmic._utils.readable import abbreviated, as_objects, is_dask_collection
-from skdpmic.table.dates import NUMBERS
-from skdpmic.table.domains import Order, domain_of, with_range_of_data
+from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import asks_for_data, labels_of, refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form.form import OBJECTS

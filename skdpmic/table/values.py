@@ -11,7 +11,7 @@ import numpy as np
 
 from skdpmic._utils.errors import without_data, without_data_of
 from skdpmic._utils.readable import dates_refused, is_date
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
 from skdpmic.table.normal_form.containers import open_column, open_series
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, TEXT
 from skdpmic.table.normal_form.of_numpy import is_box

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import discrete_laplace
-from skdpmic.privacy.parameters import exact
 from skdpmic.two_party.response_tables import inverse_response_matrix, n_target_parts, noise_scale
 
 STEPS = 2**30  # in a score of 1; noise is an integer number of steps

@@ -20,8 +20,8 @@ from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ran
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import run
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts

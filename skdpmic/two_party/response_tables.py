@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from skdpmic._utils.arguments import nearest_shares
+from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import bernoulli_exp, discrete_laplace, uniform_below
-from skdpmic.privacy.parameters import exact
 from skdpmic.statistics.grids.limits import cuts, distinct, each_alone, parities
 from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table

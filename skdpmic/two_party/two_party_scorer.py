@@ -20,8 +20,8 @@ from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, 
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
+from skdpmic.privacy.composition import check_confidence, check_epsilon
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_confidence, check_epsilon
 from skdpmic.release.kinds import places
 from skdpmic.release.path import run
 from skdpmic.table.facts import PublicFacts

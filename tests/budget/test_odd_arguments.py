@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetError, BudgetLedger
-from skdpmic.privacy.composition import epsilon_of
-from skdpmic.privacy.parameters import exact
+from skdpmic.privacy.composition import epsilon_of, exact
 
 HUGE = 10**5000  # of more digits than Python writes
 ODD = (

@@ -13,7 +13,7 @@ from skdpmic import DPMICScorer, PublicEncoder, private_score
 from skdpmic.codebook.column import labels_of_people
 from skdpmic.counting import count_stream
 from skdpmic.statistics.mic.many_pairs import mic_pairs
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.normal_form.containers import as_frame, open_column
 from skdpmic.table.normal_form.form import OBJECTS, OTHER, TEXT
 from skdpmic.table.people import read_people

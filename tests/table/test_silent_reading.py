@@ -19,7 +19,7 @@ from skdpmic import (
     private_score,
     private_summary,
 )
-from skdpmic.table.dates import DATES, DURATIONS, seconds_of
+from skdpmic.table.domains import DATES, DURATIONS, seconds_of
 from skdpmic.table.normal_form.containers import open_column
 from skdpmic.table.targets import make_target, read_strata, read_weights, target_domain
 from skdpmic.table.values import as_numbers

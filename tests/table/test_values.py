@@ -15,7 +15,7 @@ import polars
 import pytest
 
 from skdpmic.table import values as reading
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS, seconds
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, seconds
 from skdpmic.table.normal_form.containers import open_column
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.people import read_people

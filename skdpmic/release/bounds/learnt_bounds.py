@@ -14,14 +14,13 @@ from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
+from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, squared_rates
 from skdpmic.release.bounds.line import DATE_LINE, Line
 from skdpmic.release.bounds.number_line import NUMBER_LINE
 from skdpmic.release.path import run
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
-from skdpmic.table.domains import Order
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order
 from skdpmic.table.features import by_number, listed
 from skdpmic.table.frames import Table, column_of, open_table
 from skdpmic.table.normal_form.containers import is_frame, open_series

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.composition import exact, rho_for
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.moves import discrete_moves, reach_of_cells
 from skdpmic.privacy.noise import discrete_gaussian
-from skdpmic.privacy.parameters import exact
 from skdpmic.table.domains import Labels
 
 MISSING, BELOW, ABOVE, OTHER = "missing", "below", "above", "other"

@@ -13,8 +13,7 @@ from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, escaped
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER, SummaryCells
-from skdpmic.table.dates import NUMBERS
-from skdpmic.table.domains import Knots, LogRange
+from skdpmic.table.domains import NUMBERS, Knots, LogRange
 
 FEWEST = 0.005  # share of the values: an end of a range may well lie where there are hardly any
 _MOST = 0.5

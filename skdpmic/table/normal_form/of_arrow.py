@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OTHER, TEXT, Column, ColumnSource, joined, of_dictionary
 from skdpmic.table.normal_form.of_numpy import objects_of, of_objects
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 
 from skdpmic._utils.errors import without_data
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OBJECTS, OTHER, TEXT, Column, ColumnSource
 
 _KINDS = dict.fromkeys("biuf", NUMBERS) | {"O": OBJECTS, "M": DATES, "m": DURATIONS, "U": TEXT, "T": TEXT, "S": BYTES}

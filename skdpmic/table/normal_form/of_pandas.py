@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdpmic.table.dates import DATES, NUMBERS
+from skdpmic.table.domains import DATES, NUMBERS
 from skdpmic.table.normal_form.form import OBJECTS, OTHER, TEXT, Column, ColumnSource, of_dictionary
 from skdpmic.table.normal_form.of_arrow import of_arrow
 from skdpmic.table.normal_form.of_numpy import compressed, of_numpy, read_numpy

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from skdpmic.table.dates import DATES, DURATIONS, NUMBERS
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OBJECTS, OTHER, TEXT, Column, ColumnSource
 from skdpmic.table.normal_form.of_numpy import compressed, objects_of, of_objects
 
