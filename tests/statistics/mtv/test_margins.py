@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.family import UNITS, Family, Side, numeric_family
+from skdpmic.statistics.mtv.family import UNITS, numeric_family
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
@@ -84,18 +84,6 @@ def test_a_share_read_from_the_data_moves_the_score_nearly_twice_as_far():
 
 def test_other_divisions_at_their_full_weight_would_move_too_far():
     assert largest_change(6, 2, (1, 1), half=Fraction(1)) > Fraction(2, 6)
-
-
-@each("n_parts", [5, 16])
-def test_half_of_a_grid_that_is_not_known_is_below_two_thirds(n_parts):
-    """On the diagonal TV is 1 - 1 / n_parts, which is above nu = 3/4 from five parts on: the half is above 1/2."""
-    sides = (Side((0,) + (1,) * (n_parts - 1), 2), Side(tuple(range(n_parts)), n_parts))
-    family = Family(n_parts, n_parts, sides, penalty=0.0).knowing((1, n_parts), (UNITS // n_parts, UNITS))
-    assert [side.margins is None for side in family.sides] == [False, True]
-    score = CountsScorer(7 * n_parts, family).of_cells(7 * np.eye(n_parts, dtype=np.int64), n_parts)
-    half = (1 - Fraction(1, n_parts)) / Fraction(3, 2)
-    assert score == pytest.approx(float(half), abs=ROUNDING_ERROR)
-    assert Fraction(1, 2) < half < Fraction(2, 3)
 
 
 @each("m", [2, 3])
@@ -176,16 +164,3 @@ def test_a_side_is_known_if_each_piece_of_known_share_lies_within_one_of_its_gro
     }
     assert family.knows_margins
     assert not numeric_family(8, 2).knows_margins
-
-
-def test_a_half_that_is_one_says_what_mtv_r_says_of_the_median():
-    """Of a table with half of its records in each half, at that division alone."""
-    rng = np.random.default_rng(0)
-    family = Family(2, 32, (Side((0, 1), 8),))
-    known = family.knowing((1, 2), (UNITS // 2, UNITS // 2))
-    for n in (8, 100):
-        table = np.stack([rng.multinomial(n, rng.dirichlet(np.ones(32))) for _ in range(2)])
-        counts = np.append(table, [0, 0]).astype(np.uint32)
-        scores = [CountsScorer(2 * n, each).score(counts, UNIT) for each in (family, known)]
-        assert scores[0] > 0
-        assert abs(scores[0] - scores[1]) <= 2 * ROUNDING_ERROR
