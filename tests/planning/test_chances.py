@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic import plan_release
 from skdpmic.planning import chances
 from skdpmic.planning.chances import chance_chosen, share_found
 from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics.registry import STATISTICS
-from tests.planning.test_plan import rebuilt
 
 LAWS = {"laplace": stats.laplace, "normal": stats.norm, "exponential": stats.expon, "gumbel": stats.gumbel_r}
 
@@ -117,20 +114,3 @@ def law_of(law, times):
     if isinstance(law, CubeLaw):
         return CubeLaw(law.n_scores, law.scale * times)
     return getattr(stats, law.dist.name)(scale=law.kwds["scale"] * times)
-
-
-@pytest.mark.slow
-def test_real_mechanisms_find_the_share_that_a_row_states():
-    """Scores of all statistics as they are assumed, of 40 features; 240 choices: a standard error of 0.01."""
-    source, d, k = entropy_source(3), 40, 10
-    rows = plan_release(n_samples=700, n_features=d, k=k, error=0.1, delta=1e-3)
-    assert {row.mechanism for row in rows} == {"laplace", "gaussian", "k-norm", "one-shot", "exponential"}
-    for row in [row for row in rows if row.statistic == "mtv_r"]:
-        mechanism, shares = rebuilt(row, None)[1], []
-        sizes, shape = chances._table()["mtv_r", "weak"]
-        for size in np.tile(sizes, 48):
-            released = mechanism.release(size * np.interp((np.arange(d) + 0.5) / d, chances.PLACES, shape), source)
-            chosen = released if row.release == "names" else released[1][:k]
-            shares.append(np.mean(chosen < k))
-        assert np.mean(shares) == pytest.approx(row.found, abs=0.05)
-        assert 0.3 < row.found < 0.95

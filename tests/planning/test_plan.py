@@ -99,16 +99,6 @@ def test_an_error_is_rounded_up_by_less_than_a_digit(request_):
         assert margin <= row.error <= margin * 1.01
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_each_of_the_three_gives_the_others_again(delta):
-    row = plan_release(epsilon=1.0, k=3, delta=delta, **SHAPE)[0]
-    for sought in ("epsilon", "n_samples"):
-        given = {name: getattr(row, name) for name in ("epsilon", "n_samples", "error") if name != sought}
-        again = plan_release(**given, n_features=row.n_features, k=row.k, delta=delta)
-        same = next(other for other in again if other[:3] == row[:3])
-        assert 0.98 * getattr(row, sought) <= getattr(same, sought) <= getattr(row, sought)
-
-
 def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possible():
     scores = [("scores", "laplace"), ("scores", "k-norm"), ("scores", "gaussian")]
     kinds = [*scores, ("names", "one-shot"), ("names", "exponential")]
@@ -126,27 +116,10 @@ def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possibl
     assert of_three_classes == set(STATISTICS) - {"kendall"}
 
 
-@pytest.mark.parametrize("d", [2, 10, 1000])
-@pytest.mark.parametrize("sought", [{"error": 0.1, "n_samples": 2000}, {"epsilon": 1.0, "n_samples": 2000}])
-def test_of_all_scores_without_delta_noise_in_a_cube_comes_first(sought, d):
-    plan = plan_release(n_features=d, **sought)
-    for statistic in STATISTICS:
-        assert [row.mechanism for row in plan if row.statistic == statistic] == ["k-norm", "laplace"]
-
-
 # --- What is stated of noise, seen in noise -----------------------------------------------------------------------
 
 N_DRAWS = 2000
 FOUR_STANDARD_ERRORS = 4 * math.sqrt(0.05 * 0.95 / N_DRAWS)  # alpha 6e-5 a test
-
-
-@pytest.mark.parametrize("mechanism_name", ["laplace", "gaussian"])
-def test_noise_on_a_score_exceeds_the_error_once_in_twenty(mechanism_name):
-    plan = plan_release(error=0.1, n_samples=2000, n_features=4, delta=1e-6)
-    row = next(row for row in plan if row.mechanism == mechanism_name)
-    _, mechanism = rebuilt(row, None)
-    scores, _ = mechanism.release(np.full(N_DRAWS, 0.5), entropy_source(0))
-    assert np.mean(np.abs(scores - 0.5) > row.error) == pytest.approx(0.05, abs=FOUR_STANDARD_ERRORS)
 
 
 @pytest.mark.parametrize("kind", [pytest.param(OneShotTopK, marks=pytest.mark.slow), ExponentialTopK])
@@ -323,12 +296,6 @@ def test_a_plan_of_a_billion_records_takes_no_memory_for_them():
 def test_persons_with_several_rows_are_planned_for_as_such():
     for row in plan_release(n_samples=500, n_features=5, epsilon=1.0, max_rows_per_group=4):
         assert (row.n_samples, rebuilt(row, None, rows_per_group=4)[1].noise_scale) == (500, row.noise_scale)
-
-
-def test_persons_with_several_rows_need_no_less_noise_than_with_one():
-    one = {row[:3]: row.noise_scale for row in plan_release(n_samples=500, n_features=5, epsilon=1.0)}
-    for row in plan_release(n_samples=500, n_features=5, epsilon=1.0, max_rows_per_group=4):
-        assert row.noise_scale >= one[row[:3]]
 
 
 # --- Arguments ----------------------------------------------------------------------------------------------------

@@ -130,14 +130,6 @@ def test_with_a_known_share_a_record_moves_the_score_by_two_over_n(t, attained_f
         assert (change == Fraction(2, n)) == (n >= attained_from)
 
 
-def test_a_share_that_is_read_from_the_data_costs_more():
-    def of_its_own(table):
-        inside, n = sum(table[0]), sum(map(sum, table))
-        return known_share(table, Fraction(inside, n)) if 0 < inside < n else Fraction(0)
-
-    assert largest_change(of_its_own, 6, (2, 2)) > Fraction(2, 6)
-
-
 def test_at_the_share_of_the_class_it_attains_the_floor_and_mtv_r_the_stated_part_of_it():
     for table in tables(8, (2, 3)):
         rare, other = margins(table)[0]

@@ -49,22 +49,6 @@ def test_every_grid_finds_the_counts_of_its_parts(n, B, c):
     assert seen == len(plan)
 
 
-@pytest.mark.parametrize("n", [0, 5000, 10**7])
-def test_cells_in_common_are_the_different_edges_of_a_group(n):
-    plan = needed_grids(continuous_plan(40, 1.5, "reduced"))
-    partitions = equipartitions(plan[:, :2])
-    groups = groups_of(plan, n)
-    axis = range_axis(np.empty(0), (0.0, 1.0), partitions)
-    for parts in (plan[:, 1], plan[:, 0]):
-        cells = cells_of(axis.first_cell, axis.n_cells, edges_of(parts, groups.of_grid, partitions.sizes))
-        for number in groups.numbers.tolist():
-            rows = [np.flatnonzero(partitions.sizes == size)[0] for size in parts[groups.of_grid == number]]
-            edges = {axis.first_cell[row, i] for row in rows for i in range(1, partitions.sizes[row])}
-            expected = [1 + sum(edge <= cell for edge in edges) for cell in range(axis.n_cells)]
-            assert cells.common[number].tolist() == expected
-            assert cells.n_corners[number] == len(edges) + 2
-
-
 def test_many_records_share_tables_and_few_do_not():
     plan = needed_grids(continuous_plan(200.0, 5.0, "reduced"))
     n_groups = [len(groups_of(plan, n).numbers) for n in (0, 10_000, 10**6, 10**9)]

@@ -7,8 +7,6 @@ import pytest
 
 from skdpmic import characteristic_matrix, mic_e, mic_r
 from skdpmic.statistics.mic.characteristic import CharacteristicMatrix, best_cuts
-from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
-from skdpmic.statistics.mic.optimize_axis import entries as entries_of_tables
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from tests.folding import each
 from tests.naive import naive_entry, naive_mutual_information
@@ -111,32 +109,6 @@ def test_all_statistics_of_a_constant_variable_are_zero(p):
     entries = characteristic_matrix(np.ones(20), np.arange(20), B=8)
     assert entries.gmic(p) == entries.mic() == entries.tic() == entries.mas() == entries.mev() == 0
     assert entries.mcn() == 2
-
-
-def test_minepy_documents_the_same_statistics_of_the_original_matrix():
-    """The example of minepy's manual, "Python API": its matrix, computed there from APPROX-MIC, gives its figures."""
-    x = np.linspace(0, 1, 1000)
-    entries = CharacteristicMatrix(_approx_mic_matrix(x, np.sin(10 * np.pi * x) + x, B=1000**0.6, c=15), None)
-    assert entries.mic() == 1
-    assert entries.mas() == pytest.approx(0.726071574374, abs=1e-12)
-    assert entries.mev() == 1
-    assert entries.mcn() == pytest.approx(4.58496250072, abs=1e-11)
-    assert entries.gmic(-1) == pytest.approx(0.779360251901, abs=1e-12)
-    assert entries.tic() == pytest.approx(67.6612295532, abs=1e-10)
-
-
-def _approx_mic_matrix(x, y, B, c):
-    """The characteristic matrix by the heuristic of Reshef et al. 2011: as MICe, but k may exceed l."""
-    sizes = range(2, int(B // 2) + 1)
-    plan = np.array([(n_fixed, c * int(B // n_fixed), int(B // n_fixed)) for n_fixed in sizes])
-    matrix, table = np.zeros((int(B // 2) + 1,) * 2), entropy_table(len(x))
-    for way, first, tables, grids in mass_tables(both_ways(ranked_column(x), ranked_column(y)), plan):
-        one_way = (matrix, matrix.T)[way]
-        for (n_fixed, _, k_max), of_k in zip(
-            plan[first:], entries_of_tables(tables, grids, table, len(x)), strict=False
-        ):
-            one_way[2 : k_max + 1, n_fixed] = np.maximum(one_way[2 : k_max + 1, n_fixed], of_k[2 : k_max + 1])
-    return np.where(matrix > 0, matrix, np.nan)
 
 
 @each("seed", range(8))

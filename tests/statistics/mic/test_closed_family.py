@@ -6,7 +6,7 @@ families which the package looks at are closed is tested in ``tests/statistics/m
 
 import math
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -100,30 +100,3 @@ def test_without_closure_more_is_attained(name):
         largest = largest_change((3, 3), n, 1, merges, 0.0, of_two)
         assert largest > mic_r_sensitivity(n) + 1e-3
         assert largest == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
-
-
-def test_the_example_of_the_note_attains_more_without_merges_into_fewer_parts():
-    # Only as many parts as belong to each size of the fixed axis: B = 9, c = 2, so 2 of 4 parts against 4, and 3 of 6
-    # against 3. Half of the records lie in the first and half in the second half of the middle of either axis.
-    n = 125
-    halves = np.repeat([0.30, 0.36], (n - 1) // 2)
-
-    def score(x, y, k_of):
-        largest = 0.0
-        for (free, fixed), (n_fixed, n_master, k_max) in product([(x, y), (y, x)], [(4, 4, 2), (3, 6, 3)]):
-            counts = np.zeros((n_master, n_fixed))
-            np.add.at(counts, ((free * n_master).astype(int), (fixed * n_fixed).astype(int)), 1)
-            for k in k_of(k_max):
-                for cuts in combinations(range(1, n_master), k - 1):
-                    table = np.add.reduceat(counts, [0, *cuts], axis=0)
-                    largest = max(largest, float(information(table[np.newaxis])[0]) / math.log2(min(k, n_fixed)))
-        return largest
-
-    def change(k_of):
-        here = np.append(halves, 0.30), np.append(halves[::-1], 0.30)
-        there = np.append(halves, 0.9), np.append(halves[::-1], 0.9)
-        return abs(score(*there, k_of) - score(*here, k_of))
-
-    assert change(lambda k_max: [k_max]) == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
-    assert mi_sensitivity(n) / LOG3 > 1.1 * mic_r_sensitivity(n)
-    assert change(lambda k_max: range(2, k_max + 1)) <= mic_r_sensitivity(n) + ERROR

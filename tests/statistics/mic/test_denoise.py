@@ -34,15 +34,6 @@ def test_posterior_means_and_likelihoods_equal_the_sums_over_all_counts(scale):
     np.testing.assert_allclose(evidence - evidence[0], log_likelihood - log_likelihood[0], atol=0.1)
 
 
-def test_truncation_at_zero_hides_nothing_about_a_count():
-    # For z < 0 the likelihood of a count c is exp(-c / scale) up to a factor, whatever z is: that of z = 0.
-    scale = 2.0
-    counts = np.arange(20)
-    likelihood = [np.exp(-np.abs(z - counts) / scale) for z in (-7, -1, 0)]
-    for other in likelihood[1:]:
-        np.testing.assert_allclose(other / other[0], likelihood[0] / likelihood[0][0])
-
-
 @pytest.mark.parametrize("scale", [0.02, 2.0, 400.0, 1e9])
 def test_expected_counts_are_a_table_of_n_records(scale):
     n = 1000

@@ -46,20 +46,6 @@ def test_cross_equals_one_pair_after_the_other(n_jobs):
     np.testing.assert_array_equal(mic_cross(X, Y, **arguments, n_jobs=n_jobs), expected)
 
 
-def test_with_a_correction_both_equal_one_pair_after_the_other():
-    X = _table()
-    arguments = {"B": 12, "c": 2, "correction": "miller-madow"}
-    expected = [
-        mic_r(X[:, i], X[:, j], bounds=((LO[i], HI[i]), (LO[j], HI[j])), **arguments)
-        for i, j in combinations(range(4), 2)
-    ]
-    np.testing.assert_array_equal(mic_pairs(X, statistic="mic_r", bounds=(LO, HI), **arguments), expected)
-    both = (LO, HI), (LO[1:], HI[1:])
-    cross = mic_cross(X, X[:, 1:], statistic="mic_r", bounds=both, **arguments)
-    np.testing.assert_array_equal(cross[0], expected[:3])
-    assert (cross[0] < mic_cross(X, X[:, 1:], statistic="mic_r", bounds=both, B=12, c=2)[0]).all()
-
-
 def test_c_of_each_statistic_by_default():
     X = _table()[:, [0, 2]]
     assert mic_pairs(X)[0] == mic_e(*X.T)

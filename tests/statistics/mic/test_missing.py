@@ -7,13 +7,11 @@ from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, G
 from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     NumericTargetScorer,
-    RangeGrids,
     closed_plan,
     continuous_plan,
     largest_rounding_error,
-    mic_r_of_columns,
 )
-from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
+from skdpmic.statistics.mic.optimize_axis import rounding_error
 from tests.folding import each
 from tests.naive import naive_mic_r, naive_mic_r_discrete
 
@@ -70,24 +68,6 @@ def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes
     assert ClassTargetScorer(codes, **sizes).score(x, UNIT) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
-@pytest.mark.parametrize("n", [3, 40, 400])
-@pytest.mark.parametrize("B, c", [(4, 1), (33.7, 3.3), (60, 5)])
-def test_a_part_for_missing_values_changes_nothing_where_there_are_none(n, B, c, correction):
-    for kind in ("random", "tied", "related"):
-        x, y = np.nan_to_num(with_missing(kind, n), nan=0.5)
-        grids = RangeGrids(B, c, n=n, correction=correction)
-        target, complete = grids.place(y, UNIT), grids.place(x, UNIT)
-        may_miss = grids.place(x, UNIT, may_miss=True)
-        assert may_miss.is_incomplete
-        assert not complete.is_incomplete
-        scores = [
-            mic_r_of_columns([(column, target), (target, column)], grids.groups, entropy_table(n), correction)
-            for column in (complete, may_miss)
-        ]
-        assert scores[0] == scores[1]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n, B, c", [(5, 4, 5), (60, 8.5, 0.3), (9000, 40, 3)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
@@ -114,28 +94,6 @@ def test_the_rounding_error_covers_the_part_for_missing_values(B, correction):
     allowed = largest_rounding_error(1000, [UNIT], None, B, 2, correction)
     assert allowed == rounding_error(1000, np.array([[n_cells, 1, 1]]))
     assert allowed > rounding_error(1000, np.array([[n_cells - 1, 1, 1]]))
-
-
-def test_where_values_are_missing_tells_what_the_others_do_not():
-    rng = np.random.default_rng(0)
-    y, x = rng.random((2, 2000))
-    for is_missing in (y < 0.5, y > 0.5):
-        incomplete = np.where(is_missing, np.nan, x)
-        assert NumericTargetScorer(y, UNIT, 40, 5).score(incomplete, UNIT) > 0.95
-        assert ClassTargetScorer((y > 0.5).astype(int), 2, 40, 5).score(incomplete, UNIT) > 0.95
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("correction", CORRECTIONS)
-def test_no_score_is_below_that_of_missing_values_filled_in_at_either_end(kind, correction):
-    for n in (30, 500):
-        x, y = with_missing(kind, n, seed=1)
-        for target in (
-            NumericTargetScorer(y, UNIT, 60, 5, correction=correction),
-            ClassTargetScorer((3 * y).astype(int).clip(max=2), 3, 60, 5, correction),
-        ):
-            filled = [target.score(np.nan_to_num(x, nan=end), UNIT) for end in UNIT]
-            assert target.score(x, UNIT) >= max(filled) - 1e-12
 
 
 def test_missing_values_may_be_joined_to_low_or_to_high_ones():

@@ -121,33 +121,6 @@ def test_groupings_that_are_left_out_never_hold_the_largest_entry(n_labels, most
         assert score == pytest.approx(expected, abs=1e-12)
 
 
-@each("n_labels, B", [(2, 4), (2, 100), (3, 100), (7, 100), (20, 100), (300, 100)])
-def test_merged_parts_are_those_that_the_labels_leave(n_labels, B):
-    k_max = max(2, min(B // n_labels, math.isqrt(B)))
-    n_fixed, n_master, merged = nominal_plan(float(B), 2.5, n_labels).T
-    assert set(merged) == {k_max}
-    assert set(n_master) == {int(2.5 * k_max)}
-    assert n_fixed[0] == n_labels + 2
-
-
-def test_a_boolean_feature_can_tell_everything():
-    y = np.arange(800) / 800
-    feature = (4 * y).astype(np.uint32) % 2  # two labels, in turn
-    assert NumericTargetScorer(y, UNIT, 40, 4).score(feature, Nominal(2)) == 1
-    classes = feature.astype(int)
-    for n_classes in (2, 3, 5):  # of which two are there
-        assert ClassTargetScorer(classes, n_classes, 40, 5).score(feature, Nominal(2)) == pytest.approx(1)
-
-
-def test_the_order_of_labels_does_not_matter():
-    codes, y = codes_and_target("labels alone", 3, 300)
-    y = np.where(codes == 1, y / 2, y)
-    numbers, classes = NumericTargetScorer(y, UNIT, 40, 2), ClassTargetScorer((y * 4).astype(int), 4, 40, 2)
-    for target in (numbers, classes):
-        scores = {target.score(np.array(order, dtype=np.uint32)[codes], Nominal(3)) for order in [(0, 1, 2), (2, 0, 1)]}
-        assert len(scores) == 1
-
-
 # --- Labels in two groups ---------------------------------------------------------------------------------------
 
 
@@ -175,14 +148,6 @@ def test_two_groups_that_tell_everything_are_found_among_all_of_fourteen_labels_
             NumericTargetScorer(target % 2, UNIT, 40, 5).score(codes, Nominal(14)),
         ):
             assert score > 0.99
-
-
-def test_many_labels_that_tell_two_groups_of_classes_apart_score_as_much():
-    # Thirty labels apart against four classes would be divided by the logarithm of four.
-    rng = np.random.default_rng(0)
-    codes, of_label = rng.integers(30, size=3000).astype(np.uint32), rng.integers(2, size=30)
-    classes = of_label[codes] + 2 * rng.integers(2, size=3000)
-    assert ClassTargetScorer(classes, 4, 40, 5, "miller-madow").score(codes, Nominal(30)) > 0.95
 
 
 @pytest.mark.parametrize("n_labels, n_columns", [(2, 5), (5, 16), (8, 8), (14, 5), (14, 24), (14, 48)])

@@ -159,21 +159,6 @@ def test_several_grids_of_several_tables_give_the_largest_of_all():
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@each("seed", range(12))
-def test_two_parts_are_the_best_cut(seed):
-    rng = np.random.default_rng(seed)
-    counts = random_counts(rng, rng.integers(1, 30), rng.integers(1, 8))
-    assert largest(counts, 2, 1) == pytest.approx(
-        max(naive_entry(counts.tolist(), 2), 0.0) if counts.shape[1] > 1 else 0
-    )
-
-
-def test_more_parts_never_tell_less():
-    counts = np.random.default_rng(0).poisson(3.0, size=(20, 6))
-    of_k = entries_of(counts, 10)[2:] * np.log2(np.minimum(np.arange(2, 11), 6))
-    assert (np.diff(of_k) >= -1e-15).all()
-
-
 @pytest.mark.parametrize("n", [1, 2, 100, 1000])
 def test_table_holds_g_of_single_counts_and_of_pairs(n):
     table = entropy_table(n)

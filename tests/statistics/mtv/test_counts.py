@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import class_family, numeric_family
 from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
 from skdpmic.table.domains import Nominal
-from tests.statistics.mtv.naive_mtv_r import naive_part
 
 X_BOUNDS, Y_BOUNDS = (-1.0, 2.5), (0.0, 0.7)  # some of the values are outside
 
@@ -51,17 +49,6 @@ def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_fo
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_counts_are_a_histogram_of_master_parts_in_each_column(kind):
-    grids, x, target, _ = KINDS[kind](500)
-    table = grids.count(x, X_BOUNDS, grids.place(target))
-    table = table[: -8 if kind == "numbers" else -10].reshape(-1, 512 if kind == "numbers" else 480)
-    columns = equal_parts(target, Y_BOUNDS, 8) if kind == "numbers" else target
-    parts = equal_parts(x, X_BOUNDS, table.shape[1])
-    for column, row in enumerate(table):
-        assert np.array_equal(row, np.bincount(parts[columns == column], minlength=len(row)))
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_grids_hold_nothing_of_the_records_that_they_counted(kind):
     grids, x, target, _ = KINDS[kind](500)
     before = dict(vars(grids))
@@ -89,12 +76,3 @@ def test_counts_with_missing_values_and_of_labels_add_up_to_the_scores_of_the_re
     counts = sum(grids.count(x[rows], scale, grids.place(target[rows])) for rows in pieces)
     assert counts.sum() == 500 * grids.n_tables(scale)
     assert grids.scorer(500).score(counts, scale) == of_records().score(x, scale) > 0.1
-
-
-@pytest.mark.parametrize("lo, hi", [(0.0, 1.0), (-3.7, 11.3), (1.0, 1.0 + 2**-50), (-1e300, 1e300), (0.0, 1e-310)])
-def test_parts_are_equal_parts_of_the_range(lo, hi):
-    rng = np.random.default_rng(0)
-    for n_parts in (2, 3, 64, 100):
-        edges = lo + np.arange(n_parts + 1) * ((hi - lo) / n_parts)
-        values = np.concatenate([edges, np.nextafter(edges, -np.inf), rng.uniform(lo, hi, 200), [-1.7e308, 1.7e308]])
-        assert equal_parts(values, (lo, hi), n_parts).tolist() == [naive_part(v, lo, hi, n_parts) for v in values]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.family import UNITS, Family, Side, numeric_family
+from skdpmic.statistics.mtv.family import UNITS, numeric_family
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
@@ -86,18 +86,6 @@ def test_other_divisions_at_their_full_weight_would_move_too_far():
     assert largest_change(6, 2, (1, 1), half=Fraction(1)) > Fraction(2, 6)
 
 
-@each("n_parts", [5, 16])
-def test_half_of_a_grid_that_is_not_known_is_below_two_thirds(n_parts):
-    """On the diagonal TV is 1 - 1 / n_parts, which is above nu = 3/4 from five parts on: the half is above 1/2."""
-    sides = (Side((0,) + (1,) * (n_parts - 1), 2), Side(tuple(range(n_parts)), n_parts))
-    family = Family(n_parts, n_parts, sides, penalty=0.0).with_target_shares((1, n_parts), (UNITS // n_parts, UNITS))
-    assert [side.margins is None for side in family.sides] == [False, True]
-    score = CountsScorer(7 * n_parts, family).of_cells(7 * np.eye(n_parts, dtype=np.int64), n_parts)
-    half = (1 - Fraction(1, n_parts)) / Fraction(3, 2)
-    assert score == pytest.approx(float(half), abs=ROUNDING_ERROR)
-    assert Fraction(1, 2) < half < Fraction(2, 3)
-
-
 @each("m", [2, 3])
 def test_m_records_move_the_score_by_at_most_m_times_as_much(m):
     for n in (4, 6):
@@ -134,7 +122,6 @@ def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
     return largest / allowed
 
 
-@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("family", KNOWN.values(), ids=KNOWN)
 @each("n", [10, 500])
@@ -142,7 +129,6 @@ def test_no_climb_gets_above_two_nths(family, n):
     assert share_that_climbs_reach(family, n, seeds=(0, 1), n_steps=30) > 0.5
 
 
-@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("family", KNOWN.values(), ids=KNOWN)
 @each("n_labels", [2, 3])
@@ -180,16 +166,3 @@ def test_a_side_is_known_if_each_piece_of_known_share_lies_within_one_of_its_gro
     }
     assert family.knows_target_shares
     assert not numeric_family(8, 2).knows_target_shares
-
-
-def test_a_half_that_is_one_says_what_mtv_r_says_of_the_median():
-    """Of a table with half of its records in each half, at that division alone."""
-    rng = np.random.default_rng(0)
-    family = Family(2, 32, (Side((0, 1), 8),))
-    known = family.with_target_shares((1, 2), (UNITS // 2, UNITS // 2))
-    for n in (8, 100):
-        table = np.stack([rng.multinomial(n, rng.dirichlet(np.ones(32))) for _ in range(2)])
-        counts = np.append(table, [0, 0]).astype(np.uint32)
-        scores = [CountsScorer(2 * n, each).score(counts, UNIT) for each in (family, known)]
-        assert scores[0] > 0
-        assert abs(scores[0] - scores[1]) <= 2 * ROUNDING_ERROR

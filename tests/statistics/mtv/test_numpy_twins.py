@@ -15,7 +15,6 @@ from tests.statistics.grids.test_partitions import (  # noqa: F401
     test_parts_equal_the_definition_on_and_around_every_edge,
 )
 from tests.statistics.mtv.test_counts import (  # noqa: F401
-    test_counts_are_a_histogram_of_master_parts_in_each_column,
     test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_for_bit,
 )
 from tests.statistics.mtv.test_mtv_r import (  # noqa: F401

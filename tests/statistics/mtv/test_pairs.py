@@ -282,14 +282,6 @@ def test_what_tells_of_other_classes_counts_where_one_is_told_for_sure(n_classes
     assert max(joint(target, x, X[0]) for x in (1 - X[0], X[2], X[3])) < alone + 0.02
 
 
-@each("domain", DOMAINS.values())
-@each("of_s", DOMAINS.values())
-def test_it_does_not_matter_which_of_the_two_is_given(domain, of_s):
-    rng = np.random.default_rng(5)
-    x, s, target = column(domain, 300, rng), column(of_s, 300, rng), ClassTarget(rng.integers(2, size=300), 2)
-    assert joint(target, x, s, domain, of_s) == pytest.approx(joint(target, s, x, of_s, domain), abs=2 * ROUNDING_ERROR)
-
-
 # --- Counts ---------------------------------------------------------------------------------------------------------
 
 

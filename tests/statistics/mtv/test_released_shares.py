@@ -13,9 +13,8 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics import chance
 from skdpmic.statistics.mtv import released_shares
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
-from skdpmic.statistics.mtv.released_shares import CountBudget, places_of, release_class_shares, release_cut_shares
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, release_cut_shares
 from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
-from skdpmic.table.targets import NumericTarget
 from tests.folding import each
 
 SOURCE = entropy_source(0)
@@ -122,17 +121,6 @@ def test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_t
     np.testing.assert_array_equal(asked[0], expected)
 
 
-@pytest.mark.slow
-def test_twice_the_rate_would_lose_more_than_epsilon(no_noise, monkeypatch):
-    monkeypatch.setattr(released_shares, "_LEAST_FOR_A_CUT", 0)
-    monkeypatch.setattr(released_shares, "_FOR_THE_CUT", Fraction(99, 100))
-    largest = 0.0
-    for tables in neighbours(4, 6):
-        laws = [law_of_cut(table, Fraction(3), 1, monkeypatch)[0] for table in tables]
-        largest = max(largest, np.log(laws[0] / laws[1]).max())
-    assert largest > 1.5  # more than the half of epsilon that is for the cut
-
-
 def test_what_is_published_is_a_count_with_noise_and_nothing_else(monkeypatch):
     noise = np.array([5, -7, 2], dtype=object)
     monkeypatch.setattr(released_shares, "discrete_laplace", lambda scale, size, _: noise[:size])
@@ -181,12 +169,6 @@ def test_a_share_below_its_error_counts_as_that_much():
         assert family.error_of(side) == 0.05
 
 
-def test_the_error_of_a_sum_of_noisy_counts_grows_as_its_root():
-    family = class_family(8, 2, 4).with_target_shares((1, 2, 3, 4), [UNITS // 4] * 4, 0.01)
-    errors = {side.n_noisy: family.error_of(side) for side in family.sides if side.margins}
-    assert errors == {1: 0.01, 2: pytest.approx(0.01 * math.sqrt(2))}
-
-
 # --- What is learnt is what it says -------------------------------------------------------------------------------
 
 Y = np.random.default_rng(1).lognormal(size=2000)
@@ -224,14 +206,6 @@ def test_the_published_share_is_that_of_the_records_below_the_published_cut(scal
         assert 0.3 < below < 0.7
     if epsilon == math.inf:
         assert (lower == upper).all()
-
-
-def test_ties_at_the_cut_are_above_it_and_their_share_is_released():
-    y = np.repeat([1.0, 2.0, 3.0], [350, 600, 50])
-    X = np.random.default_rng(0).random((1000, 1))
-    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 4)).fit(X, y)
-    assert scorer.target_cut_ == 2.0  # the middle; as many are below all cuts above 1
-    assert scorer.target_shares_.tolist() == [0.35, 0.65]
 
 
 def test_classes_are_published_in_ascending_order_and_given_in_that_of_the_user():
@@ -321,13 +295,6 @@ def test_fdr_is_refused_with_shares_whose_error_nobody_knows():
 
 def test_percentages_that_were_rounded_are_scaled_to_all():
     assert sum(public_shares([0.33, 0.67 + 0.005], 2).shares) == 1
-
-
-def test_places_are_equal_parts_of_the_range():
-    y = np.array([0.0, 0.0009, 0.001, 0.4999, 0.5, 0.9999, 1.0, -3.0, 7.0])
-    expected = np.clip((y * released_shares.N_PLACES).astype(int), 0, released_shares.N_PLACES - 1)
-    assert np.flatnonzero(places_of(NumericTarget(y, (0.0, 1.0)))).tolist() == np.unique(expected).tolist()
-    assert places_of(NumericTarget(y, (0.0, 1.0))).sum() == len(y)
 
 
 def test_what_scores_by_chance_is_public():

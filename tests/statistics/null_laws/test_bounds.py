@@ -12,11 +12,8 @@ from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_fa
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.null_laws.laws import (
     BoundedLaw,
-    NullGrids,
-    ScoreBound,
     log_division_tail,
     log_information_tail,
-    log_tail_of_any,
     log_variation_tail,
 )
 from skdpmic.statistics.registry import statistic_named
@@ -200,20 +197,6 @@ def test_mtv_r_counts_every_grid_of_the_definition(kind):
     for n_labels in (1, 2, 6):
         bound = mtv_r_bound(300, n_labels, family)
         as_bound_says(bound, naive_mtv_r_tails_of_labels(bound.scores, 300, n_labels, family))
-
-
-def test_a_bound_adds_up_the_grids_of_a_family_and_is_1_at_0():
-    family = [
-        NullGrids(2.0, 0.1, log_tail_of_any(math.log(3), lambda t: -20 * t)),
-        NullGrids(1.0, 0.0, log_tail_of_any(math.log(9), lambda t: -20 * t, lambda t: -15 * t)),
-    ]
-    bound = ScoreBound(family)
-    s = bound.scores[1:]
-    sum_ = np.minimum(3 * np.exp(-40 * s - 2), 1) + np.minimum(9 * np.exp(-20 * s), np.exp(-15 * s))
-    np.testing.assert_allclose(bound.tails, np.minimum(np.r_[1.0, sum_], 1.0))
-    assert bound.scores[0] == 0
-    assert bound.scores[-1] == 1
-    assert (np.diff(bound.scores) > 0).all()
 
 
 # --- No exact law is above them ---------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from scipy.special import gammaln
 from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.statistics.mtv import null_law
 from skdpmic.statistics.mtv.family import UNITS, Family, Side
-from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.mtv.target_shares import TargetShares
 from skdpmic.statistics.null_laws.laws import log_division_tail
@@ -106,36 +105,6 @@ def test_whatever_share_was_released_the_divisor_is_the_least():
     margin = TargetShares((1, 2, 3), (Fraction(1, 3),) * 3, Fraction(20), 500)
     grids = list(null_law._merges(500, _families_of(replace(measure, target_shares=margin))[0]))
     assert [of_side.slope for of_side in grids] == [0.5] * len(grids)
-
-
-def test_noise_makes_the_tail_heavier():
-    sides = [Side((0, 1), 4, 2.0, (UNITS // 2, UNITS // 2), n_noisy) for n_noisy in (0, 1)]
-    exact, noisy = (mtv_r_bound(500, None, Family(2, 8, (side,), share_error=0.04)) for side in sides)
-    s = np.linspace(0.25, 0.9, 20)
-    assert (np.interp(s, noisy.scores, noisy.tails) >= np.interp(s, exact.scores, exact.tails)).all()
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:noise will exceed the signal")
-def test_p_values_of_independent_features_are_small_as_seldom_as_they_say():
-    """2,000 p-values; more than 140 below 0.05 have a probability below 1e-4 if each has at most 0.05."""
-    source, rng, n_small = np.random.RandomState(0), np.random.default_rng(0), 0
-    for _ in range(100):
-        X, y = rng.random((300, 20)), rng.integers(0, 2, size=300)
-        public = {"statistic": "mtv_r", "bounds": (0, 1), "classes": [0, 1], "mechanism": "k-norm"}
-        n_small += (DPMICScorer(epsilon=8.0, random_state=source, **public).fit(X, y).p_values() < 0.05).sum()
-    assert n_small <= 140
-
-
-def test_dependent_features_have_small_p_values_and_are_discoveries():
-    rng = np.random.default_rng(0)
-    X, y = rng.random((3000, 10)), rng.integers(0, 2, size=3000)
-    X[:, 0] = 0.4 * y + 0.6 * rng.random(3000)
-    public = {"bounds": (0, 1), "classes": [0, 1]}
-    selector = DPMICSelector(statistic="mtv_r", epsilon=2.0, fdr=0.1, **public).fit(X, y)
-    p_values = selector.p_values()
-    assert p_values[0] < 1e-4 < 0.01 < p_values[1:].min()
-    assert selector.get_support(indices=True).tolist() == [0]
 
 
 def test_discoveries_allow_for_the_error_that_all_scores_share(monkeypatch):

@@ -5,11 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import optimize
 from scipy.special import gammaln, xlogy
 
 from skdpmic.statistics.null_laws.laws import (
-    least_information,
     log_choices,
     log_division_tail,
     log_information_tail,
@@ -75,16 +74,6 @@ def test_no_exact_tail_is_above_its_bound(p, q, n):
         assert (exact[positive] <= np.exp(log_division_tail(excess[positive], n)) * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 30, 80])
-def test_the_relative_entropy_of_a_binomial_share_has_the_generating_function_of_an_exponential_variable_at_most(n):
-    """Agrawal 2020, Theorem 1.3: n KL of k cells is below the sum of k - 1 such variables; two cells say it all."""
-    i = np.arange(n + 1)
-    for p, power in product(np.geomspace(1e-6, 0.5, 40), (0.1, 0.5, 0.9, 0.99)):
-        entropy = xlogy(i, i / (n * p)) + xlogy(n - i, (n - i) / (n * (1 - p)))
-        mean = np.exp(stats.binom.logpmf(i, n, p) + power * entropy).sum()
-        assert mean <= 1 / (1 - power)
-
-
 @pytest.mark.parametrize(("n_rows", "n_columns", "degrees"), [(2, 2, 2), (2, 3, 3), (3, 2, 3), (3, 5, 10), (5, 3, 10)])
 def test_the_information_tail_is_that_of_a_sum_of_exponential_variables_by_chernoff(n_rows, n_columns, degrees):
     """As many as a side has parts, for each part but one of the other side."""
@@ -107,34 +96,6 @@ def test_the_variation_tail_is_the_least_of_its_three_bounds():
         if fewer == 2:
             bounds.append(math.log(2**more - 2) - 2 * n * tv**2)
         np.testing.assert_allclose(log_variation_tail(tv, n, n_rows, n_columns), np.min(bounds, axis=0))
-
-
-def test_pinsker_and_the_mean_of_the_variation_hold():
-    """The two facts besides Hoeffding's and McDiarmid's inequalities that the variation tail rests on."""
-    for p, q in product(MARGINS, MARGINS):
-        tables = all_tables(5, len(p), len(q))
-        assert (information(tables) >= least_information(variation(tables), 5) - 1e-9).all()
-        mean = (probabilities(tables, p, q) * variation(tables)).sum()
-        assert mean <= math.sqrt((len(p) - 1) * (len(q) - 1) / 5) / 2
-
-
-@pytest.mark.parametrize("n", [2, 5, 9])
-def test_a_record_that_changes_its_row_moves_the_variation_no_further_than_the_proof_says(n):
-    """By 2 (1 - q) / n, where a share q of the records is in its column; the squares of all records add up."""
-    rng = np.random.default_rng(n)
-    for n_rows, n_columns in ((2, 2), (3, 2), (4, 3)):
-        for _ in range(300):
-            rows, columns = rng.integers(n_rows, size=n), rng.integers(n_columns, size=n)
-            other = rows.copy()
-            other[0] = rng.integers(n_rows)
-            tables = np.zeros((2, n_rows, n_columns))
-            for table, at in zip(tables, (rows, other), strict=True):
-                np.add.at(table, (at, columns), 1)
-            shares = tables[0].sum(axis=0) / n
-            moved = abs(np.diff(variation(tables))[0])
-            assert moved <= 2 * (1 - shares[columns[0]]) / n + 1e-12
-            squares = (tables[0].sum(axis=0) * (2 * (1 - shares) / n) ** 2).sum()
-            assert squares <= (1 if n_columns == 2 else 4) / n + 1e-12
 
 
 def test_numbers_of_sets_and_choices():

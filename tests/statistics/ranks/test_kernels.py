@@ -111,19 +111,6 @@ def test_scores_of_relationships_that_are_known():
 # --- Against others' programs -----------------------------------------------------------------------------------
 
 
-def share_of_pairs_untied(values):
-    return np.sum(values[:, None] != values) / (len(values) * (len(values) - 1))
-
-
-@each("kind", [kind for kind in KINDS if kind != "constant"])
-def test_kendall_is_that_of_scipy_but_for_the_divisor_under_ties(kind):
-    rng = np.random.default_rng(0)
-    x = KINDS[kind](300, rng)
-    y = np.round(rng.normal(size=300) + np.sign(x), 1)
-    tau = stats.kendalltau(x, y).statistic * math.sqrt(share_of_pairs_untied(x) * share_of_pairs_untied(y))
-    assert kendall(mid_ranks(x), mid_ranks(y)) == pytest.approx(abs(tau), abs=1e-12)
-
-
 @pytest.mark.skipif(not hasattr(stats, "chatterjeexi"), reason="scipy 1.15 or later")
 def test_chatterjee_is_that_of_scipy_without_ties():
     rng = np.random.default_rng(0)

@@ -46,17 +46,6 @@ def test_with_one_order_of_ties_for_all_they_would(statistic, monkeypatch):
     assert stats.spearmanr(one, other)[0] > 0.6
 
 
-def test_keys_of_features_are_as_good_as_drawn_anew():
-    """Ranks of 2,000 records by 40 features' keys: no pair's Kendall's tau beyond 5 standard deviations; all differ."""
-    n, n_features = 2000, 40
-    keys = np.random.default_rng(1).integers(2**64, size=n, dtype=np.uint64)
-    each = np.array([kernels.keys_of_feature(keys, number) for number in range(n_features)])
-    assert len(np.unique(each)) == n * n_features
-    ranks = np.argsort(np.argsort(each, axis=1), axis=1)
-    correlation = np.corrcoef(np.vstack([ranks, np.argsort(np.argsort(keys))]))
-    assert np.abs(correlation - np.eye(n_features + 1)).max() < 5 / np.sqrt(n)
-
-
 def test_keys_are_those_of_the_last_step_of_splitmix64():
     """From a plain computation in Python's integers."""
 
