@@ -269,7 +269,7 @@ class _Option(NamedTuple):
         """Whether the noise is as small as requested."""
         release, measure = self._at(epsilon, n_samples)
         mechanism = _mechanism(release, measure, self.request.shape(n_samples))
-        return mechanism.margin(CONFIDENCE) <= self.request.error * self.request.weight_factor
+        return mechanism.half_width(CONFIDENCE) <= self.request.error * self.request.weight_factor
 
     def _at(self, epsilon, n_samples):
         release = self.release_for(epsilon)
@@ -283,14 +283,18 @@ def _options(statistic, request, release):
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
     if d == 1:  # with one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
-    learns = statistic.learns_target(request.n_classes)
+    spends_on_target = statistic.spends_on_target(request.n_classes)
     releases = []
     if release != "names":
         for noise in allowed:
             needed = delta if noise.needs_delta else 0.0
-            releases.append(partial(NoisyScores, delta=needed, noise=noise, n_features=d, learns=learns))
+            releases.append(
+                partial(NoisyScores, delta=needed, noise=noise, n_features=d, spends_on_target=spends_on_target)
+            )
     if k is not None and release != "scores":
-        releases += [partial(BestFeatures, delta=each, k=k, learns=learns) for each in sorted({0.0, delta})]
+        releases += [
+            partial(BestFeatures, delta=each, k=k, spends_on_target=spends_on_target) for each in sorted({0.0, delta})
+        ]
     return [_Option(release_for, statistic, request) for release_for in releases]
 
 
@@ -328,7 +332,7 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
         n_samples=shape.n_groups,
         n_features=shape.n_features,
         k=k,
-        error=rounded_up(mechanism.margin(CONFIDENCE) / factor) if error is None else error,
+        error=rounded_up(mechanism.half_width(CONFIDENCE) / factor) if error is None else error,
         noise_scale=mechanism.noise_scale,
         found=found,
         epsilon_of_target=float(release.epsilon_of_target),

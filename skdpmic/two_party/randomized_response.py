@@ -1,8 +1,6 @@
 """The party with the features: each record reports the part of its value, with noise."""
 
-from dataclasses import KW_ONLY
 from fractions import Fraction
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +8,9 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator
-from skdpmic._utils.readable import abbreviated
-from skdpmic._utils.rollback import in_use, rollback_on_error
+from skdpmic._utils.rollback import in_use, one_call_at_a_time
 from skdpmic._utils.summaries import shown_reports
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
@@ -22,34 +18,19 @@ from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.path import run
+from skdpmic.release.path import Ready, publish, store
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import check_public
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.reading import open_chunk, read_columns
-from skdpmic.two_party.reports import Reports, placed, to_arrow
+from skdpmic.table.reading import open_chunk
+from skdpmic.two_party.reports import Reports, to_arrow, true_parts
 from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, ReportsDescription
 from skdpmic.two_party.response_tables import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
-@parameters
-class RandomizedResponseParameters:
-    """Parameters of :class:`RandomizedResponse`; separate, because type checkers cannot read its other bases."""
-
-    epsilon: float = 1.0
-    bounds: Ranges | None = None
-    _: KW_ONLY
-    categories: Categories | None = None
-    n_parts: int | Auto = "auto"
-    columns_per_record: int | Auto = "auto"
-    allow_missing: bool = True
-    ledger: BudgetLedger | None = None
-    random_state: RandomState = None
-
-
-class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
+class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
     """Report the part of its range in which each value lies, under local differential privacy.
 
     Use it as the party with the features, if another party has the target of the same records and must not see the
@@ -128,6 +109,32 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
     True
     """
 
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        bounds: Ranges | None = None,
+        *,
+        categories: Categories | None = None,
+        n_parts: int | Auto = "auto",
+        columns_per_record: int | Auto = "auto",
+        allow_missing: bool = True,
+        ledger: BudgetLedger | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.categories = categories
+        self.n_parts = n_parts
+        self.columns_per_record = columns_per_record
+        self.allow_missing = allow_missing
+        self.ledger = ledger
+        self.random_state = random_state
+
+    _description: ReportsDescription
+    _n_releases: "_Count"
+    _is_seeded: bool
+
+    @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Check the table, and store its column names. Draws nothing and costs nothing.
 
@@ -150,16 +157,12 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
         RuntimeError
             If another call that changes the transformer is not finished, in another thread.
         """
-        with rollback_on_error(self):
-            self._check_parameters()
-            self._reset()
-            X = in_memory(X)
-            facts = PublicFacts(self.bounds, self.categories)
-            table = open_table(X, type(self).__name__, takes_text=facts.takes_text, least=1)
-            self.__dict__.update(columns_seen(table))
-            self._describe(facts.domains(table.n_features, table.names_as_text(), table.declared()))
-            self._true_parts(X)  # raises the errors of transform; the result is discarded
-            self._n_releases, self._is_seeded = _Count(), self.random_state is not None
+        self._check_parameters()
+        facts, reader, X = PublicFacts(self.bounds, self.categories), type(self).__name__, in_memory(X)
+        table = open_table(X, reader, takes_text=facts.takes_text, least=1)
+        description = self._described(table, facts)
+        true_parts(open_chunk(X, description.domains, reader, least=1), description)  # only for the errors of transform
+        store(self, columns_seen(table) | _fitted(description, self.random_state))
         return self
 
     def transform(self, X: TableLike) -> Any:
@@ -191,11 +194,12 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
         """
         check_is_fitted(self)
         with in_use(self):  # another fit would change what is drawn, another release what is warned about
-            parts = self._true_parts(X)
-            self._warn()  # one more for scikit-learn's wrapper of this method
-            entry = self._entry()._replace(n=len(parts[0]))
-            draw = partial(self._draw, parts)
-            return run(entry, draw, ledger=self.ledger, random_state=self.random_state)
+            table = open_chunk(X, self._description.domains, type(self).__name__, least=1)
+            check_columns_seen(self, table)
+            parts = true_parts(table, self._description)
+            self._warn()
+            ready = Ready(self._entry()._replace(n=len(parts[0])), self._draw)
+            return publish(ready, parts, ledger=self.ledger, random_state=self.random_state)
 
     def _entry(self):
         """The release of each `transform`, whose number of records is not known before it."""
@@ -271,43 +275,21 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
         if not isinstance(self.allow_missing, bool | np.bool_):
             raise ValueError(f"allow_missing must be a bool, got {self.allow_missing!r}.")
 
-    def _reset(self):
-        """Delete the results of an earlier fit."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            del vars(self)[name]
-
-    def _describe(self, domains):
-        """Store the public description of future reports."""
-        d = len(domains)
+    def _described(self, table, facts):
+        """The public description of future reports."""
+        d, names = table.n_features, table.names_as_text()
+        domains = facts.domains(d, names, table.declared())
         k = n_columns_for(self.epsilon, d) if is_auto(self.columns_per_record) else int(self.columns_per_record)
         if k > d:
             raise ValueError(f"columns_per_record must be at most n_features={d}, got {self.columns_per_record!r}.")
         n_parts = n_parts_for(self.epsilon / k) if is_auto(self.n_parts) else int(self.n_parts)
         columns = tuple(
             ReportedColumn(str(name), domain, None if isinstance(domain, Labels) else n_parts, bool(self.allow_missing))
-            for name, domain in zip(self.get_feature_names_out(), domains, strict=True)
+            for name, domain in zip(names or [f"x{j}" for j in range(d)], domains, strict=True)
         )
-        self._description = ReportsDescription(float(self.epsilon), k, columns)
-        self._description.check_sizes()
-        self.n_parts_ = np.array([column.n_parts for column in columns])
-        self.columns_per_record_ = k
-        self.epsilon_per_column_ = float(self._description.epsilon_per_column)
-
-    def _true_parts(self, X):
-        """The part of each value, by column. Raw data; not private."""
-        domains = [column.domain for column in self._description.columns]
-        table = open_chunk(X, domains, type(self).__name__, least=1)
-        check_columns_seen(self, table)
-        columns, domains = read_columns(table, domains)
-        described = self._description.columns
-        parts = [placed(column, values) for column, values in zip(described, columns, strict=True)]
-        empty = [column.name for column, of_column in zip(described, parts, strict=True) if (of_column < 0).any()]
-        if empty:
-            raise ValueError(
-                "X must have no NaN or other missing values with allow_missing=False, got some in columns "
-                f"{abbreviated(empty)}."
-            )
-        return parts
+        description = ReportsDescription(float(self.epsilon), k, columns)
+        description.check_sizes()
+        return description
 
     def _warn(self):
         if self._n_releases.value > 0:
@@ -330,6 +312,18 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
         tags.input_tags.allow_nan = bool(self.allow_missing)
         tags.input_tags.sparse = True
         return tags
+
+
+def _fitted(description, random_state):
+    """What a fit stores, besides what it has seen."""
+    return {
+        "n_parts_": np.array([column.n_parts for column in description.columns]),
+        "columns_per_record_": description.columns_per_record,
+        "epsilon_per_column_": float(description.epsilon_per_column),
+        "_description": description,
+        "_n_releases": _Count(),
+        "_is_seeded": random_state is not None,
+    }
 
 
 class _Count:

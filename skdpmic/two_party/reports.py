@@ -1,7 +1,7 @@
 """The exchange format of reports: an Arrow table, in memory or in a file; no pickles.
 
 Readers need not trust writers. The description is read first, then the number of records; values are read only if both
-are valid. The sizes that a file states are checked before memory is taken for them.
+are valid.
 """
 
 import os
@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow
 
+from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.user_files import check_regular
 from skdpmic.statistics.grids.partitions import parts_and_missing
 from skdpmic.table.domains import Nominal
 from skdpmic.table.normal_form.containers import open_column
+from skdpmic.table.reading import read_columns
 from skdpmic.two_party.reports_description import ReportsDescription, description_from_json
 
 _KEY = b"skdpmic.reports"
@@ -23,21 +24,31 @@ _ARROW = b"ARROW1"  # how such files begin
 _MOST_VALUES = 2**30  # records times columns; two bytes each
 
 
-def placed(column, values):
-    """The true part of each value of a column, by its domain: int64, 0 ... n_parts - 1.
+def true_parts(table, description):
+    """The part of each value of a table, by column: int64, 0 ... n_parts - 1. Raw data; not private.
 
-    Missing values are in the last part if they have one, else -1.
+    Missing values are in the last part of a column, and an error if it has none for them.
     """
-    if isinstance(column.domain.encoded, Nominal):
-        parts, last = values.astype(np.int64), column.domain.encoded.n_labels + 1
-    else:
-        parts, last = (
-            parts_and_missing(values, column.domain.encoded, column.n_equal)[0].astype(np.int64),
-            column.n_equal,
+    values, _ = read_columns(table, description.domains)
+    parts = [_placed(column, of_column) for column, of_column in zip(description.columns, values, strict=True)]
+    described = zip(description.names, parts, strict=True)
+    empty = [name for name, of_column in described if (of_column < 0).any()]
+    if empty:
+        raise ValueError(
+            "X must have no NaN or other missing values with allow_missing=False, got some in columns "
+            f"{abbreviated(empty)}."
         )
-    if not column.has_missing:
-        parts[parts == last] = -1
     return parts
+
+
+def _placed(column, values):
+    """The part of each value of a column, by its domain; -1 for a missing value without a part."""
+    encoded = column.domain.encoded
+    if isinstance(encoded, Nominal):
+        parts, last = values.astype(np.int64), encoded.n_labels + 1
+    else:
+        parts, last = parts_and_missing(values, encoded, column.n_equal)[0].astype(np.int64), column.n_equal
+    return parts if column.has_missing else np.where(parts == last, -1, parts)
 
 
 class Reports(NamedTuple):
@@ -132,7 +143,6 @@ def _parts(array, column):
 def _in_file(file):
     """The schema of a file, and functions that count its records and read them."""
     pyarrow = _pyarrow()
-    from skdpmic.two_party.reports import ArrowFile
 
     if file.read(len(_ARROW)) != _ARROW:
         raise ValueError("reports must be an Arrow (Feather) file, got the path of another file.")
@@ -178,12 +188,12 @@ class ArrowFile:
 
     def __init__(self, file):
         self._file = file
-        self.schema = self._from_begin(pyarrow.ipc.open_stream).schema
+        self.schema = self._from_begin(_pyarrow().ipc.open_stream).schema
 
     def count(self):
         """The number of records; a ValueError if some batch states more memory than its records take."""
         n_samples = 0
-        reader = self._from_begin(pyarrow.ipc.MessageReader.open_stream)
+        reader = self._from_begin(_pyarrow().ipc.MessageReader.open_stream)
         for message in iter(lambda: next(reader, None), None):
             if message.type == "record batch":
                 n_of_batch, n_bytes = _sizes(message.metadata, message.body)
@@ -195,7 +205,7 @@ class ArrowFile:
 
     def read(self):
         """The table of all batches."""
-        return self._from_begin(pyarrow.ipc.open_stream).read_all()
+        return self._from_begin(_pyarrow().ipc.open_stream).read_all()
 
     def _from_begin(self, open_stream):
         self._file.seek(_MAGIC_BYTES)

@@ -50,6 +50,11 @@ class ReportsDescription(NamedTuple):
         return Fraction(exact(self.epsilon), self.columns_per_record)
 
     @property
+    def domains(self):
+        """Domains of all columns."""
+        return [column.domain for column in self.columns]
+
+    @property
     def names(self):
         """Names of all columns."""
         return [column.name for column in self.columns]

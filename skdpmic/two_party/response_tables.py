@@ -2,9 +2,14 @@
 
 MTVr and MICr are maxima over a table, which noise raises; the scores of independent columns with the same margins are
 simulated and subtracted.
+
+If the shares of the target are public, MTVr against these is published itself (``docs/theory/two_parties.md``,
+section 4). From debiased counts of reported parts and groups of the target, it is the sum of ``|n_ij - t_j n_i|``,
+divided by ``2 n max_j (1 - t_j)``.
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -19,7 +24,7 @@ _EIGHTHS = 8  # parts of the range of a numeric target; more parts would let cha
 _FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, by the smallest number of records times epsilon
 _B = 16.0  # largest grid of MICr
 _DRAWS = 30  # of independent columns
-_FARTHEST = 2**40  # noisy count_reports: far more than the records that reports can have
+_FARTHEST = 2**40  # noisy count: far more than the records that reports can have
 
 # --- Counts, and their noise ------------------------------------------------------------------------------------------
 
@@ -53,7 +58,7 @@ def count_reports(parts, of_target, shape):
 
 
 def noise_scale(epsilon, columns_per_record):
-    """Scale of the noise on each count_reports: replacing a target changes two counts by one, in each column reported.
+    """Scale of the noise on each count: replacing a target changes two counts by one, in each column reported.
 
     Returns
     -------
@@ -208,3 +213,74 @@ def n_columns_for(epsilon, n_columns):
 def n_parts_for(epsilon):
     """The number of equal parts of a range for a report with this budget; more parts are reported less reliably."""
     return 4 if epsilon < 1.5 else 6 if epsilon < 3 else 8
+
+
+# --- Public shares of the target --------------------------------------------------------------------------------------
+
+STEPS = 2**30  # in a score of 1; noise is an integer number of steps
+_TARGETS = 100  # of independent targets
+
+
+def known_score(counts, inverse, shares):
+    """The score, in [0, 1].
+
+    Parameters
+    ----------
+    counts : ndarray of shape (..., n_parts, n_groups)
+        Number of records that report each part, by the group of their target.
+    inverse : ndarray of shape (n_parts, n_parts)
+        Inverse of the response matrix.
+    shares : ndarray of shape (n_groups,)
+        Public shares, above 0, with sum 1.
+
+    Returns
+    -------
+    ndarray of shape (...,)
+        0 without records.
+    """
+    n = np.maximum(counts.sum(axis=(-2, -1)), 1)
+    beyond = inverse @ (counts - counts.sum(axis=-1, keepdims=True) * shares)
+    return np.minimum(np.abs(beyond).sum(axis=(-2, -1)) / (2 * n * (1 - shares.min())), 1.0)
+
+
+def sensitivity(n, inverse, shares):
+    """The largest change of the score if the target of one of n records is replaced, for any reports.
+
+    A record that reports r moves column r of the inverse from one group to another.
+    """
+    return min(float(np.abs(inverse).sum(axis=0).max() / (max(n, 1) * (1 - shares.min()))), 1.0)
+
+
+def sensitivity_in_steps(n, inverse, shares):
+    """The sensitivity of scores that are computed in floats and rounded to integer steps."""
+    moves = sensitivity(n, inverse, shares)
+    if moves == 1:
+        return STEPS
+    of_sums = len(inverse) * (len(inverse) + len(shares) + 4) * np.abs(inverse).sum(axis=0).max()
+    return min(math.ceil(STEPS * moves * (1 + 1e-9)) + 1 + math.ceil(STEPS * float(of_sums) * 2**-51), STEPS)
+
+
+def noise_scale_of_score(epsilon, columns_per_record, n_steps):
+    """Scale of the noise, in steps, if a record is in this many scores. A Fraction, or 0 for infinite epsilon."""
+    return 0 if epsilon == math.inf else Fraction(columns_per_record * n_steps) / exact(epsilon)
+
+
+def noisy_score(score, scale, random_bytes):
+    """The score in integer steps, with discrete Laplace noise of this scale; it may be outside [0, 1]."""
+    steps = round(float(score) * STEPS)
+    return (steps + int(discrete_laplace(scale, 1, random_bytes)[0]) if scale else steps) / STEPS
+
+
+def score_of_independent(reported, inverse, shares):
+    """The mean score of targets with these shares that are independent of these reports. No real target is read.
+
+    It always uses the same random numbers, so it is a function of the reports.
+    """
+    random = np.random.RandomState(0)
+    drawn = [[random.multinomial(n, shares) for n in reported] for _ in range(_TARGETS)]
+    return float(known_score(np.array(drawn), inverse, shares).mean())
+
+
+def beyond_chance(score, by_chance):
+    """Rescale scores: 0 at the chance level, 1 at 1."""
+    return (score - by_chance) / np.maximum(1 - by_chance, 1e-9)

@@ -1,60 +1,29 @@
 """The party with the target: scores of the features reported by the other party."""
 
-from dataclasses import KW_ONLY
-from fractions import Fraction
-from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import ResultsMixin
-from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_two_party
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
 from skdpmic.privacy.composition import check_confidence, check_epsilon
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.kinds import places
-from skdpmic.release.path import run
+from skdpmic.release.path import publish, store
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.reading import check_enough
-from skdpmic.table.targets import check_target_shares, make_target, target_domain
-from skdpmic.two_party import distance_correlation
-from skdpmic.two_party.known_margin import (
-    STEPS,
-    beyond_chance,
-    known_score,
-    noisy_score,
-    terms_of_known_shares,
-    terms_of_tables,
-)
-from skdpmic.two_party.reports import open_reports
-from skdpmic.two_party.response_tables import count_reports, table_score, target_parts, with_laplace_noise
+from skdpmic.table.targets import check_target_shares
+from skdpmic.two_party.distance_correlation import REFUSALS
+from skdpmic.two_party.two_party_plan import TwoPartyPlan
 
 
-@parameters
-class TwoPartyScorerParameters:
-    """Parameters of :class:`TwoPartyScorer`; separate, because type checkers cannot read its other bases."""
-
-    statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation"
-    _: KW_ONLY
-    target_bounds: Range | None = None
-    classes: ColumnLike | None = None
-    target_shares: ColumnLike | None = None
-    epsilon: float | None = None
-    ledger: BudgetLedger | None = None
-    random_state: RandomState = None
-
-
-class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
+class TwoPartyScorer(ResultsMixin, PrivateEstimator):
     """Score features that another party reported by randomised response against a target.
 
     Use it as the party with the target. The reports are already private, so using them costs the other party no further
@@ -147,6 +116,30 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
     ([2, 1], True)
     """
 
+    def __init__(
+        self,
+        statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation",
+        *,
+        target_bounds: Range | None = None,
+        classes: ColumnLike | None = None,
+        target_shares: ColumnLike | None = None,
+        epsilon: float | None = None,
+        ledger: BudgetLedger | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.statistic = statistic
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.target_shares = target_shares
+        self.epsilon = epsilon
+        self.ledger = ledger
+        self.random_state = random_state
+
+    _estimates: list[Any]  # only with distance correlations
+    _scored_by: str
+    _n_records: int
+
+    @one_call_at_a_time
     def fit(self, reports: Any, y: BesideTable) -> Self:
         """Score every reported feature against the target.
 
@@ -178,18 +171,11 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
         PrivacyLeakWarning
             If `random_state` is set with `epsilon`.
         """
-        with rollback_on_error(self):
-            self._check_parameters()
-            with open_reports(reports) as opened:
-                check_enough(opened.n_samples)
-                target = self._read_target(y, opened.n_samples)
-                reports = opened.read()  # the number of records equals that of targets
-            entry = None if self.epsilon is None else self._entry_for(reports)
-            draw = partial(self._score, reports, target, self._terms(reports), entry)
-            if entry is None:  # nothing is published, so nothing is charged
-                draw(None)
-            else:
-                run(entry, draw, ledger=self.ledger, random_state=self.random_state)
+        plan = self._two_party_plan()
+        records = plan.read(reports, y)
+        ready = plan.ready(records.reports)
+        published = publish(ready, records, ledger=self.ledger, random_state=plan.random_state)
+        store(self, published)
         return self
 
     def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -232,25 +218,21 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
             )
         check_confidence(confidence)
         z = -ndtri((1 - confidence) / 2)
-        self._warn_of_refusals([estimate.why_no_interval(z) for estimate in self._estimates])
-        ends = np.array([estimate.interval(z) for estimate in self._estimates])
-        lower, upper = np.sqrt(np.clip(ends, 0.0, 1.0)).T
-        return lower, upper
-
-    def _warn_of_refusals(self, reasons):
-        for reason, text in distance_correlation.REFUSALS.items():
+        reasons = [estimate.why_no_interval(z) for estimate in self._estimates]
+        for reason, text in REFUSALS.items():
             names = [name for name, found in zip(self.feature_names_in_, reasons, strict=True) if found == reason]
             if names:
                 warn(f"The intervals of {abbreviated(names)} are [0, 1], because {text}.")
+        ends = np.array([estimate.interval(z) for estimate in self._estimates])
+        lower, upper = np.sqrt(np.clip(ends, 0.0, 1.0)).T
+        return lower, upper
 
     def _further_columns(self):
         return {"n_reported": self.n_reported_}
 
     _shown = shown_two_party
 
-    # --- Before the charge ---------------------------------------------------------------------------------------
-
-    def _check_parameters(self):
+    def _two_party_plan(self):
         if self.statistic not in ("distance_correlation", "mtv_r", "mic_r"):
             raise ValueError(f"statistic must be 'distance_correlation', 'mtv_r' or 'mic_r', got {self.statistic!r}.")
         if self.epsilon is not None:
@@ -258,128 +240,19 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
         check_ledger(self.ledger)
         if self.ledger is not None and self.epsilon is None:
             raise ValueError("ledger must be None without epsilon, because then nothing is published or charged.")
-        self._facts().check_public()
-        self._facts().check_target()
-        if self.target_shares is not None:
-            if self.statistic != "mtv_r":
-                raise ValueError(
-                    f"target_shares must be None with statistic={self.statistic!r}, because it requires 'mtv_r'."
-                )
-            self._shares()
+        is_cut = self.epsilon is not None or self.statistic != "distance_correlation"
+        facts = PublicFacts(target_bounds=self.target_bounds, classes=self.classes, needs_ranges=is_cut)
+        facts.check_public()
+        facts.check_target()
+        shares = None if self.target_shares is None else self._checked_shares()
         entropy_source(self.random_state)
+        random_state = None if self.epsilon is None else self.random_state
+        return TwoPartyPlan(type(self).__name__, facts, self.statistic, self.epsilon, shares, random_state)
 
-    def _shares(self):
+    def _checked_shares(self):
+        if self.statistic != "mtv_r":
+            raise ValueError(
+                f"target_shares must be None with statistic={self.statistic!r}, because it requires 'mtv_r'."
+            )
         shares = np.array(check_target_shares(self.target_shares, self.target_bounds, self.classes))
         return shares / shares.sum()
-
-    def _needs_ranges(self):
-        return self.epsilon is not None or self.statistic != "distance_correlation"
-
-    def _facts(self):
-        return PublicFacts(target_bounds=self.target_bounds, classes=self.classes, needs_ranges=self._needs_ranges())
-
-    def _read_target(self, y, n_samples):
-        has_range = self._needs_ranges() or self.target_bounds is not None
-        domain = None if self.classes is not None else target_domain(self.target_bounds, has_range)
-        return make_target(y, n_samples, domain, self.classes, type(self).__name__)
-
-    def _terms(self, reports):
-        if self.target_shares is None:
-            return terms_of_tables(self.statistic, self.epsilon, reports)
-        return terms_of_known_shares(self._shares(), self.epsilon, reports)
-
-    def _entry_for(self, reports):
-        of_tables, k = self.target_shares is None, reports.description.columns_per_record
-        n_changed = 2 * k if of_tables else k  # number of counts or scores that a record changes
-        return LedgerEntry(
-            type(self).__name__,
-            *Cost.of_parts(self.epsilon, Fraction(1, n_changed))[:3],
-            n=reports.n_samples,
-            d=len(reports.parts),
-            statistic=self.statistic,
-            release="tables" if of_tables else "scores",
-            mechanism="geometric",
-            covers="the target",
-            broken_by=broken_by_seed(self.random_state),
-        )
-
-    # --- After it ------------------------------------------------------------------------------------------------
-
-    def _score(self, reports, target, terms, entry, random_bytes):
-        self._store(reports, entry)
-        if self.statistic == "distance_correlation":
-            self._correlate(reports, target, terms, random_bytes)
-        elif self.target_shares is not None:
-            self._score_known(reports, target, terms, random_bytes)
-        else:
-            self._score_tables(reports, target, terms, random_bytes)
-
-    def _store(self, reports, entry):
-        """Delete the results of an earlier fit, and store the public values."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_estimates"]:
-            del vars(self)[name]
-        description = reports.description
-        self.n_features_in_ = len(description.columns)
-        self.feature_names_in_ = np.array(description.names, dtype=object)
-        self.n_reported_ = np.array([(parts >= 0).sum() for parts in reports.parts])
-        self.privacy_of_reports_ = (description.epsilon, 0.0)
-        self.privacy_spent_ = (0.0 if self.epsilon is None else float(self.epsilon), 0.0)
-        self._n_records, self._scored_by, self._entry = reports.n_samples, self.statistic, entry
-
-    def _tables(self, reports, target, terms, random_bytes):
-        """The counts of each feature, noisy if they are to be published."""
-        of_target, n_target = target_parts(target, terms.n_target)
-        tables = [
-            count_reports(parts, of_target, (column.n_parts, n_target))
-            for parts, column in zip(reports.parts, reports.description.columns, strict=True)
-        ]
-        if self.epsilon is None:
-            return tables
-        self.noisy_counts_ = [with_laplace_noise(table, terms.scale, random_bytes) for table in tables]
-        self.noise_scale_ = float(terms.scale)
-        return self.noisy_counts_
-
-    def _correlate(self, reports, target, terms, random_bytes):
-        columns, inverses = reports.description.columns, terms.inverses
-        if self.epsilon is None:
-            of_columns = zip(reports.parts, columns, inverses, strict=True)
-            found = [distance_correlation.of_records(parts, target, *column) for parts, *column in of_columns]
-        else:
-            tables = self._tables(reports, target, terms, random_bytes)
-            is_discrete = target.n_classes is not None
-            of_columns = zip(tables, self.n_reported_, columns, inverses, strict=True)
-            found = [
-                distance_correlation.of_counts(table, n, is_discrete, terms.scale, *column)
-                for table, n, *column in of_columns
-            ]
-        self._estimates = [estimate for estimate, _ in found]
-        self.distance_covariances_ = np.array([covariance for _, covariance in found])
-        squared = np.array([estimate.value for estimate in self._estimates])
-        self._rank(squared, np.sqrt(np.clip(squared, 0.0, 1.0)))
-
-    def _score_tables(self, reports, target, terms, random_bytes):
-        tables = self._tables(reports, target, terms, random_bytes)
-        is_discrete = target.n_classes is not None
-        scores = [
-            table_score(self.statistic, table, inverse, is_discrete, terms.scale)
-            for table, inverse in zip(tables, terms.inverses, strict=True)
-        ]
-        self._rank(np.array(scores), np.clip(scores, 0.0, 1.0))
-
-    def _score_known(self, reports, target, terms, random_bytes):
-        shares, noisy = self._shares(), []
-        of_target, n_target = target_parts(target, terms.n_target)
-        for parts, inverse, scale in zip(reports.parts, terms.inverses, terms.scales, strict=True):
-            counts = count_reports(parts, of_target, (len(inverse), n_target))
-            score = known_score(counts, inverse, shares)
-            noisy.append(float(noisy_score(score, scale, random_bytes) if self.epsilon is not None else score))
-        self.null_scores_ = terms.null_scores
-        if self.epsilon is not None:
-            self.noisy_scores_ = np.array(noisy)
-            self.noise_scales_ = np.array([float(scale / STEPS) for scale in terms.scales])
-        scores = beyond_chance(np.array(noisy), self.null_scores_)
-        self._rank(scores, np.clip(scores, 0.0, 1.0))
-
-    def _rank(self, unclamped, scores):
-        self.scores_ = scores
-        self.ranking_ = places(np.argsort(-unclamped, kind="stable"))

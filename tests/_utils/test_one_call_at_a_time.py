@@ -74,7 +74,8 @@ CALLS = [  # an estimator, what is going on, and what another thread asks for
 def test_while_one_thread_fits_another_one_is_refused_and_the_first_result_is_kept(make, first, second, monkeypatch):
     estimator, errors = make(), []
     kind = type(estimator)
-    checks = "_plan" if hasattr(kind, "_plan") and kind._plan else "_check_parameters"
+    names = ("_plan", "_two_party_plan", "_check_parameters")
+    checks = next(name for name in names if getattr(kind, name, None))
     check = getattr(kind, checks)
 
     def check_and_be_disturbed(self):

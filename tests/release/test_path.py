@@ -66,8 +66,6 @@ def test_whatever_is_run_says_what_it_costs():
         "release/summary/private_summary.py",
         "search/grid_search.py",
         "selection/private_score.py",
-        "two_party/randomized_response.py",
-        "two_party/two_party_scorer.py",
     }
     entries = places(lambda node: called(node) == "LedgerEntry")
     entries["release/path.py"] = entries.pop("release/fit_plan.py")

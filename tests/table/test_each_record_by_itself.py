@@ -178,7 +178,7 @@ def codes(records):
 
 READERS = {
     "fit": lambda X, **public: codes(DPMICScorer(classes=[0, 1], **public)._plan().read_table(X, [0, 1] * 4 + [0])),
-    "reports": lambda X, **public: RandomizedResponse(**public).fit(X)._true_parts(X),
+    "reports": lambda X, **public: RandomizedResponse(math.inf, **public).fit(X).transform(X).T,
 }
 
 
@@ -230,7 +230,7 @@ def test_no_record_of_a_target_moves_another(target, container):
     pool, public = TARGETS[target]
     X = np.zeros((N + 1, 1))
     readers = [lambda y: [DPMICScorer(bounds=(0, 1), **public)._plan().read_table(X, y).target.values]]
-    readers.append(lambda y: [TwoPartyScorer(**public)._read_target(y, N + 1).values])
+    readers.append(lambda y: [TwoPartyScorer(**public)._two_party_plan().read_target(y, N + 1).values])
     for reader in readers:
         check_others(reader, [pool], lambda rows: COLUMNS[container]([row[0] for row in rows]))
 

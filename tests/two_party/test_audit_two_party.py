@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic.two_party import TwoPartyScorer
-from skdpmic.two_party import known_margin as of_public
-from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party import two_party_plan as module
 from tests.privacy.auditing import privacy_loss_at_least
 from tests.two_party.sent import reports_of
 
@@ -64,6 +63,6 @@ def test_most_of_epsilon_is_lost_and_no_more(kind, share):
 )  # fmt: skip
 def test_half_the_noise_is_found_out(kind, n_columns, n_runs, monkeypatch):
     name = "noise_scale" if kind == "tables" else "noise_scale_of_score"
-    of_formula = getattr(of_public, name)
-    monkeypatch.setattr(of_public, name, lambda *public: of_formula(*public) / 2)
+    of_formula = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *public: of_formula(*public) / 2)
     assert loss(kind, n_columns, n_runs) > EPSILON

@@ -9,16 +9,16 @@ import pytest
 
 from skdpmic import BudgetLedger
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.two_party import TwoPartyScorer, known_margin
-from skdpmic.two_party.known_margin import (
+from skdpmic.two_party import TwoPartyScorer
+from skdpmic.two_party.response_tables import (
     STEPS,
+    inverse_response_matrix,
     known_score,
     noise_scale_of_score,
     noisy_score,
     sensitivity,
     sensitivity_in_steps,
 )
-from skdpmic.two_party.response_tables import inverse_response_matrix
 from tests.two_party.sent import reports_of, seeded
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
@@ -114,6 +114,7 @@ def line_and_noise(n, rng):
 KNOWN = {"target_bounds": (-0.5, 1.5), "target_shares": [0.5, 0.5]}
 
 
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("epsilon", [None, 1.0])
 def test_chance_is_taken_off_and_dependence_is_found(epsilon):
@@ -185,4 +186,4 @@ def test_few_records_and_constant_targets_have_scores():
     X = np.random.default_rng(0).random((4, 3))
     bob = TwoPartyScorer("mtv_r", epsilon=1.0, **KNOWN).fit(reports_of(X, 0.5), X[:, 0])
     assert np.all((bob.scores_ >= 0) & (bob.scores_ <= 1))
-    assert known_margin.known_score(np.zeros((3, 2)), np.eye(3), np.array([0.5, 0.5])) == 0
+    assert known_score(np.zeros((3, 2)), np.eye(3), np.array([0.5, 0.5])) == 0
