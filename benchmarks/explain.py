@@ -32,7 +32,7 @@ EDGES = np.linspace(0.195, 0.425, 24)  # of intervals of published scores
 
 def law_of_published(score, edges=EDGES, epsilon=EPSILON, n=N_ROWS):
     """The probability that one published score lies in each interval [edge, next edge): of exact Laplace noise."""
-    steps = grid_sensitivity(mtv_r_sensitivity(n, knows_margins=True), 0)
+    steps = grid_sensitivity(mtv_r_sensitivity(n, knows_target_shares=True), 0)
     scale = LaplaceMechanism.for_budget(budget_of(epsilon), 1, steps).scale
     below = np.ceil(np.asarray(edges) / GRID) - math.floor(
         score / GRID

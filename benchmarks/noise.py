@@ -12,8 +12,8 @@ def table():
     lines = []
     for n in ROWS:
         scales = [factor * binary_mi_sensitivity(n) for factor in (1, 10, 100)]
-        steps = grid_sensitivity(mtv_r_sensitivity(n, knows_margins=True), 0)
-        scales.append(BestFeatures(1.0, 0.0, 5, learns=True).noise_for(steps).noise_scale)
+        steps = grid_sensitivity(mtv_r_sensitivity(n, knows_target_shares=True), 0)
+        scales.append(BestFeatures(1.0, 0.0, 5, spends_on_target=True).noise_for(steps).noise_scale)
         lines.append(" | ".join([f"| {n:,}", *(f"{scale:.2g}" for scale in scales)]) + " |")
     return "\n".join(lines)
 

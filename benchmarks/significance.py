@@ -133,7 +133,7 @@ def share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level):
     mechanism = LaplaceMechanism.for_budget(budget_of(epsilon), 1, measure.steps(Shape(n, [UNIT])))
     for _ in range(n_tables):
         y = (draw_y(rng, n) > 0.5).astype(int)
-        margin = measure.learnt(np.bincount(y, minlength=2), n, None, epsilon, rng.bytes).margin
+        margin = measure.release_target_shares(np.bincount(y, minlength=2), n, None, epsilon, rng.bytes).target_shares
         score = measure.scorer(ClassTarget(y, 2), None).score(draw_x(rng, n), UNIT)
         scores.setdefault(smaller_class(margin, n), (margin, []))[1].append(score)
     n_below = 0

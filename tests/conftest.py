@@ -47,15 +47,19 @@ IS_IN_COVER = pytest.StashKey[bool]()  # known from the first call, as benchmark
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of combinations of values, those beyond a covering selection are slow, before slow tests are deselected."""
+    """Of combinations of values, those beyond a covering selection are slow, and of few cases, all but the first.
+
+    This comes before slow tests are deselected.
+    """
     of_functions = {}
     for item in items:
         is_new = IS_IN_COVER not in item.stash and not item.get_closest_marker("slow")
-        if is_new and item.get_closest_marker("combinations"):
+        if is_new and (item.get_closest_marker("combinations") or item.get_closest_marker("few")):
             of_functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for combinations in of_functions.values():
-        kept = cover(combinations)
-        for item in combinations:
+    for cases in of_functions.values():
+        kept = cover(cases) if cases[0].get_closest_marker("combinations") else []
+        kept = kept[:1] or cases[:1] if cases[0].get_closest_marker("few") else kept
+        for item in cases:
             item.stash[IS_IN_COVER] = item in kept
             if item not in kept:
                 item.add_marker("slow")

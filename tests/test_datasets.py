@@ -63,6 +63,7 @@ def test_which_functions_leave_the_unit_interval():
     assert leaving == {"F1", "F2", "F3", "F4", "F7", "F8", "F11", "F13"}
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", RELATIONSHIPS)
 def test_generating_points_are_evenly_spaced_on_the_visible_graph(name):
     function, points = RELATIONSHIPS[name], generating_points(name)

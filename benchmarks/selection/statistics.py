@@ -55,7 +55,7 @@ def measure_of_package(n, epsilon, n_classes):
     """What PrivateSelectKBest scores features by, which may have something to learn of the target first."""
     statistic = statistic_named("mtv_r", None)
     measure = statistic.measure("auto", "auto", n, epsilon, n_classes)
-    return measure.learning() if statistic.learns_target(n_classes) else measure
+    return measure.spending_on_target() if statistic.spends_on_target(n_classes) else measure
 
 
 def scores_of_measure(table, measure, keys):
@@ -141,7 +141,7 @@ NOTHING_KNOWN = "MTVr, nothing learnt"  # about the target
 STATISTICS = {
     "MTVr": Statistic(
         scores_of_measure,
-        lambda n, n_classes, measure: mtv_r_sensitivity(n, knows_margins=measure.learns),
+        lambda n, n_classes, measure: mtv_r_sensitivity(n, knows_target_shares=measure.spends_on_target),
         measure_of_package,
     ),
     NOTHING_KNOWN: Statistic(mtv_r_scores, lambda n, *_: mtv_r_sensitivity(n), mtv_r_family),

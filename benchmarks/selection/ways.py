@@ -69,7 +69,8 @@ class Scores:
         n_draws = 1 if epsilon == np.inf else self._n_targets
         target, bounds = target_of(self._table), self._table.target_bounds
         counts, source = measure.target_counts(target), entropy_source(seed_of((self._seed, str(epsilon))) % 2**32)
-        return [measure.learnt(counts, len(target.values), bounds, epsilon, source) for _ in range(n_draws)]
+        public = len(target.values), bounds, epsilon, source
+        return [measure.release_target_shares(counts, *public) for _ in range(n_draws)]
 
     def _on(self, grid, n_features):
         wanted = self._table.X.shape[1] if n_features is None else n_features
@@ -89,7 +90,7 @@ class Scores:
 
 def learns(grid):
     """Whether a grid is a measure that has something to learn of the target first."""
-    return getattr(grid, "learns", False)
+    return getattr(grid, "spends_on_target", False)
 
 
 def geometric_scores(table, epsilon, seed):

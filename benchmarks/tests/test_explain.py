@@ -41,7 +41,7 @@ def test_the_scores_of_the_picture_are_those_of_two_neighbouring_tables():
 def test_the_law_of_the_picture_is_that_of_the_noise_which_is_drawn():
     """10,000 draws, in 23 intervals: each share within the binomial quantiles at alpha / 23."""
     n, law = 10_000, explain.law_of_published(0.3)
-    steps = grid_sensitivity(mtv_r_sensitivity(explain.N_ROWS, knows_margins=True), 0)
+    steps = grid_sensitivity(mtv_r_sensitivity(explain.N_ROWS, knows_target_shares=True), 0)
     drawn, _ = LaplaceMechanism.for_budget(budget_of(explain.EPSILON), 1, steps).release(
         np.full(n, 0.3), np.random.default_rng(0).bytes
     )

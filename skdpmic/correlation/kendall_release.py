@@ -89,7 +89,7 @@ class NoisyConcordances:
             noisy = noisy + discrete_gaussian(self.scale**2, len(sums), random_bytes)
         return np.array([total / self.n_pairs for total in noisy])
 
-    def margin(self, confidence):
+    def half_width(self, confidence):
         """Half-width of an interval of at least this confidence for a noise-free correlation."""
         return 0.0 if self.scale == 0 else (gaussian_quantile(self.scale, confidence) + 1) / self.n_pairs
 

@@ -190,7 +190,7 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
         """
         check_published(self)
         check_confidence(confidence)
-        noisy, margin = np.asarray(self.noisy_correlation_), self._mechanism.margin(confidence)
+        noisy, margin = np.asarray(self.noisy_correlation_), self._mechanism.half_width(confidence)
         ends = [np.clip(noisy + side * margin, -1.0, 1.0) for side in (-1, 1)]
         for end in ends:
             np.fill_diagonal(end, 1.0)

@@ -52,10 +52,10 @@ class SketchedRecords:
         """The records to use: all of them, because each is a person."""
         return SketchedRecords(self._sketch, self._recount, progress, self._kept)
 
-    def learnt(self, measure, epsilon, random_bytes):
-        """A measure, after it has learnt about the target with epsilon, from the counts of the first feature."""
+    def release_target_shares(self, measure, epsilon, random_bytes):
+        """A measure with shares of the target, released with epsilon, from the counts of the first feature."""
         counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self._sketch.domains[0])
-        return measure.learnt(counts, self.n_samples, None, epsilon, random_bytes)
+        return measure.release_target_shares(counts, self.n_samples, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):
         """``function(counts, domain)`` for each feature that is not left out."""

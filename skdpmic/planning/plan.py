@@ -273,7 +273,7 @@ class _Option(NamedTuple):
         """Whether the noise is as small as requested."""
         release, measure = self._at(epsilon, n_samples)
         mechanism = _mechanism(release, measure, self.request.shape(n_samples))
-        return mechanism.margin(CONFIDENCE) <= self.request.error * self.request.weight_factor
+        return mechanism.half_width(CONFIDENCE) <= self.request.error * self.request.weight_factor
 
     def _at(self, epsilon, n_samples):
         release = self.release_for(epsilon)
@@ -287,22 +287,23 @@ def _options(statistic, request, release):
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
     if d == 1:  # with one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
-    learns = statistic.learns_target(request.n_classes)
+    spends_on_target = statistic.spends_on_target(request.n_classes)
     releases = []
     if release != "names":
-        releases += [partial(_scores, learns, mechanism, delta, d) for mechanism in allowed]
+        releases += [partial(_scores, spends_on_target, mechanism, delta, d) for mechanism in allowed]
     if k is not None and release != "scores":
         deltas = [0.0, delta] if delta > 0 else [0.0]
-        releases += [partial(_names, learns, allowed_delta, k) for allowed_delta in deltas]
+        releases += [partial(_names, spends_on_target, allowed_delta, k) for allowed_delta in deltas]
     return [_Option(release_for, statistic, request) for release_for in releases]
 
 
-def _scores(learns, mechanism, delta, n_features, epsilon):
-    return NoisyScores(epsilon, delta if mechanism.needs_delta else 0.0, mechanism, n_features, learns=learns)
+def _scores(spends_on_target, mechanism, delta, n_features, epsilon):
+    delta = delta if mechanism.needs_delta else 0.0
+    return NoisyScores(epsilon, delta, mechanism, n_features, spends_on_target=spends_on_target)
 
 
-def _names(learns, delta, k, epsilon):
-    return BestFeatures(epsilon, delta, k, learns=learns)
+def _names(spends_on_target, delta, k, epsilon):
+    return BestFeatures(epsilon, delta, k, spends_on_target=spends_on_target)
 
 
 def planned(release, measure, shape, statistic, *, k, factor, signal, error=None, n_kept=0, has_usual_grids=True):
@@ -339,7 +340,7 @@ def planned(release, measure, shape, statistic, *, k, factor, signal, error=None
         n_samples=shape.n_groups,
         n_features=shape.n_features,
         k=k,
-        error=rounded_up(mechanism.margin(CONFIDENCE) / factor) if error is None else error,
+        error=rounded_up(mechanism.half_width(CONFIDENCE) / factor) if error is None else error,
         noise_scale=mechanism.noise_scale,
         found=found,
         epsilon_of_target=float(release.epsilon_of_target),

@@ -62,7 +62,7 @@ def _row(request, delta):
 def _error(request, epsilon, delta, n_samples):
     """Half-width of the simultaneous intervals for the shares of flags."""
     n_rows = n_samples * (request.max_rows_per_group or 1)
-    return _release(request, epsilon, delta).margin(0, _SIZES[0]) / n_rows
+    return _release(request, epsilon, delta).half_width(0, _SIZES[0]) / n_rows
 
 
 def _release(request, epsilon, delta):

@@ -131,7 +131,7 @@ class GapsDisplay(Display):
         display = cls(
             estimator.gaps_,
             feature_names=[names[j] for j in best_first(estimator.ranking_)[: estimator.n_ranked_]],
-            noise_margin=noise.margin(confidence) or None,
+            noise_margin=noise.half_width(confidence) or None,
             confidence=confidence,
             title=f"{estimator._entry.statistic}, {budget(*estimator.privacy_spent_)}",
         )

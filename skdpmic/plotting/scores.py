@@ -160,7 +160,7 @@ class ScoresDisplay(Display):
             noise = f"noise scale {in_short(estimator.noise_scale_, 2)}"
             intervals = estimator.scores_interval(confidence, simultaneous=simultaneous)
             n_together = len(estimator.scores_) if simultaneous else 1
-            margin = estimator._mechanism_of_scores(cls.__name__).margin(confidence, n_together)
+            margin = estimator._mechanism_of_scores(cls.__name__).half_width(confidence, n_together)
         null_scores = getattr(estimator, "null_scores_", None)  # none with noise on counts
         what = "score minus null score" if np.any(null_scores) else "score"
         display = cls(

@@ -97,11 +97,11 @@ class _NoisyScores(NoiseOnGrid):
         """Intervals of at least this confidence for each noise-free score, or for all of them simultaneously."""
         if self.scale == 0:
             return scores.copy(), scores.copy()
-        margin = self.margin(confidence, len(scores) if simultaneous else 1)
+        margin = self.half_width(confidence, len(scores) if simultaneous else 1)
         # A score is at most one step above the grid value to which noise was added, and never below it.
         return np.clip(scores - (margin - GRID), 0, 1), np.clip(scores + margin, 0, 1)
 
-    def margin(self, confidence, n_scores=1):
+    def half_width(self, confidence, n_scores=1):
         """Half-width of an interval of at least this confidence for a noise-free score, before clamping.
 
         With `n_scores`, the interval is simultaneous for this many scores of one release.

@@ -83,12 +83,12 @@ class OneShotTopK(_TopK):
         """Sensitivity over the standard deviation of the noise, which equals the scale."""
         return float(budget.epsilon) / (2 * k)
 
-    def margin(self, confidence):
+    def half_width(self, confidence):
         """Half-width of an interval of at least this confidence for the noise on the difference of two scores.
 
         The difference of two independent geometric numbers of one scale is discrete Laplace of that scale.
         """
-        return LaplaceMechanism(self.scale).margin(confidence)
+        return LaplaceMechanism(self.scale).half_width(confidence)
 
     def release_with_gaps(self, scores, random_bytes, offsets=0.0):
         """The indices, and the gaps from each noisy score to the next one chosen; never to one that was not chosen."""
@@ -158,7 +158,7 @@ class ExponentialTopK(_TopK):
         """Sensitivity over the standard deviation of the noise, which is pi / sqrt(6) times the scale."""
         return math.sqrt(6) / math.pi * math.sqrt(2 * budget.rho / k)
 
-    def margin(self, confidence):
+    def half_width(self, confidence):
         """Half-width of an interval of at least this confidence for the noise on the difference of two scores.
 
         The difference of two independent Gumbel numbers of one scale is logistic: its absolute value is above q with
@@ -284,7 +284,7 @@ class ChoicesInTurn(NoiseOnGrid):
         self._own_scale = own_scale
         self.k, self._one_choice = at_once.k, type(at_once)(1, at_once.scale)
         # The noise in each choice, and its effect on the difference of two scores.
-        self.scale, self._law, self.margin = at_once.scale, at_once._law, at_once.margin
+        self.scale, self._law, self.half_width = at_once.scale, at_once._law, at_once.half_width
 
     @property
     def name(self):

@@ -24,16 +24,16 @@ OF_CHOSEN = Fraction(1, 10)  # of the budget of scores, for the chosen features 
 OF_TARGET = Fraction(3, 20)  # of the budget, for the target itself: docs/theory/known_margin.md
 
 
-def release_of_scores(mechanism, epsilon, delta, n_features, *, learns=False):
+def release_of_scores(mechanism, epsilon, delta, n_features, *, spends_on_target=False):
     """The release of scores by the mechanism with this name."""
     if mechanism == GeometricMechanism.name:
         return NoisyTables(epsilon, n_features)
-    return NoisyScores(epsilon, delta, MECHANISMS[mechanism], n_features, learns=learns)
+    return NoisyScores(epsilon, delta, MECHANISMS[mechanism], n_features, spends_on_target=spends_on_target)
 
 
 def jointly(best, n_kept=0):
     """A release of names, with each feature chosen by its gain over those kept and those chosen before."""
-    return JointFeatures(best.epsilon, best.delta, best.k, n_kept, learns=best.learns)
+    return JointFeatures(best.epsilon, best.delta, best.k, n_kept, spends_on_target=best.spends_on_target)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _OfScores:
     epsilon: float
     delta: float
     _: KW_ONLY
-    learns: bool = False  # whether a part of the budget is spent on the target
+    spends_on_target: bool = False  # whether a part of the budget is spent on the target
 
     @property
     def cost(self):
@@ -55,12 +55,12 @@ class _OfScores:
     @property
     def _of_target(self):
         """The share of the budget for the target: of epsilon, or of rho if delta is used."""
-        return OF_TARGET if self.learns else Fraction(0)
+        return OF_TARGET if self.spends_on_target else Fraction(0)
 
     @property
     def epsilon_of_target(self):
         """The epsilon spent on the target itself."""
-        return self._budget.part(self._of_target).epsilon if self.learns else Fraction(0)
+        return self._budget.part(self._of_target).epsilon if self.spends_on_target else Fraction(0)
 
     @property
     def _budget(self):
@@ -74,15 +74,17 @@ class _OfScores:
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids for this budget per score."""
-        return self.told(statistic.measure(B, c, n, self.epsilon_per_feature, n_classes))
+        return self.prepared(statistic.measure(B, c, n, self.epsilon_per_feature, n_classes))
 
-    def told(self, measure):
-        """The measure, which now knows whether it learns about the target."""
-        return measure.learning() if self.learns else measure
+    def prepared(self, measure):
+        """The measure, which now knows whether a part of the budget is for the target."""
+        return measure.spending_on_target() if self.spends_on_target else measure
 
-    def learnt(self, records, measure, random_bytes):
-        """The measure, after it has learnt about the target."""
-        return records.learnt(measure, self.epsilon_of_target, random_bytes) if self.learns else measure
+    def release_target_shares(self, records, measure, random_bytes):
+        """The measure, with the released shares of the target if a part of the budget is for them."""
+        if not self.spends_on_target:
+            return measure
+        return records.release_target_shares(measure, self.epsilon_of_target, random_bytes)
 
     def mechanism(self, measure, shape):
         """The noise."""
@@ -157,12 +159,12 @@ class NoisyTables:
         """The tables for this budget per table."""
         return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
 
-    def told(self, measure):
-        """The measure; it learns nothing."""
+    def prepared(self, measure):
+        """The measure; nothing is released of the target."""
         return measure
 
-    def learnt(self, records, measure, random_bytes):
-        """The measure; it learns nothing."""
+    def release_target_shares(self, records, measure, random_bytes):
+        """The measure; nothing is released of the target."""
         return measure
 
     def mechanism(self, measure, shape):

@@ -115,13 +115,13 @@ class ReleasedScores:
         Mechanism that drew the noise.
     epsilon, delta : float
         Total cost.
-    learns : bool, default=False
+    spends_on_target : bool, default=False
         Whether part of the cost was for the target itself.
     """
 
-    def __init__(self, scores, offsets, mechanism, epsilon, delta, *, learns=False):
+    def __init__(self, scores, offsets, mechanism, epsilon, delta, *, spends_on_target=False):
         self.scores, self.offsets, self.mechanism = scores, offsets, mechanism
-        self.epsilon, self.delta, self.learns = epsilon, delta, learns
+        self.epsilon, self.delta, self.spends_on_target = epsilon, delta, spends_on_target
 
     @classmethod
     def of_estimator(cls, estimator, asker):
@@ -131,17 +131,19 @@ class ReleasedScores:
         epsilon, delta = estimator.privacy_spent_
         if epsilon == math.inf:
             raise ValueError("estimator must be fitted with a finite epsilon, got inf.")
-        learns = estimator._entry.epsilon_of_target is not None
-        return cls(estimator.scores_, estimator.null_scores_, mechanism, epsilon, delta, learns=learns)
+        spends = estimator._entry.epsilon_of_target is not None
+        scores = estimator.scores_, estimator.null_scores_
+        return cls(*scores, mechanism, epsilon, delta, spends_on_target=spends)
 
     def mechanism_at(self, epsilon, k, release):
         """The mechanism of a fit with another epsilon, and the same delta."""
         if release == "names":
-            return BestFeatures(epsilon, self.delta, k, learns=self.learns).noise_for(self._steps)
+            return BestFeatures(epsilon, self.delta, k, spends_on_target=self.spends_on_target).noise_for(self._steps)
         return self._release(epsilon).noise_for(self._steps)
 
     def _release(self, epsilon):
-        return release_of_scores(self.mechanism.name, epsilon, self.delta, len(self.scores), learns=self.learns)
+        given = self.mechanism.name, epsilon, self.delta, len(self.scores)
+        return release_of_scores(*given, spends_on_target=self.spends_on_target)
 
     @property
     def _steps(self):

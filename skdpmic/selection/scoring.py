@@ -28,7 +28,7 @@ from skdpmic.selection.sources import (
     sketch_for,
     warn_about_expected,
 )
-from skdpmic.statistics.mtv.learnt_margin import shares_interval
+from skdpmic.statistics.mtv.released_shares import shares_interval
 from skdpmic.table.features import asks_for_data
 from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.reading import refuse_dask
@@ -363,9 +363,9 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         """
         check_published(self)
         check_confidence(confidence)
-        if self._margin is None or self._margin.is_public:
+        if self._target_shares is None or self._target_shares.is_public:
             raise AttributeError("target_shares_interval needs shares of the target that were learnt, got none.")
-        return shares_interval(self._margin, confidence)
+        return shares_interval(self._target_shares, confidence)
 
     _shown = shown_scores
 

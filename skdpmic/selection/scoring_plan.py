@@ -69,7 +69,7 @@ class AllScores:
     def release(self, plan, n_features, n_groups, n_classes):
         """The release of a table of this shape."""
         spends = plan.spends_on_target(n_classes)
-        return release_of_scores(self.mechanism, plan.epsilon, plan.delta, n_features, learns=spends)
+        return release_of_scores(self.mechanism, plan.epsilon, plan.delta, n_features, spends_on_target=spends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class BestNames:
     def release(self, plan, n_features, n_groups, n_classes):
         """The release of a table of this shape; without `n_groups`, its records cannot be read again."""
         k, spends = n_to_keep(self.k, n_candidates(self.keep, n_features)), plan.spends_on_target(n_classes)
-        single = BestFeatures(plan.epsilon, plan.delta, k, learns=spends)
+        single = BestFeatures(plan.epsilon, plan.delta, k, spends_on_target=spends)
         is_joint = k + len(self.keep) > 1 and self._chooses_jointly(plan, single, n_groups)
         return jointly(single, len(self.keep)) if is_joint else single
 
@@ -123,7 +123,7 @@ class ScoringPlan(FitPlan):
 
     def spends_on_target(self, n_classes):
         """Whether a part of the budget is spent on a target with this many classes, or of numbers."""
-        return self.statistic.learns_target(n_classes) if self.always_spends is None else self.always_spends
+        return self.statistic.spends_on_target(n_classes) if self.always_spends is None else self.always_spends
 
     def n_wanted(self, n_features):
         """Number of features to choose; None if the scores decide it."""
@@ -149,7 +149,7 @@ class ScoringPlan(FitPlan):
 
     def with_shares(self, measure):
         """The measure, with the public shares of the target if there are any."""
-        return measure if self.shares is None else measure.knowing(self.shares)
+        return measure if self.shares is None else measure.with_target_shares(self.shares)
 
     def ready(self, public):
         """The release of a table of which this is public; warns, and refuses what cannot be released."""
@@ -157,7 +157,7 @@ class ScoringPlan(FitPlan):
         if public.measure is None:
             measure = self.measure(shape.n_groups, shape.n_features, n_classes)
         else:  # that of counts
-            measure = self.with_shares(self.release(shape.n_features, None, n_classes).told(public.measure))
+            measure = self.with_shares(self.release(shape.n_features, None, n_classes).prepared(public.measure))
         release = self.release(shape.n_features, shape.n_groups if public.can_be_read_again else None, n_classes)
         self._warn(public)
         mechanism = release.mechanism(measure, shape)
@@ -200,7 +200,7 @@ def _results(plan, release, measure, mechanism, entry, records, random_bytes):
     """What an estimator stores of a release: all of it noisy or public."""
     public = records.public
     sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
-    measure = release.learnt(sampled, measure, random_bytes)
+    measure = release.release_target_shares(sampled, measure, random_bytes)
     released = release.draw(sampled, measure, mechanism, plan.n_jobs, random_bytes)
     results = plan.results(public, released, entry) | {"epsilon_per_feature_": release.epsilon_per_feature}
     if hasattr(measure, "B"):
@@ -217,14 +217,14 @@ def _results(plan, release, measure, mechanism, entry, records, random_bytes):
 
 def _results_of_target(plan, measure, public):
     """The shares of the target that the measure knows, public or released."""
-    margin, domain = getattr(measure, "margin", None), public.target_domain
-    if margin is None:
-        return {"_margin": None}
-    results = {"_margin": margin, "target_shares_": margin.published()}
-    if margin.mean_weight is not None:
-        results["mean_weight_"] = margin.mean_weight * float(plan.max_weight)
-    if public.n_classes is None and not margin.is_public:
-        results["target_cut_"] = domain.decode(margin.cut(domain.encoded))
+    shares, domain = getattr(measure, "target_shares", None), public.target_domain
+    if shares is None:
+        return {"_target_shares": None}
+    results = {"_target_shares": shares, "target_shares_": shares.published()}
+    if shares.mean_weight is not None:
+        results["mean_weight_"] = shares.mean_weight * float(plan.max_weight)
+    if public.n_classes is None and not shares.is_public:
+        results["target_cut_"] = domain.decode(shares.cut(domain.encoded))
     return results
 
 

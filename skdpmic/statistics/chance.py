@@ -36,7 +36,7 @@ def chance_scores(measure, shape, candidates=None):
     kind_of = {domain: _kind(domain) for domain in set(domains)}
     if len(set(kind_of.values())) == 1 or not hasattr(measure, "chance_rate"):
         return np.zeros(len(domains))
-    factor, measure = measure.chance_factor, measure.before_learning()
+    factor, measure = measure.chance_factor, measure.without_target_shares()
     return factor * np.array([chance_score(measure, kind_of[domain], shape.n_groups) for domain in domains])
 
 
@@ -63,7 +63,7 @@ def chance_added(measure, shape, given, alone, candidates):
         return np.zeros(len(kinds))
     factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
     level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _most_told(shares))
-    public = (measure.before_learning(), shares, _kind(shape.domains[given]), n, level)
+    public = (measure.without_target_shares(), shares, _kind(shape.domains[given]), n, level)
     return factor * np.array([_added(kind, *public) for kind in kinds])
 
 
@@ -72,7 +72,7 @@ def _class_shares(measure):
     n_classes = measure.n_classes
     if n_classes is None:
         return None
-    known = np.full(n_classes, 1 / n_classes) if measure.margin is None else measure.margin.published()
+    known = np.full(n_classes, 1 / n_classes) if measure.target_shares is None else measure.target_shares.published()
     fiftieths = np.maximum(np.round(known * 50), 1)
     return tuple((fiftieths / fiftieths.sum()).tolist())
 
@@ -120,7 +120,7 @@ def _simulated(measure, domain, n):
         n_classes = measure.n_classes
         values = random.randint(n_classes, size=n_drawn) if n_classes else random.random_sample(n_drawn)
         target = _target(n_classes, values)
-        scorer = measure.knowing_all_of(target).scorer(target, None)
+        scorer = measure.with_shares_of(target).scorer(target, None)
         scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
     return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
 
@@ -138,7 +138,7 @@ def _added(domain, measure, shares, given, n, level):
         places = (is_upper + random.random_sample(n_drawn)) / 2
         values = places if shares is None else np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
         target = _target(measure.n_classes, values)
-        scorer = measure.knowing_all_of(target).scorer_beside(target, column, given)
+        scorer = measure.with_shares_of(target).scorer_beside(target, column, given)
         added.append(scorer.score(_feature(domain, n_drawn, random), domain) - scorer.score(column, given))
     return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
 

@@ -25,7 +25,7 @@ class Statistic:
     tests_by_ties = False  # p-values are smaller if the shares of two classes are known, or that there are no ties
 
     @staticmethod
-    def learns_target(n_classes):
+    def spends_on_target(n_classes):
         """Whether a share of a target with this many classes, or of numbers, is learnt before any feature is scored.
 
         The measure then has `learning` and `learnt`.
@@ -48,11 +48,11 @@ class Measure(ABC):
     has_common_error = False  # whether all scores depend on the learnt shares of the target, and share their error
     chance_factor = 1.0  # factor of the chance level relative to records of equal weight
 
-    def knowing_all_of(self, target):
+    def with_shares_of(self, target):
         """The measure for simulations with this target; it differs if shares of the target are learnt."""
         return self
 
-    def before_learning(self):
+    def without_target_shares(self):
         """The public measure, before anything was learnt about a target."""
         return self
 

@@ -43,8 +43,8 @@ def within_strata(name):
 
 def check_of_target(statistic):
     """Raise unless the statistic uses shares of the target."""
-    if not statistic.learns_target(None):
-        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.learns_target(None))
+    if not statistic.spends_on_target(None):
+        able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.spends_on_target(None))
         raise ValueError(f"target_shares must be None with statistic={statistic.name!r}; it is used with {able} only.")
 
 

@@ -69,8 +69,8 @@ class Records(Protocol):
         """The records that count, with the progress of loops over all columns."""
         ...
 
-    def learnt(self, measure: Any, epsilon: Any, random_bytes: Callable[[int], bytes]) -> Any:
-        """A measure, after it has learnt about the target with epsilon."""
+    def release_target_shares(self, measure: Any, epsilon: Any, random_bytes: Callable[[int], bytes]) -> Any:
+        """A measure with shares of the target, released with epsilon."""
         ...
 
     def scores(self, measure: Any, n_jobs: Any, random_bytes: Callable[[int], bytes], left_out: Any = ()) -> np.ndarray:
@@ -143,10 +143,11 @@ class TableRecords(NamedTuple):
         target = None if self.target is None else of_rows(self.target, rows)
         return self._replace(rows=rows, target=target, progress=progress)
 
-    def learnt(self, measure, epsilon, random_bytes):
-        """A measure, after it has learnt about the target with epsilon."""
+    def release_target_shares(self, measure, epsilon, random_bytes):
+        """A measure with shares of the target, released with epsilon."""
         bounds = None if self.n_classes else self.target.bounds
-        return measure.learnt(measure.target_counts(self.target), self.n_samples, bounds, epsilon, random_bytes)
+        counts = measure.target_counts(self.target)
+        return measure.release_target_shares(counts, self.n_samples, bounds, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None, takes_numbers=False):
         """``function(column, domain)`` for each feature that is not left out; `of_block` does the same for several.

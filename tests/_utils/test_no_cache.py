@@ -86,6 +86,7 @@ PRIVATE_STEPS = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("make", PRIVATE_STEPS.values(), ids=PRIVATE_STEPS)
 def test_a_pipeline_with_memory_fits_its_private_step_each_time(make, memory, ledger):
     pipeline = Pipeline([("private", make(ledger)), ("model", Ridge())], memory=memory)

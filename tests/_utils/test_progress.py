@@ -74,6 +74,7 @@ def passes(printed, name):
     return found
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", FITS)
 def test_lines_tell_how_much_is_done_of_how_much(name, capsys):
     estimator, run, expected = FITS[name]
@@ -93,6 +94,7 @@ def test_lines_tell_how_much_is_done_of_how_much(name, capsys):
         assert more[expected[0]] == list(range(1, D + 1))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", FITS)
 def test_nothing_is_printed_by_default_and_nothing_to_the_error_stream(name, capsys):
     estimator, run, _ = FITS[name]
@@ -102,6 +104,7 @@ def test_nothing_is_printed_by_default_and_nothing_to_the_error_stream(name, cap
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", FITS)
 def test_lines_do_not_depend_on_the_data(name, capsys, monkeypatch):
     monkeypatch.setattr("skdpmic._utils.progress.time.monotonic", lambda: 0.0)

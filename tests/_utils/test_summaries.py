@@ -101,6 +101,7 @@ def fitted():
 # --- Where it is shown ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_fitted_estimator_shows_its_release_below_the_diagram_of_scikit_learn(name, fitted):
     estimator = fitted[name]

@@ -129,6 +129,7 @@ def test_half_the_noise_of_any_stage_is_found_out(plan, n_columns, monkeypatch):
     assert separation_of_tables(500, of_scale={n_columns: 0.5}) > OF_TABLES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", ["two stages"], indirect=True)
 def test_noise_on_tables_that_is_drawn_once_is_found_out(plan, monkeypatch):
     """Of two counts that move apart the difference then tells all."""

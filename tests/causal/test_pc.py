@@ -19,6 +19,7 @@ def assert_found(dag, max_order):
     np.testing.assert_array_equal(found.cpdag, cpdag_of(dag))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "alarm")) for name in NETWORKS]
 )

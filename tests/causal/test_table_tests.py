@@ -62,6 +62,7 @@ LEVELS = [(given, noise_scale) for given in STRATA for noise_scale in (0, 10, 40
 FAST = [((2,), 10), ((2, 3), 40)]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "given, noise_scale", [pytest.param(*one, marks=[] if one in FAST else pytest.mark.slow) for one in LEVELS]
 )

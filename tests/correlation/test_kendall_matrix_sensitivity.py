@@ -175,7 +175,7 @@ def test_margins_cover_as_often_as_they_say(scale, confidence):
     # n = 20,000, fixed seed: within 4 standard errors (alpha 6e-5), or above where the noise has few values.
     mechanism = NoisyConcordances(scale, n_pairs=10**7)
     released = mechanism.release(np.full(20_000, 10**6), entropy_source(1))
-    coverage = np.mean(np.abs(released - 0.1) <= mechanism.margin(confidence))
+    coverage = np.mean(np.abs(released - 0.1) <= mechanism.half_width(confidence))
     error = 4 * math.sqrt(confidence * (1 - confidence) / 20_000)
     assert coverage > confidence - error
     if scale > 100:

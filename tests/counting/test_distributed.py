@@ -83,6 +83,7 @@ def collections(X, y):
 WAYS = ["array", "one chunk", "frame", "unknown lengths", "empty partitions"]
 
 
+@pytest.mark.few
 @seeded
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(

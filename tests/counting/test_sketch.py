@@ -219,6 +219,7 @@ def published(estimator):
     return {name: np.asarray(value).tolist() for name, value in vars(estimator).items() if name.endswith("_")}
 
 
+@pytest.mark.few
 @seeded
 @pytest.mark.parametrize("target", [CONTINUOUS, DISCRETE], ids=["continuous", "discrete"])
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -70,6 +70,7 @@ def _table_of(batch):
     return pyarrow.Table.from_batches([batch])
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("rows", [40, 2**17])
 @pytest.mark.combinations

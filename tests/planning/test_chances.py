@@ -67,6 +67,7 @@ def test_the_share_is_that_of_choices_among_scores_of_this_shape():
         assert chances.share_of(sizes, shape, d, k, law) == pytest.approx(np.mean(found), abs=0.03)
 
 
+@pytest.mark.slow
 def test_more_noise_more_features_and_a_weaker_signal_find_less():
     law = stats.laplace(scale=0.05)
     for statistic in (*STATISTICS, chances.JOINT):
@@ -81,6 +82,7 @@ def test_more_noise_more_features_and_a_weaker_signal_find_less():
         assert all(np.diff(of_signals) < 0)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "n_features, k", [(4, 1), (40, 10), (1000, 5), pytest.param(200, 50, marks=pytest.mark.slow), (100_000, 5)]
 )

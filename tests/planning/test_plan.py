@@ -45,12 +45,13 @@ WAYS = {
 
 def rebuilt(row, n_classes, rows_per_group=1):
     """The way and the mechanism of a fit to a table of this shape, from the modules that a fit uses."""
-    way = WAYS[row.mechanism](row)(learns=STATISTICS[row.statistic].learns_target(n_classes))
+    way = WAYS[row.mechanism](row)(spends_on_target=STATISTICS[row.statistic].spends_on_target(n_classes))
     measure = way.measure(statistic_named(row.statistic, "miller-madow"), "auto", "auto", row.n_samples, n_classes)
     shape = Shape(row.n_samples * rows_per_group, [(0.0, 1.0)] * row.n_features, rows_per_group)
     return way, way.mechanism(measure, shape)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "request_",
     [pytest.param(request, marks=pytest.mark.slow if request["n_features"] == 100 else []) for request in REQUESTS],
@@ -65,7 +66,7 @@ def test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_c
         assert row.rho == round_up(way.cost.in_zcdp, Fraction)
         assert row.epsilon_of_target == float(way.epsilon_of_target)
         assert (row.epsilon_of_target > 0) == (row.statistic == "mtv_r" and request_.get("n_classes", 2) <= 4)
-        assert mechanism.margin(CONFIDENCE) <= row.error
+        assert mechanism.half_width(CONFIDENCE) <= row.error
         for name, value in request_.items():
             assert name in ("delta", "n_classes") or getattr(row, name) == value
     answers = [getattr(row, plan.sought) for row in plan]
@@ -80,6 +81,7 @@ def below(value):
     return type(value)(round((round(value / step) - 1) * step, 12))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" in request])
 def test_no_smaller_answer_of_three_digits_would_do(request_):
     plan = plan_release(**request_)
@@ -87,13 +89,13 @@ def test_no_smaller_answer_of_three_digits_would_do(request_):
         answer = getattr(row, plan.sought)
         if answer > 4 or plan.sought == "epsilon":
             smaller = row._replace(**{plan.sought: below(answer)})
-            assert rebuilt(smaller, request_.get("n_classes"))[1].margin(CONFIDENCE) > request_["error"]
+            assert rebuilt(smaller, request_.get("n_classes"))[1].half_width(CONFIDENCE) > request_["error"]
 
 
 @pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" not in request])
 def test_an_error_is_rounded_up_by_less_than_a_digit(request_):
     for row in plan_release(**request_):
-        margin = rebuilt(row, request_.get("n_classes"))[1].margin(CONFIDENCE)
+        margin = rebuilt(row, request_.get("n_classes"))[1].half_width(CONFIDENCE)
         assert margin <= row.error <= margin * 1.01
 
 
@@ -124,7 +126,7 @@ FOUR_STANDARD_ERRORS = 4 * math.sqrt(0.05 * 0.95 / N_DRAWS)  # alpha 6e-5 a test
 def test_scores_as_far_apart_as_the_error_change_places_once_in_forty(kind):
     mechanism = kind(1, 2**24)
     source = entropy_source(0)
-    scores = np.array([0.3, 0.3 + mechanism.margin(CONFIDENCE)])
+    scores = np.array([0.3, 0.3 + mechanism.half_width(CONFIDENCE)])
     first = [mechanism.release(scores, source)[0] for _ in range(N_DRAWS)]
     assert np.mean(np.array(first) == 0) == pytest.approx(0.025, abs=FOUR_STANDARD_ERRORS)
 
@@ -134,6 +136,7 @@ def table(n=400, d=3):
     return X, X[:, 0]
 
 
+@pytest.mark.slow
 def test_a_fit_spends_and_has_what_every_row_states():
     X, y = table()
     for row in plan_release(n_samples=400, n_features=3, k=2, epsilon=2.0, delta=1e-6):

@@ -111,6 +111,7 @@ def test_an_empty_ledger_shows_its_limit(pyplot, tmp_path, by):
     assert 0.5 in (display.limit_.get_xdata() if by == "entry" else display.limit_.get_ydata())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["entry", "time"])
 def test_many_entries_are_drawn(pyplot, tmp_path, by):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=100.0)

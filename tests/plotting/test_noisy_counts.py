@@ -182,6 +182,7 @@ def written_at(axis):
     )
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("side", ["x", "y"])
 @pytest.mark.parametrize("kind", SIDES)
 @pytest.mark.combinations
@@ -222,6 +223,7 @@ def test_a_range_of_dates_or_durations_is_drawn_in_days_and_hours(pyplot):
     assert display.ax_.get_xlabel() == "stay (hours)"
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "bounds",
     [
@@ -278,6 +280,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_was_fitted_can_be_drawn_whatever_its_bounds(pyplot, target):
     frame, bounds = mixed_table()

@@ -19,6 +19,7 @@ def legend(display):
     return [text.get_text() for text in display.figure_.legends[0].get_texts()]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("show", ["error", "found"])
 @pytest.mark.parametrize(
     "release, k, public",

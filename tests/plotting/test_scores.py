@@ -117,6 +117,7 @@ def test_a_scorer_chooses_nothing(pyplot):
     assert not {"chosen", "not chosen"} & set(legend(display))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n_features, max_features", [(1, 20), (20, 20), (21, 20), (500, 20), (500, 3)])
 def test_the_best_are_shown_and_the_others_counted(pyplot, n_features, max_features):
     selector = fitted(DPMICSelector, n_features, k=min(5, n_features), statistic="kendall", epsilon=3.0)

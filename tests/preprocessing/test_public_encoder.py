@@ -185,6 +185,7 @@ def test_all_libraries_give_the_same_bits(encoding, add_indicator):
         assert np.array_equal(first, other)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_record_is_encoded_in_the_same_way_alone_and_among_others(library):
     rows, make = TABLES["random"][:40], LIBRARIES[library]
@@ -225,6 +226,7 @@ def test_a_table_without_rows_becomes_one():
         assert stacked(transformer.transform(make([]))).shape == (0, len(transformer.get_feature_names_out()))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_set_output_says_which_library_it_is(library):
     kinds = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "default": None}

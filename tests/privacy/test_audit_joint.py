@@ -16,7 +16,7 @@ UNIT = (0.0, 1.0)
 N, D, EPSILON = 6, 4, 1.0
 KEPT = 0  # a feature beside which two others are chosen
 RELEASE = JointFeatures(EPSILON, 0.0, 2, n_kept=1)
-MEASURE = statistic_named("mtv_r", "miller-madow").measure("auto", "auto", N, EPSILON, 2).knowing((0.5, 0.5))
+MEASURE = statistic_named("mtv_r", "miller-madow").measure("auto", "auto", N, EPSILON, 2).with_target_shares((0.5, 0.5))
 MECHANISM = RELEASE.mechanism(MEASURE, Shape(N, [UNIT] * D))
 
 

@@ -14,7 +14,7 @@ import pytest
 from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
-from skdpmic.statistics.mtv import learnt_margin
+from skdpmic.statistics.mtv import released_shares
 from skdpmic.table.targets import WEIGHT_UNITS
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
@@ -120,7 +120,7 @@ def release_shares_and_scores(table, source, epsilon=EPSILON):
     """
     settings = {"statistic": "mtv_r", "bounds": (0, 1), "classes": [0, 1], "random_state": source}
     scorer = DPMICScorer(epsilon=epsilon, **settings).fit(table[0], table[1].astype(int))
-    return scorer.target_shares_[0] >= 0.5 and scorer.scores_[0] >= 1 - scorer._margin.error
+    return scorer.target_shares_[0] >= 0.5 and scorer.scores_[0] >= 1 - scorer._target_shares.error
 
 
 def release_sums_and_scores(table, source, epsilon=EPSILON):
@@ -131,8 +131,8 @@ def release_sums_and_scores(table, source, epsilon=EPSILON):
     settings = {"statistic": "mtv_r", "bounds": (0, 1), "classes": [0, 1], "random_state": source, "max_weight": 1}
     n = len(table[1])
     scorer = DPMICScorer(epsilon=epsilon, **settings).fit(table[0], table[1].astype(int), sample_weight=np.ones(n))
-    first, second = scorer._margin.sums
-    return first >= n / 2 * WEIGHT_UNITS >= second and scorer.scores_[0] >= 1 - 1.15 * scorer._margin.error
+    first, second = scorer._target_shares.sums
+    return first >= n / 2 * WEIGHT_UNITS >= second and scorer.scores_[0] >= 1 - 1.15 * scorer._target_shares.error
 
 
 def release_scores_together(table, source, epsilon=EPSILON):
@@ -245,12 +245,14 @@ LONGER = (
 EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONGER)) for name in AUDITS]
 
 
+@pytest.mark.few
 @seeded
 @pytest.mark.parametrize("name", EACH)
 def test_no_release_loses_more_than_epsilon(name):
     assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit sees a good part of it
 
 
+@pytest.mark.few
 @seeded
 @pytest.mark.parametrize("name", EACH)
 def test_half_the_noise_is_found_out(name):
@@ -268,7 +270,7 @@ def test_four_fifths_of_the_noise_are_found_out(name):
 @seeded
 @pytest.mark.slow
 def test_shares_without_noise_are_found_out(monkeypatch):
-    monkeypatch.setattr(learnt_margin, "_with_noise", lambda counts, scale, source: counts.tolist())
+    monkeypatch.setattr(released_shares, "_with_noise", lambda counts, scale, source: counts.tolist())
     assert loss_of("shares and scores") > EPSILON
 
 

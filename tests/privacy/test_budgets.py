@@ -50,7 +50,7 @@ def spent(release):
     n_scores = getattr(release, "n_features", 1)
     mechanism = release.noise_for(STEPS)
     epsilons, rhos = [epsilon_of_noise(mechanism, n_scores)], [rho_of_noise(mechanism, n_scores)]
-    if release.learns:
+    if release.spends_on_target:
         of_target = Fraction(release.epsilon_of_target)
         epsilons, rhos = [*epsilons, of_target], [*rhos, of_target**2 / 2]
     if isinstance(mechanism, ChoicesInTurn):
@@ -75,12 +75,12 @@ def drawn_release(draw):
     kind = draw.choice([*MECHANISMS.values(), BestFeatures, JointFeatures])
     d, learns = draw.choice([1, 2, 3, 17, draw.randint(1, 5000)]), draw.random() < 0.7
     if kind in MECHANISMS.values():
-        return NoisyScores(*drawn_budget(draw, kind.needs_delta), kind, d, learns=learns)
+        return NoisyScores(*drawn_budget(draw, kind.needs_delta), kind, d, spends_on_target=learns)
     budget = drawn_budget(draw, draw.random() < 0.8)
     if kind is BestFeatures:
-        return BestFeatures(*budget, draw.choice([d, draw.randint(1, d)]), learns=learns)
+        return BestFeatures(*budget, draw.choice([d, draw.randint(1, d)]), spends_on_target=learns)
     k = draw.randint(1, d)
-    return JointFeatures(*budget, k, draw.randint(2 - min(k, 2), 3), learns=learns)
+    return JointFeatures(*budget, k, draw.randint(2 - min(k, 2), 3), spends_on_target=learns)
 
 
 def assert_costs_what_is_charged(release):
@@ -123,7 +123,7 @@ def test_none_of_many_releases_costs_more_than_its_ledger_is_charged(seed):
 @pytest.mark.parametrize("k", [1, 4])
 def test_noise_after_a_target_is_learnt_costs_what_is_left_and_nearly_all_of_it(epsilon, delta, k):
     """What is left after the target may be less than the rho of any epsilon with this delta."""
-    gaussian = NoisyScores(epsilon, delta, GaussianMechanism, k, learns=True)
+    gaussian = NoisyScores(epsilon, delta, GaussianMechanism, k, spends_on_target=True)
     for release in (gaussian, *many_names(epsilon, delta)):
         assert_costs_what_is_charged(release)
         _, rho = spent(release)
@@ -133,7 +133,7 @@ def test_noise_after_a_target_is_learnt_costs_what_is_left_and_nearly_all_of_it(
 
 def many_names(epsilon, delta):
     """Choices of so many names that delta is used, if there are such."""
-    names = [kind(epsilon, delta, 10**6, learns=True) for kind in (BestFeatures, JointFeatures)]
+    names = [kind(epsilon, delta, 10**6, spends_on_target=True) for kind in (BestFeatures, JointFeatures)]
     return [release for release in names if release.cost.delta > 0]
 
 

@@ -69,6 +69,7 @@ class OtherLibrary:
         return math.nextafter(x, self._towards.choice([-math.inf, x, math.inf]))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
 def test_budgets_are_the_same_with_another_c_library(epsilon, monkeypatch):
     others = [(epsilon, delta) for delta in (1e-9, 1e-6, 1e-3)]

@@ -156,6 +156,7 @@ def test_noisy_scores_would_tell_the_scores():
 # --- What a gap says --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("scores", [(0, 0, 0), (1, 1, 0), (2, 1, 3), (3, 0, 3)])
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_large_gap_above_a_feature_that_is_as_good_is_as_rare_as_is_said(scores, place):
@@ -174,7 +175,7 @@ def test_a_large_gap_above_a_feature_that_is_as_good_is_as_rare_as_is_said(score
 
 def test_the_margin_of_the_picture_is_that_of_the_lemma():
     for scale in (1, 5, 1000, 2**30):
-        steps = round(OneShotTopK(1, scale).margin(0.95) / GRID)  # a gap beyond it is above so many steps
+        steps = round(OneShotTopK(1, scale).half_width(0.95) / GRID)  # a gap beyond it is above so many steps
         assert math.exp(-steps / scale) <= 0.05
         assert math.exp(-(steps - 2) / scale) > 0.05
         assert math.exp(-3 * scale / scale) <= 0.05

@@ -122,6 +122,7 @@ def test_the_two_forms_of_exponential_noise_have_one_law():
     np.testing.assert_allclose(shares, list(by_permute_and_flip(adjusted, 1500).values()), atol=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_published_lists_follow_the_exact_law(case):
     assert p_value(case, 4, 4) > 1e-3

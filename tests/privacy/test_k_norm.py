@@ -103,6 +103,7 @@ def test_sums_that_stand_for_no_half_width_and_those_that_are_not_kept_are_drawn
     assert noise._half_width(5, 2, None) == 4
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("first, size", [(1, 5), (2, 3), (2**61, 4), (2**62 - 2, 4), (10**30, 3)])
 def test_uniform_numbers_below_each_bound_reach_all_of_their_ranges(first, size):
     source = entropy_source(0)
@@ -183,6 +184,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("size, scale", SHAPES)
 def test_noise_in_a_cube_follows_its_law(size, scale):
     """The largest of all, and one of them: n = 2,000 vectors, alpha = 1e-3 each."""
@@ -423,12 +425,12 @@ def test_a_confidence_next_to_one_has_a_finite_margin():
     confidence = math.nextafter(1, 0)
     for name, make in MECHANISMS.items():
         for d in (1, 1000):
-            assert 0 < make(10**6, d).margin(confidence, d) < math.inf, name
+            assert 0 < make(10**6, d).half_width(confidence, d) < math.inf, name
 
 
 def test_a_confidence_next_to_zero_has_a_margin():
     for make in MECHANISMS.values():
-        assert make(10**6, 7).margin(1e-300, 7) >= make(10**6, 7).margin(1e-300) >= GRID
+        assert make(10**6, 7).half_width(1e-300, 7) >= make(10**6, 7).half_width(1e-300) >= GRID
 
 
 # --- The continuous law -----------------------------------------------------------------------------------------------
@@ -460,7 +462,7 @@ def test_on_one_score_the_law_is_that_of_laplace():
     np.testing.assert_allclose(CubeLaw(1, 0.5).sf(z), stats.laplace(scale=0.5).sf(z), rtol=1e-12)
     np.testing.assert_allclose(CubeLaw(1, 0.5).pdf(z), stats.laplace(scale=0.5).pdf(z), rtol=1e-12)
     assert KNormMechanism(2**29, 1).law.std() == CubeLaw(1, 0.5).std() == KNormMechanism(2**29, 1).noise_scale
-    assert KNormMechanism(1000, 1).margin(0.9) == LaplaceMechanism(1000).margin(0.9)
+    assert KNormMechanism(1000, 1).half_width(0.9) == LaplaceMechanism(1000).half_width(0.9)
 
 
 def test_draws_follow_the_law():
@@ -490,8 +492,8 @@ def test_cubes_that_stand_for_all_have_its_law():
 def test_all_scores_of_a_hundred_features_have_less_than_half_the_noise_and_a_sixth_of_the_joint_margin():
     cube, even_split = (kind.for_budget(budget_of(1.0), 100, 10**6) for kind in (KNormMechanism, LaplaceMechanism))
     assert even_split.law.std() / cube.law.std() == pytest.approx(2.41, abs=0.01)
-    assert even_split.margin(0.95, 100) / cube.margin(0.95, 100) == pytest.approx(6.5, abs=0.1)
-    assert even_split.margin(0.95) / cube.margin(0.95) == pytest.approx(3.05, abs=0.05)
+    assert even_split.half_width(0.95, 100) / cube.half_width(0.95, 100) == pytest.approx(6.5, abs=0.1)
+    assert even_split.half_width(0.95) / cube.half_width(0.95) == pytest.approx(3.05, abs=0.05)
 
 
 @pytest.mark.parametrize("epsilon, n_scores", [(1.0, 1), (0.1, 1000), (5.0, 40)])

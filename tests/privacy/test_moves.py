@@ -93,6 +93,7 @@ def chi_square_p_value(observed, law, n):
     return stats.chisquare(counts, expected).pvalue
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n_cells, radius", [(2, 3), (3, 2), (4, 2), (5, 1)])
 def test_vectors_are_uniform_within_a_radius(n_cells, radius):
     n, source = 6000, entropy_source(0)

@@ -39,6 +39,7 @@ def two_sample_p_value(draws, others):
     return stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("scale", [2, 7, 10**6])
 def test_laplace_noise_has_one_law(scale):
     theirs = laplace_of_opendp(scale)([0] * N_DRAWS)

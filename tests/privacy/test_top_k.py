@@ -221,6 +221,7 @@ def test_all_scores_take_less_noise_than_names_from_the_numbers_in_the_note_on(d
 # --- How sure a choice is ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "scores",
     [(0, 0, 0, 0, 0), (30, 20, 10, 10, 0), (0, 50, 60, 60, 60, 60, 60), (90, 90, 90, 0, 80, 90), (999, 0, 0, 0, 0)],

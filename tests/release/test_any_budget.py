@@ -189,6 +189,7 @@ def assert_drawn_or_refused(release, sizes_and_budgets, folder):
 QUICK = ("two parties", "bounds", "reports", "search", "gaussian, mtv_r", "d names, joint", "correlations")
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (not name.startswith(QUICK))) for name in RELEASES]
 )

@@ -63,6 +63,7 @@ def test_without_noise_the_truth_is_what_was_released():
     assert (draw_truths(scores, None, 4, np.random.default_rng(0)) == scores).all()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("scale", [0.001, 0.05, 0.4])
 @pytest.mark.parametrize("d", [2, 6])
 @pytest.mark.combinations

@@ -159,6 +159,7 @@ MISTAKES = {
 RIGHT = {"wide": (0, 100), "clipped": (0, 100), "sex": ["F", "M"]}
 
 
+@pytest.mark.slow
 def test_each_of_four_mistakes_is_noticed_at_a_tenth_of_an_epsilon():
     # In 60 summaries, at least 52 times each: below 0.1 % likely for what is noticed 95 % of the time.
     frame, columns = people()
@@ -177,6 +178,7 @@ def test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_
     assert any("of clipped lies outside its range, 5 to 95: widen the range." in text for run in runs for text in run)
 
 
+@pytest.mark.slow
 def test_a_codebook_that_suits_the_data_is_hardly_ever_suspected():
     # In 60 summaries, at most 8 times: of what happens 5 % of the time, more has a probability below 0.1 %.
     frame, columns = people()
@@ -204,7 +206,7 @@ def test_all_intervals_hold_at_once(delta):
 
 def test_ten_columns_are_known_as_closely_as_the_docstring_says():
     release = CellsRelease(0.1, 0.0, ((4, 12),) * 10)
-    off, off_of_parts = (math.ceil(100 * release.margin(*which) / N) for which in ((0, 4), (1, 12)))
+    off, off_of_parts = (math.ceil(100 * release.half_width(*which) / N) for which in ((0, 4), (1, 12)))
     told = f"known to within {off} percentage points, those of the histograms to within {off_of_parts}."
     assert told in " ".join(private_summary.__doc__.split())
 
@@ -244,7 +246,8 @@ def test_columns_of_labels_alone_have_the_quieter_mechanism_for_them(n_columns, 
     summary = private_summary(frame, Codebook({"x*": ["a", "b"]}), epsilon=1, delta=1e-6)
     assert summary.entry.mechanism == mechanism
     margins = [
-        CellsRelease(1.0, delta, ((3, 3),) * n_columns).margin(0, 3) / 120 for delta in (0.0, summary.privacy_spent[1])
+        CellsRelease(1.0, delta, ((3, 3),) * n_columns).half_width(0, 3) / 120
+        for delta in (0.0, summary.privacy_spent[1])
     ]
     assert summary.columns[0].flag_margin == min(margins)
 
@@ -267,7 +270,7 @@ def test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken(d
         assert flags.name == "gaussian"
         rho = sum(Fraction(2 * n_columns) / (2 * mechanism.variance) for mechanism in (flags, parts))
         assert rho == Fraction(release.cost.rho)
-        assert release.margin(0, 4) < CellsRelease(1.0, 0.0, release.sizes).margin(0, 4)
+        assert release.half_width(0, 4) < CellsRelease(1.0, 0.0, release.sizes).half_width(0, 4)
     else:
         epsilons = [mechanism.n_steps / mechanism.scale for mechanism in (flags, parts)]
         assert sum(epsilons) == 1
@@ -316,7 +319,7 @@ def test_people_are_protected_with_all_their_rows(tmp_path):
     of_rows = CellsRelease(0.5, 0.0, ((4, 12), (3, 3)))
     of_people = CellsRelease(0.5, 0.0, ((4, 12), (3, 3)), rows_per_group=3)
     # Three times the noise on three times as many rows; grid steps differ.
-    assert of_people.margin(0, 4) == pytest.approx(3 * of_rows.margin(0, 4), rel=0.1)
+    assert of_people.half_width(0, 4) == pytest.approx(3 * of_rows.half_width(0, 4), rel=0.1)
 
 
 # --- What it loses, and what remains ----------------------------------------------------------------------------------

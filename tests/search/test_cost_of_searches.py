@@ -172,6 +172,7 @@ def with_ledger(estimator, ledger):
     return estimator.set_params(**dict.fromkeys(names, ledger))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("estimator, of_a_fit", list(scorers()))
 def test_a_cross_validation_charges_a_ledger_what_was_said(estimator, of_a_fit, tmp_path):
     epsilon, delta, n_private = of_a_fit
@@ -368,6 +369,7 @@ SEARCHES = {
 LONG_SEARCHES = ("halving, exhaust", "halving, smallest", "halving, aggressive", "halving, random, exhaust")
 
 
+@pytest.mark.few
 @pytest.mark.filterwarnings("ignore:The total space of parameters 2 is smaller")
 @pytest.mark.parametrize(
     "name",
@@ -460,6 +462,7 @@ IN_ZCDP = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", IN_ZCDP)
 def test_a_ledger_that_adds_up_zcdp_is_charged_what_was_said_to_the_last_digit(name, tmp_path):

@@ -176,6 +176,7 @@ def n_subsets_moved_by_a_record(draw, monkeypatch):
     return (here != there).any(axis=0).sum()
 
 
+@pytest.mark.few
 @seeded
 @unknown
 @pytest.mark.parametrize("draw", DRAWS)

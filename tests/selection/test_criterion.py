@@ -106,7 +106,7 @@ def test_junk_is_never_preferred_to_what_adds_something(seed):
 @each("n_kept", [0, 1, 4])
 @each("learns", [False, True])
 def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
-    release = JointFeatures(0.7, delta, k, n_kept, learns=learns)
+    release = JointFeatures(0.7, delta, k, n_kept, spends_on_target=learns)
     n_own, of_target = n_kept + k - 1, release.epsilon_of_target
     own, choices = n_own * release._of_each_own, release._of_choices.epsilon
     if not release._uses_delta():
@@ -117,7 +117,7 @@ def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
         assert exact <= Fraction(rho) <= exact * (1 + Fraction(1, 10**9))
     steps = 10**6  # each of n_own numbers has an even part of `own`
     assert release.noise_for(steps)._own_scale == math.ceil(Fraction(steps * n_own) / Fraction(own))
-    single = BestFeatures(0.7, delta, k, learns=learns)
+    single = BestFeatures(0.7, delta, k, spends_on_target=learns)
     ratio = release.noise_for(10**6).scale / single.noise_for(10**6).scale
     assert ratio == pytest.approx(10 / 9 if not release._uses_delta() else math.sqrt(10 / 9), rel=1e-3)
 

@@ -121,7 +121,7 @@ def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
 @seeded
 def test_the_private_score_of_a_pair_is_the_scorer_s_of_one_feature(table):
     X, y = table
-    alike = [{"statistic": name} for name, kind in STATISTICS.items() if not kind.learns_target(None)]
+    alike = [{"statistic": name} for name, kind in STATISTICS.items() if not kind.spends_on_target(None)]
     for which in (*alike, {"mechanism": "geometric"}):
         public = {"epsilon": 1, "random_state": 5, **which}
         alone = private_score(X[:, 2], y, bounds=((0, 1), (0, 1)), **public)

@@ -100,7 +100,7 @@ def test_single_scores_do_not_look_at_them():
 
 def test_beside_kept_columns_joint_choices_pay_for_what_these_tell_by_themselves():
     release = PrivateSelectKBest(2, keep=[0, 5, 3], epsilon=1, criterion="joint", **UNIT)._plan().release(6, N, None)
-    assert (release.k, release.n_kept, release.learns) == (2, 3, False)
+    assert (release.k, release.n_kept, release.spends_on_target) == (2, 3, False)
     assert PrivateSelectKBest("all", keep=[0, 5], criterion="single", **UNIT)._plan().release(6, N, None).k == 4
 
 

@@ -16,7 +16,7 @@ from skdpmic._utils import no_cache as uncached
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.statistics.mic import noisy_tables as geometric
-from skdpmic.statistics.mtv import learnt_margin
+from skdpmic.statistics.mtv import released_shares
 from skdpmic.statistics.registry import STATISTICS
 from skdpmic.table.records import TableRecords
 from tests.folding import each
@@ -145,8 +145,8 @@ def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic,
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
 def test_what_is_learnt_of_the_target_leaves_nothing_but_what_was_released(kind, target, monkeypatch):
     monkeypatch.setattr(TableRecords, "scores", lambda *_: RELEASED)
-    monkeypatch.setattr(learnt_margin, "_with_noise", lambda counts, scale, source: [20, 30, 10][: len(counts)])
-    monkeypatch.setattr(learnt_margin, "weighted_choice", lambda weights, losses, rate, source: 300)
+    monkeypatch.setattr(released_shares, "_with_noise", lambda counts, scale, source: [20, 30, 10][: len(counts)])
+    monkeypatch.setattr(released_shares, "weighted_choice", lambda weights, losses, rate, source: 300)
     settings = {"statistic": "mtv_r", "epsilon": 10, "random_state": 0} | target | PUBLIC
     tables = [(X, y if "target_bounds" in target else (3 * y).astype(int)) for X, y in neighbours()]
     fitted = [kind(k=2, **settings).fit(*table) for table in tables]

@@ -73,6 +73,7 @@ def test_p_values_follow_from_the_scores_and_public_numbers_alone(statistic, tab
     assert not hasattr(clone(scorer), "_public_for_p_values")
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "k-norm"])
 @ANY_STATISTIC
 def test_p_values_know_of_the_noise(statistic, mechanism, table):

@@ -33,6 +33,7 @@ def test_without_noise_and_ties_the_p_value_is_that_of_mann_and_whitney():
     assert (np.abs(scorer.p_values() - expected) <= 5 * np.sqrt(expected / 9999) + 2e-4).all()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(("target", "less"), [("numbers", 0.1), ("half", 0.1), ("5% class", 0.1)])
 def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(target, less):
     """Of 12 tables of 2,000 records, 10 real features of 100: on average no more than .1 less, and above a half."""
@@ -86,8 +87,8 @@ def test_the_count_of_a_class_has_noise_for_all_rows_of_a_person(rows):
     X, y = rare_class(600, share=0.3)
     given = {"statistic": "kendall", "epsilon": 2.0, "target_shares": "learn", "max_rows_per_group": rows, **CLASSES}
     learnt = DPMICScorer(**given).fit(X, y, groups=np.arange(600) // 3)
-    assert learnt._margin.scale == rows / (Fraction(3, 20) * 2)
-    assert learnt._margin.n == 200 * rows
+    assert learnt._target_shares.scale == rows / (Fraction(3, 20) * 2)
+    assert learnt._target_shares.n == 200 * rows
 
 
 def test_fdr_by_shares_of_classes_is_by_benjamini_and_hochberg():

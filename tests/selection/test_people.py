@@ -39,7 +39,7 @@ from skdpmic.statistics.mic.noisy_tables import TableScorer
 from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
 from skdpmic.statistics.mtv import mtv_r
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.margin import public_margin
+from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.registry import STATISTICS
 from tests.select_names import SelectNames
@@ -90,7 +90,7 @@ def test_scores_of_persons_with_m_rows_are_those_of_all_their_rows(name, m):
 
 
 def known(family, shares):
-    return public_margin(shares, family.n_columns).of(family)
+    return public_shares(shares, family.n_columns).of(family)
 
 
 def shares_of(codes):
@@ -292,6 +292,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.few
 @xi
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", STATISTICS)

@@ -121,6 +121,7 @@ def test_automatic_sizes_of_mic_e_are_those_of_the_paper():
 # --- The noise --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few
 @seeded
 @pytest.mark.parametrize(  # the noise of mtv_r is looked at below
     "name",

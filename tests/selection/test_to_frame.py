@@ -62,6 +62,7 @@ def among_best(fitted):
     return chances_among_best(ReleasedScores.of_estimator(fitted, "a test"), 2)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("kind", FITTED)
 def test_every_column_is_what_the_estimator_has_released_best_first(kind):
     fitted = FITTED[kind]()

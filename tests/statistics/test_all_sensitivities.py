@@ -27,7 +27,7 @@ def rows():
 @pytest.mark.parametrize("n_classes", [None, 2])
 def test_every_statistic_is_on_the_page_with_its_sensitivity(name, n_classes):
     measure = statistic_named(name, "miller-madow").measure("auto", "auto", 1000, 1.0, n_classes)
-    measure = measure.learning() if STATISTICS[name].learns_target(n_classes) else measure
+    measure = measure.spending_on_target() if STATISTICS[name].spends_on_target(n_classes) else measure
     said = rows()[f"`{name}`"]
     assert len(said) == len(SHAPES)
     for shape, value in zip(SHAPES, said, strict=True):

@@ -15,13 +15,16 @@ N = 1000
 
 
 def measure(shares=(0.5, 0.5), n_classes=None):
-    return statistic_named("mtv_r", "miller-madow").measure("auto", "auto", N, 1.0, n_classes).knowing(shares)
+    return (
+        statistic_named("mtv_r", "miller-madow").measure("auto", "auto", N, 1.0, n_classes).with_target_shares(shares)
+    )
 
 
 def added(given, alone, of=None, domains=KINDS):
     return chance_added(of or measure(), Shape(N, list(domains)), given, alone, range(len(domains)))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("given", range(4))
 def test_less_is_added_to_a_feature_that_tells_more(given):
     none, little, much = (added(given, alone) for alone in (0.0, 0.2, 0.9))

@@ -119,6 +119,7 @@ def known_share(table, t):
     return sum(of_parts) / (n * max(t, 1 - t))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("t, attained_from", [((1, 2), 2), ((1, 3), 3), ((1, 4), 4), ((2, 5), 3), ((1, 10), 10)])
 @pytest.mark.parametrize("n_parts", [2, 3])
 def test_with_a_known_share_a_record_moves_the_score_by_two_over_n(t, attained_from, n_parts):
@@ -151,6 +152,7 @@ def test_no_statistic_of_the_package_moves_by_less(name, n):
 # --- PrivBayes, and binary expansion testing --------------------------------------------------------------------------
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("shape, least", [((2, 2), 2), ((2, 3), 2), ((3, 3), 3)])
 def test_the_distance_from_independence_moves_by_less_than_is_stated(shape, least):
     for n in range(2, 6 if shape == (3, 3) else 8):

@@ -118,6 +118,7 @@ ALL_DATA_SETS = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("chance", [0.0, pytest.param(1.0, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize("name", ALL_DATA_SETS)
 @pytest.mark.combinations
@@ -251,6 +252,7 @@ def climb(seed, n, n_steps, grids, targets, scale, values):
     return _climb(start, step, n_steps, height)
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("target", [NUMBERS, THREE_CLASSES, FIVE_CLASSES], ids=["numbers", "3 classes", "5 classes"])
 @pytest.mark.parametrize("feature", FEATURES)

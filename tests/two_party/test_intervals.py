@@ -16,6 +16,7 @@ FAST = ("two values",)
 HARD = [(law, list(RELATED)[(i + j) % 4], BUDGETS[(i + 2 * j) % 3]) for i, law in enumerate(LAWS) for j in (0, 1)]
 
 
+@pytest.mark.slow
 @seeded
 @may_refuse
 @pytest.mark.parametrize("law", [pytest.param(law, marks=[] if law in FAST else pytest.mark.slow) for law in LAWS])

@@ -114,6 +114,7 @@ def line_and_noise(n, rng):
 KNOWN = {"target_bounds": (-0.5, 1.5), "target_shares": [0.5, 0.5]}
 
 
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("epsilon", [None, 1.0])
 def test_chance_is_taken_off_and_dependence_is_found(epsilon):

@@ -261,7 +261,7 @@ class CellsRelease:
             return Cost.concentrated(self.epsilon, self.delta)
         return Cost.of_parts(self.epsilon, sum(share**2 for share in _SHARES))
 
-    def margin(self, which, n_cells):
+    def half_width(self, which, n_cells):
         """Simultaneous error bound, in records, for all counts of both sets, in a column with this many cells."""
         return self._margin(self.mechanisms[which], which, n_cells)
 

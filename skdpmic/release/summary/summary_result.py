@@ -44,7 +44,7 @@ def suspicions(name, cells, flags, parts, n_samples, release):
         return release.reach(which, n_cells, n_together) / n_samples
 
     shares = dict(zip(cells.flags, (flags[:-1] / n_samples).tolist(), strict=True))
-    margin = release.margin(0, n_flags) / n_samples
+    margin = release.half_width(0, n_flags) / n_samples
     found = [
         _of_flag(name, cells, flag, _about(share, margin))
         for flag, share in shares.items()
@@ -273,6 +273,6 @@ NOTHING = "Nothing suspicious found beyond the noise."
 
 def _shares(name, cells, flags, parts, n_samples, release):
     found = [escaped(text) for text in suspicions(name, cells, flags, parts, n_samples, release)]
-    margins = [release.margin(which, size) / n_samples for which, size in enumerate(cells.sizes)]
+    margins = [release.half_width(which, size) / n_samples for which, size in enumerate(cells.sizes)]
     clipped = [np.clip(counts[:-1] / n_samples, 0, 1) for counts in (flags, parts)]
     return ColumnShares(name, cells, *clipped, *margins, found)

@@ -120,7 +120,7 @@ class GeometricMechanism:
         """Scale of the noise on each count, in records."""
         return float(self.scale)
 
-    def margin(self, confidence):
+    def half_width(self, confidence):
         """NaN: the error distribution of a score computed from noisy counts is not known."""
         return math.nan
 

@@ -83,7 +83,7 @@ class Family:
         return replace(self, penalty=self.penalty * math.sqrt(n_per_group))
 
     @cached_property
-    def knows_margins(self):
+    def knows_target_shares(self):
         """Whether the share of any side is known."""
         return any(side.margins is not None for side in self.sides)
 
@@ -97,9 +97,9 @@ class Family:
         units : int, default=1
             Largest weight of a record, in units; 1 without weights.
         """
-        return mtv_r_sensitivity(n, n_replaced, knows_margins=self.knows_margins, are_weighted=units > 1)
+        return mtv_r_sensitivity(n, n_replaced, knows_target_shares=self.knows_target_shares, are_weighted=units > 1)
 
-    def knowing(self, ends, margins, error=0.0):
+    def with_target_shares(self, ends, margins, error=0.0):
         """The grids with known shares of the target.
 
         Parameters
@@ -131,8 +131,8 @@ class Family:
         if side.margins is not None:
             return np.full(np.shape(k), 1 - min(side.margins) / UNITS)
         if side.n_groups == 2:
-            return np.full(np.shape(k), 1.0 if self.knows_margins else 0.5)
-        return largest_variation(side.n_groups, k) * (2 if self.knows_margins else 1)
+            return np.full(np.shape(k), 1.0 if self.knows_target_shares else 0.5)
+        return largest_variation(side.n_groups, k) * (2 if self.knows_target_shares else 1)
 
 
 def largest_variation(n_groups, k):

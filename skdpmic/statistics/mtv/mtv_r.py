@@ -15,7 +15,7 @@ from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids.limits import check_c, grid_size
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
 from skdpmic.statistics.mtv.family import numeric_family
-from skdpmic.statistics.mtv.margin import public_margin
+from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.table.domains import Knots, Nominal, Range
 from skdpmic.table.values import check_pair
 
@@ -136,7 +136,7 @@ def mtv_r(
     check_c(c)
     family = numeric_family(B, c)
     if target_shares is not None:
-        family = public_margin(check_n_shares(target_shares, None), family.n_columns).of(family)
+        family = public_shares(check_n_shares(target_shares, None), family.n_columns).of(family)
     target = numeric_scorer(y_domain.encode(y), y_domain.encoded, family)
     return target.score(x, x_bounds)
 

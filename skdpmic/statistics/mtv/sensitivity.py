@@ -4,7 +4,7 @@
 _ROUND_UP = 1 + 2.0**-45
 
 
-def mtv_r_sensitivity(n, n_replaced=1, *, knows_margins=False, are_weighted=False):
+def mtv_r_sensitivity(n, n_replaced=1, *, knows_target_shares=False, are_weighted=False):
     """Sensitivity of MTVr, for any family of grids and any public offsets.
 
     For each replaced record, it is 4 (n - 1) / n**2, or 4 / n with weights. If a share of the target's margin is known,
@@ -16,7 +16,7 @@ def mtv_r_sensitivity(n, n_replaced=1, *, knows_margins=False, are_weighted=Fals
         Number of records.
     n_replaced : int, at least 1, default=1
         Number of records replaced together.
-    knows_margins : bool, default=False
+    knows_target_shares : bool, default=False
         Whether the share of any side is known; the other sides then count half.
     are_weighted : bool, default=False
         Whether records have weights, which may differ.
@@ -30,5 +30,5 @@ def mtv_r_sensitivity(n, n_replaced=1, *, knows_margins=False, are_weighted=Fals
         ``(n - m) / (n - 1)`` of it.
     """
     of_one = 4 / n if are_weighted else 4 * (n - 1) / n**2
-    of_one = 2 / n if knows_margins else of_one
+    of_one = 2 / n if knows_target_shares else of_one
     return min(n_replaced * of_one * _ROUND_UP, 1.0)

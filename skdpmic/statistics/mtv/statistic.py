@@ -11,11 +11,17 @@ from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, places_of, sums_of
-from skdpmic.statistics.mtv.margin import Margin, chance_of_weights, margin_of, public_margin
 from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs
+from skdpmic.statistics.mtv.released_shares import (
+    CountBudget,
+    places_of,
+    release_class_shares,
+    release_cut_shares,
+    sums_of,
+)
+from skdpmic.statistics.mtv.target_shares import TargetShares, chance_of_weights, public_shares, shares_of_counts
 from skdpmic.statistics.null_laws.laws import BoundedLaw
 from skdpmic.table.domains import Knots
 from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
@@ -31,7 +37,7 @@ class MtvR(Statistic):
     takes_weights = True
 
     @staticmethod
-    def learns_target(n_classes):
+    def spends_on_target(n_classes):
         """Whether to learn the target's shares; with more than four classes, they cost more than they gain."""
         return n_classes is None or n_classes <= _MOST_CLASSES
 
@@ -55,50 +61,50 @@ class MtvRGrids(Measure):
     n_classes: int | None
     rows_per_group: int = 1
     units: int = 1  # largest weight of a record, in units
-    learns: bool = False  # whether the target's margin is learnt before any feature is scored
-    margin: Margin | None = None  # public or learnt margin of the target
+    spends_on_target: bool = False  # whether shares of the target are released before any feature is scored
+    target_shares: TargetShares | None = None  # public or released
 
-    def learning(self):
-        """The measure, set to learn the shares of the target."""
-        return replace(self, learns=True)
+    def spending_on_target(self):
+        """The measure, set to release shares of the target."""
+        return replace(self, spends_on_target=True)
 
-    def knowing(self, shares):
+    def with_target_shares(self, shares):
         """The measure with public shares of the target; a ValueError if they are those of another kind of target."""
         shares = check_n_shares(shares, self.n_classes)
-        return replace(self, margin=public_margin(shares, self._family.n_columns))
+        return replace(self, target_shares=public_shares(shares, self._family.n_columns))
 
-    def knowing_all_of(self, target):
+    def with_shares_of(self, target):
         """The measure with this target's shares known almost without noise, if it uses shares."""
-        if not self.learns and self.margin is None:
+        if not self.spends_on_target and self.target_shares is None:
             return self
-        n_pieces = self.n_classes or (len(self.margin.ends) if self.margin else 2)
+        n_pieces = self.n_classes or (len(self.target_shares.ends) if self.target_shares else 2)
         counts = self.target_counts(target).reshape(n_pieces, -1).sum(axis=1)
-        return replace(self, margin=margin_of(counts, self._family.n_columns))
+        return replace(self, target_shares=shares_of_counts(counts, self._family.n_columns))
 
-    def before_learning(self):
-        """The measure without weights and without learnt shares."""
-        return replace(self, units=1, margin=None if self.learns else self.margin)
+    def without_target_shares(self):
+        """The measure without weights and without released shares."""
+        return replace(self, units=1, target_shares=None if self.spends_on_target else self.target_shares)
 
     @property
     def chance_factor(self):
-        """Size of chance scores relative to equal weights, from the learnt mean weight or else a usual one."""
+        """Size of chance scores relative to equal weights, from the released mean weight or else a usual one."""
         if self.units == 1:
             return 1.0
-        is_known = self.margin is not None and self.margin.mean_weight is not None
-        return chance_of_weights(self.margin.mean_weight if is_known else USUAL_MEAN)
+        is_known = self.target_shares is not None and self.target_shares.mean_weight is not None
+        return chance_of_weights(self.target_shares.mean_weight if is_known else USUAL_MEAN)
 
     def of_weights(self):
         """The measure for records with weights."""
         return replace(self, units=WEIGHT_UNITS)
 
     def target_counts(self, target):
-        """Exact counts for learning the target's margin: records in each class, or between candidate cuts."""
+        """Exact counts for the shares of the target: records in each class, or between candidate cuts."""
         if self.n_classes is None:
             return places_of(target)
         return sums_of(target.values, target.weights, self.n_classes)
 
-    def learnt(self, counts, n, bounds, epsilon, random_bytes):
-        """The measure with shares of the target that are learnt with epsilon.
+    def release_target_shares(self, counts, n, bounds, epsilon, random_bytes):
+        """The measure with shares of the target, released with epsilon.
 
         Parameters
         ----------
@@ -111,10 +117,10 @@ class MtvRGrids(Measure):
         epsilon : Fraction or infinity, above 0
         random_bytes : callable
         """
-        told = Told(n, epsilon, self.rows_per_group, self.units, random_bytes)
+        budget = CountBudget(n, epsilon, self.rows_per_group, self.units, random_bytes)
         if self.n_classes is None:
-            return replace(self, margin=cut_margin(counts, self._family.n_columns, bounds, told))
-        return replace(self, margin=class_margin(counts, told))
+            return replace(self, target_shares=release_cut_shares(counts, self._family.n_columns, bounds, budget))
+        return replace(self, target_shares=release_class_shares(counts, budget))
 
     def of_groups(self, rows_per_group):
         """The measure with a penalty for the larger chance scores of several rows per person.
@@ -125,8 +131,8 @@ class MtvRGrids(Measure):
 
     @property
     def has_common_error(self):
-        """Whether scores share the error of a known margin."""
-        return self.margin is not None
+        """Whether scores share the error of a known target_shares."""
+        return self.target_shares is not None
 
     chance_rate = 0.5  # scores of independent variables decrease as n to the power -0.5
 
@@ -157,15 +163,15 @@ class MtvRGrids(Measure):
                 "p_values requires records of equal weight, got weights: the variance of a weighted sum depends on all "
                 "weights, which are private."
             )
-        if self.margin is None:
+        if self.target_shares is None:
             return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
-        if self.margin.is_public:
+        if self.target_shares.is_public:
             raise AttributeError(
                 "p_values requires the error of the shares of the target, which is unknown for target_shares: use "
                 "target_shares=None to learn the shares."
             )
-        any_shares = self.margin.with_equal_shares()  # the bound does not depend on the released shares
-        return BoundedLaw(mtv_r_bound(n, n_labels, replace(self, margin=any_shares)._family))
+        any_shares = self.target_shares.with_equal_shares()  # the bound does not depend on the released shares
+        return BoundedLaw(mtv_r_bound(n, n_labels, replace(self, target_shares=any_shares)._family))
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
@@ -181,10 +187,10 @@ class MtvRGrids(Measure):
         return PairTargetScorer(grids, self._scorers_of_pairs(len(values)), values, target.weights, column)
 
     def _encoded(self, target):
-        """Values and range of a numeric target, rescaled so that a learnt cut is in the middle."""
-        if self.margin is None or self.margin.knots is None:
+        """Values and range of a numeric target, rescaled so that a released cut is in the middle."""
+        if self.target_shares is None or self.target_shares.knots is None:
             return target.values, target.bounds
-        domain = Knots(self.margin.knots)
+        domain = Knots(self.target_shares.knots)
         return domain.encode(target.values), domain.encoded
 
     def counts(self, target_bounds):
@@ -213,15 +219,15 @@ class MtvRGrids(Measure):
 def _families_of(grids):
     """The family that scores single features, then those that score pairs. All scores come from these.
 
-    While a margin is still to be learnt, equal shares are in its place: the same number of them will be known.
+    While shares are still to be released, equal shares are in its place: the same number of them will be known.
 
     Cached here, so that a measure stays small: with many classes, a family is large.
     """
     has_numbers = grids.n_classes is None
     family = numeric_family(grids.B, grids.c) if has_numbers else class_family(grids.B, grids.c, grids.n_classes)
     family = family.for_groups(math.sqrt(grids.rows_per_group) * grids.chance_factor**2)
-    margin = grids.margin
-    if margin is None and grids.learns:
-        margin = margin_of(np.ones(grids.n_classes or 2), family.n_columns)
-    family = family if margin is None else margin.of(family)
+    target_shares = grids.target_shares
+    if target_shares is None and grids.spends_on_target:
+        target_shares = shares_of_counts(np.ones(grids.n_classes or 2), family.n_columns)
+    family = family if target_shares is None else target_shares.of(family)
     return (family, *families_of_pairs(family, grids.n_classes))

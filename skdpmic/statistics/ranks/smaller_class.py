@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scipy import stats
 
-from skdpmic.statistics.mtv.learnt_margin import shares_interval
+from skdpmic.statistics.mtv.released_shares import shares_interval
 
 MISSED = 1e-5  # probability that a bound is too low, which is added to p-values
 
@@ -37,24 +37,24 @@ class SmallerClass(NamedTuple):
         return 1.0 if self.is_exact else 1 + 1 / (n - self.most - 1)
 
 
-def smaller_class(margin, n):
-    """The bounds on the smaller of two classes of n records, from a margin.
+def smaller_class(target_shares, n):
+    """The bounds on the smaller of two classes of n records, from the shares of the target.
 
     Parameters
     ----------
-    margin : Margin
-        Margin learnt with noise, or without; or public, for the records or for the population they were sampled from.
+    target_shares : TargetShares
+        Released with noise, or without; or public, for the records or for the population they were sampled from.
     n : int, at least 4
 
     Returns
     -------
     SmallerClass
     """
-    if margin.is_public:
-        most = int(stats.binom.isf(MISSED, n, float(min(margin.shares))))
-    elif margin.scale == 0:
-        return SmallerClass(int(min(margin.shares) * n), is_exact=True)
+    if target_shares.is_public:
+        most = int(stats.binom.isf(MISSED, n, float(min(target_shares.shares))))
+    elif target_shares.scale == 0:
+        return SmallerClass(int(min(target_shares.shares) * n), is_exact=True)
     else:
-        _, upper = shares_interval(margin, 1 - MISSED)
+        _, upper = shares_interval(target_shares, 1 - MISSED)
         most = int(upper.min() * n + 0.5)  # an integer, up to rounding
     return SmallerClass(min(most, n // 2), is_exact=False)

@@ -12,8 +12,8 @@ import numpy as np
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics.measure import Measure, Statistic
-from skdpmic.statistics.mtv.learnt_margin import Told, class_margin
-from skdpmic.statistics.mtv.margin import Margin, public_margin
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares
+from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
@@ -56,7 +56,7 @@ class Kendall(_RankStatistic):
     """Kendall's |tau-a|: equal values share a rank. Known shares of two classes only affect p-values."""
 
     rows_per_group: int = 1
-    margin: Margin | None = None
+    target_shares: TargetShares | None = None
 
     name = "kendall"
     most_classes = 2
@@ -68,26 +68,26 @@ class Kendall(_RankStatistic):
         """The measure for people with this many rows each."""
         return replace(self, rows_per_group=rows_per_group)
 
-    def knowing(self, shares):
+    def with_target_shares(self, shares):
         """The measure with public shares of two classes; a ValueError if they are of another number."""
-        return replace(self, margin=public_margin(check_n_shares(shares, self.most_classes), self.most_classes))
+        return replace(self, target_shares=public_shares(check_n_shares(shares, self.most_classes), self.most_classes))
 
-    def learning(self):
-        """The measure for shares that will be learnt, which do not change its sensitivity."""
+    def spending_on_target(self):
+        """The measure for shares that will be released, which do not change its sensitivity."""
         return self
 
-    def before_learning(self):
-        """The measure before anything was learnt about a target."""
-        return replace(self, margin=None)
+    def without_target_shares(self):
+        """The measure before anything was released of a target."""
+        return replace(self, target_shares=None)
 
     def target_counts(self, target):
-        """The counts to be learnt from a target, without noise: records in each of two classes."""
+        """The counts of a target, without noise: records in each of two classes."""
         return np.bincount(target.values, minlength=2)
 
-    def learnt(self, counts, n, bounds, epsilon, random_bytes):
+    def release_target_shares(self, counts, n, bounds, epsilon, random_bytes):
         """The measure after learning the shares of two classes with epsilon, as for MTVr; `bounds` are ignored."""
-        told = Told(n, epsilon, self.rows_per_group, 1, random_bytes)
-        return replace(self, margin=class_margin(counts, told))
+        budget = CountBudget(n, epsilon, self.rows_per_group, 1, random_bytes)
+        return replace(self, target_shares=release_class_shares(counts, budget))
 
     def are_untied(self, records, n_jobs):
         """Features that p-values may assume to have no ties, if there is no noise: a bool or an array."""
@@ -97,9 +97,9 @@ class Kendall(_RankStatistic):
 
     def null_law(self, n, n_labels):
         """The known distribution of scores of n records if a feature is independent of the target."""
-        if self.margin is None:
+        if self.target_shares is None:
             return AveragedLaw(SimulatedLaw(self.name, n), _MOST_TIMES_BY_TIES)
-        smaller = smaller_class(self.margin, n)
+        smaller = smaller_class(self.target_shares, n)
         most_times = _MOST_TIMES_BY_TIES if smaller.is_exact else math.inf
         of_classes = SimulatedLaw(self.name, n, smaller.most)
         return AveragedLaw(of_classes, most_times, smaller.widening(n), smaller.missed)

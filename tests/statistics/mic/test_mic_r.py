@@ -306,6 +306,7 @@ def test_bad_arguments_are_named_and_no_data_is_quoted(change, message):
     assert "4321" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_places", [3, 30])
 def test_counting_into_cells_first_changes_nothing(n_places):
     # 20,000 records outnumber the cells of all grids together, unlike those of the other tests.

@@ -54,6 +54,7 @@ def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
     assert score == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("kind", KINDS)
 @each("n", [2, 5, 30])
 @each("n_classes, B, c", [(2, 4, 1), (2, 12, 2), (3, 10, 3.5), (3, 15, 2), (5, 20, 2)])

@@ -71,6 +71,7 @@ def worst_log_ratio(n, scale):
     return worst
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.combinations

@@ -333,6 +333,7 @@ def _cases(fast, slow):
     return cases + [pytest.param(*case[:-1], n, marks=pytest.mark.slow) for case in slow for n in case[-1]]
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("B, c, positions, n", _cases(NUMERIC, NUMERIC_SLOW))
 def test_largest_change_over_all_data_sets_is_h_of_1_over_n(B, c, positions, n):
@@ -340,6 +341,7 @@ def test_largest_change_over_all_data_sets_is_h_of_1_over_n(B, c, positions, n):
     assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("n_classes, B, c, n", _cases(DISCRETE, DISCRETE_SLOW))
 def test_largest_change_over_all_data_sets_against_classes_is_h_of_1_over_n(n_classes, B, c, n):
@@ -347,6 +349,7 @@ def test_largest_change_over_all_data_sets_against_classes_is_h_of_1_over_n(n_cl
     assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("B, c, positions, n", _cases(NUMERIC, NUMERIC_SLOW))
 def test_with_a_correction_the_largest_change_over_all_data_sets_is_at_most_h_of_1_over_n(B, c, positions, n):

@@ -71,7 +71,7 @@ def test_largest_change_over_all_data_sets_is_exactly_two_nths_from_enough_recor
     enough = 1 + math.ceil((1 - rarest) / rarest)
     for n in range(2, 11 if len(shares) == n_rows == 2 else 6):
         change = largest_change(n, n_rows, shares)
-        assert change <= Fraction(2, n) <= Fraction(mtv_r_sensitivity(n, knows_margins=True))
+        assert change <= Fraction(2, n) <= Fraction(mtv_r_sensitivity(n, knows_target_shares=True))
         if len(shares) == 2:
             assert (change == Fraction(2, n)) == (n >= enough)
 
@@ -90,7 +90,7 @@ def test_other_divisions_at_their_full_weight_would_move_too_far():
 def test_m_records_move_the_score_by_at_most_m_times_as_much(m):
     for n in (4, 6):
         assert largest_change(n, 2, (1, 1), m=m) == min(Fraction(2 * m, n), 1)
-        assert Fraction(mtv_r_sensitivity(n, n_replaced=m, knows_margins=True)) >= min(Fraction(2 * m, n), 1)
+        assert Fraction(mtv_r_sensitivity(n, n_replaced=m, knows_target_shares=True)) >= min(Fraction(2 * m, n), 1)
 
 
 # --- The kernels ------------------------------------------------------------------------------------------------
@@ -105,16 +105,18 @@ def margins(n_pieces, seed):
 
 
 KNOWN = {
-    name: family.knowing(range(1, family.n_columns + 1), margins(family.n_columns, 1))
+    name: family.with_target_shares(range(1, family.n_columns + 1), margins(family.n_columns, 1))
     for name, family in CLIMBED.items()
 }
-KNOWN["a half, others at half weight"] = numeric_family(16, 1).knowing((4, 8), (UNITS // 2, UNITS // 2))
-KNOWN["a quarter, others at half weight"] = numeric_family(16, 1).knowing((1, 8), (UNITS // 4, UNITS - UNITS // 4))
+KNOWN["a half, others at half weight"] = numeric_family(16, 1).with_target_shares((4, 8), (UNITS // 2, UNITS // 2))
+KNOWN["a quarter, others at half weight"] = numeric_family(16, 1).with_target_shares(
+    (1, 8), (UNITS // 4, UNITS - UNITS // 4)
+)
 
 
 def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
     """Of the sensitivity, above which none may get."""
-    allowed = mtv_r_sensitivity(n, knows_margins=True) + 2 * ROUNDING_ERROR
+    allowed = mtv_r_sensitivity(n, knows_target_shares=True) + 2 * ROUNDING_ERROR
     largest = max(climb(seed, n, n_steps, family, scale) for seed in seeds)
     assert largest <= allowed
     return largest / allowed
@@ -137,7 +139,7 @@ def test_no_climb_of_a_nominal_feature_gets_above_two_nths(family, n_labels):
 @pytest.mark.parametrize("is_missing", [False, True])
 @each("n", [4, 1000, 10**6])
 def test_kernels_attain_two_nths_at_a_known_half(n, is_missing):
-    family = numeric_family(32, 38).knowing((4, 8), (UNITS // 2, UNITS // 2))
+    family = numeric_family(32, 38).with_target_shares((4, 8), (UNITS // 2, UNITS // 2))
     scorer = CountsScorer(n, family)
     one = 0  # the part of the records in the lower half of the target; the others are in the last part, or missing
     last, other = (family.n_columns - 1) * family.n_master + family.n_master - 1, family.n_master - 1
@@ -153,7 +155,7 @@ def test_kernels_attain_two_nths_at_a_known_half(n, is_missing):
 
 
 def test_a_side_is_known_if_each_piece_of_known_share_lies_within_one_of_its_groups():
-    family = numeric_family(8, 2).knowing((2, 4, 6, 8), (1, 2, 3, UNITS - 6))
+    family = numeric_family(8, 2).with_target_shares((2, 4, 6, 8), (1, 2, 3, UNITS - 6))
     known = {side.groups: side.margins for side in family.sides if side.margins}
     assert known == {
         (0, 0, 1, 1, 1, 1, 1, 1): (1, UNITS - 1),
@@ -162,5 +164,5 @@ def test_a_side_is_known_if_each_piece_of_known_share_lies_within_one_of_its_gro
         (0, 0, 1, 1, 0, 0, 1, 1): (4, UNITS - 4),
         (0, 0, 1, 1, 1, 1, 0, 0): (UNITS - 5, 5),
     }
-    assert family.knows_margins
-    assert not numeric_family(8, 2).knows_margins
+    assert family.knows_target_shares
+    assert not numeric_family(8, 2).knows_target_shares

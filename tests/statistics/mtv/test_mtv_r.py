@@ -36,9 +36,13 @@ FAMILIES = {
     "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 4, 3),), penalty=0.1),
     "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 2), 3, 2.5)), penalty=0.1),
     "more parts than master parts": Family(2, 2, (Side((0, 1), 5),), penalty=0.0),
-    "known halves": numeric_family(8, 2).knowing((4, 8), (UNITS // 2, UNITS // 2)),
-    "known quarters": numeric_family(6, 2).knowing((2, 4, 6, 8), tuple(UNITS // 16 * i for i in (1, 5, 7, 3))),
-    "known, three groups": Family(4, 5, (Side((0, 1, 0, 2), 4, 3), Side((0, 0, 1, 1), 3)), penalty=0.1).knowing(
+    "known halves": numeric_family(8, 2).with_target_shares((4, 8), (UNITS // 2, UNITS // 2)),
+    "known quarters": numeric_family(6, 2).with_target_shares(
+        (2, 4, 6, 8), tuple(UNITS // 16 * i for i in (1, 5, 7, 3))
+    ),
+    "known, three groups": Family(
+        4, 5, (Side((0, 1, 0, 2), 4, 3), Side((0, 0, 1, 1), 3)), penalty=0.1
+    ).with_target_shares(
         (1, 2, 3, 4), (UNITS // 3, UNITS // 2, UNITS // 9, UNITS - UNITS // 3 - UNITS // 2 - UNITS // 9)
     ),
     "columns that do not divide": Family(3, 7, (Side((0, 1, 2), 3), Side((0, 1, 0), 2)), penalty=0.0),
@@ -70,6 +74,7 @@ SIZES = [2, 3, 7, 40]
 KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outside", "skewed"]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("kind, n", [(kind, SIZES[(i + j) % 4]) for i, kind in enumerate(KINDS) for j in (0, 2)])
 def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
@@ -79,6 +84,7 @@ def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
     assert abs(Fraction(score) - exact) <= Fraction(ROUNDING_ERROR)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("n", [2, 3, 40])
 @pytest.mark.combinations
@@ -196,7 +202,7 @@ def test_scores_are_those_of_paths_from_which_nothing_was_dropped(kind, n, share
     x, y = columns_of(kind, n, rng)
     family = class_family(32, 38, 3) if shares == "classes" else numeric_family(32, 38)
     if shares == "known":
-        family = family.knowing((4, 8), (UNITS // 3, UNITS - UNITS // 3), 0.01)
+        family = family.with_target_shares((4, 8), (UNITS // 3, UNITS - UNITS // 3), 0.01)
     target = numeric_scorer(y, UNIT, family) if shares != "classes" else class_scorer(np.arange(n) % 3, family)
     score = target.score(x, UNIT)
     without = "skdpmic.statistics.mtv.counts.longest_on_lines"
@@ -224,7 +230,7 @@ def test_a_block_of_features_has_the_scores_of_each_alone(seed, target):
     n_classes = {"classes": 2, "five classes": 5}.get(target)
     measure = statistic_named("mtv_r", None).measure(20.0, 2.0, n, 1.0, n_classes)
     if target == "known shares":
-        measure = measure.knowing([0.3, 0.7])
+        measure = measure.with_target_shares([0.3, 0.7])
     numbers = NumericTarget(rng.random(n), (0.0, 1.0))
     y = numbers if n_classes is None else ClassTarget(np.arange(n) % n_classes, n_classes)
     scorer = measure.scorer(y, None)
@@ -302,6 +308,7 @@ def some_missing(x, how, rng):
     return np.where(is_missing, np.nan, x)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("family", [FAMILIES["even sides"], FAMILIES["columns that do not divide"]])
 @each("how", ["all", "some", "low ones"])
 @pytest.mark.parametrize("kind", KINDS)

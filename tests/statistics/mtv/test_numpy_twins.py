@@ -50,7 +50,7 @@ def test_scores_are_those_of_the_kernels_bit_for_bit(n_classes, n, margin, is_we
     rng = np.random.default_rng(n)
     measure = statistic_named("mtv_r", None).measure(32.0, 38.0, n, 1.0, n_classes)
     if margin == "known":
-        measure = measure.knowing(np.full(n_classes or 2, 1 / (n_classes or 2)))
+        measure = measure.with_target_shares(np.full(n_classes or 2, 1 / (n_classes or 2)))
     y = ClassTarget(np.arange(n) % n_classes, n_classes) if n_classes else NumericTarget(rng.random(n), (0.0, 1.0))
     if is_weighted:
         measure, y = measure.of_weights(), y._replace(weights=rng.integers(0, 257, n).astype(np.uint32))

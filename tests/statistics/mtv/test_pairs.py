@@ -23,10 +23,10 @@ UNIT = (0.0, 1.0)
 HALVES = (UNITS // 2, UNITS // 2)
 FAMILIES = {
     "numbers": numeric_family(8, 1),
-    "a known half": numeric_family(8, 1).knowing((4, 8), HALVES),
+    "a known half": numeric_family(8, 1).with_target_shares((4, 8), HALVES),
     "classes": class_family(8, 1, 4),
-    "three known classes": class_family(8, 1, 3).knowing((1, 2, 3), (UNITS // 4, UNITS // 4, UNITS // 2)),
-    "two known classes": class_family(8, 1, 2).knowing((1, 2), (UNITS // 8, UNITS - UNITS // 8)),
+    "three known classes": class_family(8, 1, 3).with_target_shares((1, 2, 3), (UNITS // 4, UNITS // 4, UNITS // 2)),
+    "two known classes": class_family(8, 1, 2).with_target_shares((1, 2), (UNITS // 8, UNITS - UNITS // 8)),
 }
 DOMAINS = {"numbers": UNIT, "two labels": Nominal(2), "three labels": Nominal(3), "forty labels": Nominal(40)}
 
@@ -34,7 +34,7 @@ DOMAINS = {"numbers": UNIT, "two labels": Nominal(2), "three labels": Nominal(3)
 def measure(n, n_classes=None):
     """As the estimators have it, with halves of the target that are public."""
     plain = statistic_named("mtv_r", "miller-madow").measure("auto", "auto", n, 1.0, n_classes)
-    return plain.knowing([1 / (n_classes or 2)] * (n_classes or 2)) if (n_classes or 2) < 5 else plain
+    return plain.with_target_shares([1 / (n_classes or 2)] * (n_classes or 2)) if (n_classes or 2) < 5 else plain
 
 
 def column(domain, n, rng, missing=0.1):
@@ -156,6 +156,7 @@ def largest_of_all_grids(family, y, x, s, domain, of_s):
     return min(best, Fraction(1))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("domain", DOMAINS.values())
 @each("of_s", [UNIT, Nominal(3), Nominal(40)])
@@ -189,7 +190,7 @@ def test_no_climb_gets_above_the_sensitivity(family, domain, of_s):
     n, rng, largest = 12, np.random.default_rng(3), 0.0
     grids = PairCounts(_Placer(), family.n_columns, of_s)
     scorer = PairScorer(scorers_of(family, n), grids)
-    allowed = mtv_r_sensitivity(n, knows_margins=family.knows_margins) + 2 * ROUNDING_ERROR
+    allowed = mtv_r_sensitivity(n, knows_target_shares=family.knows_target_shares) + 2 * ROUNDING_ERROR
 
     def record(m=1):
         few = np.array([0.1, 0.4, 0.6, 0.9, np.nan])

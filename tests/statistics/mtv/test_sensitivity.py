@@ -10,8 +10,8 @@ import pytest
 
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.margin import public_margin
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
@@ -32,12 +32,18 @@ def test_sensitivity_to_m_records_is_m_times_that_to_one_rounded_up_and_at_most_
 def test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furthest():
     n, shape = 10, Shape(10, [(0.0, 1.0)])
     plain = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, 4)
-    halves = replace(plain, margin=public_margin([0.5, 0.5], 4))  # known of two classes together, of none by itself
-    assert halves._family.knows_margins
-    assert not any(family.knows_margins for family in halves._families_of_pairs)
+    halves = replace(
+        plain, target_shares=public_shares([0.5, 0.5], 4)
+    )  # known of two classes together, of none by itself
+    assert halves._family.knows_target_shares
+    assert not any(family.knows_target_shares for family in halves._families_of_pairs)
     assert halves.sensitivity(shape) == plain.sensitivity(shape) == mtv_r_sensitivity(n)
-    known = mtv_r_sensitivity(n, knows_margins=True)
-    assert plain.learning().sensitivity(shape) == plain.knowing([0.25] * 4).sensitivity(shape) == known
+    known = mtv_r_sensitivity(n, knows_target_shares=True)
+    assert (
+        plain.spending_on_target().sensitivity(shape)
+        == plain.with_target_shares([0.25] * 4).sensitivity(shape)
+        == known
+    )
 
 
 # --- All data sets on a few places ------------------------------------------------------------------------------
@@ -105,6 +111,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("joined", [neighbours_joined, any_joined])
 @pytest.mark.parametrize("shape, n", SHAPES)
 @pytest.mark.combinations
@@ -257,6 +264,7 @@ def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
     return heights[0] / allowed  # the start of seed 0 is the worst data set
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
 @pytest.mark.parametrize("n", [10, 500])

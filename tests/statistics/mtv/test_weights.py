@@ -11,11 +11,16 @@ import numpy as np
 import pytest
 
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.statistics.mtv import learnt_margin
+from skdpmic.statistics.mtv import released_shares
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer, NumericCounts
 from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin, shares_interval
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS
+from skdpmic.statistics.mtv.released_shares import (
+    CountBudget,
+    release_class_shares,
+    release_cut_shares,
+    shares_interval,
+)
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
@@ -75,7 +80,7 @@ def test_a_record_with_a_weight_moves_the_score_by_at_most_two_nths(n_rows, shar
         change = largest_change(n, n_rows, shares, 2)
         assert Fraction(1, n) < change <= Fraction(2, n)
         assert change == Fraction(2, n) or shares != (1, 1)  # attained at a half
-        assert Fraction(mtv_r_sensitivity(n, knows_margins=True, are_weighted=True)) >= min(Fraction(2, n), 1)
+        assert Fraction(mtv_r_sensitivity(n, knows_target_shares=True, are_weighted=True)) >= min(Fraction(2, n), 1)
 
 
 def test_where_no_share_is_known_it_moves_it_by_at_most_four_nths():
@@ -102,10 +107,10 @@ def test_weights_divided_by_their_sum_would_move_the_score_by_all_of_its_range()
 
 FAMILIES = {
     "numbers": numeric_family(8, 1),
-    "a known half": numeric_family(8, 1).knowing((4, 8), (UNITS // 2, UNITS // 2)),
-    "known quarters": numeric_family(8, 1).knowing((2, 4, 6, 8), (UNITS // 4,) * 4),
+    "a known half": numeric_family(8, 1).with_target_shares((4, 8), (UNITS // 2, UNITS // 2)),
+    "known quarters": numeric_family(8, 1).with_target_shares((2, 4, 6, 8), (UNITS // 4,) * 4),
     "classes": class_family(8, 1, 4),
-    "two known classes": class_family(8, 1, 2).knowing((1, 2), (UNITS // 8, UNITS - UNITS // 8)),
+    "two known classes": class_family(8, 1, 2).with_target_shares((1, 2), (UNITS // 8, UNITS - UNITS // 8)),
 }
 
 
@@ -166,6 +171,7 @@ def test_records_of_the_largest_weight_score_as_without_weights(family, scale):
     assert CountsScorer(300, family, 256).score(256 * counts, scale) == pytest.approx(plain, abs=2 * ROUNDING_ERROR)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("scale", [UNIT, Nominal(3)])
 def test_no_climb_gets_above_the_sensitivity(family, scale):
@@ -173,8 +179,8 @@ def test_no_climb_gets_above_the_sensitivity(family, scale):
     scorer, n_counts = CountsScorer(n, family, units), family.n_columns * (family.n_master + 1)
     if scale is not UNIT:
         n_counts = family.n_columns * scale.n_parts
-    knows, largest = family.knows_margins, 0.0
-    allowed = mtv_r_sensitivity(n, knows_margins=knows, are_weighted=True) + 2 * ROUNDING_ERROR
+    knows, largest = family.knows_target_shares, 0.0
+    allowed = mtv_r_sensitivity(n, knows_target_shares=knows, are_weighted=True) + 2 * ROUNDING_ERROR
 
     def score(places, weights):
         return scorer.score(np.bincount(places, weights, n_counts).astype(np.uint32), scale)
@@ -233,7 +239,7 @@ def neighbours(n, n_parts, units, m=1):
 
 @pytest.fixture
 def no_noise(monkeypatch):
-    monkeypatch.setattr(learnt_margin, "discrete_laplace", lambda scale, size, _: np.zeros(size, dtype=np.int64))
+    monkeypatch.setattr(released_shares, "discrete_laplace", lambda scale, size, _: np.zeros(size, dtype=np.int64))
 
 
 @each("n_classes", [2, 3])
@@ -241,18 +247,20 @@ def no_noise(monkeypatch):
 def test_noisy_sums_of_weights_lose_exactly_epsilon(n_classes, m, no_noise):
     epsilon, largest = Fraction(7, 10), 0
     for tables in neighbours(3, n_classes, 2, m):
-        margins = [class_margin(table, Told(3 * m, epsilon, m, 2, SOURCE)) for table in tables]
+        margins = [release_class_shares(table, CountBudget(3 * m, epsilon, m, 2, SOURCE)) for table in tables]
         moved = sum(abs(here - there) for here, there in zip(*(margin.sums for margin in margins), strict=True))
         largest = max(largest, moved / margins[0].scale)
     assert largest == epsilon
 
 
-def law_of_cut(counts, told, monkeypatch):
+def law_of_cut(counts, budget, monkeypatch):
     """The probability of each cut, by what is asked of the sampler, and the margin for each."""
     asked, margins = [], []
     for place in range(len(counts) - 1):
-        monkeypatch.setattr(learnt_margin, "weighted_choice", lambda *of, place=place: (asked.append(of[:3]), place)[1])
-        margins.append(cut_margin(counts, 8, UNIT, told))
+        monkeypatch.setattr(
+            released_shares, "weighted_choice", lambda *of, place=place: (asked.append(of[:3]), place)[1]
+        )
+        margins.append(release_cut_shares(counts, 8, UNIT, budget))
     weights, losses, rate = asked[0]
     law = weights * np.exp(-float(rate) * losses)
     return law / law.sum(), margins
@@ -261,25 +269,25 @@ def law_of_cut(counts, told, monkeypatch):
 @pytest.mark.slow
 @each("m", [1, 2])
 def test_a_cut_and_the_sums_on_its_sides_lose_at_most_epsilon_together(m, no_noise, monkeypatch):
-    monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)
-    told, largest = Told(3 * m, Fraction(3), m, 2, SOURCE), 0.0
+    monkeypatch.setattr(released_shares, "_LEAST_FOR_A_CUT", 0)
+    budget, largest = CountBudget(3 * m, Fraction(3), m, 2, SOURCE), 0.0
     for tables in neighbours(3, 3, 2, m):
-        (here, margins), (there, others) = (law_of_cut(table, told, monkeypatch) for table in tables)
+        (here, margins), (there, others) = (law_of_cut(table, budget, monkeypatch) for table in tables)
         for p, q, margin, other in zip(here, there, margins, others, strict=True):
             moved = sum(abs(a - b) for a, b in zip(margin.sums, other.sums, strict=True))
             largest = max(largest, math.log(p / q) + float(moved / margin.scale))
-    assert 0.6 * told.epsilon < largest <= told.epsilon * (1 + 1e-9)
+    assert 0.6 * budget.epsilon < largest <= budget.epsilon * (1 + 1e-9)
 
 
 def test_shares_follow_from_noisy_sums_alone(monkeypatch):
     noise = np.array([40, -100], dtype=object)
-    monkeypatch.setattr(learnt_margin, "discrete_laplace", lambda scale, size, _: noise[:size])
-    told = Told(20, Fraction(16), 1, 256, SOURCE)
-    margin = class_margin(np.array([1000, 3000]), told)
+    monkeypatch.setattr(released_shares, "discrete_laplace", lambda scale, size, _: noise[:size])
+    budget = CountBudget(20, Fraction(16), 1, 256, SOURCE)
+    margin = release_class_shares(np.array([1000, 3000]), budget)
     assert margin.sums == (1040, 2900)
     assert margin.shares == (Fraction(1040, 3940), Fraction(2900, 3940))
     assert margin.mean_weight == 3940 / (20 * 256)
-    drowned = class_margin(np.array([1000, 60]), told)  # a sum below its noise counts as much as that
+    drowned = release_class_shares(np.array([1000, 60]), budget)  # a sum below its noise counts as much as that
     assert drowned.sums == (1040, -40)
     assert drowned.shares == (Fraction(1040, 1072), Fraction(32, 1072))
     assert all(0 <= share <= 1 for share in drowned.published())
@@ -290,10 +298,10 @@ def test_shares_follow_from_noisy_sums_alone(monkeypatch):
 def test_intervals_hold_all_shares_as_often_as_they_say(n_classes):
     """2,000 margins; the number that fail is binomial, and above 5% + 4 standard errors with probability < 1e-4."""
     sums = np.array([900, 3000, 2000, 150])[:n_classes] * 64
-    told, true = Told(500, Fraction(1, 2), 1, 256, entropy_source(5)), sums / sums.sum()
+    budget, true = CountBudget(500, Fraction(1, 2), 1, 256, entropy_source(5)), sums / sums.sum()
     failed = 0
     for _ in range(2000):
-        lower, upper = shares_interval(class_margin(sums, told), 0.95)
+        lower, upper = shares_interval(release_class_shares(sums, budget), 0.95)
         failed += not ((lower <= true) & (true <= upper)).all()
     assert failed / 2000 <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / 2000)
     assert failed > 0 or n_classes == 4
@@ -302,7 +310,7 @@ def test_intervals_hold_all_shares_as_often_as_they_say(n_classes):
 def test_a_cut_is_learnt_from_public_numbers_only():
     """Of so many records and so much epsilon, whatever they weigh."""
     for counts in (np.full(8, 1), np.full(8, 10**6)):
-        told = Told(1000, Fraction(1, 5), 1, 256, SOURCE)  # 1,000 records of a quarter of the largest weight
-        assert cut_margin(counts, 8, UNIT, told).knots is None
-        assert learnt_margin.learns_a_cut(told)
-        assert not learnt_margin.learns_a_cut(told._replace(n=999))
+        budget = CountBudget(1000, Fraction(1, 5), 1, 256, SOURCE)  # 1,000 records of a quarter of the largest weight
+        assert release_cut_shares(counts, 8, UNIT, budget).knots is None
+        assert released_shares.releases_a_cut(budget)
+        assert not released_shares.releases_a_cut(budget._replace(n=999))

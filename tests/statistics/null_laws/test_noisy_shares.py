@@ -11,8 +11,8 @@ from scipy.special import gammaln
 from skdpmic import DPMICScorer, DPMICSelector
 from skdpmic.statistics.mtv import null_law
 from skdpmic.statistics.mtv.family import UNITS, Family, Side
-from skdpmic.statistics.mtv.margin import Margin
 from skdpmic.statistics.mtv.statistic import _families_of
+from skdpmic.statistics.mtv.target_shares import TargetShares
 from skdpmic.statistics.null_laws.laws import log_division_tail
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
@@ -37,7 +37,7 @@ def law_of_noise(scale, reach):
 def test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail(kind, q, scale):
     """All tables of 6 records with two places in x and two classes, and all noise that is likelier than 1e-9."""
     n, (values, kind_of_x) = 6, X_VALUES[kind]
-    measure = statistic_named("mtv_r", None).measure(4.0, 1.0, n, 1.0, 2).learning()
+    measure = statistic_named("mtv_r", None).measure(4.0, 1.0, n, 1.0, 2).spending_on_target()
     tables, (noise, weights) = all_tables(n, 2, 2), law_of_noise(scale, 20 * scale)
     log_ways = gammaln(n + 1) - gammaln(tables + 1).sum(axis=(1, 2))
     for p in (0.5, 0.2):
@@ -47,7 +47,7 @@ def test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail(kind, q, scal
             x, y = np.repeat(values, table.sum(axis=1)), np.repeat([0, 1, 0, 1], table.ravel())
             for z, weight in zip(noise.tolist(), weights, strict=True):
                 share = Fraction(int(table[:, 0].sum()) + z, n)
-                learnt = replace(measure, margin=Margin((1, 2), (share, 1 - share), Fraction(scale), n))
+                learnt = replace(measure, target_shares=TargetShares((1, 2), (share, 1 - share), Fraction(scale), n))
                 scores.append(learnt.scorer(ClassTarget(y, 2), None).score(x, kind_of_x))
                 probabilities.append(chance * weight)
         law = learnt.null_law(n, None if kind_of_x is UNIT else 2)
@@ -91,19 +91,19 @@ def test_the_tail_with_a_noisy_share_is_that_of_a_fine_sum():
 
 
 def test_the_bound_does_not_depend_on_what_was_released():
-    measure = statistic_named("mtv_r", None).measure("auto", "auto", 500, 1.0, 3).learning()
+    measure = statistic_named("mtv_r", None).measure("auto", "auto", 500, 1.0, 3).spending_on_target()
     laws = []
     for shares in ((0.2, 0.3, 0.5), (0.6, 0.3, 0.1)):
-        margin = Margin((1, 2, 3), tuple(map(Fraction, shares)), Fraction(20), 500)
-        laws.append(replace(measure, margin=margin).null_law(500, None)._bound)
+        margin = TargetShares((1, 2, 3), tuple(map(Fraction, shares)), Fraction(20), 500)
+        laws.append(replace(measure, target_shares=margin).null_law(500, None)._bound)
     assert laws[0] is laws[1]
 
 
 def test_whatever_share_was_released_the_divisor_is_the_least():
     """That of a half, which no divisor of two groups is below."""
-    measure = statistic_named("mtv_r", None).measure("auto", "auto", 500, 1.0, 3).learning()
-    margin = Margin((1, 2, 3), (Fraction(1, 3),) * 3, Fraction(20), 500)
-    grids = list(null_law._merges(500, _families_of(replace(measure, margin=margin))[0]))
+    measure = statistic_named("mtv_r", None).measure("auto", "auto", 500, 1.0, 3).spending_on_target()
+    margin = TargetShares((1, 2, 3), (Fraction(1, 3),) * 3, Fraction(20), 500)
+    grids = list(null_law._merges(500, _families_of(replace(measure, target_shares=margin))[0]))
     assert [of_side.slope for of_side in grids] == [0.5] * len(grids)
 
 

@@ -56,6 +56,7 @@ def exact_tail(values, probability):
     return values[order], np.cumsum(probability[order][::-1])[::-1]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(("p", "q", "n"), CASES)
 def test_no_exact_tail_is_above_its_bound(p, q, n):
     tables = all_tables(n, len(p), len(q))

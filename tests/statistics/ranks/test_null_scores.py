@@ -19,6 +19,7 @@ NAIVE = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n", [5, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", NAIVE)
 def test_the_law_is_that_of_all_permutations(name, n):

@@ -140,6 +140,7 @@ def variation(y_by_x):
     return np.abs(np.diff(y_by_x, axis=1)).sum(axis=1)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 7, pytest.param(8, marks=pytest.mark.slow)])
 def test_no_permutation_of_few_records_changes_chatterjee_by_more_than_its_sensitivity(n):
     one, both, clamped = np.max([ranges_of_chatterjee(others) for others in permutations(range(n - 1))], axis=0)

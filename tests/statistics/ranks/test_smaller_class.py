@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.statistics.mtv.margin import Margin, public_margin
+from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
 from skdpmic.statistics.null_laws import laws
 from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels
@@ -39,6 +39,7 @@ def mean_above(law, least, factor=1):
     return sum(share * max(factor * abs(total) - least, 0) for total, share in law.items())
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n", range(4, 14))
 def test_a_smaller_class_has_sums_that_are_smaller_in_convex_order(n):
     """Theorem 6: no mean of (|sum| - u)+ is larger, for any u; it bends at values only, so these are enough."""
@@ -124,7 +125,7 @@ def test_no_ties_of_the_feature_have_a_larger_tail_than_the_p_values_say(n, nois
 
 
 def test_without_noise_it_is_known():
-    margin = Margin((1, 2), (Fraction(1900, 2000), Fraction(100, 2000)), Fraction(0), 2000)
+    margin = TargetShares((1, 2), (Fraction(1900, 2000), Fraction(100, 2000)), Fraction(0), 2000)
     assert smaller_class(replace(margin, scale=Fraction(3)), 2000).missed == MISSED
     assert smaller_class(margin, 2000) == (100, True)
     assert smaller_class(margin, 2000).missed == 0
@@ -141,7 +142,7 @@ def test_with_noise_it_has_more_than_that_with_the_probability_that_is_paid_for_
     shares = (1 - q) / (1 + q) * q ** np.abs(noise)
     fewer = min(count, n - count)
     most = np.array([
-        smaller_class(Margin((1, 2), (share := Fraction(count + int(z), n), 1 - share), scale, n), n).most
+        smaller_class(TargetShares((1, 2), (share := Fraction(count + int(z), n), 1 - share), scale, n), n).most
         for z in noise
     ])  # fmt: skip
     assert shares[most < fewer].sum() <= MISSED
@@ -152,7 +153,7 @@ def test_with_noise_it_has_more_than_that_with_the_probability_that_is_paid_for_
 @pytest.mark.parametrize("share", [0.001, 0.05, 0.5])
 def test_a_public_share_may_be_that_of_a_population_or_of_the_records(share):
     n = 2000
-    known = smaller_class(public_margin([1 - share, share], 2), n)
+    known = smaller_class(public_shares([1 - share, share], 2), n)
     assert not known.is_exact
     assert known.most >= round(share * n)
     assert known.most == n // 2 or stats.binom.sf(known.most, n, share) <= MISSED < stats.binom.sf(
@@ -172,7 +173,9 @@ def test_what_may_be_missed_is_added_to_p_values():
 def test_a_person_with_several_rows_has_as_much_more_noise_in_the_count():
     counts = np.array([80, 20])
     for rows in (1, 3):
-        measure = Kendall().of_groups(rows).learning()
-        margin = measure.learnt(counts, 100, None, Fraction(1, 4), np.random.RandomState(0).bytes).margin
+        measure = Kendall().of_groups(rows).spending_on_target()
+        margin = measure.release_target_shares(
+            counts, 100, None, Fraction(1, 4), np.random.RandomState(0).bytes
+        ).target_shares
         assert margin.scale == 4 * rows
         assert sum(margin.shares) == 1

@@ -1,4 +1,4 @@
-"""The target's margin, given by the user or learnt from noisy counts (``docs/theory/known_margin.md``).
+"""Shares of the target, given by the user or released as noisy counts (``docs/theory/known_margin.md``).
 
 It is public or released: the share of records in each piece of the target's columns.
 """
@@ -14,8 +14,8 @@ _HARDLY_ANY = Fraction(1, 10**6)  # negligible noise, so that the same shares ar
 
 
 @dataclass(frozen=True)
-class Margin:
-    """Public or released shares of the target's margin.
+class TargetShares:
+    """Public or released shares of the target.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class Margin:
         return None if self.sums is None else min(max(sum(self.sums) / self.n, self.error), 1.0)
 
     def of(self, family):
-        """The grids of a family with this margin."""
-        return family.knowing(self.ends, [round(share * UNITS) for share in self.shares], self.error)
+        """The grids of a family for a target with these shares."""
+        return family.with_target_shares(self.ends, [round(share * UNITS) for share in self.shares], self.error)
 
     def with_equal_shares(self):
-        """The margin with equal shares in place of the released ones."""
+        """Equal shares in place of the released ones."""
         return replace(self, shares=(Fraction(1, len(self.shares)),) * len(self.shares), knots=None)
 
     def cut(self, bounds):
@@ -85,8 +85,8 @@ def equal_pieces(n_pieces, n_columns):
     return tuple(n_columns * (i + 1) // n_pieces for i in range(n_pieces))
 
 
-def public_margin(shares, n_columns):
-    """The margin of a target from public shares of its classes or of equal pieces of its range.
+def public_shares(shares, n_columns):
+    """The shares of a target from public shares of its classes or of equal pieces of its range.
 
     Parameters
     ----------
@@ -96,11 +96,11 @@ def public_margin(shares, n_columns):
     """
     shares = [Fraction(share) for share in shares]
     in_all = tuple(share / sum(shares) for share in shares)
-    return Margin(equal_pieces(len(shares), n_columns), in_all, is_public=True)
+    return TargetShares(equal_pieces(len(shares), n_columns), in_all, is_public=True)
 
 
-def margin_of(counts, n_columns):
-    """The margin of a target with almost no noise, from counts of equal pieces or classes; for simulations."""
+def shares_of_counts(counts, n_columns):
+    """The shares of a target with almost no noise, from counts of equal pieces or classes; for simulations."""
     n = int(counts.sum())
     shares = tuple(Fraction(int(count), n) for count in counts)
-    return Margin(equal_pieces(len(shares), n_columns), shares, _HARDLY_ANY, n)
+    return TargetShares(equal_pieces(len(shares), n_columns), shares, _HARDLY_ANY, n)

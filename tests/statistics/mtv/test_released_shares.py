@@ -11,19 +11,19 @@ import pytest
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, mtv_r
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics import chance
-from skdpmic.statistics.mtv import learnt_margin
+from skdpmic.statistics.mtv import released_shares
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
-from skdpmic.statistics.mtv.learnt_margin import Told, class_margin, cut_margin
-from skdpmic.statistics.mtv.margin import Margin, public_margin
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, release_cut_shares
+from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
 from tests.folding import each
 
 SOURCE = entropy_source(0)
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
 
-def told(counts, epsilon, m=1):
+def budget(counts, epsilon, m=1):
     """What is public of counts of records that all count alike."""
-    return Told(int(np.sum(counts)), epsilon, m, 1, SOURCE)
+    return CountBudget(int(np.sum(counts)), epsilon, m, 1, SOURCE)
 
 
 # --- Privacy, exactly ---------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def no_noise(monkeypatch):
         drawn.append(size)
         return np.zeros(size, dtype=np.int64)
 
-    monkeypatch.setattr(learnt_margin, "discrete_laplace", zeros)
+    monkeypatch.setattr(released_shares, "discrete_laplace", zeros)
     return drawn
 
 
@@ -69,7 +69,7 @@ def test_noisy_class_counts_lose_exactly_epsilon(n_classes, m, no_noise):
         counts = []
         for table in tables:
             no_noise.clear()
-            counts_, scale = without_noise(class_margin(table, told(table, epsilon, m)))
+            counts_, scale = without_noise(release_class_shares(table, budget(table, epsilon, m)))
             counts.append(counts_[: no_noise[0]])  # of two classes the second is what the first leaves
         moved = sum(abs(here - there) for here, there in zip(*counts, strict=True))
         largest = max(largest, moved / scale)
@@ -89,8 +89,8 @@ def law_of_cut(counts, epsilon, m, monkeypatch):
 
     margins = []
     for place in range(len(counts) - 1):
-        monkeypatch.setattr(learnt_margin, "weighted_choice", chooses(place))
-        margins.append(cut_margin(counts, 8, (0.0, 1.0), told(counts, epsilon, m)))
+        monkeypatch.setattr(released_shares, "weighted_choice", chooses(place))
+        margins.append(release_cut_shares(counts, 8, (0.0, 1.0), budget(counts, epsilon, m)))
     weights, losses, rate = asked[0]
     law = weights * np.exp(-float(rate) * losses)
     return law / law.sum(), margins
@@ -99,7 +99,7 @@ def law_of_cut(counts, epsilon, m, monkeypatch):
 @pytest.mark.slow
 @each("m", [1, 2])
 def test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together(m, no_noise, monkeypatch):
-    monkeypatch.setattr(learnt_margin, "_LEAST_FOR_A_CUT", 0)
+    monkeypatch.setattr(released_shares, "_LEAST_FOR_A_CUT", 0)
     epsilon, largest = Fraction(3), 0.0
     for tables in neighbours(4, 6, m):
         (here, margins), (there, others) = (law_of_cut(table, epsilon, m, monkeypatch) for table in tables)
@@ -110,12 +110,12 @@ def test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together(m, no_noise,
     assert 0.6 * epsilon < largest <= epsilon * (1 + 1e-9)
 
 
-@each("n_places", [4, 8, learnt_margin.N_PLACES])
+@each("n_places", [4, 8, released_shares.N_PLACES])
 def test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_together(n_places, monkeypatch):
     asked = []
-    monkeypatch.setattr(learnt_margin, "weighted_choice", lambda weights, *_: (asked.append(weights), 0)[1])
+    monkeypatch.setattr(released_shares, "weighted_choice", lambda weights, *_: (asked.append(weights), 0)[1])
     counts = np.full(n_places, 1000)
-    cut_margin(counts, n_places, (0.0, 1.0), told(counts, Fraction(3)))
+    release_cut_shares(counts, n_places, (0.0, 1.0), budget(counts, Fraction(3)))
     expected = np.ones(n_places - 1)
     expected[n_places // 2 - 1] = n_places - 1
     np.testing.assert_array_equal(asked[0], expected)
@@ -123,21 +123,21 @@ def test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_t
 
 def test_what_is_published_is_a_count_with_noise_and_nothing_else(monkeypatch):
     noise = np.array([5, -7, 2], dtype=object)
-    monkeypatch.setattr(learnt_margin, "discrete_laplace", lambda scale, size, _: noise[:size])
-    three = class_margin(np.array([10, 20, 30]), told([60], Fraction(1, 2)))
-    assert three == Margin((1, 2, 3), (Fraction(15, 60), Fraction(13, 60), Fraction(32, 60)), Fraction(4), 60)
-    two = class_margin(np.array([10, 50]), told([60], Fraction(1, 2)))
-    assert two == Margin((1, 2), (Fraction(1, 4), Fraction(3, 4)), Fraction(2), 60)
-    counts = np.repeat([4, 6], learnt_margin.N_PLACES // 2)
+    monkeypatch.setattr(released_shares, "discrete_laplace", lambda scale, size, _: noise[:size])
+    three = release_class_shares(np.array([10, 20, 30]), budget([60], Fraction(1, 2)))
+    assert three == TargetShares((1, 2, 3), (Fraction(15, 60), Fraction(13, 60), Fraction(32, 60)), Fraction(4), 60)
+    two = release_class_shares(np.array([10, 50]), budget([60], Fraction(1, 2)))
+    assert two == TargetShares((1, 2), (Fraction(1, 4), Fraction(3, 4)), Fraction(2), 60)
+    counts = np.repeat([4, 6], released_shares.N_PLACES // 2)
     n = int(counts.sum())
     assert n * Fraction(1, 1000) < 50
-    middle = cut_margin(counts, 8, (0.0, 1.0), told(counts, Fraction(1, 1000)))
+    middle = release_cut_shares(counts, 8, (0.0, 1.0), budget(counts, Fraction(1, 1000)))
     share = Fraction(2048 + 5, n)
-    assert middle == Margin((4, 8), (share, 1 - share), Fraction(1000), n)
+    assert middle == TargetShares((4, 8), (share, 1 - share), Fraction(1000), n)
 
 
 def test_shares_of_published_margins_are_kept_within_0_and_1():
-    margin = Margin((1, 2, 3), (Fraction(-1, 10), Fraction(6, 5), Fraction(1, 3)), Fraction(2), 100)
+    margin = TargetShares((1, 2, 3), (Fraction(-1, 10), Fraction(6, 5), Fraction(1, 3)), Fraction(2), 100)
     assert margin.published().tolist() == [0.0, 1.0, pytest.approx(1 / 3)]
 
 
@@ -146,7 +146,7 @@ def test_shares_of_published_margins_are_kept_within_0_and_1():
 
 def test_a_division_of_classes_counts_the_noisy_classes_of_the_side_that_has_fewer():
     shares, error = (0.1, 0.2, 0.3, 0.3), 0.01  # which do not add up to 1
-    family = class_family(8, 2, 4).knowing((1, 2, 3, 4), [round(share * UNITS) for share in shares], error)
+    family = class_family(8, 2, 4).with_target_shares((1, 2, 3, 4), [round(share * UNITS) for share in shares], error)
     known = {side.groups: (side.margins, side.n_noisy) for side in family.sides if side.margins}
     for groups, (margins, n_noisy) in known.items():
         sides = [[share for share, g in zip(shares, groups, strict=True) if g == group] for group in (0, 1)]
@@ -163,7 +163,7 @@ def test_a_division_of_classes_counts_the_noisy_classes_of_the_side_that_has_few
 def test_a_share_below_its_error_counts_as_that_much():
     for share in (-0.2, 0.0, 0.04):
         units = [round(share * UNITS), round((1 - share) * UNITS)]
-        family = numeric_family(8, 2).knowing((4, 8), units, 0.05)
+        family = numeric_family(8, 2).with_target_shares((4, 8), units, 0.05)
         (side,) = [side for side in family.sides if side.margins]
         assert side.margins == (int(0.05 * UNITS), UNITS - int(0.05 * UNITS))
         assert family.error_of(side) == 0.05
@@ -224,8 +224,8 @@ def test_classes_are_published_in_ascending_order_and_given_in_that_of_the_user(
 def test_intervals_hold_the_share_as_often_as_they_say():
     """Of 2,000 fits at confidence 0.8: fewer than 1,540 hits have a probability below 1e-3 if 0.8 is right."""
     y = np.repeat([0, 1], [12, 28])
-    margins = [class_margin(np.bincount(y), told(np.bincount(y), Fraction(1, 4))) for _ in range(2000)]
-    intervals = [learnt_margin.shares_interval(margin, 0.8) for margin in margins]
+    margins = [release_class_shares(np.bincount(y), budget(np.bincount(y), Fraction(1, 4))) for _ in range(2000)]
+    intervals = [released_shares.shares_interval(margin, 0.8) for margin in margins]
     assert sum(lower[0] <= 0.3 <= upper[0] for lower, upper in intervals) > 1540
     widths = {round(upper[0] - lower[0], 9) for lower, upper in intervals if lower[0] > 0}
     assert max(widths) < 0.5
@@ -246,7 +246,7 @@ def test_people_move_a_count_by_all_of_their_rows():
     rng = np.random.default_rng(0)
     X, y, groups = rng.random((300, 1)), rng.random(300), np.repeat(np.arange(100), 3)
     scorer = DPMICScorer(statistic="mtv_r", epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1), max_rows_per_group=3)
-    margin = scorer.fit(X, y, groups=groups)._margin
+    margin = scorer.fit(X, y, groups=groups)._target_shares
     assert (margin.scale, margin.n) == (Fraction(60, 3), 300)
 
 
@@ -294,7 +294,7 @@ def test_fdr_is_refused_with_shares_whose_error_nobody_knows():
 
 
 def test_percentages_that_were_rounded_are_scaled_to_all():
-    assert sum(public_margin([0.33, 0.67 + 0.005], 2).shares) == 1
+    assert sum(public_shares([0.33, 0.67 + 0.005], 2).shares) == 1
 
 
 def test_what_scores_by_chance_is_public():

@@ -1,4 +1,4 @@
-"""A target's margin, public or learnt: noisy counts, and the cut of a numeric target (``docs/theory/known_margin.md``).
+"""Releasing the shares of a target: noisy counts, and the cut of a numeric target (``docs/theory/known_margin.md``).
 
 The input counts are raw data; the results are epsilon-differentially private.
 """
@@ -15,11 +15,11 @@ from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.top_k import weighted_choice
 from skdpmic.statistics.grids.partitions import equal_parts
-from skdpmic.statistics.mtv.margin import Margin
+from skdpmic.statistics.mtv.target_shares import TargetShares
 from skdpmic.table.targets import USUAL_MEAN
 
 N_PLACES = 1024  # candidate cuts of the target's range
-_LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is learnt; below it, the target is cut in the middle
+_LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is released; below it, the target is cut in the middle
 _FOR_THE_CUT = Fraction(1, 2)  # fraction of the target's epsilon; the count gets the rest
 
 
@@ -33,7 +33,7 @@ def sums_of(codes, weights, n_codes):
     return np.bincount(codes, weights, n_codes).astype(np.int64)  # always whole numbers below 2**53
 
 
-class Told(NamedTuple):
+class CountBudget(NamedTuple):
     """Public parameters of the counts, and the source of randomness for their noise."""
 
     n: int
@@ -61,27 +61,27 @@ class Told(NamedTuple):
         return self._replace(epsilon=self.epsilon * part)
 
 
-def learns_a_cut(told):
-    """Whether learning the cut of a numeric target is worth its budget; depends on public numbers only."""
-    n = told.n * (USUAL_MEAN if told.are_weighted else 1)
-    return n // told.rows_per_group * told.epsilon >= _LEAST_FOR_A_CUT
+def releases_a_cut(budget):
+    """Whether releasing the cut of a numeric target is worth its budget; depends on public numbers only."""
+    n = budget.n * (USUAL_MEAN if budget.are_weighted else 1)
+    return n // budget.rows_per_group * budget.epsilon >= _LEAST_FOR_A_CUT
 
 
-def class_margin(counts, told):
+def release_class_shares(counts, budget):
     """Release the shares of the classes: one noisy count for two classes; one per class for more or with weights.
 
     Parameters
     ----------
     counts : int64 ndarray of shape (n_classes,)
-    told : Told
+    budget : CountBudget
     """
-    return _margin(tuple(range(1, len(counts) + 1)), counts, told)
+    return _release_shares(tuple(range(1, len(counts) + 1)), counts, budget)
 
 
-def cut_margin(counts, n_columns, bounds, told):
+def release_cut_shares(counts, n_columns, bounds, budget):
     """Release the cut of a numeric target, if that is worth its budget, and the share below the cut.
 
-    The exponential mechanism chooses the cut and favours those near the median. If no cut is learnt, it is the middle
+    The exponential mechanism chooses the cut and favours those near the median. If no cut is released, it is the middle
     of the range.
 
     Parameters
@@ -92,56 +92,56 @@ def cut_margin(counts, n_columns, bounds, told):
     n_columns : int
     bounds : pair of floats or None
         Range of the target; None if the columns are kept.
-    told : Told
+    budget : CountBudget
     """
     n_places, total = len(counts), int(counts.sum())
     place, below, knots = n_places // 2, np.cumsum(counts), None
     ends = (n_columns // 2, n_columns)
-    if learns_a_cut(told):
+    if releases_a_cut(budget):
         from_half = np.abs(2 * below[:-1] - total)  # doubled, so that it is an integer
-        place = _near_the_median(from_half, told.with_part(_FOR_THE_CUT))
-        told = told.with_part(1 - _FOR_THE_CUT)
+        place = _near_the_median(from_half, budget.with_part(_FOR_THE_CUT))
+        budget = budget.with_part(1 - _FOR_THE_CUT)
         if n_places == n_columns:
             ends = (place, n_columns)
         else:
             lower, upper = bounds
             knots = (lower, lower + place * ((upper - lower) / n_places), upper)
-    return replace(_margin(ends, np.array([below[place - 1], total - below[place - 1]]), told), knots=knots)
+    return replace(_release_shares(ends, np.array([below[place - 1], total - below[place - 1]]), budget), knots=knots)
 
 
-def _margin(ends, counts, told):
+def _release_shares(ends, counts, budget):
     """The noisy share of each count."""
-    if told.are_weighted:
-        return _margin_of_weights(ends, counts, told)
+    if budget.are_weighted:
+        return _release_shares_of_weights(ends, counts, budget)
     is_pair = len(counts) == 2  # one count determines the other
-    scale = _scale(told.of_a_person if is_pair else 2 * told.of_a_person, told.epsilon)
-    noisy = _with_noise(counts[:1] if is_pair else counts, scale, told.random_bytes)
-    shares = [Fraction(count, told.n) for count in noisy]
+    scale = _scale(budget.of_a_person if is_pair else 2 * budget.of_a_person, budget.epsilon)
+    noisy = _with_noise(counts[:1] if is_pair else counts, scale, budget.random_bytes)
+    shares = [Fraction(count, budget.n) for count in noisy]
     shares += [1 - shares[0]] if is_pair else []
-    return Margin(ends, tuple(shares), scale, told.n)
+    return TargetShares(ends, tuple(shares), scale, budget.n)
 
 
-def _margin_of_weights(ends, sums, told):
+def _release_shares_of_weights(ends, sums, budget):
     """The shares from noisy sums of weights, whose total is private: sums below the noise scale are raised to it."""
-    scale = _scale(2 * told.of_a_person, told.epsilon)
-    noisy = _with_noise(sums, scale, told.random_bytes)
+    scale = _scale(2 * budget.of_a_person, budget.epsilon)
+    noisy = _with_noise(sums, scale, budget.random_bytes)
     kept = [max(each, math.ceil(scale), 1) for each in noisy]
     shares = tuple(Fraction(each, sum(kept)) for each in kept)
-    return Margin(ends, shares, scale, told.n * told.units, tuple(noisy))
+    return TargetShares(ends, shares, scale, budget.n * budget.units, tuple(noisy))
 
 
-def _near_the_median(from_half, told):
+def _near_the_median(from_half, budget):
     """Choose a place; the prior weight of the middle equals the number of places.
 
-    One person changes `from_half` by at most twice `told.of_a_person`. So each weight of the choice, and their sum,
+    One person changes `from_half` by at most twice `budget.of_a_person`. So each weight of the choice, and their sum,
     changes by a factor of at most exp(epsilon / 2).
     """
     middle = len(from_half) // 2
-    if told.epsilon == math.inf:
+    if budget.epsilon == math.inf:
         return 1 + (middle if from_half[middle] == from_half.min() else int(np.argmin(from_half)))
     weights = np.ones(len(from_half), dtype=np.int64)
     weights[middle] = len(from_half)
-    return 1 + weighted_choice(weights, from_half, told.epsilon / (4 * told.of_a_person), told.random_bytes)
+    return 1 + weighted_choice(weights, from_half, budget.epsilon / (4 * budget.of_a_person), budget.random_bytes)
 
 
 def _scale(sensitivity, epsilon):
@@ -155,20 +155,22 @@ def _with_noise(counts, scale, random_bytes):
     return (counts + discrete_laplace(scale, len(counts), random_bytes)).tolist()
 
 
-def shares_interval(margin, confidence):
-    """Confidence bounds for each share of a learnt margin, with at least this confidence."""
-    if margin.sums is not None:
-        return _shares_interval_of_weights(margin, confidence)
-    reach = 0.0 if margin.scale == 0 else laplace_quantile(float(margin.scale), confidence) / margin.n
-    shares = np.array(margin.shares, dtype=np.float64)
+def shares_interval(target_shares, confidence):
+    """Confidence bounds for each released share, with at least this confidence."""
+    if target_shares.sums is not None:
+        return _shares_interval_of_weights(target_shares, confidence)
+    reach = (
+        0.0 if target_shares.scale == 0 else laplace_quantile(float(target_shares.scale), confidence) / target_shares.n
+    )
+    shares = np.array(target_shares.shares, dtype=np.float64)
     return np.clip(shares - reach, 0.0, 1.0), np.clip(shares + reach, 0.0, 1.0)
 
 
-def _shares_interval_of_weights(margin, confidence):
+def _shares_interval_of_weights(target_shares, confidence):
     """Intervals of shares of weights: by a union bound, all sums are within `reach` with this confidence."""
-    n_sums, sums = len(margin.sums), np.array(margin.sums, dtype=np.float64)
+    n_sums, sums = len(target_shares.sums), np.array(target_shares.sums, dtype=np.float64)
     of_each = 1 - (1 - confidence) / n_sums
-    reach = 0.0 if margin.scale == 0 else laplace_quantile(float(margin.scale), of_each)
+    reach = 0.0 if target_shares.scale == 0 else laplace_quantile(float(target_shares.scale), of_each)
     low, high = np.maximum(sums - reach, 0.0), np.maximum(sums + reach, 0.0)
     lower, upper = low / np.maximum(low + high.sum() - high, 1.0), high / np.maximum(high + low.sum() - low, 1.0)
     return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
