@@ -1,10 +1,8 @@
 """Causal discovery by the PC algorithm, under differential privacy."""
 
-from dataclasses import KW_ONLY
 from functools import partial
 from typing import Literal, Self
 
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.errors import warn
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_graph
@@ -32,25 +30,7 @@ from skdpmic.table.reading import read_labels_or_numbers
 NUMERIC = "numeric"  # the kind of a release of correlations
 
 
-@parameters
-class PrivatePCParameters:
-    """Parameters of :class:`PrivatePC`; separate, because type checkers cannot read its other bases."""
-
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    _: KW_ONLY
-    bounds: Ranges | None = None
-    categories: Categories | None = None
-    alpha: float = 0.01
-    max_order: int = 3
-    max_rows_per_group: int | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
-
-
-class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
+class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     """Estimate a causal graph by the PC algorithm from one differentially private release.
 
     The PC algorithm tests which columns are independent given which others, and builds the causal graph that implies
@@ -186,6 +166,33 @@ class PrivatePC(PrivatePCParameters, GraphResultMixin, PrivateMatrixEstimator):
     >>> private.markov_blanket(0).tolist()
     [1, 2]
     """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        bounds: Ranges | None = None,
+        categories: Categories | None = None,
+        alpha: float = 0.01,
+        max_order: int = 3,
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.categories = categories
+        self.alpha = alpha
+        self.max_order = max_order
+        self.max_rows_per_group = max_rows_per_group
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
 
     @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:

@@ -1,12 +1,10 @@
 """All correlations of a table in one release, under differential privacy."""
 
-from dataclasses import KW_ONLY
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.rollback import one_call_at_a_time
@@ -25,22 +23,7 @@ from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
 from skdpmic.table.reading import read_features
 
 
-@parameters
-class PrivateCorrelationParameters:
-    """Parameters of :class:`PrivateCorrelation`; separate, because type checkers cannot read its other bases."""
-
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    _: KW_ONLY
-    categories: Categories | None = None
-    max_rows_per_group: int | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
-
-
-class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
+class PrivateCorrelation(PrivateMatrixEstimator):
     """Release Kendall's correlations between all columns of a table under differential privacy.
 
     A correlation is Kendall's tau-a: the number of pairs of records that two columns order in the same way, minus the
@@ -127,6 +110,27 @@ class PrivateCorrelation(PrivateCorrelationParameters, PrivateMatrixEstimator):
     >>> bool(abs(private.correlation_[0, 1] - 0.5) < 0.05), bool(abs(private.correlation_[0, 2]) < 0.05)
     (True, True)
     """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        categories: Categories | None = None,
+        max_rows_per_group: int | None = None,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.categories = categories
+        self.max_rows_per_group = max_rows_per_group
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
 
     @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:

@@ -1,7 +1,6 @@
 """Encoding of columns of every kind as numbers from 0 to 1, by public facts: nothing is learnt from data."""
 
 import math
-from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import narwhals.stable.v2 as nw
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.readable import abbreviated, refuse_repeated
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
@@ -23,17 +21,6 @@ from skdpmic.table.reading import read_columns
 _ENCODINGS = ("one-hot", "ordinal")
 
 
-@parameters
-class PublicEncoderParameters:
-    """Parameters of :class:`PublicEncoder`; separate, because type checkers cannot read its other bases."""
-
-    _: KW_ONLY
-    bounds: Ranges | None = None
-    categories: Categories | None = None
-    encoding: Literal["one-hot", "ordinal"] = "one-hot"
-    add_indicator: bool = True
-
-
 class _OutputProbe(TransformerMixin):
     """Finds out which container `set_output` asks for; scikit-learn has no public name for that."""
 
@@ -42,7 +29,7 @@ class _OutputProbe(TransformerMixin):
         return np.zeros((1, len(self._names_out)))
 
 
-class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
+class PublicEncoder(_OutputProbe, BaseEstimator):
     """Encode numbers, dates, labels and missing values as numbers in [0, 1], by public facts only.
 
     Use it between a private selector and a model, instead of a scaler, a label encoder and an imputer. These learn
@@ -136,6 +123,19 @@ class PublicEncoder(PublicEncoderParameters, _OutputProbe, BaseEstimator):
     {'age': [0.25, 0.0, 1.0], 'age_missing': [0.0, 1.0, 0.0],
      'town': [1.0, 0.0, 0.0], 'town_other': [0.0, 1.0, 0.0], 'town_missing': [0.0, 0.0, 1.0]}
     """
+
+    def __init__(
+        self,
+        *,
+        bounds: Ranges | None = None,
+        categories: Categories | None = None,
+        encoding: Literal["one-hot", "ordinal"] = "one-hot",
+        add_indicator: bool = True,
+    ) -> None:
+        self.bounds = bounds
+        self.categories = categories
+        self.encoding = encoding
+        self.add_indicator = add_indicator
 
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Store the names and types of the columns. No value is read, and nothing is learnt.

@@ -1,10 +1,8 @@
 """A private choice of parameters: scores on disjoint subsets of the table, followed by one noisy choice."""
 
 import functools
-import math
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY
 from fractions import Fraction
 from itertools import product
 from typing import Any, Self
@@ -18,7 +16,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.delegation import delegated
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
@@ -49,26 +46,7 @@ from skdpmic.search.cost_of_fits import UNKNOWN, cost_of_fit
 from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, steps_in_words, warn_about_learning
 
 
-@parameters
-class PrivateGridSearchParameters:
-    """Parameters of :class:`PrivateGridSearch`; separate, because type checkers cannot read its other bases."""
-
-    estimator: Estimator
-    param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    _: KW_ONLY
-    epsilon: float = 1.0
-    n_subsets: int | Auto = "auto"
-    scoring: str | Callable[..., float] | None = None
-    score_bounds: Sequence[float] = (0, 1)
-    test_size: float = 0.25
-    refit: bool = True
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
-
-
-class PrivateGridSearch(PrivateGridSearchParameters, MetaEstimatorMixin, PrivateEstimator):
+class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     """Choose parameters under differential privacy, by sample and aggregate.
 
     The rows are assigned at random to disjoint subsets. In each subset, every candidate is fitted on some rows and
@@ -184,6 +162,35 @@ class PrivateGridSearch(PrivateGridSearchParameters, MetaEstimatorMixin, Private
     (3, (4.0, 0.0))
     """
 
+    def __init__(
+        self,
+        estimator: Estimator,
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        epsilon: float = 1.0,
+        n_subsets: int | Auto = "auto",
+        scoring: str | Callable[..., float] | None = None,
+        score_bounds: Sequence[float] = (0, 1),
+        test_size: float = 0.25,
+        refit: bool = True,
+        ledger: BudgetLedger | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.epsilon = epsilon
+        self.n_subsets = n_subsets
+        self.scoring = scoring
+        self.score_bounds = score_bounds
+        self.test_size = test_size
+        self.refit = refit
+        self.ledger = ledger
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
     def fit(self, X: TableLike, y: ColumnLike | None = None, **params: Any) -> Self:
         """Choose the parameters, and refit the estimator with them.
 
@@ -231,7 +238,7 @@ class PrivateGridSearch(PrivateGridSearchParameters, MetaEstimatorMixin, Private
             X, y = indexable(X, y)
             refuse_unreadable_for(candidates, X, y)
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-            self.n_subsets_ = self._check_n_subsets(n_samples)
+            self.n_subsets_ = trials.checked_n_subsets(self.n_subsets, n_samples, type(self).__name__)
             self._check_private_estimators(candidates, X, n_samples)
             check_weights_of(candidates, params, n_samples)
             costs = [cost_of_fit(candidate, n_columns(X) or UNKNOWN) for candidate in candidates]
@@ -304,20 +311,6 @@ class PrivateGridSearch(PrivateGridSearchParameters, MetaEstimatorMixin, Private
                 f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is not recorded, while the "
                 f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too.",
             )
-
-    def _check_n_subsets(self, n_samples):
-        most = n_samples // 4
-        if most < 2:
-            raise ValueError(
-                f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {type(self).__name__}."
-            )
-        n_subsets = min(math.isqrt(n_samples), most) if self.n_subsets == "auto" else self.n_subsets
-        if not isinstance(n_subsets, numbers.Integral) or not 2 <= n_subsets <= most:
-            raise ValueError(
-                f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
-                f"got {self.n_subsets!r}."
-            )
-        return int(n_subsets)
 
     def _score(self, on_subsets, X, y, params, subsets, scorer, seeds):
         """Scores of shape (n_candidates, n_subsets); NaN if a candidate fails."""

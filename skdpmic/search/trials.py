@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import math
+import numbers
 import warnings
 
 import numpy as np
@@ -18,6 +19,20 @@ SEED_BYTES = 16
 
 # Rounding of a mean of numbers in [0, 1]: once in the sum, once in the division.
 MEAN_ERROR = 2.0**-52
+
+
+def checked_n_subsets(n_subsets, n_samples, reader):
+    """The number of subsets, which "auto" stands for; a ValueError if there are too many or too few."""
+    most = n_samples // 4
+    if most < 2:
+        raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {reader}.")
+    asked = min(math.isqrt(n_samples), most) if n_subsets == "auto" else n_subsets
+    if not isinstance(asked, numbers.Integral) or not 2 <= asked <= most:
+        raise ValueError(
+            f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
+            f"got {n_subsets!r}."
+        )
+    return int(asked)
 
 
 def assign_subsets(n_samples, n_subsets, test_size, random_bytes):

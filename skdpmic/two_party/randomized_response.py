@@ -1,6 +1,5 @@
 """The party with the features: each record reports the part of its value, with noise."""
 
-from dataclasses import KW_ONLY
 from fractions import Fraction
 from typing import Any, Self
 
@@ -9,7 +8,6 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_whole, is_auto
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.rollback import in_use, one_call_at_a_time
@@ -32,22 +30,7 @@ from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, Re
 from skdpmic.two_party.response_tables import drawn_columns, n_columns_for, n_parts_for, randomized_response
 
 
-@parameters
-class RandomizedResponseParameters:
-    """Parameters of :class:`RandomizedResponse`; separate, because type checkers cannot read its other bases."""
-
-    epsilon: float = 1.0
-    bounds: Ranges | None = None
-    _: KW_ONLY
-    categories: Categories | None = None
-    n_parts: int | Auto = "auto"
-    columns_per_record: int | Auto = "auto"
-    allow_missing: bool = True
-    ledger: BudgetLedger | None = None
-    random_state: RandomState = None
-
-
-class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
+class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
     """Report the part of its range in which each value lies, under local differential privacy.
 
     Use it as the party with the features, if another party has the target of the same records and must not see the
@@ -125,6 +108,27 @@ class RandomizedResponse(RandomizedResponseParameters, OneToOneFeatureMixin, Tra
     >>> np.isnan(reports).sum(axis=1).tolist() == [1] * 1000  # one column of three is not reported
     True
     """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        bounds: Ranges | None = None,
+        *,
+        categories: Categories | None = None,
+        n_parts: int | Auto = "auto",
+        columns_per_record: int | Auto = "auto",
+        allow_missing: bool = True,
+        ledger: BudgetLedger | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds = bounds
+        self.categories = categories
+        self.n_parts = n_parts
+        self.columns_per_record = columns_per_record
+        self.allow_missing = allow_missing
+        self.ledger = ledger
+        self.random_state = random_state
 
     _description: ReportsDescription
     _n_releases: "_Count"

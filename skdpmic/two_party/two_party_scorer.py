@@ -1,13 +1,11 @@
 """The party with the target: scores of the features reported by the other party."""
 
-from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.constructors import parameters
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import abbreviated
@@ -25,21 +23,7 @@ from skdpmic.two_party.distance_correlation import REFUSALS
 from skdpmic.two_party.two_party_plan import TwoPartyPlan
 
 
-@parameters
-class TwoPartyScorerParameters:
-    """Parameters of :class:`TwoPartyScorer`; separate, because type checkers cannot read its other bases."""
-
-    statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation"
-    _: KW_ONLY
-    target_bounds: Range | None = None
-    classes: ColumnLike | None = None
-    target_shares: ColumnLike | None = None
-    epsilon: float | None = None
-    ledger: BudgetLedger | None = None
-    random_state: RandomState = None
-
-
-class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
+class TwoPartyScorer(ResultsMixin, PrivateEstimator):
     """Score features that another party reported by randomised response against a target.
 
     Use it as the party with the target. The reports are already private, so using them costs the other party no further
@@ -131,6 +115,25 @@ class TwoPartyScorer(TwoPartyScorerParameters, ResultsMixin, PrivateEstimator):
     >>> bob.ranking_.tolist(), bool(abs(bob.scores_[1] - 0.737) < 0.1)
     ([2, 1], True)
     """
+
+    def __init__(
+        self,
+        statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation",
+        *,
+        target_bounds: Range | None = None,
+        classes: ColumnLike | None = None,
+        target_shares: ColumnLike | None = None,
+        epsilon: float | None = None,
+        ledger: BudgetLedger | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.statistic = statistic
+        self.target_bounds = target_bounds
+        self.classes = classes
+        self.target_shares = target_shares
+        self.epsilon = epsilon
+        self.ledger = ledger
+        self.random_state = random_state
 
     _estimates: list[Any]  # only with distance correlations
     _scored_by: str
