@@ -260,7 +260,7 @@ MUTANTS = [
            '{"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale, '
            '"_sums": concordances(ranks)}',
            "correlation/test_matrix_remains.py::test_equal_releases_leave_equal_estimators[PrivateCorrelation]"),
-    Mutant("KendallRelease.cost", "self.epsilon", "self.epsilon / 2",
+    Mutant("ReleaseOfColumns.cost", "self.epsilon", "self.epsilon / 2",
            "correlation/test_private_correlation.py::test_a_ledger_is_charged_once_with_the_rho_of_the_release"),
     Mutant("PrivateCorrelation.correlation_interval", "self._mechanism.half_width(confidence)",
            "self._mechanism.half_width(confidence / 2)",
@@ -310,8 +310,6 @@ MUTANTS = [
            "causal/test_table_plan.py::test_shares_sum_to_one_and_none_is_empty_that_is_needed[False-17-2]"),
     Mutant("TablesRelease.mechanism", "shape.rows_per_group", "1",
            f"{STAGES}the_plan_covers_all_rows_of_a_person_and_knows_of_numbers"),
-    Mutant("TablesRelease.cost", "self.epsilon", "self.epsilon / 2",
-           f"{STAGES}the_ledger_is_charged_what_the_release_costs"),
     Mutant("TablesRelease.draw", "parts_of_columns(counts, scales[1], plan.numbers)",
            "parts_of_columns(counts_of_sets(columns, plan.n_parts, singles), scales[1], plan.numbers)",
            f"{STAGES}parts_follow_from_what_was_released_alone[0-1.0]"),
@@ -1271,4 +1269,6 @@ MUTANTS = [
            "correlation/test_private_correlation.py::test_noise_that_drowns_everything_is_told_before_the_charge"),
     Mutant("FitPlan.results", "public.seen | released | people", "public.seen | released",
            "selection/test_people.py::test_what_is_spent_and_written_down_is_per_person"),
+    Mutant("two_party_plan._results", "with_laplace_noise(table, terms.scale, random_bytes)", "table",
+           f"{COUNTS}[target0]"),
 ]  # fmt: skip

@@ -87,7 +87,7 @@ class GraphResultMixin:
         """
         check_published(self)
         blanket = markov_blanket(self._found().cpdag, self._number(target))
-        return np.array(self._labels(), dtype=object)[blanket] if hasattr(self, "feature_names_in_") else blanket
+        return blanket if self._seen_names is None else self._seen_names[blanket]
 
     def to_networkx(self) -> Any:
         """Return the graph as a networkx graph; requires ``pip install skdpmic[graphs]``.
@@ -149,9 +149,14 @@ class GraphResultMixin:
         state = super().__getstate__()
         return state | {"_tests": None} if "_tests" in state else state  # the computed tests are not pickled
 
+    @property
+    def _seen_names(self):
+        """Names of the columns, or None."""
+        return vars(self).get("feature_names_in_")
+
     def _number(self, column):
         """The number of a column, which is given by name, or by number without names."""
-        columns = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        columns = self.n_features_in_, self._seen_names
         number = numbers_of(*columns)(column)
         if number is None:
             raise ValueError(f"a column must be {allowed_keys(*columns)}, got {column!r}.")
@@ -159,8 +164,7 @@ class GraphResultMixin:
 
     def _labels(self):
         """Names of the columns, or their numbers."""
-        names = getattr(self, "feature_names_in_", None)
-        return list(range(self.n_features_in_)) if names is None else names.tolist()
+        return list(range(self.n_features_in_)) if self._seen_names is None else self._seen_names.tolist()
 
     def _labelled(self, matrix):
         """A copy of a square matrix, with the column names if X was a dataframe."""

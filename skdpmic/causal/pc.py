@@ -110,12 +110,12 @@ class Skeleton(NamedTuple):
 class Found:
     """The result of the algorithm."""
 
-    skeleton: np.ndarray
-    cpdag: np.ndarray
+    skeleton: np.ndarray  # pairs of columns that no set of others makes independent
+    cpdag: np.ndarray  # marks of the graph
     largest_p_values: np.ndarray  # as in `Skeleton`
 
 
-def pc(n_columns, p_value, alpha, max_order):
+def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
     """The PC algorithm.
 
     Parameters
@@ -129,13 +129,14 @@ def pc(n_columns, p_value, alpha, max_order):
         Two columns lose their edge if a p-value is above this.
     max_order : int
         Maximum number of columns in `given`.
+    is_exact : callable, default=None
+        ``is_exact(i, j, given)`` tells whether a test has all the information it needs, without an allowance. The
+        p-values of other tests are too large to compare, so these decide on no collider if an exact test makes the
+        columns independent. None if all are exact.
 
     Returns
     -------
-    skeleton : bool ndarray of shape (n_columns, n_columns)
-        Pairs of columns that no set of others makes independent.
-    cpdag : bool ndarray of shape (n_columns, n_columns)
-        Marks of the graph; see :mod:`skdpmic.causal.pc`.
+    Found
 
     Notes
     -----
@@ -160,17 +161,6 @@ def pc(n_columns, p_value, alpha, max_order):
     .. [2] J. Ramsey, "Improving Accuracy and Scalability of the PC Algorithm by Maximizing P-value", 2016
        (arXiv:1610.00378).
     """
-    found = find_graph(n_columns, p_value, alpha, max_order)
-    return found.skeleton, found.cpdag
-
-
-def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
-    """The result of :func:`pc`, and the largest p-values, for the same parameters.
-
-    ``is_exact(i, j, given)`` tells whether a test has all the information it needs, without an allowance. The p-values
-    of other tests are too large to compare, so these decide on no collider if an exact test makes the columns
-    independent.
-    """
     p_value = cache(p_value)
     skeleton, largest = find_skeleton(n_columns, p_value, alpha, max_order)
     marks = with_colliders(skeleton, _colliders(_triples(skeleton, p_value, alpha, max_order, is_exact)))
@@ -181,7 +171,7 @@ def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
 
 
 def find_skeleton(n_columns, p_value, alpha, max_order):
-    """The skeleton by PC-stable, and the tests of each pair of columns; parameters as in `pc`."""
+    """The skeleton by PC-stable, and the tests of each pair of columns; parameters as in `find_graph`."""
     skeleton = ~np.eye(n_columns, dtype=bool)
     largest = np.zeros((n_columns, n_columns))
     untested = np.zeros((n_columns, n_columns), dtype=bool)

@@ -302,9 +302,6 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
 
     _shown = shown_graph
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "noise_scale_")
-
 
 def _release_for(epsilon, delta, alpha, max_order, shape):
     if _kind_of(shape.domains) == NUMERIC:

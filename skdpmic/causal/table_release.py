@@ -7,11 +7,10 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from skdpmic.budget.filters import Cost
 from skdpmic.causal.label_parts import MOST_VALUES, N_CELLS, counts_of_sets, parts_of_columns
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
 from skdpmic.causal.table_tests import TableTests
-from skdpmic.correlation.kendall_release import warn_that_noise_drowns
+from skdpmic.correlation.kendall_release import ReleaseOfColumns, warn_that_noise_drowns
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import clamped, discrete_gaussian
 from skdpmic.statistics.grids.partitions import parts_and_missing
@@ -153,29 +152,20 @@ _DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a p
 
 
 @dataclass(frozen=True)
-class TablesRelease:
-    """A release, like those in `release/kinds.py`, of tables of counts of the columns.
+class TablesRelease(ReleaseOfColumns):
+    """A release of tables of counts of the columns.
 
     Each stage depends on the records only through its own noisy tables and the earlier releases. So the costs are
     additive, whichever tables are requested.
     """
 
-    epsilon: float
-    delta: float
     alpha: float
     max_order: int
 
     publishes = "tables"
     statistic = None
-    k = None
-    epsilon_of_target = 0
 
-    @property
-    def cost(self):
-        """The charge of the ledger."""
-        return Cost.concentrated(self.epsilon, self.delta)
-
-    def mechanism(self, measure, shape):
+    def mechanism(self, shape):
         """The plan of the stages."""
         n_parts = [domain.n_parts if isinstance(domain, Nominal) else N_CELLS + 1 for domain in shape.domains]
         public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, columns_of_numbers(shape.domains)
@@ -192,7 +182,7 @@ class TablesRelease:
             of_tables = mechanism.noise_scale
             warn_that_noise_drowns("each count of a table", of_tables, self.epsilon, shape, advice)
 
-    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
+    def draw(self, records, mechanism, n_jobs, random_bytes):
         """The published attributes."""
         plan = mechanism
         columns = [np.asarray(column, dtype=np.int64) for column in records.map_features(_codes, n_jobs)]

@@ -95,15 +95,12 @@ class NoisyConcordances:
 
 
 @dataclass(frozen=True)
-class KendallRelease:
-    """A release, like those in `release/kinds.py`, of all correlations of the columns of a table."""
+class ReleaseOfColumns:
+    """A release, like those in `release/kinds.py`, of all columns of a table together, which no measure scores."""
 
     epsilon: float
     delta: float
-    n_columns: int
 
-    publishes = "matrix"
-    statistic = "kendall"
     k = None
     epsilon_of_target = 0
 
@@ -112,7 +109,17 @@ class KendallRelease:
         """The charge of the ledger."""
         return Cost.concentrated(self.epsilon, self.delta)
 
-    def mechanism(self, measure, shape):
+
+@dataclass(frozen=True)
+class KendallRelease(ReleaseOfColumns):
+    """A release of all correlations of the columns of a table."""
+
+    n_columns: int
+
+    publishes = "matrix"
+    statistic = "kendall"
+
+    def mechanism(self, shape):
         """The noise."""
         if shape.n_samples > MAX_RECORDS:
             raise ValueError(f"X must have at most {MAX_RECORDS:,} samples, got n_samples={shape.n_samples:,}.")
@@ -125,7 +132,7 @@ class KendallRelease:
             advice = "It falls as n_samples * epsilon grows and as n_features falls; noise_scale_for computes it."
             warn_that_noise_drowns("each correlation", mechanism.noise_scale, self.epsilon, shape, advice)
 
-    def draw(self, records, measure, mechanism, n_jobs, random_bytes):
+    def draw(self, records, mechanism, n_jobs, random_bytes):
         """The published attributes."""
         ranks = records.map_features(_ranks, n_jobs)
         sums = concordances(ranks, n_jobs, records.progress)

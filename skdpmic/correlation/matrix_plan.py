@@ -60,7 +60,7 @@ class MatrixPlan(FitPlan):
         """The release of a table of which this is public; warns, and refuses what cannot be released."""
         release = self.release_for(public.shape)
         self.warn_about_table(public)
-        mechanism = release.mechanism(None, public.shape)
+        mechanism = release.mechanism(public.shape)
         release.warn_about_noise(mechanism, public.shape)
         entry = self.entry(release, mechanism, public.shape, release.statistic)
         return Ready(entry, partial(_results, self, release, mechanism, entry))
@@ -69,7 +69,7 @@ class MatrixPlan(FitPlan):
 def _results(plan, release, mechanism, entry, records, random_bytes):
     """What an estimator stores of a release: all of it noisy or public."""
     sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
-    released = release.draw(sampled, None, mechanism, plan.n_jobs, random_bytes)
+    released = release.draw(sampled, mechanism, plan.n_jobs, random_bytes)
     return plan.results(records.public, released, entry) | {"_mechanism": mechanism}
 
 
@@ -99,6 +99,9 @@ class PrivateMatrixEstimator(PrivateEstimator):
         each = plan.facts.max_rows_per_group or 1
         budget = (plan.epsilon, plan.delta, int(n_features), int(n_samples) * each, each)
         return NoisyConcordances.for_budget(*budget).noise_scale
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "noise_scale_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -233,9 +233,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     _shown = shown_correlations
 
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "correlation_")
-
     def _plan(self):
         facts = PublicFacts(categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False)
         return matrix_plan(self, facts, partial(_release_for, self.epsilon, self.delta), _read_columns)

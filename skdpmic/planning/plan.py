@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from skdpmic._utils.arguments import check_whole
 from skdpmic.budget.filters import round_up
 from skdpmic.planning.chances import JOINT, check_signal, share_found
-from skdpmic.planning.rows import PlannedRelease, ReleasePlan, epsilons, least, rounded_up, sizes
+from skdpmic.planning.rows import PlannedRelease, ReleasePlan, answers, epsilons, rounded_up, sizes
 from skdpmic.planning.summary_plan import planned_summaries
 from skdpmic.privacy.composition import check_delta, check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS, grid_sensitivity
@@ -258,11 +258,7 @@ class _Option(NamedTuple):
     def row(self):
         """The row that meets the request, or None if none does."""
         request = self.request
-        epsilon, n_samples = request.epsilon, request.n_samples
-        if epsilon is None:
-            epsilon = least(epsilons(), lambda epsilon: self.meets(epsilon, n_samples))
-        elif n_samples is None:
-            n_samples = least(sizes(), lambda n_samples: self.meets(epsilon, n_samples))
+        epsilon, n_samples = answers(request, self.meets)
         if epsilon is None or n_samples is None:
             return None
         release, measure = self._at(epsilon, n_samples)
@@ -290,20 +286,16 @@ def _options(statistic, request, release):
     spends_on_target = statistic.spends_on_target(request.n_classes)
     releases = []
     if release != "names":
-        releases += [partial(_scores, spends_on_target, mechanism, delta, d) for mechanism in allowed]
+        for noise in allowed:
+            needed = delta if noise.needs_delta else 0.0
+            releases.append(
+                partial(NoisyScores, delta=needed, noise=noise, n_features=d, spends_on_target=spends_on_target)
+            )
     if k is not None and release != "scores":
-        deltas = [0.0, delta] if delta > 0 else [0.0]
-        releases += [partial(_names, spends_on_target, allowed_delta, k) for allowed_delta in deltas]
+        releases += [
+            partial(BestFeatures, delta=each, k=k, spends_on_target=spends_on_target) for each in sorted({0.0, delta})
+        ]
     return [_Option(release_for, statistic, request) for release_for in releases]
-
-
-def _scores(spends_on_target, mechanism, delta, n_features, epsilon):
-    delta = delta if mechanism.needs_delta else 0.0
-    return NoisyScores(epsilon, delta, mechanism, n_features, spends_on_target=spends_on_target)
-
-
-def _names(spends_on_target, delta, k, epsilon):
-    return BestFeatures(epsilon, delta, k, spends_on_target=spends_on_target)
 
 
 def planned(release, measure, shape, statistic, *, k, factor, signal, error=None, n_kept=0, has_usual_grids=True):

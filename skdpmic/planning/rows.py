@@ -187,6 +187,16 @@ def least(values, meets):
     return values[first] if first < len(values) else None
 
 
+def answers(request, meets):
+    """Epsilon and the number of records: those of the request, or the least that meets it; None if none does."""
+    epsilon, n_samples = request.epsilon, request.n_samples
+    if epsilon is None:
+        epsilon = least(epsilons(), lambda epsilon: meets(epsilon, n_samples))
+    elif n_samples is None:
+        n_samples = least(sizes(), lambda n_samples: meets(epsilon, n_samples))
+    return epsilon, n_samples
+
+
 def rounded_up(number):
     """Rounded up to three digits."""
     return float(_UPWARDS.create_decimal(Decimal(number)))

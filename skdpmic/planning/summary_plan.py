@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 from skdpmic.budget.filters import round_up
-from skdpmic.planning.rows import PlannedRelease, epsilons, least, rounded_up, sizes
+from skdpmic.planning.rows import PlannedRelease, answers, rounded_up
 from skdpmic.release.summary.cells import CellsRelease
 
 _SIZES = (4, 12)  # cells of a numeric column, which has more than one of labels
@@ -27,21 +27,17 @@ def planned_summaries(request):
     for name in _ONLY_FOR_FEATURES:
         if (value := getattr(request, name)) is not None:
             raise ValueError(f"{name} must be None with release='summary', which has no target, got {value!r}.")
-    deltas = [0.0] if request.delta == 0 else [0.0, request.delta]
-    return [row for row in (_row(request, delta) for delta in deltas) if row is not None]
+    rows = (_row(request, delta) for delta in sorted({0.0, request.delta}))
+    return [row for row in rows if row is not None]
 
 
 def _row(request, delta):
-    epsilon, n_samples = request.epsilon, request.n_samples
-    if epsilon is None:
-        epsilon = least(epsilons(), lambda epsilon: _error(request, epsilon, delta, n_samples) <= request.error)
-    elif n_samples is None:
-        n_samples = least(sizes(), lambda n_samples: _error(request, epsilon, delta, n_samples) <= request.error)
+    epsilon, n_samples = answers(request, lambda *pair: _error(request, delta, *pair) <= request.error)
     if epsilon is None or n_samples is None:
         return None
     release, n_rows = _release(request, epsilon, delta), n_samples * (request.max_rows_per_group or 1)
     flags, _ = release.mechanisms
-    error = rounded_up(_error(request, epsilon, delta, n_samples)) if request.error is None else request.error
+    error = rounded_up(_error(request, delta, epsilon, n_samples)) if request.error is None else request.error
     return PlannedRelease(
         release="summary",
         mechanism=flags.name,
@@ -59,7 +55,7 @@ def _row(request, delta):
     )
 
 
-def _error(request, epsilon, delta, n_samples):
+def _error(request, delta, epsilon, n_samples):
     """Half-width of the simultaneous intervals for the shares of flags."""
     n_rows = n_samples * (request.max_rows_per_group or 1)
     return _release(request, epsilon, delta).half_width(0, _SIZES[0]) / n_rows

@@ -40,6 +40,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
 
     statistic: str
     _sketch: RangeGridSketch
+    _target_shares: Any
 
     def _plan(self) -> ScoringPlan:
         """The parameters, checked and resolved."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.causal.graph_measures import cpdag_of
-from skdpmic.causal.pc import find_graph, in_cycles, pc, skeleton_of
+from skdpmic.causal.pc import find_graph, in_cycles, skeleton_of
 from tests.causal.networks import NETWORKS
 from tests.causal.oracle import d_separation, random_dag
 
@@ -14,9 +14,9 @@ ALPHA = 0.5  # the oracle says 0 or 1
 
 
 def assert_found(dag, max_order):
-    skeleton, cpdag = pc(len(dag), d_separation(dag), ALPHA, max_order)
-    np.testing.assert_array_equal(skeleton, skeleton_of(dag))
-    np.testing.assert_array_equal(cpdag, cpdag_of(dag))
+    found = find_graph(len(dag), d_separation(dag), ALPHA, max_order)
+    np.testing.assert_array_equal(found.skeleton, skeleton_of(dag))
+    np.testing.assert_array_equal(found.cpdag, cpdag_of(dag))
 
 
 @pytest.mark.few
@@ -94,7 +94,7 @@ def test_edges_are_removed_at_the_end_of_a_round():
         asked.append((i, j, given))
         return 1.0 if (i, j, given) in {(0, 1, (2,)), (0, 2, (1,))} else 0.0
 
-    skeleton, _ = pc(3, p_value, 0.05, 1)
+    skeleton = find_graph(3, p_value, 0.05, 1).skeleton
     assert np.argwhere(np.triu(skeleton)).tolist() == [[1, 2]]  # although without 0 - 1, nobody had asked for 0, 2 | 1
     assert len(asked) == len(set(asked)) == 6
 
@@ -107,7 +107,7 @@ def test_no_test_has_more_columns_given_than_max_order():
             sizes.append(len(given))
             return 0.0 if (i, j) != (0, 4) else 1.0
 
-        pc(5, p_value, 0.05, max_order)
+        find_graph(5, p_value, 0.05, max_order)
         assert max(sizes) == max_order
 
 
@@ -118,21 +118,21 @@ def test_of_colliders_that_contradict_one_another_the_surer_counts():
     def p_value(i, j, given):
         return sure.get((i, j, given), 0.0)
 
-    _, cpdag = pc(4, p_value, 0.05, 2)
+    cpdag = find_graph(4, p_value, 0.05, 2).cpdag
     assert np.argwhere(cpdag).tolist() == [[0, 1], [2, 1], [2, 3], [3, 2]]
     sure[0, 2, (1,)], sure[1, 3, (2,)] = 0.4, 0.3
     sure[0, 2, ()], sure[1, 3, ()] = 0.8, 0.9
-    _, cpdag = pc(4, p_value, 0.05, 2)
+    cpdag = find_graph(4, p_value, 0.05, 2).cpdag
     assert np.argwhere(cpdag).tolist() == [[0, 1], [1, 0], [1, 2], [3, 2]]
     sure[0, 2, ()], sure[0, 2, (1,)] = 0.9, 0.3  # neither is surer
-    _, cpdag = pc(4, p_value, 0.05, 2)
+    cpdag = find_graph(4, p_value, 0.05, 2).cpdag
     assert np.argwhere(cpdag).tolist() == [[0, 1], [1, 2], [2, 1], [3, 2]]
 
 
 def test_of_two_columns_or_none_that_are_adjacent_there_is_a_graph():
     for p, n_edges in ((0.0, 1), (1.0, 0)):
-        skeleton, cpdag = pc(2, lambda i, j, given, p=p: p, 0.05, 3)
-        assert skeleton.sum() == cpdag.sum() == 2 * n_edges
+        found = find_graph(2, lambda i, j, given, p=p: p, 0.05, 3)
+        assert found.skeleton.sum() == found.cpdag.sum() == 2 * n_edges
 
 
 def test_a_test_that_cannot_be_made_removes_no_edge_and_makes_no_collider():

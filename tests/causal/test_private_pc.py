@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.pc import pc
+from skdpmic.causal.pc import find_graph
 from skdpmic.causal.table_release import TablePlan
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import rho_for
@@ -244,9 +244,9 @@ def test_the_level_at_few_records_is_that_of_alpha(n, epsilon, rare):
 
 def test_the_graph_is_that_of_pc_with_the_tests_of_the_estimator(fitted):
     for kind, private in fitted.items():
-        skeleton, cpdag = pc(4, private.p_value, private.alpha, private.max_order)
-        np.testing.assert_array_equal(private.skeleton_, skeleton)
-        np.testing.assert_array_equal(private.cpdag_, cpdag)
+        found = find_graph(4, private.p_value, private.alpha, private.max_order)
+        np.testing.assert_array_equal(private.skeleton_, found.skeleton)
+        np.testing.assert_array_equal(private.cpdag_, found.cpdag)
         on_edges = private.p_values_[private.skeleton_]
         assert (on_edges <= private.alpha).all(), kind
         assert (private.p_values_[~private.skeleton_ & ~np.eye(4, dtype=bool)] > private.alpha).all()

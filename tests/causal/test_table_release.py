@@ -10,7 +10,6 @@ from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.label_parts import N_CELLS, counts_of_sets, parts_of_cells, parts_of_labels
 from skdpmic.causal.table_release import TablePlan, TablesRelease, triples_asked_for, with_gaussian_noise
 from skdpmic.causal.table_tests import TableTests
-from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape, TableRecords
@@ -30,7 +29,7 @@ def records(n=500, seed=0):
 
 def released(epsilon, max_order=3, of=None, seed=0):
     way, of = TablesRelease(epsilon, 1e-6, 0.01, max_order), records() if of is None else of
-    return way.draw(of, None, way.mechanism(None, of.shape), None, entropy_source(seed))
+    return way.draw(of, way.mechanism(of.shape), None, entropy_source(seed))
 
 
 @pytest.fixture
@@ -40,17 +39,12 @@ def few_tables(monkeypatch):
     monkeypatch.setattr(table_plan, "_MOST_OF_FOUR", 0)
 
 
-def test_the_ledger_is_charged_what_the_release_costs():
-    cost = TablesRelease(0.7, 1e-5, 0.01, 3).cost
-    assert (cost.epsilon, cost.delta, cost.rho) == (0.7, 1e-5, rho_for(0.7, 1e-5))
-
-
 def test_the_plan_covers_all_rows_of_a_person_and_knows_of_numbers():
     way = TablesRelease(1.0, 1e-6, 0.01, 3)
-    assert way.mechanism(None, Shape(60, SCALES, 3)) == TablePlan.for_budget(1.0, 1e-6, SIZES, 60, 3, 3)
-    mixed = way.mechanism(None, Shape(60, [*SCALES[:3], (0.0, 1.0)], 1))
+    assert way.mechanism(Shape(60, SCALES, 3)) == TablePlan.for_budget(1.0, 1e-6, SIZES, 60, 3, 3)
+    mixed = way.mechanism(Shape(60, [*SCALES[:3], (0.0, 1.0)], 1))
     assert mixed == TablePlan.for_budget(1.0, 1e-6, (4, 5, 3, N_CELLS + 1), 60, 1, 3, frozenset([3]))
-    assert way.mechanism(None, Shape(60, SCALES, 3)).table_variance() > 8.9 * mixed.rows_per_group
+    assert way.mechanism(Shape(60, SCALES, 3)).table_variance() > 8.9 * mixed.rows_per_group
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
@@ -80,7 +74,7 @@ def test_which_tables_are_asked_for_follows_from_what_was_released_alone(epsilon
     asked = triples_asked_for(5, TableTests(pairs, scales, 500).p_value, 0.01)
     assert [columns for columns in kept["noisy_tables_"] if len(columns) == 3] == asked
     if asked:
-        plan = TablesRelease(epsilon, 1e-6, 0.01, 3).mechanism(None, records().shape)
+        plan = TablesRelease(epsilon, 1e-6, 0.01, 3).mechanism(records().shape)
         assert kept["noise_scales_"][3] == math.sqrt(plan.asked_variance(len(asked)))
 
 
@@ -148,7 +142,7 @@ def test_without_noise_tables_stay_and_a_budget_that_is_next_to_nothing_overflow
 def test_what_is_kept_is_what_was_released():
     kept = released(1.0)
     assert set(kept) == {"noisy_counts_", "parts_", "noisy_tables_", "noise_scale_", "noise_scales_"}
-    plan = TablesRelease(1.0, 1e-6, 0.01, 3).mechanism(None, records().shape)
+    plan = TablesRelease(1.0, 1e-6, 0.01, 3).mechanism(records().shape)
     assert kept["noise_scales_"] == {1: math.sqrt(plan.count_variance()), 4: math.sqrt(plan.table_variance())}
     assert kept["noise_scale_"] == kept["noise_scales_"][4]
     assert list(kept["noisy_tables_"]) == list(combinations(range(5), 4))

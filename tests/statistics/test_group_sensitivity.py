@@ -152,14 +152,13 @@ def random_neighbours(rng, size, shape, shares):
     return share, *(random_masses(rng, size, shape, total) for total in (1 - share, share, share))
 
 
-SIZES = [2000, pytest.param(30_000, marks=pytest.mark.slow)]
+SIZE = 2000
 SHAPES = [(2, 2), (2, 3), (2, 6), (3, 3), (3, 5), (4, 4), (5, 7)]
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_one_grid_changes_by_no_more_than_the_lemmas_say(shape, size):
-    share, rest, gone, come = random_neighbours(np.random.default_rng(0), size, shape, (1e-5, 0.9))
+def test_one_grid_changes_by_no_more_than_the_lemmas_say(shape):
+    share, rest, gone, come = random_neighbours(np.random.default_rng(0), SIZE, shape, (1e-5, 0.9))
     change = np.abs(information_of_masses(rest + gone) - information_of_masses(rest + come)) / math.log2(min(shape))
     parts = min(shape)
     bound = 2 * entropy(share / 2) if parts == 2 else 2 * entropy(share) / math.log2(parts) + share
@@ -171,10 +170,9 @@ def growth(x, y):
     return g(x + y) - g(x) - g(y)
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("n_columns", [2, 3, 6])
-def test_each_step_of_the_lemma_for_two_parts(n_columns, size):
-    share, rest, gone, come = random_neighbours(np.random.default_rng(1), size, (2, n_columns), (1e-5, 0.9))
+def test_each_step_of_the_lemma_for_two_parts(n_columns):
+    share, rest, gone, come = random_neighbours(np.random.default_rng(1), SIZE, (2, n_columns), (1e-5, 0.9))
     swap = rest[:, 0].sum(axis=1) > rest[:, 1].sum(axis=1)
     rest, gone, come = (np.where(swap[:, None, None], part[:, ::-1], part) for part in (rest, gone, come))
     change = information_of_masses(rest + gone) - information_of_masses(rest + come)
@@ -203,10 +201,9 @@ def test_each_step_of_the_lemma_for_two_parts(n_columns, size):
     assert (entropy(share) + share <= 2 * entropy(share / 2) + ERROR).all()
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("shape", [(3, 3), (3, 5), (5, 3), (4, 6)])
-def test_each_step_for_more_parts(shape, size):
-    share, rest, gone, come = random_neighbours(np.random.default_rng(2), size, shape, (1e-5, 0.2))
+def test_each_step_for_more_parts(shape):
+    share, rest, gone, come = random_neighbours(np.random.default_rng(2), SIZE, shape, (1e-5, 0.2))
     here, there = rest + gone, rest + come
     change = information_of_masses(here) - information_of_masses(there)
 
@@ -299,10 +296,9 @@ def climb_records(rng, n_groups, m, n_steps, correction):
 
 @pytest.mark.parametrize("correction", [None, "miller-madow"])
 @pytest.mark.parametrize("n_groups, m", [(20, 2), (20, 5), (200, 3)])
-@pytest.mark.parametrize("n_steps", [300, pytest.param(4000, marks=pytest.mark.slow)])
 @pytest.mark.combinations
-def test_no_climb_over_records_beats_the_sensitivity(n_groups, m, correction, n_steps):
-    largest = climb_records(np.random.default_rng(0), n_groups, m, n_steps, correction)
+def test_no_climb_over_records_beats_the_sensitivity(n_groups, m, correction):
+    largest = climb_records(np.random.default_rng(0), n_groups, m, 300, correction)
     assert largest <= mic_r_group_sensitivity(n_groups, m) + ERROR
     if correction is None and m > 2:
         assert largest > mic_r_sensitivity(n_groups) * (1.0 if n_groups > 100 else 0.8)

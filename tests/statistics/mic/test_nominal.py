@@ -47,7 +47,7 @@ def codes_and_target(kind, n_labels, n):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
+@pytest.mark.parametrize("n", [2, 40])
 @each("n_labels, B, c", [(1, 16, 1), (2, 4, 1), (2, 16, 2), (3, 16, 2), (3, 9, 3), (5, 30, 1), (9, 16, 3)])
 @each("correction", CORRECTIONS)
 @pytest.mark.combinations
@@ -59,7 +59,7 @@ def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, pytest.param(5, marks=pytest.mark.slow), 40])
+@pytest.mark.parametrize("n", [5, 40])
 @each("n_labels", [1, 2, 3, 4, 7])
 @each("n_classes", [2, 3, 4, 7])
 @each("correction", CORRECTIONS)
@@ -166,7 +166,7 @@ def test_what_is_taken_off_two_groups_is_what_they_have_by_chance(n_labels, n_co
 # --- Rounding -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_labels", [2, 3, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_labels", [2, 3])
 @pytest.mark.parametrize("n", [10, 3000, pytest.param(10**6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(n_labels, n, correction):

@@ -286,14 +286,13 @@ SIX = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # in quarters 0 0 1 2 3 3, in sixths 0 1
 
 NUMERIC = [
     # B, c, positions, n: three parts on both sides are possible from B = 9 on, four from 16 on
-    (4, 1, None, (2, 3, 4, 5, 6)),
-    (4, 0.3, None, (4,)),
-    (4, 2, None, (4, 5, 6)),
+    (4, 1, None, (2, 3, 4, 5)),
+    (4, 2, None, (4, 5)),
     (8, 1.5, FOUR, (5,)),
-    (9, 1, None, (2, 3, 4, 5)),
-    (9, 1, FOUR, (5, 6)),
+    (9, 1, None, (2, 3, 4)),
+    (9, 1, FOUR, (5,)),
     (9, 2, SIX, (4,)),
-    (12, 1, FOUR, (5, 6)),
+    (12, 1, FOUR, (5,)),
     (16, 1, FOUR, (4, 5)),
 ]
 NUMERIC_SLOW = [
