@@ -138,7 +138,7 @@ def share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level):
         scores.setdefault(smaller_class(margin, n), (margin, []))[1].append(score)
     n_below = 0
     for margin, of_margin in scores.values():  # of all that tell the same
-        law = replace(measure, margin=margin).null_law(n, None)
+        law = replace(measure, target_shares=margin).null_law(n, None)
         p_values = law.p_values(released(np.array(of_margin), mechanism, rng), mechanism.law, 9999, 0)
         n_below += np.count_nonzero(p_values <= level)
     return n_below / n_tables
