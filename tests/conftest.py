@@ -47,7 +47,7 @@ IS_IN_COVER = pytest.StashKey[bool]()  # known from the first call, as benchmark
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of combinations of values, those beyond a covering selection are slow, and of few cases, all but the first.
+    """Of combinations of values, those beyond a covering selection are slow, and of few cases, all but one.
 
     This comes before slow tests are deselected.
     """
@@ -58,7 +58,8 @@ def pytest_collection_modifyitems(items):
             of_functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in of_functions.values():
         kept = cover(cases) if cases[0].get_closest_marker("combinations") else []
-        kept = kept[:1] or cases[:1] if cases[0].get_closest_marker("few") else kept
+        if cases[0].get_closest_marker("few"):
+            kept = [cases[len(cases) // 2]]  # of small cases and large ones, neither the least nor the longest
         for item in cases:
             item.stash[IS_IN_COVER] = item in kept
             if item not in kept:

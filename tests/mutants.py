@@ -279,7 +279,7 @@ MUTANTS = [
            "correlation/test_matrices.py::test_ties_that_may_be_noise_alone_are_taken_for_none"),
     Mutant("matrix_plan.matrix_plan", "estimator.delta == 0", "False",
            "correlation/test_private_correlation.py::test_wrong_parameters_are_refused_without_a_charge_or_a_change"),
-    Mutant("MatrixPlan.read", "check_given_together(groups, self.facts.max_rows_per_group)", "pass",
+    Mutant("MatrixPlan.read", "check_given_together(groups, each)", "pass",
            "correlation/test_private_correlation.py::test_groups_and_max_rows_are_given_together"),
     # --- Causal structure
     Mutant("private_pc._release_for", "shape.n_features", "shape.n_features - 1",
@@ -767,8 +767,8 @@ MUTANTS = [
            "resolve_B(B, n, 1.0, n_classes, self.correction)", f"{PAIR_DEFAULTS}[0.3]"),
     Mutant("MicR.table", "resolve_B(B, n, epsilon)", "resolve_B(B, n, 1.0)", f"{PAIR_DEFAULTS}[0.3]"),
     # --- What is charged, and what is said to be spent
-    Mutant("path.run", "if ledger is not None:\n    ledger.charge_entry(entry)\nreturn keep(draw(random_bytes))",
-           "kept = keep(draw(random_bytes))\nif ledger is not None:\n    ledger.charge_entry(entry)\nreturn kept", FULL_LEDGER),
+    Mutant("path.run", "if ledger is not None:\n    ledger.charge_entry(entry)\nreturn draw(random_bytes)",
+           "drawn = draw(random_bytes)\nif ledger is not None:\n    ledger.charge_entry(entry)\nreturn drawn", FULL_LEDGER),
     Mutant("Cost.concentrated", "rho_for(epsilon, delta)", "rho_for(epsilon / 2, delta)",
            "budget/test_ledger.py::test_gaussian_noise_is_charged_by_its_rho"),
     Mutant("BestFeatures._uses_delta", "not needs_no_delta(self.epsilon, self.delta, self.k)", "False",

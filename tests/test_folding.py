@@ -32,3 +32,9 @@ def test_a_failure_says_which_case_it_is():
     with pytest.raises(AssertionError) as caught:
         fails()
     assert caught.value.__notes__ == ["with {'b': 'x'}", "with {'a': 2}"]
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_of_few_cases_the_one_in_the_middle_is_quick(n, request):
+    assert (request.node.get_closest_marker("slow") is None) == (n == 2)

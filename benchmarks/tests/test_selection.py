@@ -65,7 +65,7 @@ def test_no_climb_beats_the_sensitivity_of_what_is_compared(name, n, n_steps, n_
     """The scores of the benchmark, with the sensitivity that its noise is for; a quarter of it is found at least."""
     statistic = STATISTICS[name]
     grid = statistic.grid(n, 1.0, n_classes)
-    if ways.spends_on_target(grid):  # something of the target, which is the same for neighbours then
+    if ways.learns(grid):  # something of the target, which is the same for neighbours then
         grid = grid.with_target_shares([0.5, 0.5])
     keys = np.random.default_rng(0).random((2, n))
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from skdpmic._utils.errors import BudgetError
 from skdpmic.budget.filters import Cost, make_filter
 from skdpmic.budget.ledger_entry import PERSON, PLURAL, RECORD, LedgerEntry, count_or_none, got, number_of
-from skdpmic.privacy.composition import check_delta, check_epsilon
+from skdpmic.privacy.parameters import check_delta, check_epsilon
 
 COMPOSITIONS = ("auto", "basic", "zcdp")
 

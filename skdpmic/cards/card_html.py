@@ -7,6 +7,8 @@ from skdpmic._utils.summaries import NOT_COVERED
 from skdpmic._utils.texts import budget, in_html
 from skdpmic.budget.ledger_entry import per
 
+# --- The paragraph ---------------------------------------------------------------------------------------------------
+
 
 def statement(fields):
     """The fields of a card in a few sentences.
@@ -62,6 +64,9 @@ def cost(guarantee):
     """Epsilon and delta in words; null is infinity."""
     epsilon = guarantee["epsilon"]
     return budget(math.inf if epsilon is None else epsilon, guarantee["delta"])
+
+
+# --- The page --------------------------------------------------------------------------------------------------------
 
 
 _STYLE = (files("skdpmic.cards") / "cards.css").read_text(encoding="utf-8")

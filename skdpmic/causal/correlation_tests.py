@@ -104,6 +104,13 @@ def _regular(correlation, noise):
     return (correlation + ridge * np.eye(len(noise))) / (1 + ridge)
 
 
+# --- Columns with many ties ------------------------------------------------------------------------------------------
+#
+# Warnings about columns with many ties, for which tests of Kendall's correlations are not valid.
+#
+# Types of columns are declared, and shares of untied pairs are released with noise: values are never read.
+
+
 _ASSUMED = (
     "Without bounds, a table of numbers is tested by Kendall's correlations, which assumes that values hardly ever "
     "repeat. If they do, no test given another column is made for such a column: its edges stay, and their p_values_ "

@@ -9,6 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+# --- Graphs ----------------------------------------------------------------------------------------------------------
+#
+# Causal graphs, and the conversions between their kinds.
+#
+# A graph of p columns is a bool ndarray `marks` of shape (p, p): ``marks[i, j]`` is True if there is an arrow i -> j
+# or a line i - j. A line has both ``marks[i, j]`` and ``marks[j, i]``, an arrow only one of them.
+
 
 def arrows_of(marks):
     """Marks of the arrows only."""
@@ -94,6 +101,9 @@ def markov_blanket(marks, target):
     blanket = skeleton_of(marks)[target] | of_children
     blanket[target] = False
     return np.flatnonzero(blanket)
+
+
+# --- The algorithm ---------------------------------------------------------------------------------------------------
 
 
 _TINY = 1e-12  # a p-value that counts as 0

@@ -240,13 +240,13 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         kind, names = _kind_of(records.domains), records.public.names
         declared = declared_to_repeat(X) if kind == NUMERIC else []
         warn_about_declared_ties(declared, names)
-        ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         of_columns = {
             "kind_": kind,
             "_numbers": columns_of_numbers(records.domains),
             "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None,
         }
+        ready = plan.ready(records.public)
+        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         store(self, published | of_columns | {"_tests": None, "_kept": None})
         if kind == NUMERIC:
             warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)

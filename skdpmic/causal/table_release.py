@@ -16,6 +16,9 @@ from skdpmic.privacy.noise import clamped, discrete_gaussian
 from skdpmic.statistics.grids.partitions import parts_and_missing
 from skdpmic.table.domains import Nominal
 
+# --- The plan --------------------------------------------------------------------------------------------------------
+
+
 _MOST_TRIPLES = 560  # those of 16 columns; with more columns, tables of three are released on request of the algorithm
 _MOST_OF_FOUR = 11  # columns of labels for which the noise on tables of four is hardly larger than on those of three
 MOST_CELLS = 2_000_000  # of all tables together, to limit memory and time with many labels
@@ -149,6 +152,9 @@ class TablePlan:
 
 
 _DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
+
+
+# --- The release -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -243,6 +243,9 @@ def _count(duration, unit):
     return int(count) if count.is_integer() else count
 
 
+# --- Columns that identify people ------------------------------------------------------------------------------------
+
+
 def checked_groups(groups):
     """The names of the columns that identify a person; may be empty."""
     names = (groups,) if isinstance(groups, str) else groups
@@ -261,6 +264,9 @@ def labels_of_people(frame, columns):
     if incomplete:  # in combined labels, estimators cannot see missing values
         raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
     return list(zip(*map(exact_labels, labels), strict=True))
+
+
+# --- In words --------------------------------------------------------------------------------------------------------
 
 
 _MOST_LETTERS = 120
@@ -296,6 +302,9 @@ def entry_in_words(entry: ColumnEntry) -> str:
     if last == "log":
         return f"{first} to {between[0]}, on a log scale"
     return f"{first} to {last}" + (f", by {len(between) + 2} knots" if between else "")
+
+
+# --- Patterns of names -----------------------------------------------------------------------------------------------
 
 
 def is_pattern(name):

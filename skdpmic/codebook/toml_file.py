@@ -10,6 +10,9 @@ from skdpmic._utils.untrusted_json import check_integers
 from skdpmic._utils.user_files import content_of
 from skdpmic.codebook.column import entry_of
 
+# --- The text before it is parsed ------------------------------------------------------------------------------------
+
+
 MOST_BYTES = 2**22  # of a text; ten thousand columns with all fields take half of it
 MOST_LEVELS = 16  # of brackets in one another
 MOST_PARTS = 16  # of a key with dots; tomllib takes a time that grows with the cube of their number
@@ -92,6 +95,9 @@ def _paths(text):
     fields = tomllib.loads(text)
     columns = fields.get("columns")
     return [*((name,) for name in fields), *(("columns", name) for name in (columns if type(columns) is dict else ()))]
+
+
+# --- The file --------------------------------------------------------------------------------------------------------
 
 
 VERSION = 1  # of the format; readers refuse later ones

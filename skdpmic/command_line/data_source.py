@@ -96,6 +96,9 @@ def _noter(verbose):
     return note
 
 
+# --- Parquet ---------------------------------------------------------------------------------------------------------
+
+
 class ParquetFile:
     """A Parquet file.
 
@@ -118,6 +121,9 @@ class ParquetFile:
         table = read_by_engine(self._name, self._file.read, columns=names)
         note(len(table))
         return with_durations(table.select(names), entries, self._name)
+
+
+# --- The result of a query -------------------------------------------------------------------------------------------
 
 
 _NAME = "the result of --query"

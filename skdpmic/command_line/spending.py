@@ -13,6 +13,9 @@ from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_entry import PERSON, per
 from skdpmic.budget.ledger_exports import standing
 
+# --- Interruptions ---------------------------------------------------------------------------------------------------
+
+
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 _TOLD = b"\nThe budget is charged: the result is finished and shown first. Press Ctrl-C again to lose it.\n"
 
@@ -63,6 +66,9 @@ class Interrupts:
             raise KeyboardInterrupt
         with contextlib.suppress(OSError):
             os.write(2, _TOLD)  # print may be in the middle of a line
+
+
+# --- Spending --------------------------------------------------------------------------------------------------------
 
 
 class DeclinedError(Exception):

@@ -9,11 +9,10 @@ from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import is_dask_collection
-from skdpmic.budget.filters import Cost
-from skdpmic.correlation.kendall_release import NoisyConcordances
+from skdpmic.correlation.kendall_release import NoisyConcordances, ReleaseOfColumns
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.path import Ready
-from skdpmic.table.people import check_given_together, read_people
+from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import open_records
 
 
@@ -28,7 +27,7 @@ class MatrixPlan(FitPlan):
 
     def cost(self, n_features):
         """The cost of a fit, to any number of features."""
-        return Cost.concentrated(self.epsilon, self.delta)
+        return ReleaseOfColumns(self.epsilon, self.delta).cost
 
     def measure(self, n_persons, n_features, n_classes):
         """None: no feature is scored."""
@@ -50,11 +49,9 @@ class MatrixPlan(FitPlan):
 
     def read(self, X, groups):
         """The records of a table in memory, and the people behind them."""
-        check_given_together(groups, self.facts.max_rows_per_group)
-        records = self.read_table(X)
-        if groups is None:
-            return records
-        return records._replace(people=read_people(groups, self.facts.max_rows_per_group, records.n_samples))
+        each = self.facts.max_rows_per_group
+        check_given_together(groups, each)
+        return self.read_table(X).of_people(groups, each)
 
     def ready(self, public):
         """The release of a table of which this is public; warns, and refuses what cannot be released."""

@@ -14,7 +14,7 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.correlation.kendall_release import KendallRelease
 from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, nearest_correlation, pearson_of_kendall
 from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
-from skdpmic.privacy.composition import check_confidence
+from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed

@@ -9,6 +9,15 @@ from skdpmic.table.frames import check_columns_seen
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import check_weights_given, make_target, read_weights
 
+# --- Identities ------------------------------------------------------------------------------------------------------
+#
+# Random identities of what sketches have counted, so that a merge notices counts that it already contains.
+#
+# A sketch gets an identity with its first record, not before: copies of an empty sketch, filled elsewhere, differ.
+# Copies of a filled one, and everything they are merged into, share its identity. Identities come from the operating
+# system, so they tell nothing about records; two counts of the same rows have two identities.
+
+
 _SIZE = 16  # bytes, so that no two are equal by chance
 MOST = 4096  # in a sketch; of more, the smallest are known, so that two large merges still know the same ones
 
@@ -34,6 +43,9 @@ def checked_parts(parts):
     if len(parts) > MOST or any(len(part) != _SIZE for part in parts):
         raise ValueError
     return parts
+
+
+# --- Counting --------------------------------------------------------------------------------------------------------
 
 
 _FEATURES_AT_ONCE = 256  # features counted before they are added, which limits the memory of an update

@@ -12,8 +12,8 @@ from skdpmic.budget.filters import round_up
 from skdpmic.planning.chances import JOINT, check_signal, share_found
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan, answers, epsilons, rounded_up, sizes
 from skdpmic.planning.summary_plan import planned_summaries
-from skdpmic.privacy.composition import check_delta, check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS, grid_sensitivity
+from skdpmic.privacy.parameters import check_delta, check_epsilon
 from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores, NoisyTables
 from skdpmic.statistics.measure import Measure
 from skdpmic.statistics.registry import STATISTICS, statistic_named

@@ -166,6 +166,9 @@ def _cell(name, value):
     return escaped(value) if isinstance(value, str) else f"{value:,}"
 
 
+# --- Possible answers ------------------------------------------------------------------------------------------------
+
+
 _UPWARDS = Context(prec=3, rounding=ROUND_CEILING)
 
 

@@ -12,8 +12,8 @@ from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.results import best_first
 from skdpmic._utils.texts import budget, in_short, names_of
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, feature_labels, ink_of
-from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import GRID
+from skdpmic.privacy.parameters import check_confidence
 from skdpmic.privacy.top_k import OneShotTopK
 
 if TYPE_CHECKING:

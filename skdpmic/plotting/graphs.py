@@ -13,6 +13,9 @@ from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.texts import budget, names_of
 from skdpmic.plotting.figures import CHOSEN, WIDTH, Display, feature_labels, ink_of
 
+# --- The layout ------------------------------------------------------------------------------------------------------
+
+
 _STEPS = 200
 _DOWN = 1.0  # weight of the direction of an arrow, relative to its length
 _TINY = 1e-9
@@ -105,6 +108,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _SUREST, _SURE = 1e-4, 1e-2  # shares of alpha: p-values up to which an edge is drawn thicker
+# --- The picture -----------------------------------------------------------------------------------------------------
+
+
 _WIDTHS = (2.6, 1.4, 1.4, 1.4)
 _STYLES = ("solid", "solid", (0, (3, 2)), (0, (1, 2)))
 _UNTESTED = 3

@@ -11,8 +11,8 @@ from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.texts import names_of
 from skdpmic.plotting.figures import WIDTH, Display, label_of
 from skdpmic.plotting.sides import side_of_classes, side_of_range
-from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import laplace_quantile
+from skdpmic.privacy.parameters import check_confidence
 from skdpmic.table.features import allowed_keys, numbers_of
 
 if TYPE_CHECKING:

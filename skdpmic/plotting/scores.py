@@ -11,7 +11,7 @@ from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import check_has_scores
 from skdpmic._utils.texts import budget, in_short, names_of
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, feature_labels, ink_of
-from skdpmic.privacy.composition import check_confidence
+from skdpmic.privacy.parameters import check_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from skdpmic._utils.arguments import check_row, check_whole
 from skdpmic._utils.results import best_first
 from skdpmic._utils.texts import in_short, names_of
 from skdpmic.plotting.figures import NOISE, Display, feature_labels
-from skdpmic.privacy.composition import check_epsilon
+from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.repeated_choices import ReleasedScores, frequencies_of_choice
 
 if TYPE_CHECKING:

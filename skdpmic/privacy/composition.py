@@ -1,74 +1,17 @@
-"""Zero-concentrated differential privacy (zCDP): parameters, composition, conversion to (epsilon, delta), budgets.
+"""Zero-concentrated differential privacy (zCDP): composition, conversion to (epsilon, delta), and budgets.
 
 Releases of rho_1, rho_2, ... zCDP are together rho_1 + rho_2 + ... zCDP (Bun and Steinke 2016). The proofs are in
 ``docs/theory/gaussian.md``. Every number errs on the side of more noise, or of a larger stated loss.
 """
 
 import math
-import numbers
-import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from skdpmic._utils.errors import PrivacyLeakWarning, warn
-
-SMALLEST_EPSILON = 1e-100  # for much less, the integer noise would be too large for a float
-
-
-def check_epsilon(epsilon):
-    """Raise unless `epsilon` is a number above 0 that is exactly a float; infinity, for no privacy, is allowed.
-
-    Of another number, such as a third, ledgers would store a float that may be less than what the noise costs.
-    """
-    is_number = isinstance(epsilon, numbers.Real) and (epsilon <= sys.float_info.max or epsilon == math.inf)
-    if not is_number or not epsilon >= SMALLEST_EPSILON:
-        raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {epsilon!r}.")
-    if float(epsilon) != epsilon:
-        raise ValueError(f"epsilon must be a number that is exactly a float, got {epsilon!r}: pass a float.")
-
-
-def check_delta(delta):
-    """Raise unless `delta` is a number in [0, 1)."""
-    if not isinstance(delta, numbers.Real) or not 0 <= delta < 1:
-        raise ValueError(f"delta must be a number in [0, 1), got {delta!r}.")
-
-
-def check_confidence(confidence):
-    """Raise unless `confidence` is a number in (0, 1)."""
-    if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
-
-
-def exact(number):
-    """The shortest decimal of a finite float, as a Fraction: 1/10 for 0.1, so that ten of them make 1.
-
-    Noise and ledger both read epsilon in this way, so the total of the ledger is the cost of the noise. A Fraction, a
-    part of an epsilon, is unchanged.
-    """
-    return number if isinstance(number, Fraction) else Fraction(repr(float(number)))
-
-
-def warn_about_delta(delta, n):
-    """Warn about a delta that would allow publishing all data of one of n people."""
-    if delta > 1 / n:
-        warn(
-            f"delta={float(delta):g} is above 1 / n = {1 / n:.2g} for n = {n:,} people or samples: this would allow "
-            "publishing all data of one of them, drawn at random. Choose a delta far below 1 / n.",
-        )
-
-
-def warn_about_seed():
-    """Warn that reproducible noise gives no privacy."""
-    warn(
-        "random_state is set, so anyone with the seed can subtract the noise: the privacy guarantee does not hold. "
-        "Two fits with the same seed and different epsilon, such as clones in a grid search, reveal the exact scores. "
-        "Use random_state=None outside tests.",
-        PrivacyLeakWarning,
-    )
-
+from skdpmic.privacy.parameters import exact
 
 # Each term of a sum below has fewer than eight relative roundings of 2**-53, and the sum three more.
 _ROUNDING = 2.0**-48
@@ -224,6 +167,15 @@ def _turning_point(holds):
 
 def _float_of_bits(bits):
     return float(np.int64(bits).view(np.float64))
+
+
+# --- Budgets ---------------------------------------------------------------------------------------------------------
+#
+# The budget of a release, or of a part of it: a pure epsilon, or a rho of zCDP (``docs/theory/gaussian.md``).
+#
+# Budgets are divided exactly, in the unit in which costs are summed, and mechanisms compute their noise from them. A
+# part of a rho is never passed on as an epsilon with the same delta: delta alone pays for some rho, so a small part
+# may be less than the rho of every epsilon.
 
 
 def budget_of(epsilon, delta=0.0):

@@ -13,9 +13,10 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtri
 
-from skdpmic.privacy.composition import exact, scale_for_rho
+from skdpmic.privacy.composition import scale_for_rho
 from skdpmic.privacy.cube_law import CubeLaw, reach_of_coordinate, reach_of_largest
 from skdpmic.privacy.noise import discrete_gaussian, discrete_k_norm, discrete_laplace
+from skdpmic.privacy.parameters import exact
 
 GRID = 2.0**-30
 _STEPS = 2**30  # grid steps in a score of 1

@@ -138,6 +138,14 @@ def _subset(n, size, random_bytes):
     return list(chosen)
 
 
+# --- The law of the noise on counts ----------------------------------------------------------------------------------
+#
+# The distribution of noise on counts, up to grid steps: of one, or a sum of several (``docs/theory/summary.md``).
+#
+# Given the size of a column's noise, the sum of its positive parts, these parts are those of a stick broken at
+# random; their number is also random.
+
+
 _N_NODES = 4001
 
 

@@ -177,6 +177,14 @@ class ExponentialTopK(_TopK):
         return chosen
 
 
+# --- A choice by weight and loss -------------------------------------------------------------------------------------
+#
+# A choice by weight and loss, exact although its probabilities are irrational (``docs/theory/learnt_edges.md``).
+#
+# Floating point is only used for proposals: each is at least as likely as it should be, and is accepted with the
+# probability that corrects the difference, which is decided in integers, with as many bits as needed.
+
+
 _BITS = 60  # of the integers used to draw proposals
 _MORE_BITS = 64
 _SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling
@@ -267,6 +275,14 @@ def exponential_bounds(x, precision):
     for _ in range(halvings):
         below, above = below * below >> bits, -(-above * above >> bits)
     return below >> (bits - precision), -(-above >> (bits - precision))
+
+
+# --- Choices one at a time -------------------------------------------------------------------------------------------
+#
+# Choosing k features one at a time, each by its gain over those chosen before (``docs/theory/joint.md``).
+#
+# The gain of a feature depends on those already chosen, so fresh noise is drawn for each choice. It has the same
+# scale as if all k were chosen at once.
 
 
 class ChoicesInTurn(NoiseOnGrid):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, unit_of
-from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_delta
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import warn_about_many_labels
 from skdpmic.table.people import check_max_rows

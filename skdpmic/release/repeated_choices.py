@@ -10,6 +10,16 @@ from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.release.kinds import BestFeatures, release_of_scores
 
+# --- Posterior draws -------------------------------------------------------------------------------------------------
+#
+# Posterior draws of the noise-free scores, given the released scores.
+#
+# The prior of each score is uniform on [0, 1], independently. A score between 0 and 1 is the truth plus noise; a
+# score clamped to 0 or 1 only shows that the truth plus noise lay beyond. All of this is post-processing of released
+# scores. Noise in a cube is independent given the size of the cube, so the size is drawn first, from its distribution
+# given all scores.
+
+
 _REACH = 40  # noise beyond this many scales has probability exp(-40)
 _N_NODES, _N_NODES_OF_CUBES = 4001, 1001
 _N_AT_ONCE = 1_000_000  # numbers
@@ -98,6 +108,9 @@ def _half_widths(scores, law, n_draws, random):
     logs = log_density(nodes)
     mass = cumulative_trapezoid(np.exp(logs - logs.max()), nodes, initial=0)
     return np.interp(random.random(n_draws) * mass[-1], mass, nodes)
+
+
+# --- Choices repeated ------------------------------------------------------------------------------------------------
 
 
 _MOST_NUMBERS = 10_000_000  # drawn to estimate which features are among the best

@@ -22,7 +22,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import is_position
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import exact
+from skdpmic.privacy.parameters import exact
 from skdpmic.selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse
 

@@ -14,7 +14,7 @@ from skdpmic._utils.summaries import Summary, as_html
 from skdpmic._utils.texts import budget, in_short
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
-from skdpmic.privacy.composition import exact
+from skdpmic.privacy.parameters import exact
 from skdpmic.search.cost_of_candidates import BUDGET, costs_at_random, costs_in_grid, largest
 from skdpmic.search.cost_of_fits import UNKNOWN, FitCost, cost_of_fit, is_private, private_steps, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records

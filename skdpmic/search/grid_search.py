@@ -26,9 +26,10 @@ from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, Tabl
 from skdpmic.budget.filters import round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
-from skdpmic.privacy.composition import budget_of, check_epsilon
+from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.top_k import OneShotTopK
 from skdpmic.release.path import run
 from skdpmic.search import trials

@@ -10,8 +10,8 @@ from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
-from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism

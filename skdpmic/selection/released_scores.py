@@ -3,8 +3,8 @@
 from skdpmic._utils.arguments import one_of
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.typing import Auto, Floats, RandomState
-from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.privacy.parameters import check_confidence
 from skdpmic.selection.scoring import PrivateScoring
 from skdpmic.selection.scoring_plan import AllScores, MeasureParameters, scoring_plan
 from skdpmic.statistics.null_laws.laws import NullModel

@@ -1,6 +1,6 @@
 """What selectors and scorers of features have in common: their fit, from tables, pieces of tables and sketches."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
 
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
-from skdpmic.privacy.composition import check_confidence
+from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.selection.scoring_plan import MeasureParameters, ScoringPlan
 from skdpmic.selection.sources import (
@@ -29,8 +29,8 @@ from skdpmic.selection.sources import (
     warn_about_expected,
 )
 from skdpmic.statistics.mtv.released_shares import shares_interval
-from skdpmic.table.features import asks_for_data
 from skdpmic.table.normal_form.containers import in_memory
+from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import refuse_dask
 from skdpmic.table.targets import USUAL_MEAN
 
@@ -42,9 +42,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     _sketch: RangeGridSketch
     _target_shares: Any
 
-    def _plan(self) -> ScoringPlan:
-        """The parameters, checked and resolved."""
-        raise NotImplementedError
+    _plan: Callable[[], ScoringPlan]  # checks and resolves the parameters
 
     @one_call_at_a_time
     def fit(

@@ -17,10 +17,11 @@ from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable, statistic_named
-from skdpmic.table.features import check_public, kept_columns
+from skdpmic.table.features import kept_columns
 from skdpmic.table.frames import column_of, columns_seen, open_table
 from skdpmic.table.normal_form.containers import is_lazy
-from skdpmic.table.people import check_given_together, read_people
+from skdpmic.table.people import check_given_together
+from skdpmic.table.public import check_public
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_weights_given, read_weights
 
@@ -49,9 +50,7 @@ def read(plan, X, y, groups=None, sample_weight=None):
     records = plan.read_table(X, y)
     if sample_weight is not None:
         records = records.with_weights(read_weights(sample_weight, plan.max_weight, records.n_samples))
-    if groups is not None:
-        records = records._replace(people=read_people(groups, each, records.n_samples))
-    return records
+    return records.of_people(groups, each)
 
 
 def _check_pieces(statistic, max_rows_per_group):

@@ -16,6 +16,14 @@ from skdpmic._utils.arguments import check_column_bounds, ordered_pair
 from skdpmic._utils.readable import is_date
 
 NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # kinds of bounds
+# --- Dates and durations ---------------------------------------------------------------------------------------------
+#
+# Dates and durations as seconds, each by itself: the number for one row does not depend on other rows.
+#
+# The unit of dates in numpy and pandas may depend on all rows. So seconds and fractions are separated in integers: an
+# instant has the same two, and the same float, in every unit that can represent it.
+
+
 _WHOLE = {"W": 604_800, "D": 86_400, "h": 3_600, "m": 60, "s": 1}  # seconds in a unit
 _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # units in a second
 _FARTHEST = 10**15  # years or months
@@ -83,6 +91,9 @@ def seconds_of(value):
         return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
     value = np.datetime64(value) if isinstance(value, datetime.date) else value
     return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
+
+
+# --- Domains ---------------------------------------------------------------------------------------------------------
 
 
 _ALLOWED = "(lower, upper), (lower, upper, 'log') or three or more increasing numbers"

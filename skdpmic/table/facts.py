@@ -12,16 +12,11 @@ import numpy as np
 
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, domain_of
-from skdpmic.table.features import (
-    asks_for_data,
-    check_public,
-    feature_domains,
-    kept_columns,
-    labels_of,
-    n_features_of,
-    warn_about_data,
-)
+from skdpmic.table.features import feature_domains, kept_columns, labels_of, n_features_of
+from skdpmic.table.public import asks_for_data, check_public, warn_about_data
 from skdpmic.table.targets import check_classes, check_kind, target_domain
+
+# --- The description of a table --------------------------------------------------------------------------------------
 
 
 class Description(NamedTuple):
@@ -92,6 +87,9 @@ def check_n_features(n_features, names):
     if names is not None and len(names) != n_features:
         raise ValueError(f"feature_names must have n_features={n_features} names, got {len(names)}.")
     return int(n_features)
+
+
+# --- The public arguments --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,10 @@ from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table import values
 from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Order, Range, with_range_of_data
-from skdpmic.table.features import asks_for_data, domains_without_ranges, kept_columns
+from skdpmic.table.features import domains_without_ranges, kept_columns
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.form import BOOLEANS, OBJECTS, TEXT
+from skdpmic.table.public import asks_for_data
 from skdpmic.table.records import TableRecords
 from skdpmic.table.targets import make_target
 

@@ -10,7 +10,7 @@ from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.table.columns import Columns, map_features
 from skdpmic.table.domains import Range
 from skdpmic.table.facts import Description
-from skdpmic.table.people import People
+from skdpmic.table.people import People, read_people
 from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, of_rows
 
 
@@ -134,6 +134,12 @@ class TableRecords(NamedTuple):
     def with_weights(self, weights):
         """The records, with weights in units."""
         return self._replace(target=self.target._replace(weights=weights))
+
+    def of_people(self, groups, rows_per_group):
+        """The records of people with several rows each; the same records without `groups`."""
+        if groups is None:
+            return self
+        return self._replace(people=read_people(groups, rows_per_group, self.n_samples))
 
     def sampled(self, random_bytes, progress):
         """The records that count: for people with several rows, a random sample of the same number for each."""

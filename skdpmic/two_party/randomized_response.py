@@ -16,14 +16,14 @@ from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ran
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import Ready, publish, store
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import check_public
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
+from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk
 from skdpmic.two_party.reports import Reports, to_arrow, true_parts
 from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, ReportsDescription

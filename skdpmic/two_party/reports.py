@@ -171,6 +171,14 @@ def _pyarrow():
     return pyarrow
 
 
+# --- The sizes that a file states ------------------------------------------------------------------------------------
+#
+# The sizes that files of reports state in their headers, read before anything is decompressed.
+#
+# A few kilobytes may decompress to gigabytes. So the records are counted, and their memory is limited by this number,
+# from the header of each batch.
+
+
 _MAGIC_BYTES = 8  # at the beginning of an Arrow file, with padding; then follows what a stream has, batch by batch
 # Numbers of fields in Arrow's Message.fbs, and the size of a Buffer there: its place and its length.
 _HEADER, _LENGTH, _BUFFERS, _COMPRESSION, _BYTES_OF_BUFFER = 2, 0, 2, 3, 16

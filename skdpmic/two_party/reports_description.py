@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from skdpmic._utils.untrusted_json import read_json
-from skdpmic.privacy.composition import SMALLEST_EPSILON, check_epsilon, exact
+from skdpmic.privacy.parameters import SMALLEST_EPSILON, check_epsilon, exact
 from skdpmic.table.domains import Knots, Labels, LogRange, Range, from_json, to_json
 from skdpmic.table.facts import checked_domain
 

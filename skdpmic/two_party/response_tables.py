@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from skdpmic._utils.arguments import nearest_shares
-from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import bernoulli_exp, discrete_laplace, uniform_below
+from skdpmic.privacy.parameters import exact
 from skdpmic.statistics.grids.limits import cuts, distinct, each_alone, parities
 from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
@@ -141,6 +141,13 @@ def _largest_information(counts, inverse, is_discrete):
     return mic_of_class_table(table, _B) if is_discrete else mic_of_table(table, _B)
 
 
+# --- Randomised response ---------------------------------------------------------------------------------------------
+#
+# Randomised response among m parts, with exact probabilities (``docs/theory/two_parties.md``, Theorem 1).
+#
+# The true part is reported with probability exp(eps) / (exp(eps) + m - 1), each other with 1 / (exp(eps) + m - 1).
+
+
 def randomized_response(parts, n_parts, epsilon, random_bytes):
     """The parts reported in place of the true ones.
 
@@ -216,6 +223,11 @@ def n_parts_for(epsilon):
 
 
 # --- Public shares of the target --------------------------------------------------------------------------------------
+#
+# MTVr of reports against publicly known shares of the target, and its noise.
+#
+# ``docs/theory/two_parties.md``, section 4. From debiased counts of reported parts and groups of the target, the
+# score is the sum of ``|n_ij - t_j n_i|``, divided by ``2 n max_j (1 - t_j)``.
 
 STEPS = 2**30  # in a score of 1; noise is an integer number of steps
 _TARGETS = 100  # of independent targets

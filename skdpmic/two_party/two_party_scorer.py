@@ -14,8 +14,8 @@ from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import shown_two_party
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.privacy.composition import check_confidence, check_epsilon
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_confidence, check_epsilon
 from skdpmic.release.path import publish, store
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.targets import check_target_shares

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetError, BudgetLedger
-from skdpmic.privacy.composition import epsilon_of, exact
+from skdpmic.privacy.composition import epsilon_of
+from skdpmic.privacy.parameters import exact
 
 HUGE = 10**5000  # of more digits than Python writes
 ODD = (

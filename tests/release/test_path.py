@@ -1,4 +1,4 @@
-"""There is one way to spend budget: checked, charged, drawn, kept."""
+"""There is one way to spend budget: checked, charged, drawn."""
 
 import ast
 import math
@@ -80,24 +80,20 @@ def ledger(tmp_path):
     return BudgetLedger(tmp_path / "ledger", epsilon=0.6)
 
 
-def test_what_is_released_is_charged_drawn_and_kept_in_this_order(ledger):
+def test_what_is_released_is_charged_before_it_is_drawn(ledger):
     events = []
 
     def draw(source):
         events.append(("drawn", len(ledger.entries()), len(source(3))))
         return "released"
 
-    def keep(released):
-        events.append(("kept", released))
-        return "kept"
-
-    assert run(ENTRY, draw, keep, ledger=ledger, random_state=None) == "kept"
-    assert events == [("drawn", 1, 3), ("kept", "released")]
+    assert run(ENTRY, draw, ledger=ledger, random_state=None) == "released"
+    assert events == [("drawn", 1, 3)]
     (entry,) = ledger.entries()
     assert (entry.epsilon, entry.n, entry.k, str(entry)) == (0.5, 10, 2, "a function, s, names of 2 of 3, m")
     with pytest.raises(BudgetError):
-        run(ENTRY, draw, keep, ledger=ledger, random_state=None)
-    assert len(events) == 2
+        run(ENTRY, draw, ledger=ledger, random_state=None)
+    assert len(events) == 1
     assert run(ENTRY, lambda source: 7, ledger=None, random_state=None) == 7
 
 

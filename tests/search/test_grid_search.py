@@ -39,8 +39,8 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.privacy import mechanisms
-from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import exact
 from skdpmic.search import trials as trials_module
 from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
 from tests.folding import each

@@ -14,8 +14,8 @@ from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
-from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.release.bounds.edges import LEAST_BUDGET, n_levels, private_quantiles, squared_rates
 from skdpmic.release.bounds.line import DATE_LINE, Line
 from skdpmic.release.bounds.number_line import NUMBER_LINE

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.composition import exact, rho_for
+from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.moves import discrete_moves, reach_of_cells
 from skdpmic.privacy.noise import discrete_gaussian
+from skdpmic.privacy.parameters import exact
 from skdpmic.table.domains import Labels
 
 MISSING, BELOW, ABOVE, OTHER = "missing", "below", "above", "other"
@@ -106,6 +107,9 @@ class SummaryCells:
         places = (self.domain.encode(np.where(flag_of == 3, values, numbers[0])) - lower) / width
         part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)
+
+
+# --- Noisy counts of all cells ---------------------------------------------------------------------------------------
 
 
 _FLOAT_ERROR = 2.0**-30  # upper bound on the relative error of the computed reach
@@ -202,6 +206,9 @@ class GaussianCells:
     def reach(self, tail, n_cells, n_together=1):
         """Bound, in records, that the total noise on this many cells exceeds with at most this probability."""
         return float(gaussian_quantile(math.sqrt(self.variance * n_together), 1 - 2 * tail))
+
+
+# --- The release -----------------------------------------------------------------------------------------------------
 
 
 CONFIDENCE = 0.95  # that all intervals contain their shares

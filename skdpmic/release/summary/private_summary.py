@@ -9,8 +9,8 @@ from skdpmic._utils.typing import RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
 from skdpmic.codebook.codebook import Codebook
-from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_delta
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_delta, check_epsilon, warn_about_delta
 from skdpmic.release.path import run
 from skdpmic.release.summary.cells import CellsRelease, SummaryCells
 from skdpmic.release.summary.summary_result import PrivateSummary

@@ -15,6 +15,9 @@ from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER, SummaryCells
 from skdpmic.table.domains import NUMBERS, Knots, LogRange
 
+# --- Suspicious findings ---------------------------------------------------------------------------------------------
+
+
 FEWEST = 0.005  # share of the values: an end of a range may well lie where there are hardly any
 _MOST = 0.5
 # Share of the values in range that are in one or two of its parts; single labels are rarer by nature.
@@ -116,6 +119,9 @@ def written(end):
 
 
 FLAG, PART = "flag", "part"
+
+
+# --- The result ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,9 @@ def _with(n, n_classes):
     return " with " + " and ".join(known) if known else ""
 
 
+# --- Divisions into two groups ---------------------------------------------------------------------------------------
+
+
 MOST_DIVISIONS = 32  # in order, and by parity
 
 

@@ -96,6 +96,9 @@ def merge(best, columns, m, width, values, g, k_max, block):
                 best[k, t] = max(best[k, t], best[k, border] + weight)
 
 
+# --- Groups of labels or classes -------------------------------------------------------------------------------------
+
+
 class Grouping(NamedTuple):
     """Codes in groups, which are the parts of a fixed axis."""
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 import numpy as np
 
 from skdpmic._utils.arguments import one_of
-from skdpmic.privacy.composition import exact
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.noise import discrete_laplace
+from skdpmic.privacy.parameters import exact
 from skdpmic.statistics.grids.partitions import equipartitions, range_axis
 from skdpmic.statistics.mic.denoise import expected_counts
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, continuous_grids

@@ -15,6 +15,13 @@ from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.ranks.null_scores import null_scores
 from skdpmic.table.domains import Nominal
 
+# --- Tails of the dependence of one table ----------------------------------------------------------------------------
+#
+# Tail bounds on the dependence of a table of counts under independence, for all margins.
+#
+# They hold for any number of independent records whose row and column are independent, for any probabilities of rows
+# and columns (``docs/theory/p_values.md``). All are natural logarithms, at most 0.
+
 
 def log_information_tail(t, n_rows, n_columns):
     """Bound on the probability that n times the mutual information of a fixed table reaches `t` nats.
@@ -84,6 +91,15 @@ def log_choices(n, k):
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
+# --- Bounds over families of grids -----------------------------------------------------------------------------------
+#
+# Bounds on the tails of scores over families of grids under independence, for any margins.
+#
+# A score is the maximum over the entries of many grids. It reaches a value only if one of them does, so all tails are
+# summed, with grids of one size together. Their contribution is their number times the tail of one of them; or, once,
+# the tail of the finest table, from which all of them are merged, because merging parts never adds information.
+
+
 class NullGrids(NamedTuple):
     """NullGrids of one size, or of several, each in a row of (n_sizes, 1) arrays.
 
@@ -138,6 +154,9 @@ class ScoreBound:
 
 
 _COARSE, _FINE, _NEGLIGIBLE = 257, 513, 1e-30
+
+
+# --- The laws of scores ----------------------------------------------------------------------------------------------
 
 
 # Scores are rounded to the grid; a tail of the noise is at most that of its distribution 1 or 1.5 steps earlier.
@@ -265,6 +284,9 @@ def _reaches(needed, noise):
 
 
 _GROUPS, _TANGENTS, _FURTHEST = 300, 51, 25.0
+
+
+# --- What a fitted estimator keeps -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
