@@ -112,6 +112,7 @@ LEARNT_OF_THOSE_FITTED = f"{COVERS}::test_whether_shares_are_learnt_depends_on_t
 ONE_CALL = "_utils/test_one_call_at_a_time.py"
 READ_BY_OTHERS = "test_a_sketch_that_is_published_is_read_by_others_but_not_counted_into"
 TWO_PARTS = f"{SUMMARY}::test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken"
+TRUTHS = "draw_truths(scores, law, n_draws, np.random.default_rng(0))"
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
@@ -751,14 +752,14 @@ MUTANTS = [
     Mutant("chance_chosen", "isinstance(law, CubeLaw)", "False",
            "planning/test_chances.py::test_the_chance_under_noise_in_a_cube_is_that_of_simulated_choices[0.5-3]"),
     Mutant("_half_widths", "n_clamped * np.log(_mass_above_clamped(m))", "0",
-           "release/test_posterior.py::"
+           "release/test_among_best.py::"
            "test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws[6-0.4]"),
-    Mutant("repeated_choices._noise", "law.vectors(shape[0], random)", "law.rvs(shape, random)",
-           "plotting/test_stability.py::test_noise_in_a_cube_is_drawn_for_all_features_together"),
+    Mutant("among_best.chances_among_best", f"{TRUTHS} - null_scores", TRUTHS,
+           "release/test_among_best.py::test_what_is_public_about_chance_is_taken_off_before_features_are_compared"),
     Mutant("_quantiles_above_clamped", "law.cdf(-nodes)", "law.pdf(nodes)",
-           "release/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
+           "release/test_among_best.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
     Mutant("draw_truths", "law.cdf(scores - 1)", "0.0",
-           "release/test_posterior.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
+           "release/test_among_best.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
     # --- The epsilon at which the defaults are looked up
     Mutant("NoisyTables.measure", "self.epsilon_per_feature", "self.epsilon", f"{FIT_DEFAULTS}[geometric-None-fit]"),
     Mutant("LaplaceMechanism.epsilon_per_score", "float(budget.epsilon) / n_scores", "float(budget.epsilon)",
@@ -860,9 +861,8 @@ MUTANTS = [
            "_utils/test_summaries.py::test_a_fit_without_privacy_says_so_for_good[DPMICScorer-random_state]"),
     Mutant("summaries._table", "f'<td class=\"{column.kind}\">{in_html(column.cells[i])}</td>'",
            "f'<td class=\"{column.kind}\">{column.cells[i]}</td>'", "_utils/test_summaries.py::test_names_are_escaped[scorer]"),
-    Mutant("NoisyCountsDisplay._hatch", "np.asarray(self.noisy_counts) <= reach",
-           "np.asarray(self.noisy_counts) <= reach / 2",
-           "plotting/test_noisy_counts.py::test_a_cell_is_hatched_if_noise_alone_makes_so_much_of_nothing[3.0-0.95]"),
+    Mutant("among_best.chances_among_best", TRUTHS, "np.tile(scores, (n_draws, 1))",
+           "release/test_among_best.py::test_features_are_among_the_best_as_often_as_is_said"),
     Mutant("ScoresDisplay._above_null_score", "np.clip(scores - null_scores, 0.0, 1.0 - null_scores.max())",
            "scores - null_scores",
            "plotting/test_scores.py::test_no_bar_is_longer_than_one_above_it_where_chance_is_taken_off[0]"),

@@ -211,8 +211,7 @@ def _results(plan, release, measure, mechanism, entry, records, random_bytes):
     knows_ties = plan.epsilon == math.inf and plan.statistic.tests_by_ties
     is_untied = measure.are_untied(records, plan.n_jobs) if knows_ties else False
     null_model = NullModel.of_shape(measure, public.shape, is_untied)
-    described = public.description if measure.n_parts is not None else None
-    return results | {"_described": described, "_noise": mechanism, "_null_model": null_model}
+    return results | {"_noise": mechanism, "_null_model": null_model}
 
 
 def _results_of_target(plan, measure, public):

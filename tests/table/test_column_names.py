@@ -26,7 +26,6 @@ from skdpmic import (
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
-from skdpmic.plotting import NoisyCountsDisplay
 from skdpmic.two_party import RandomizedResponse
 
 N = 200
@@ -243,19 +242,6 @@ def test_an_error_gives_the_name_for_a_number():
         DPMICScorer(bounds={"a": (0, 1), 1: (0, 1), "c": (0, 1)}, target_bounds=(0, 1)).fit(NAMED, Y)
     with pytest.raises(ValueError, match=r"keep .*got others, \[7\]. Features with names are given by name; numbers"):
         PrivateSelectKBest(1, keep=[7], **PUBLIC).fit(NAMED, Y)
-
-
-@quiet
-@pytest.mark.slow
-def test_a_table_is_plotted_by_the_same_keys():
-    pytest.importorskip("matplotlib")
-    public = {"mechanism": "geometric", "epsilon": 99.0, "random_state": 0} | PUBLIC
-    named, numbered = DPMICScorer(**public).fit(NAMED, Y), DPMICScorer(**public).fit(X, Y)
-    assert NoisyCountsDisplay.from_estimator(named, "b").feature_name == "b"
-    NoisyCountsDisplay.from_estimator(numbered, np.int64(1))
-    for estimator, key in ((named, 1), (named, "x"), (numbered, "b"), (numbered, True), (numbered, 3)):
-        with pytest.raises(ValueError, match=r"^feature must be (a name|an int)"):
-            NoisyCountsDisplay.from_estimator(estimator, key)
 
 
 def test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no_numbers():
