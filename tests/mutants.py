@@ -1210,8 +1210,8 @@ MUTANTS = [
     Mutant("reports._sizes", "size if stated == -1 else stated", "size",
            "two_party/test_files_of_strangers.py::"
            "test_more_memory_than_the_records_take_is_refused_before_it_is_taken"),
-    Mutant("toml_file.statements", "n_dots >= MOST_PARTS", "False",
-           "codebook/test_toml_text.py::test_what_would_take_long_is_refused_at_once"),
+    Mutant("parse_toml", "version != VERSION or isinstance(version, bool)", "version != VERSION",
+           "codebook/test_codebook_file.py::test_an_unknown_version_is_refused"),
     Mutant("read_json", "check_levels(value)", "pass",
            "_utils/test_user_files.py::test_json_that_is_too_deep_or_ambiguous_is_refused"),
     Mutant("safe_words._FILLED", "r\"\\d+\"", "r\"[\\w ]+\"",
