@@ -825,9 +825,8 @@ MUTANTS = [
            "search/test_cost_of_searches.py::test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large"),
     Mutant("cost_of_candidates.largest", "map(max, zip(*costs, strict=True))", "map(min, zip(*costs, strict=True))",
            "search/test_cost_of_searches.py::test_a_varying_epsilon_is_summed_and_the_refit_counted_at_the_largest"),
-    Mutant("_halving_rounds", "sorted(column, reverse=True)", "column",
-           "search/test_cost_of_searches.py::test_halving_counts_the_candidates_that_go_on_at_their_worst_in_epsilon_delta_and_"
-           "number"),
+    Mutant("cost_of_searches._costs", "search.n_iter", "1",
+           "search/test_cost_of_searches.py::test_lists_are_drawn_from_without_replacement"),
     Mutant("round_up_sum", "round_up(sum(map(exact, epsilons)))", "float(sum(map(exact, epsilons)))",
            "search/test_grid_search.py::test_what_was_spent_is_never_below_the_exact_sum"),
     Mutant("_OfScores.cost",
