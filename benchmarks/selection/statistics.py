@@ -12,7 +12,7 @@ from benchmarks.selection import rivals
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.defaults import resolve_B, resolve_c
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
-from skdpmic.statistics.mtv import mtv_r
+from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.defaults import resolve_mtv
 from skdpmic.statistics.mtv.family import class_family, numeric_family
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
@@ -76,11 +76,8 @@ def mtv_r_family(n, epsilon, n_classes):
 
 
 def mtv_r_scores(table, family, keys):
-    if table.n_classes is None:
-        target = mtv_r.numeric_scorer(table.y, table.target_bounds, family)
-    else:
-        target = mtv_r.class_scorer(table.y, family)
-    return _of_each_feature(target, table)
+    counts = TargetCounts(family, table.target_bounds if table.n_classes is None else None)
+    return _of_each_feature(TargetScorer(counts, counts_scorer(len(table.y), family), table.y), table)
 
 
 def mic_r_with(correction):

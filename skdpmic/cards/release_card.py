@@ -8,7 +8,6 @@ from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.summaries import MOST_ROWS, broken_by
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import PERSON, PLURAL
-from skdpmic.budget.ledger_exports import standing
 from skdpmic.cards.card_html import statement
 from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.release.summary.summary_result import PrivateSummary
@@ -164,7 +163,7 @@ def _of_ledger(ledger, by, unit):
         raise ValueError(
             f"ledger must be the one that was charged for the release, got one without an entry of {by} per {unit}."
         )
-    return standing(ledger, entries) | {"entries": [entry._asdict() for entry in entries]}
+    return ledger.limits.standing(entries) | {"entries": [entry._asdict() for entry in entries]}
 
 
 def _finite(epsilon):

@@ -54,7 +54,7 @@ class SketchedRecords:
 
     def release_target_shares(self, measure, epsilon, random_bytes):
         """A measure with shares of the target, released with epsilon, from the counts of the first feature."""
-        counts = self._sketch._grids.of_target(self._sketch._counts_of(0), self._sketch.domains[0])
+        counts = self._sketch._grids.of_target(self._sketch._counts_of(0))
         return measure.release_target_shares(counts, self.n_samples, None, epsilon, random_bytes)
 
     def map_features(self, function, n_jobs, left_out=(), of_block=None):

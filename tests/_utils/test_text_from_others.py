@@ -73,7 +73,7 @@ def test_a_ledger_prints_purposes_and_names_in_lines_of_its_own(seed, tmp_path, 
     texts = dict.fromkeys(("what", "statistic", "release", "mechanism"))
     ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
     ledger = ledger.for_purpose(hostile(draw, but="\0"))
-    ledger.charge(epsilon=0.5, d=3, k=2, **{name: hostile(draw, but="\0") for name in texts})
+    ledger.charge_entry(LedgerEntry(epsilon=0.5, d=3, k=2, **{name: hostile(draw, but="\0") for name in texts}))
     (entry,) = ledger.entries()
     assert FORGED in entry.purpose
     assert_harmless(repr(ledger), str(entry), entry.spender, entry.released, figures.label_of(entry.what, 10**4))

@@ -17,6 +17,7 @@ from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic.budget import ledger as ledger_module
 from skdpmic.budget import ledger_database
 from skdpmic.budget.filters import BasicFilter
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy import mechanisms
 from tests.budget.servers import PASSWORD, Server, Wire
 from tests.budget.test_ledger_url import CHANGES, Clock, assert_every_use_says, filled
@@ -60,7 +61,7 @@ def whats(ledger):
 def test_a_charge_is_written_and_a_refused_one_is_not(url):
     ledger = BudgetLedger(url, 1.0)
     for _ in range(9):
-        ledger.for_purpose("a report").charge("a tenth", 0.1, n=np.int64(60), d=3)
+        ledger.for_purpose("a report").charge_entry(LedgerEntry("a tenth", 0.1, n=np.int64(60), d=3))
     with pytest.raises(BudgetError, match=r"\(0.2, 0.0\) does not fit in .*\(0.9, 0.0\) of \(1.0, 0.0\) is spent"):
         ledger.charge("two", 0.2)
     ledger.charge("the last", 0.1)

@@ -16,6 +16,7 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic.budget import ledger, ledger_database
 from skdpmic.budget.ledger_database import DatabaseStorage
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.budget.ledger_tables import _digest_of_limits
 from tests.budget import quick_database
 from tests.budget.quick_database import URL
@@ -118,9 +119,10 @@ def test_a_module_that_is_missing_is_named_with_what_to_install(monkeypatch):
         BudgetLedger(URL, 1.0)
 
 
-def test_sqlite_is_given_as_a_path(tmp_path):
-    with pytest.raises(ValueError, match="path must be a plain path"):
-        BudgetLedger(f"sqlite:///{tmp_path}/budget.db", 1.0)
+def test_no_other_database_is_accepted(tmp_path):
+    for url in (f"sqlite:///{tmp_path}/budget.db", "mysql+pymysql://ann@budget.example.org/patients"):
+        with pytest.raises(ValueError, match="path must be the path of a file, or a URL of PostgreSQL"):
+            BudgetLedger(url, 1.0)
     assert os.listdir(tmp_path) == []
 
 
@@ -138,7 +140,9 @@ def filled(url=URL, n_entries=5):
     for i in range(n_entries):
         numbers = {"rho": 0.25 if i % 3 else None, "n": 100 + i, "d": i, "k": i // 2}
         own = ledger.for_purpose("a report") if i % 3 else ledger
-        own.charge(f"charge {i}", 1 + i / 10, i % 3 * 1e-7, **numbers, **released if i % 2 == 0 else {})
+        own.charge_entry(
+            LedgerEntry(f"charge {i}", 1 + i / 10, i % 3 * 1e-7, **numbers, **released if i % 2 == 0 else {})
+        )
     return ledger
 
 

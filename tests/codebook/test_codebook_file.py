@@ -271,11 +271,14 @@ def test_a_large_file_with_many_blanks_is_refused_at_once():
 
 # --- The page about the format ----------------------------------------------------------------------------------------
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "codebook.md").read_text(encoding="utf-8")
+
+def page():
+    path = Path(__file__).parents[2] / "docs" / "reference" / "codebook.md"
+    return path.read_text(encoding="utf-8")
 
 
 def test_the_example_on_the_page_is_read():
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
     codebook = Codebook.parse(example)
     assert read_again(codebook) == codebook
     assert (codebook.title, codebook.groups) == ("Visits to a clinic, 2020 to 2024", ("patient",))
@@ -294,13 +297,13 @@ def test_the_example_on_the_page_is_read():
 
 
 def test_the_page_has_every_field_and_type_and_the_example_each_of_them():
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
     written = tomllib.loads(example)
     of_columns = written["columns"].values()
     assert set(written) == {"version", *toml_file._FIELDS}
     assert {name for fields in of_columns for name in fields} == set(column._FIELDS)
     assert {fields["type"] for fields in of_columns} == set(column.KINDS)
     for name in (*written, *column._FIELDS, *column.KINDS):
-        assert f"| `{name}` |" in PAGE
-    assert "`version` | integer | yes | the version of the format: 1 |" in PAGE
-    assert all(f'`"{unit}"`' in PAGE for unit in column.UNITS_OF_TIME)
+        assert f"| `{name}` |" in page()
+    assert "`version` | integer | yes | the version of the format: 1 |" in page()
+    assert all(f'`"{unit}"`' in page() for unit in column.UNITS_OF_TIME)

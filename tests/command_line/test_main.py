@@ -282,6 +282,7 @@ def test_a_card_is_written_beside_the_result(options, by, folder, capsys):
     assert card["guarantees"][0]["epsilon"] == 0.5
     assert card["guarantees"][0]["n"] == 2000
     assert card["ledger"]["spent"]["epsilon"] == known + 0.5
+    assert card["ledger"]["remaining"]["epsilon"] == card["ledger"]["limit"]["epsilon"] - known - 0.5
 
 
 def test_a_card_needs_no_ledger(folder, capsys):

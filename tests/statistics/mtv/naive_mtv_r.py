@@ -4,6 +4,18 @@ import math
 from fractions import Fraction
 from itertools import combinations, pairwise
 
+from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
+
+
+def numeric_scorer(y, bounds, family):
+    """What the package scores features by against a numeric target."""
+    return TargetScorer(TargetCounts(family, bounds), counts_scorer(len(y), family), y)
+
+
+def class_scorer(codes, family):
+    """What the package scores features by against classes."""
+    return TargetScorer(TargetCounts(family), counts_scorer(len(codes), family), codes)
+
 
 def naive_mtv_r(x, y, x_bounds, y_bounds, family):
     """The score of two lists of numbers; NaN in x is a missing value."""

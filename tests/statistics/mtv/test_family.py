@@ -5,7 +5,7 @@ import pytest
 
 from skdpmic.statistics.grids.limits import MOST_DIVISIONS
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.mtv_r import numeric_scorer
+from tests.statistics.mtv.naive_mtv_r import numeric_scorer
 
 
 def divisions(family):

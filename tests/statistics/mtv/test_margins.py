@@ -142,9 +142,7 @@ def test_kernels_attain_two_nths_at_a_known_half(n, is_missing):
     family = numeric_family(32, 38).with_target_shares((4, 8), (UNITS // 2, UNITS // 2))
     scorer = CountsScorer(n, family)
     one = 0  # the part of the records in the lower half of the target; the others are in the last part, or missing
-    last, other = (family.n_columns - 1) * family.n_master + family.n_master - 1, family.n_master - 1
-    if is_missing:
-        last, other = family.n_columns * family.n_master + family.n_columns - 1, family.n_columns * family.n_master
+    last, other = family.n_columns * (family.n_master + 1) - 2 + is_missing, family.n_master - 1 + is_missing
     tables = np.zeros((2, family.n_columns * (family.n_master + 1)), dtype=np.uint32)
     tables[:, one], tables[:, last] = n // 2, n // 2 - 1
     tables[0, last] += 1

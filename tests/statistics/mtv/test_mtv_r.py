@@ -16,16 +16,17 @@ from skdpmic.statistics.mtv.longest_path import (
     running_counts,
     walk_against,
 )
-from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.mtv.naive_mtv_r import (
+    class_scorer,
     naive_mtv_r,
     naive_part,
     naive_score,
     naive_score_of_codes,
+    numeric_scorer,
 )
 
 UNIT = (0.0, 1.0)
@@ -384,5 +385,5 @@ def test_a_step_back_is_left_out_only_where_it_cannot_pay(times):
     for each_, factor in ((scorer, times), (plain, 0)):
         per_length, offsets, least = each_._of_bisections
         each_._of_bisections = per_length, offsets, factor * least
-    same = [scorer.of_tables(with_a_step_back(w)) == plain.of_tables(with_a_step_back(w)) for w in range(0, 400, 3)]
+    same = [scorer.of_rows(with_a_step_back(w)) == plain.of_rows(with_a_step_back(w)) for w in range(0, 400, 3)]
     assert all(same) == (times == 1)
