@@ -484,7 +484,7 @@ MUTANTS = [
            "selection/test_kinds_compared.py::test_offsets_are_subtracted_in_whole_steps_of_the_noise"),
     # --- A record becomes numbers by itself
     Mutant("as_objects", "without_data(np.array, values, dtype=object)", "without_data(np.array, values)",
-           f"{BY_ITSELF}::test_no_record_moves_another_to_another_stratum[list]"),
+           f"{BY_ITSELF}::test_no_record_of_a_column_moves_another[strata of text]"),
     Mutant("as_objects", "isinstance(values, list | tuple) and any(_is_row(kind) for kind in set(map(type, values)))",
            "False", f"{BY_ITSELF}::test_rows_may_be_arrays_of_dates"),
     Mutant("make_target", 'column_of(y, "y", column_or_1d)', 'column_of(np.asarray(y), "y", column_or_1d)',

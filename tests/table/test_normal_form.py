@@ -29,6 +29,9 @@ if not hasattr(pl, "Int128"):
     pytest.skip("this version of Polars does not have all of its types yet", allow_module_level=True)
 
 pa = pytest.importorskip("pyarrow")
+
+from tests.table.dictionaries import encoded  # noqa: E402 - needs pyarrow
+
 NAN = math.nan
 DAY = datetime.date(2020, 1, 1)
 STAY = datetime.timedelta(days=2, microseconds=7)
@@ -69,17 +72,6 @@ def rows_of(column):
     places = range(column.n_samples) if column.places is None else column.places
     values = column.values.tolist()
     return [None if missing else values[place] for place, missing in zip(places, column.missing, strict=True)]
-
-
-def encoded(values, dtype=None, index="int8", inside=False):
-    """A dictionary, in chunks of different entries, in which missing values may be entries; one is never used."""
-    chunks = []
-    for part in (values[:2], values[2:]):
-        entries = [*dict.fromkeys(value for value in part if value is not None), *([None] if inside else []), part[0]]
-        codes = [entries.index(value) if inside or value is not None else None for value in part]
-        entries = pa.array(entries if part[0] is not None or inside else entries[:-1], dtype)
-        chunks.append(pa.DictionaryArray.from_arrays(pa.array(codes, pa.type_for_alias(index)), entries))
-    return pa.chunked_array(chunks)
 
 
 def run_ends(values):
