@@ -858,8 +858,7 @@ MUTANTS = [
     # --- What remains, and what is said
     Mutant("FitPlan.of", "estimator.random_state is not None", "False",
            "_utils/test_summaries.py::test_a_fit_without_privacy_says_so_for_good[DPMICScorer-random_state]"),
-    Mutant("summaries._table", "f'<td class=\"{column.kind}\">{in_html(column.cells[i])}</td>'",
-           "f'<td class=\"{column.kind}\">{column.cells[i]}</td>'", "_utils/test_summaries.py::test_names_are_escaped[scorer]"),
+    Mutant("tables._row", "in_html(text)", "text", "_utils/test_summaries.py::test_names_are_escaped[scorer]"),
     Mutant("among_best.chances_among_best", TRUTHS, "np.tile(scores, (n_draws, 1))",
            "release/test_among_best.py::test_features_are_among_the_best_as_often_as_is_said"),
     Mutant("ScoresDisplay._above_null_score", "np.clip(scores - null_scores, 0.0, 1.0 - null_scores.max())",
@@ -1141,8 +1140,7 @@ MUTANTS = [
     Mutant("count_into", "with sketch._in_use(only_reads=False):\n    _add(sketch, columns, target, n_jobs)",
            "_add(sketch, columns, target, n_jobs)",
            f"{ONE_CALL}::test_nobody_uses_a_sketch_while_a_chunk_is_counted[update]"),
-    Mutant("card_html._cell", "in_html(text)", "text", f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
-    # --- Whom a total protects
+    Mutant("html_facts", "in_html(text)", "text", "cards/test_release_card.py::test_a_page_says_all_of_it_and_names_are_escaped"),
     Mutant("FitPlan.entry", "unit_of(each)", "'record'", f"{RELEASED}[people]"),
     Mutant("Limits._check_unit", "unit in (None, entry.unit) or self.max_rows_per_person is not None", "True",
            f"{UNITS}::test_a_fit_of_another_unit_is_refused_before_anything_is_charged_or_drawn"),
@@ -1166,7 +1164,7 @@ MUTANTS = [
            f"{FROM_OTHERS}::test_a_card_of_a_stranger_cannot_act_in_any_of_its_forms"),
     Mutant("texts.escaped", "unicodedata.category(letter) in _ACTING", "unicodedata.category(letter) == 'Cc'",
            f"{FROM_OTHERS}::test_a_ledger_prints_purposes_and_names_in_lines_of_its_own"),
-    Mutant("printed.aligned", "[escaped(cell) for cell in row]", "[*row]",
+    Mutant("tables.aligned", "[escaped(cell) for cell in row]", "[*row]",
            f"{FROM_OTHERS}::test_the_command_line_prints_names_in_lines_of_its_own"),
     # --- Budgets that are divided, the cost of searches, and the ends of both
     Mutant("Concentrated.part", "self.rho * share", "max(self.rho * share, Fraction(rho_for(1e-12, 1e-6)))",
