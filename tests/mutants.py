@@ -858,7 +858,8 @@ MUTANTS = [
     # --- What remains, and what is said
     Mutant("FitPlan.of", "estimator.random_state is not None", "False",
            "_utils/test_summaries.py::test_a_fit_without_privacy_says_so_for_good[DPMICScorer-random_state]"),
-    Mutant("tables._row", "in_html(text)", "text", "_utils/test_summaries.py::test_names_are_escaped[scorer]"),
+    Mutant("tables._cell", "f'<{tag}{scope} class=\"{kind}\">{in_html(text)}</{tag}>'",
+           "f'<{tag}{scope} class=\"{kind}\">{text}</{tag}>'", "_utils/test_summaries.py::test_names_are_escaped[scorer]"),
     Mutant("among_best.chances_among_best", TRUTHS, "np.tile(scores, (n_draws, 1))",
            "release/test_among_best.py::test_features_are_among_the_best_as_often_as_is_said"),
     Mutant("ScoresDisplay._above_null_score", "np.clip(scores - null_scores, 0.0, 1.0 - null_scores.max())",
@@ -1140,7 +1141,10 @@ MUTANTS = [
     Mutant("count_into", "with sketch._in_use(only_reads=False):\n    _add(sketch, columns, target, n_jobs)",
            "_add(sketch, columns, target, n_jobs)",
            f"{ONE_CALL}::test_nobody_uses_a_sketch_while_a_chunk_is_counted[update]"),
-    Mutant("html_facts", "in_html(text)", "text", "cards/test_release_card.py::test_a_page_says_all_of_it_and_names_are_escaped"),
+    Mutant("html_facts", "f'<tr><th scope=\"row\">{in_html(name)}</th><td>{in_html(text)}</td></tr>'",
+           "f'<tr><th scope=\"row\">{in_html(name)}</th><td>{text}</td></tr>'",
+           f"{CARDS}::test_a_page_says_all_of_it_and_names_are_escaped"),
+    # --- Whom a total protects
     Mutant("FitPlan.entry", "unit_of(each)", "'record'", f"{RELEASED}[people]"),
     Mutant("Limits._check_unit", "unit in (None, entry.unit) or self.max_rows_per_person is not None", "True",
            f"{UNITS}::test_a_fit_of_another_unit_is_refused_before_anything_is_charged_or_drawn"),
