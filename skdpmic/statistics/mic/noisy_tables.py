@@ -14,7 +14,7 @@ from skdpmic._utils.arguments import one_of
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
-from skdpmic.statistics.grids.partitions import equipartitions, range_axis
+from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mic.denoise import expected_counts
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, continuous_grids
 from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
@@ -27,38 +27,6 @@ def check_have_ranges(domains):
     """Raise unless all features are numeric: the parts of a table are equal parts of a range."""
     if any(isinstance(domain, Nominal) for domain in domains):
         raise ValueError(f"mechanism must be {one_of(MECHANISMS)} with categories, got 'geometric'.")
-
-
-def parts_of_range(values, bounds, n_parts):
-    """The number 0 ... n_parts - 1 of the equal part of the range `bounds` for each value.
-
-    A missing value, NaN, is in the first part: a noisy separate bin would reduce the precision for all columns.
-    """
-    partition = equipartitions(np.array([n_parts]))
-    return range_axis(values, bounds, partition).cells.astype(np.int64)
-
-
-class TableCounter:
-    """A target located in parts, for counting with many features.
-
-    Parameters
-    ----------
-    target_parts : ndarray of shape (n_samples,)
-        The part of the target of each record, from :func:`parts_of_range`, or its class.
-    n_target_parts : int
-    n_parts : int
-        Parts of each feature.
-    """
-
-    def __init__(self, target_parts, n_target_parts, n_parts):
-        self._target_parts = target_parts
-        self.shape = (n_parts, n_target_parts)
-
-    def count(self, x, bounds):
-        """Number of records in each part of the feature `x` and of the target: (n_parts, n_target_parts)."""
-        check_have_ranges([bounds])
-        cells = parts_of_range(x, bounds, self.shape[0]) * self.shape[1] + self._target_parts
-        return np.bincount(cells, minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
 
 
 class TableGrids:
@@ -81,13 +49,17 @@ class TableGrids:
         return 1
 
     def place(self, y):
-        """A counter of features with these target values, or class numbers."""
-        parts = y if self._target_bounds is None else parts_of_range(y, self._target_bounds, self.shape[1])
-        return TableCounter(parts, self.shape[1], self.shape[0])
+        """The part of each value of the target; or its class number.
 
-    def count(self, x, bounds, target):
-        """The table of the feature `x`, with a prepared target, as a flat uint32 array."""
-        return target.count(x, bounds).ravel().astype(np.uint32)
+        A missing value, NaN, is in the first part: a noisy separate bin would reduce the precision for all columns.
+        """
+        return y if self._target_bounds is None else equal_parts(y, self._target_bounds, self.shape[1])
+
+    def count(self, x, bounds, target_parts):
+        """Number of records in each part of the feature `x` and of the target: a flat uint32 array, of `shape`."""
+        check_have_ranges([bounds])
+        cells = equal_parts(x, bounds, self.shape[0]) * np.int64(self.shape[1]) + target_parts
+        return np.bincount(cells, minlength=math.prod(self.shape)).astype(np.uint32)
 
 
 # --- Noise ----------------------------------------------------------------------------------------------------

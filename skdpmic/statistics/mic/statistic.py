@@ -129,10 +129,6 @@ class MicRTables:
         """The measure for people with this many rows each, which noise and scores account for."""
         return self
 
-    def counter(self, target):
-        """The object that counts features in tables with a target."""
-        return self.counts(target.bounds if self.n_classes is None else None).place(target.values)
-
     def counts(self, target_bounds):
         """The object that counts features."""
         return TableGrids(target_bounds, self.n_classes, self.n_parts)
