@@ -19,7 +19,7 @@ from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_h
 from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity
-from skdpmic.statistics.null_laws.laws import BoundedLaw
+from skdpmic.statistics.null_laws import BoundedLaw
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import exact
 from skdpmic.release.kinds import NoisyTables
 from skdpmic.statistics.mic.mic_r import continuous_plan
-from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableGrids, TableScorer
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableGrids, TableScorer, mic_of_table
 from skdpmic.statistics.mic.statistic import MicR
-from skdpmic.statistics.mic.weighted_tables import mic_of_table
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
 from tests.golden import definitions
