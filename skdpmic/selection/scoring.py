@@ -10,7 +10,6 @@ from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import one_call_at_a_time
-from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import BesideTable, Floats, TableLike
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
@@ -19,6 +18,7 @@ from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.selection.scoring_plan import MeasureParameters, ScoringPlan
+from skdpmic.selection.shown_scores import shown_scores
 from skdpmic.selection.sources import (
     check_agreement,
     empty_sketch,

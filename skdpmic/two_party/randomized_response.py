@@ -11,7 +11,8 @@ from skdpmic._utils.arguments import check_whole, is_auto
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.rollback import in_use, one_call_at_a_time
-from skdpmic._utils.summaries import shown_reports
+from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
+from skdpmic._utils.texts import budget, counted, names_of
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -304,7 +305,24 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     def __sklearn_is_fitted__(self):
         return hasattr(self, "n_parts_")
 
-    _shown = shown_reports
+    def _shown(self):
+        """The release of each `transform` of a :class:`RandomizedResponse`."""
+        n_reported, d = self.columns_per_record_, self.n_features_in_
+        entry = self._entry()
+        epsilon, broken = entry.epsilon, why_broken(entry)
+        facts = [
+            ("Released", f"by each transform: noisy parts of {n_reported:,} of {counted(d, 'column')} of each record"),
+            (
+                "Cost",
+                f"{budget(epsilon, 0)}, local, for each transform; {budget(self.epsilon_per_column_, 0)} a part",
+            ),
+            ("Covers", "no one" if broken else "each record, against anyone who sees its reports"),
+        ]
+        columns = [
+            ResultColumn("column", names_of(self)),
+            ResultColumn("parts", [str(n_parts) for n_parts in self.n_parts_], "number"),
+        ]
+        return Summary(facts, broken, columns, np.arange(d), unit="column", entries=(entry,))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
