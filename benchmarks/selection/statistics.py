@@ -13,8 +13,7 @@ from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.defaults import resolve_B, resolve_c
 from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
-from skdpmic.statistics.mtv.defaults import resolve_mtv
-from skdpmic.statistics.mtv.family import class_family, numeric_family
+from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
@@ -71,7 +70,7 @@ def target_of(table):
 
 def mtv_r_family(n, epsilon, n_classes):
     """The grids of MTVr that B="auto" and c="auto" stand for."""
-    B, c = resolve_mtv("auto", "auto", n, epsilon, n_classes)
+    B, c = resolve_mtv("auto", "auto", n, n_classes)
     return numeric_family(B, c) if n_classes is None else class_family(B, c, n_classes)
 
 

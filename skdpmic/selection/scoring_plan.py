@@ -17,7 +17,7 @@ from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
 from skdpmic.release.path import Ready
 from skdpmic.statistics.measure import Statistic
-from skdpmic.statistics.null_laws.laws import NullModel
+from skdpmic.statistics.null_laws import NullModel
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import n_candidates

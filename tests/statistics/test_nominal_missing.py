@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.code_grids import _of_labels, class_grids, nominal_grids
+from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.label_tables import InTwoGroups, degrees_in_two
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
@@ -317,8 +317,6 @@ def test_three_parts_against_numbers_would_attain_more_without_divisions(n, n_la
 
 def test_the_worst_data_sets_find_out_a_family_without_divisions(monkeypatch):
     monkeypatch.setattr("skdpmic.statistics.mic.merges._with_each_of_three", lambda grouping, n_labels: [grouping])
-    # Whose grids are not kept.
-    monkeypatch.setattr("skdpmic.statistics.mic.code_grids._of_labels", _of_labels.__wrapped__)
     monkeypatch.setattr(InTwoGroups, "largest_entry", lambda *_: 0.0)  # all divisions, but with more taken off
     for n_labels in (1, 3):
         with pytest.raises(AssertionError):

@@ -26,14 +26,6 @@ class Partitions(NamedTuple):
     parts: np.ndarray
 
 
-class Axis(NamedTuple):
-    """A column of values located in cells. Raw data; not private."""
-
-    cells: np.ndarray  # uint32 (n_samples,) the cell of each value
-    n_cells: int
-    first_cell: np.ndarray  # (n_sizes, largest size + 1) start of part i of a partition; after the last, n_cells
-
-
 def equipartitions(sizes):
     """The partitions of an axis into each of `sizes` parts: their structure, which does not depend on the bounds."""
     sizes = np.unique(sizes)
@@ -41,16 +33,6 @@ def equipartitions(sizes):
     parts = np.concatenate([np.arange(1, size) for size in sizes])
     order = np.argsort(parts / sizes[of_size], kind="stable")
     return Partitions(sizes, of_size[order], parts[order])
-
-
-def range_axis(values, bounds, partitions):
-    """The axis of numeric `values` with the equipartitions of the range `bounds`.
-
-    Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and the last
-    part also contain values outside, which are thus clipped to the bounds.
-    """
-    edges, first_cell = refine(*bounds, partitions)
-    return Axis(locate(values, edges, *bounds), len(edges) + 1, first_cell)
 
 
 def refine(lo, hi, partitions):
@@ -93,24 +75,11 @@ def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
     return n_distinct
 
 
-def locate(values, edges, lo, hi):
-    """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster.
-
-    A missing value, NaN, is in the first cell.
-
-    Buckets of equal width narrow the search. The bucket number never decreases as the value grows, even with rounding,
-    so an edge in an earlier bucket lies below the value. More values justify more buckets.
-    """
-    cells, n_missing = locate_between(values, np.append(edges, np.nan), lo, hi)
-    if n_missing > 0:
-        cells[cells > len(edges)] = 0
-    return cells
-
-
 def locate_between(values, guarded, lo, hi):
-    """The cell of each value between edges, which end with a NaN above all values, even infinite ones.
+    """The number of edges that are <= each value: ``np.searchsorted(guarded, values, side="right")``, but faster.
 
-    Also returns the number of missing values, which have their own cell after all others.
+    The edges end with a NaN, which is above all values, even infinite ones. Also returns the number of missing values,
+    which have their own cell after all others.
     """
     cells, n_missing = locate_each([values], [0], guarded[np.newaxis], np.array([[lo, hi]], dtype=np.float64))
     return cells[0], n_missing[0]
@@ -118,6 +87,9 @@ def locate_between(values, guarded, lo, hi):
 
 def locate_each(columns, ranges, guarded, bounds):
     """The cells of several columns of equal length, each in one of several ranges with equal numbers of edges.
+
+    Buckets of equal width narrow the search. The bucket number never decreases as the value grows, even with rounding,
+    so an edge in an earlier bucket lies below the value. More values justify more buckets.
 
     Parameters
     ----------
@@ -191,9 +163,12 @@ def equal_parts(values, bounds, n_parts):
     """The part of each value when the range is cut into `n_parts` parts of equal width: uint32 (n_samples,).
 
     Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
-    take values outside.
+    take values outside. A missing value, NaN, is in the first part.
     """
-    return locate(values, _edges(bounds, n_parts), *bounds)
+    parts, n_missing = parts_and_missing(values, bounds, n_parts)
+    if n_missing > 0:
+        parts[parts == n_parts] = 0
+    return parts
 
 
 def parts_and_missing(values, bounds, n_parts):
@@ -205,10 +180,8 @@ def parts_and_missing(values, bounds, n_parts):
 def parts_of_each(columns, bounds, n_parts):
     """The parts of several columns with tuples as bounds, and missing values: (n_columns, n_samples), (n_columns,)."""
     number = {pair: r for r, pair in enumerate(dict.fromkeys(bounds))}  # of distinct ranges, usually one
-    guarded = np.array([np.append(_edges(pair, n_parts), np.nan) for pair in number])
-    return locate_each(columns, [number[pair] for pair in bounds], guarded, np.array(list(number), dtype=np.float64))
-
-
-def _edges(bounds, n_parts):
-    lo, hi = float(bounds[0]), float(bounds[1])
-    return lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
+    ranges = np.array(list(number), dtype=np.float64)
+    lo, hi = ranges[:, :1], ranges[:, 1:]
+    edges = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
+    guarded = np.c_[edges, np.full(len(edges), np.nan)]
+    return locate_each(columns, [number[pair] for pair in bounds], guarded, ranges)

@@ -7,7 +7,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Master, Range
 from skdpmic.statistics.grids.limits import check_B, check_c, grid_size
-from skdpmic.statistics.grids.partitions import equipartitions, range_axis
+from skdpmic.statistics.grids.partitions import equal_parts
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
 from skdpmic.statistics.mic.mic_e import all_entries, entries_of, mass_plan
 from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan
@@ -169,9 +169,7 @@ class _RangeGrids:
 
     def __init__(self, x, y, B, c, bounds, master):
         self._plan = continuous_plan(B, c, master)
-        self._bounds = bounds
-        self._partitions = equipartitions(self._plan[:, :2])
-        self._axes = [range_axis(values, pair, self._partitions) for values, pair in zip((x, y), bounds, strict=True)]
+        self._columns, self._bounds = (x, y), bounds
         self.table = entropy_table(len(x))
 
     def entries(self):
@@ -186,16 +184,11 @@ class _RangeGrids:
     def grid(self, free, n_fixed):
         """Numbers of records below every corner of the grid with axis `free` to be merged; fixed and master edges."""
         n_master = int(self._plan[self._plan[:, 0] == n_fixed, 1][0])
-        free_part, fixed_part = self._parts(free, n_master), self._parts(1 - free, n_fixed)
+        free_part = equal_parts(self._columns[free], self._bounds[free], n_master)
+        fixed_part = equal_parts(self._columns[1 - free], self._bounds[1 - free], n_fixed)
         counts = np.bincount(free_part * n_fixed + fixed_part, minlength=n_master * n_fixed).reshape(n_master, n_fixed)
         below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1)
         return below, _range_edges(self._bounds[1 - free], n_fixed), _range_edges(self._bounds[free], n_master)
-
-    def _parts(self, axis, size):
-        """The part of each record in the equipartition of an axis into `size` parts."""
-        cells, n_cells, first_cell = self._axes[axis]
-        starts = first_cell[np.searchsorted(self._partitions.sizes, size), 1:size]
-        return np.searchsorted(starts, np.arange(n_cells), side="right")[cells]
 
 
 def _range_edges(bounds, size):

@@ -56,8 +56,8 @@ def _needed_groupings(B, n_labels):
 class CodeGrids(cell_counts.RangePlacer):
     """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
 
-    def __init__(self, public):
-        self.plan, self.codes, self.groups, self._partitions, self._edges = public
+    def __init__(self, plan, codes, groups, partitions, edges):
+        self.plan, self.codes, self.groups, self._partitions, self._edges = plan, codes, groups, partitions, edges
 
     def _sides(self, cells):
         return cells, None
@@ -69,27 +69,18 @@ class CodeGrids(cell_counts.RangePlacer):
 
 def class_grids(n_classes, B, c):
     """The grids of a numeric feature against classes."""
-    return CodeGrids(_of_classes(n_classes, B, c))
+    return CodeGrids(*_public(tuple(groupings_of_classes(n_classes)), c, finest_merge(B, n_classes)))
 
 
 def nominal_grids(n_labels, B, c):
     """The grids of a numeric target against a nominal feature."""
-    return CodeGrids(_of_labels(n_labels, B, c))
+    return CodeGrids(*_public(tuple(_needed_groupings(B, n_labels)), c, _finest_merge_against(B, n_labels)))
 
 
 @lru_cache(maxsize=64)
-def _of_classes(n_classes, B, c):
-    return _public(discrete_plan(B, c, n_classes), groupings_of_classes(n_classes))
-
-
-@lru_cache(maxsize=64)
-def _of_labels(n_labels, B, c):
-    return _public(nominal_plan(B, c, n_labels), _needed_groupings(B, n_labels))
-
-
-def _public(plan, groupings):
+def _public(groupings, c, k_max):
     """The plan, the cells of codes, the groups, the master partition and its edges; cached, because they are public."""
-    codes, ends = _cells_of_codes(groupings)
+    plan, (codes, ends) = _plan(groupings, c, k_max), _cells_of_codes(groupings)
     degrees = [grouping.degrees for grouping in _by_table(groupings)]
     groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
     partitions = equipartitions(plan[:, N_MASTER])

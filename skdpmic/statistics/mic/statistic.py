@@ -19,7 +19,7 @@ from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_h
 from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity
-from skdpmic.statistics.null_laws.laws import BoundedLaw
+from skdpmic.statistics.null_laws import BoundedLaw
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,6 @@ class MicRTables:
     def of_groups(self, rows_per_group):
         """The measure for people with this many rows each, which noise and scores account for."""
         return self
-
-    def counter(self, target):
-        """The object that counts features in tables with a target."""
-        return self.counts(target.bounds if self.n_classes is None else None).place(target.values)
 
     def counts(self, target_bounds):
         """The object that counts features."""

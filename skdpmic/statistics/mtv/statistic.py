@@ -9,8 +9,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
-from skdpmic.statistics.mtv.defaults import resolve_mtv
-from skdpmic.statistics.mtv.family import class_family, numeric_family
+from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
 from skdpmic.statistics.mtv.released_shares import (
@@ -21,7 +20,7 @@ from skdpmic.statistics.mtv.released_shares import (
     sums_of,
 )
 from skdpmic.statistics.mtv.target_shares import TargetShares, chance_of_weights, public_shares, shares_of_counts
-from skdpmic.statistics.null_laws.laws import BoundedLaw
+from skdpmic.statistics.null_laws import BoundedLaw
 from skdpmic.table.domains import Knots
 from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
 
@@ -42,7 +41,7 @@ class MtvR(Statistic):
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, a budget of epsilon per score, and the user's B and c."""
-        return MtvRGrids(*resolve_mtv(B, c, n, epsilon, n_classes), n_classes)
+        return MtvRGrids(*resolve_mtv(B, c, n, n_classes), n_classes)
 
     def measure_of_any_number(self, B, c, n_parts, n_classes):
         """The grids for an unknown number of records; B is a number, c may be None."""

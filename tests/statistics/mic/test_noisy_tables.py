@@ -16,9 +16,8 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import exact
 from skdpmic.release.kinds import NoisyTables
 from skdpmic.statistics.mic.mic_r import continuous_plan
-from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableCounter, TableScorer, parts_of_range
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableGrids, TableScorer, mic_of_table
 from skdpmic.statistics.mic.statistic import MicR
-from skdpmic.statistics.mic.weighted_tables import mic_of_table
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
 from tests.golden import definitions
@@ -33,7 +32,11 @@ CORNERS = list(product((0.2, 0.8), repeat=2))  # a point in every cell of the 2 
 def count(points, shape=(2, 2)):
     """Counts of (feature, target) points in the unit square, as the package counts them."""
     x, y = np.array(points).T
-    return TableCounter(parts_of_range(y, UNIT, shape[1]), shape[1], shape[0]).count(x, UNIT)
+    return counted(TableGrids(UNIT, shape[1], shape[0]), x, y)
+
+
+def counted(grids, x, y):
+    return grids.count(x, UNIT, grids.place(y)).astype(np.int64).reshape(grids.shape)
 
 
 @lru_cache
@@ -121,7 +124,7 @@ def test_nominal_features_have_no_tables_which_is_said_before_the_charge():
     with pytest.raises(ValueError, match="'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'"):
         way.mechanism(measure, Shape(100, scales))
     with pytest.raises(ValueError, match="'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'"):
-        TableCounter(parts, 2, 2).count(np.array([0, 4], dtype=np.uint32), Nominal(3))
+        TableGrids(None, 2, 2).count(np.array([0, 4], dtype=np.uint32), Nominal(3), parts)
     assert way.mechanism(measure, Shape(100, scales[:1])).noise_scale == 4
 
 
@@ -240,7 +243,7 @@ def test_where_bounds_are_loose_the_estimate_has_half_the_error_of_the_noisy_tab
     for name, r2 in product(("F7", "F10", "F12", "F13"), (0.1, 0.3, 0.7)):
         x, y = 0.3 * np.array(make_relationship(name, n_samples=n, r2=r2, random_state=0))
         truth = mic_r(x, y, bounds=(UNIT, UNIT), B=B)
-        counts = TableCounter(parts_of_range(y, UNIT, n_parts), n_parts, n_parts).count(x, UNIT)
+        counts = counted(TableGrids(UNIT, None, n_parts), x, y)
         for table in mechanism.release(np.stack([counts] * 2), n, source):
             errors.append(abs(scorer.score(table) - truth))
             plain_errors.append(abs(mic_of_table(table, B) - truth))
@@ -252,7 +255,7 @@ def test_classes_are_the_fixed_side():
     x, codes = rng.random(3000), rng.integers(3, size=3000)
     scorer = TableScorer(3000, Fraction(2), 60.0, is_discrete=True)
     dependent, independent = (
-        scorer.score(TableCounter(target, 3, 12).count(x, UNIT)) for target in ((3 * x).astype(int), codes)
+        scorer.score(counted(TableGrids(None, 3, 12), x, target)) for target in ((3 * x).astype(int), codes)
     )
     assert dependent > 0.9
     assert independent < 0.05

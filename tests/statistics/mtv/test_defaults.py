@@ -2,20 +2,19 @@
 
 import pytest
 
-from skdpmic.statistics.mtv.defaults import resolve_mtv
-from skdpmic.statistics.mtv.family import class_family, numeric_family
+from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 
 
 def test_numbers_are_kept_exponents_are_sizes_and_auto_is_each_on_its_own():
-    assert resolve_mtv("auto", "auto", 1000, 1.0) == (32, 38)
-    assert resolve_mtv(20, "auto", 1000, 1.0) == (20, 38)
-    assert resolve_mtv("auto", 3, 1000, 0.01) == (32, 3)
-    assert resolve_mtv(0.5, 2.5, 400, 1.0, 3) == (20, 2.5)
+    assert resolve_mtv("auto", "auto", 1000) == (32, 38)
+    assert resolve_mtv(20, "auto", 1000) == (20, 38)
+    assert resolve_mtv("auto", 3, 1000) == (32, 3)
+    assert resolve_mtv(0.5, 2.5, 400, 3) == (20, 2.5)
 
 
 @pytest.mark.parametrize("n_classes", [None, 2, 7, 8, 10, 37])
 def test_automatic_counts_take_at_most_20_kB_a_feature(n_classes):
-    B, c = resolve_mtv("auto", "auto", 1000, 1.0, n_classes)
+    B, c = resolve_mtv("auto", "auto", 1000, n_classes)
     family = numeric_family(B, c) if n_classes is None else class_family(B, c, n_classes)
     assert 4 * family.n_columns * family.n_master <= 20_000
 
@@ -33,4 +32,4 @@ def test_automatic_counts_take_at_most_20_kB_a_feature(n_classes):
 )
 def test_what_is_no_B_or_c_is_refused(B, c, n_classes, message):
     with pytest.raises(ValueError, match=message):
-        resolve_mtv(B, c, 100, 1.0, n_classes)
+        resolve_mtv(B, c, 100, n_classes)
