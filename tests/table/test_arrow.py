@@ -68,6 +68,7 @@ def test_every_kind_of_column_is_read():
         assert results(scorer.fit(source(MIXED[FEATURES].to_arrow()), MIXED["cost"])) == expected
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_kind_of_target_is_read(target):
     scorer = DPMICScorer(epsilon=math.inf, **PUBLIC, **TARGETS[target])

@@ -122,7 +122,7 @@ def share_that_climbs_reach(family, n, seeds, n_steps, scale=UNIT):
     return largest / allowed
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("family", KNOWN.values(), ids=KNOWN)
 def test_no_climb_gets_above_two_nths(family):

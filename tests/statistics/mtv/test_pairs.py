@@ -156,7 +156,7 @@ def largest_of_all_grids(family, y, x, s, domain, of_s):
     return min(best, Fraction(1))
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("domain", DOMAINS.values())
 @each("of_s", [UNIT, Nominal(3), Nominal(40)])

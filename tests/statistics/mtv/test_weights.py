@@ -143,6 +143,7 @@ def readable_score(table, n, family, units):
     return min(best, Fraction(1))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("with_missing", [False, True])
 def test_scores_are_those_of_the_definition(family, with_missing):
@@ -169,7 +170,7 @@ def test_records_of_the_largest_weight_score_as_without_weights(family, scale):
     assert CountsScorer(300, family, 256).score(256 * counts, scale) == pytest.approx(plain, abs=2 * ROUNDING_ERROR)
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("scale", [UNIT, Nominal(3)])
 def test_no_climb_gets_above_the_sensitivity(family, scale):
