@@ -86,8 +86,6 @@ def errors(pairs, epsilon, n_repeats, score=shipped, progress=False):
         )
 
 
-
-
 def report_real(folder, n_pairs, epsilon, n_repeats, label, score):
     for name in REFERENCE_B:
         pairs = real_pairs(folder, name, n_pairs)
