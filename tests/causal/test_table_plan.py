@@ -12,6 +12,7 @@ from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.label_parts import MOST_VALUES, N_CELLS, counts_of_sets, parts_of_cells
 from skdpmic.causal.table_release import TablePlan, tables_squared_sensitivity
 from skdpmic.privacy.composition import rho_for
+from tests.folding import each
 
 
 def counts_of(records, sizes, k):
@@ -39,8 +40,8 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize("n, sizes, k, m", SMALL)
-def test_of_all_small_tables_none_moves_further_by_all_rows_of_a_person_and_one_as_far(n, sizes, k, m):
+@each("n, sizes, k, m", SMALL)
+def test_of_all_small_tables_none_moves_the_counts_further_and_one_as_far(n, sizes, k, m):
     assert largest_squared_change(n, sizes, k, m) == tables_squared_sensitivity(math.comb(len(sizes), k), m)
 
 
