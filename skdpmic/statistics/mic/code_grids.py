@@ -56,11 +56,9 @@ def _needed_groupings(B, n_labels):
 class CodeGrids(cell_counts.RangePlacer):
     """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
 
-    def __init__(self, plan, codes, groups, partitions, edges):
-        self.plan, self.codes, self.groups, self._partitions, self._edges = plan, codes, groups, partitions, edges
-
-    def _sides(self, cells):
-        return cells, None
+    def __init__(self, codes, *public):
+        super().__init__(*public)
+        self.codes = codes
 
     def place_codes(self, codes):
         """Codes as a column."""
@@ -79,13 +77,13 @@ def nominal_grids(n_labels, B, c):
 
 @lru_cache(maxsize=64)
 def _public(groupings, c, k_max):
-    """The plan, the cells of codes, the groups, the master partition and its edges; cached, because they are public."""
+    """The cells of codes, the plan, the master partition, the groups and the edges; cached, because they are public."""
     plan, (codes, ends) = _plan(groupings, c, k_max), _cells_of_codes(groupings)
     degrees = [grouping.degrees for grouping in _by_table(groupings)]
     groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
     partitions = equipartitions(plan[:, N_MASTER])
     edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
-    return plan, codes, groups, partitions, edges
+    return codes, plan, partitions, groups, edges
 
 
 class AgainstLabels:

@@ -118,10 +118,6 @@ class Family:
         sides = (side._replace(**_known(side.groups, piece_of, margins, error)) for side in self.sides)
         return replace(self, sides=tuple(sides), share_error=error)
 
-    def with_sides(self, sides, penalty):
-        """The grids with other sides and another penalty."""
-        return replace(self, sides=tuple(sides), penalty=penalty)
-
     def error_of(self, side):
         """Scale of the noise in the known share of a side, as a share of all records."""
         return error_of_sum(self.share_error, side.n_noisy)

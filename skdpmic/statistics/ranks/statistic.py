@@ -13,7 +13,7 @@ from scipy import stats
 
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.privacy.noise import random_keys
-from skdpmic.statistics.measure import Measure, Statistic
+from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
 from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
 from skdpmic.statistics.null_laws import AveragedLaw, SimulatedLaw
@@ -107,7 +107,8 @@ class Kendall(_RankStatistic):
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
-        return _ScorerOfMidRanks(ranks.mid_ranks(target.values))
+        target_ranks = ranks.mid_ranks(target.values)
+        return Scorer(lambda x, domain: ranks.kendall(ranks.mid_ranks(in_order(x, domain)), target_ranks))
 
 
 class _OfStrictRanks(_RankStatistic):
@@ -121,17 +122,6 @@ class _OfStrictRanks(_RankStatistic):
         """The function that scores features against a target."""
         keys, keys_of_target = random_keys(len(target.values), random_bytes)
         return _ScorerOfStrictRanks(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
-
-
-class _ScorerOfMidRanks:
-    """Scores features by their ranks. Raw data; not private."""
-
-    def __init__(self, target_ranks):
-        self._target_ranks = target_ranks
-
-    def score(self, x, domain):
-        """The score of the feature `x`, in [0, 1]."""
-        return ranks.kendall(ranks.mid_ranks(in_order(x, domain)), self._target_ranks)
 
 
 class _ScorerOfStrictRanks:
