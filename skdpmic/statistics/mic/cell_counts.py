@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids.partitions import locate_between, locate_each, refine
+from skdpmic.statistics.grids import locate_between, locate_each, refine
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, Grids, Tables, grids_of, with_one_more
 
 # --- Which grids share a table: public ------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def cells_of(first_cell, n_cells, edges):
     Parameters
     ----------
     first_cell : int64 ndarray of shape (n_partitions, largest size + 1)
-        That of an :class:`skdpmic.statistics.grids.partitions.Axis`.
+        From `skdpmic.statistics.grids.refine`.
     n_cells : int
     edges : Edges
     """

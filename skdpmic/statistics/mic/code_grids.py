@@ -5,8 +5,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from skdpmic.statistics.grids.limits import finest_merge
-from skdpmic.statistics.grids.partitions import equal_parts, equipartitions
+from skdpmic.statistics.grids import equal_parts, equipartitions, finest_merge
 from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.label_tables import labels_in_two, n_columns_of
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels

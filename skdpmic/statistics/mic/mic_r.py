@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Correction, Master
-from skdpmic.statistics.grids.limits import check_c, finest_merge, grid_size
-from skdpmic.statistics.grids.partitions import equipartitions
+from skdpmic.statistics.grids import check_c, equipartitions, finest_merge, grid_size
 from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of

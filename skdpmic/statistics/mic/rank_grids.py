@@ -12,12 +12,12 @@ import numpy as np
 from skdpmic._utils.arguments import is_auto
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import random_keys
-from skdpmic.statistics.grids.limits import check_c, grid_size
+from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.measure import Scorer, Statistic
 from skdpmic.statistics.mic.mass_partitions import Way
 from skdpmic.statistics.mic.mic_e import largest_of_ways, mass_plan
 from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
+from skdpmic.statistics.sensitivity import mic_e_sensitivity
 
 
 class MicE(Statistic):

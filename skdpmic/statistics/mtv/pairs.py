@@ -12,7 +12,7 @@ from math import fsum
 
 import numpy as np
 
-from skdpmic.statistics.grids.partitions import parts_of_each
+from skdpmic.statistics.grids import parts_of_each
 from skdpmic.statistics.mtv.counts import Placed, TargetCounts, tables_of
 from skdpmic.statistics.mtv.family import UNITS, evenness
 from skdpmic.table.domains import Nominal

@@ -14,7 +14,7 @@ import numpy as np
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.statistics.measure import Scorer, Statistic
 from skdpmic.statistics.ranks.kernels import check_n_records, concordance, mid_ranks, quotient
-from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
+from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
 
 
 def conditional_kendall(x, y, strata):

@@ -27,7 +27,7 @@ from benchmarks.tune_defaults import (
 )
 from skdpmic import DPMICScorer, dp_mic_classif
 from skdpmic.datasets import load_mic_star, relationship
-from skdpmic.statistics.grids.limits import check_B, check_c, largest_c
+from skdpmic.statistics.grids import check_B, check_c, largest_c
 from skdpmic.statistics.mic.defaults import TABLES, default_B, default_c, resolve_B, resolve_c
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer
 

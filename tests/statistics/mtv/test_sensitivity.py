@@ -10,10 +10,10 @@ import pytest
 
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.statistics.registry import statistic_named
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
 from tests.privacy.searches import _climb

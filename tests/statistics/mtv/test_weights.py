@@ -21,7 +21,7 @@ from skdpmic.statistics.mtv.released_shares import (
     release_cut_shares,
     shares_interval,
 )
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.statistics.mtv.test_sensitivity import any_joined
