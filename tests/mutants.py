@@ -93,7 +93,7 @@ BY_ITSELF = "table/test_each_record_by_itself.py"
 NORMAL_FORM, SILENT = "table/test_normal_form.py", "table/test_silent_reading.py"
 EVERY_LIBRARY = f"{NORMAL_FORM}::test_every_library_gives_the_values_one_by_one_and_which_are_missing"
 LEARNT = "statistics/mtv/test_released_shares.py"
-WEIGHTS = "statistics/mtv/test_weights.py"
+WEIGHTS, LEARNT = "statistics/mtv/test_weights.py", "statistics/mtv/test_released_shares.py"
 SHARES = "statistics/null_laws/test_noisy_shares.py"
 SMALLER_CLASS = "statistics/ranks/test_smaller_class.py"
 PAID_FOR = "test_with_noise_it_has_more_than_that_with_the_probability_that_is_paid_for_and_no_larger_one"
@@ -215,7 +215,7 @@ MUTANTS = [
     Mutant("_lines_in_numpy", "best + line", "best - line",
            f"{TWINS}::test_paths_along_lines_that_stand_still_and_turn_are_the_longest"),
     Mutant("_add_in_numpy", "weights", "None",
-           f"{TWINS}::test_scores_are_those_of_the_kernels_bit_for_bit[None]"),
+           f"{TWINS}::test_scores_of_a_block_are_those_of_the_kernels_and_of_each_alone_bit_for_bit[None]"),
     Mutant("_locate_in_numpy", 'np.searchsorted(guarded[r], values, side="right")', "np.searchsorted(guarded[r], values)",
            f"{TWINS}::test_locate_equals_searchsorted[bounds0]"),
     Mutant("largest_variation", "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)",
@@ -542,19 +542,19 @@ MUTANTS = [
            "release/test_private_bounds.py::test_missing_values_have_no_share_of_the_knots"),
     # --- What is learnt of a target
     Mutant("_release_shares", "budget.of_a_person if is_pair else 2 * budget.of_a_person", "budget.of_a_person",
-           f"{LEARNT}::test_noisy_class_counts_lose_exactly_epsilon"),
+           f"{LEARNT}::test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon"),
     Mutant("_release_shares", "counts[:1] if is_pair else counts", "counts",
-           f"{LEARNT}::test_noisy_class_counts_lose_exactly_epsilon"),
+           f"{LEARNT}::test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon"),
     Mutant("_near_the_median", "budget.epsilon / (4 * budget.of_a_person)", "budget.epsilon / (2 * budget.of_a_person)",
-           f"{LEARNT}::test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together"),
+           f"{LEARNT}::test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together"),
     Mutant("_near_the_median", "4 * budget.of_a_person", "4",
-           f"{LEARNT}::test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together"),
+           f"{LEARNT}::test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together"),
     Mutant("release_cut_shares", "budget.with_part(1 - _FOR_THE_CUT)", "budget",
-           f"{LEARNT}::test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together"),
+           f"{LEARNT}::test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together"),
     Mutant("released_shares._with_noise", "counts + discrete_laplace(scale, len(counts), random_bytes)", "counts",
            f"{LEARNT}::test_what_is_published_is_a_count_with_noise_and_nothing_else"),
     Mutant("shares_interval", "laplace_quantile(float(target_shares.scale), confidence) / target_shares.n", "0.0",
-           f"{LEARNT}::test_intervals_hold_the_share_as_often_as_they_say"),
+           f"{LEARNT}::test_intervals_hold_the_shares_as_often_as_they_say"),
     # --- Two features together
     Mutant("JointFeatures._of_each_own", "self._of_scores", "self._budget", JOINT_COST),
     Mutant("JointFeatures._of_choices", "self._of_scores.part(1 - OF_CHOSEN)", "self._of_scores", JOINT_COST),
@@ -618,11 +618,11 @@ MUTANTS = [
     Mutant("mtv_r_sensitivity", "4 / n if are_weighted else 4 * (n - 1) / n**2", "4 * (n - 1) / n**2 / 2",
            f"{WEIGHTS}::test_where_no_share_is_known_it_moves_it_by_at_most_four_nths"),
     Mutant("CountBudget.of_a_person", "self.rows_per_group * self.units", "self.rows_per_group",
-           f"{WEIGHTS}::test_noisy_sums_of_weights_lose_exactly_epsilon"),
+           f"{LEARNT}::test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon"),
     Mutant("CountBudget.of_a_person", "self.rows_per_group * self.units", "self.units",
-           f"{WEIGHTS}::test_noisy_sums_of_weights_lose_exactly_epsilon"),
+           f"{LEARNT}::test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon"),
     Mutant("_release_shares_of_weights", "2 * budget.of_a_person", "budget.of_a_person",
-           f"{WEIGHTS}::test_noisy_sums_of_weights_lose_exactly_epsilon"),
+           f"{LEARNT}::test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon"),
     Mutant("_release_shares_of_weights", "_with_noise(sums, scale, budget.random_bytes)", "sums.tolist()",
            f"{WEIGHTS}::test_shares_follow_from_noisy_sums_alone"),
     Mutant("CountsScorer.__init__", "n * units", "n",

@@ -80,6 +80,7 @@ def test_a_new_statistic_scores_people_and_pairs(ledger):
     assert private_score(X[:, 2], Y, statistic="agreement", epsilon=math.inf, bounds=((0, 1), (0, 1))) == 1
 
 
+@pytest.mark.slow
 def test_a_new_statistic_is_planned():
     selector = PrivateSelectKBest(2, epsilon=5.0, **TOY)
     own = selector.plan(N, D)[0]

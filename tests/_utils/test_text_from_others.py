@@ -140,6 +140,7 @@ def test_a_codebook_of_hostile_names_is_read_back_as_it_was(people, tmp_path):
     assert_harmless((tmp_path / "codebook.toml").read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_names_in_lines_of_its_own(people, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)

@@ -100,6 +100,7 @@ def test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are(path, tmp
     zcdp.charge("x", 0.125, 1e-7, rho=0.5 * limit)
 
 
+@pytest.mark.slow
 def test_limits_of_an_existing_ledger_must_agree(place):
     ledger = BudgetLedger(place, 1.0, 1e-6)
     assert BudgetLedger(place, 1, delta=1e-6, composition="zcdp") == ledger
@@ -330,6 +331,7 @@ def test_infinite_epsilon_is_refused_by_every_ledger(path):
 # --- Inside scikit-learn ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
 def test_a_grid_search_writes_an_entry_for_every_fit(path, backend):
     ledger = BudgetLedger(path, 10.0)

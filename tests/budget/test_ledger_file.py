@@ -566,6 +566,7 @@ def test_a_maker_that_is_killed_before_it_removes_the_first_name_leaves_a_ledger
     assert sorted(os.listdir(path.parent)) == [".ledger-of-another", path.name]
 
 
+@pytest.mark.slow
 def test_of_many_that_make_one_ledger_at_once_all_have_the_same(tmp_path, monkeypatch):
     # As processes do, they share nothing but the folder. Whoever is late meets a file that was charged.
     monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())

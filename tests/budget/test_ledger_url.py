@@ -181,6 +181,7 @@ def assert_every_use_says(message, ledger):
             use()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("change, message", CHANGES)
 def test_an_error_says_what_was_changed(file_of, change, message):
     ledger = filled()

@@ -83,6 +83,7 @@ def written(ledger, charges):
 USUAL = {"what": "x", "epsilon": 0.5, "rho": 0.01}
 
 
+@pytest.mark.slow
 def test_an_odd_argument_is_refused_or_read_back_and_counted(place):
     charges = [USUAL | {name: value} for name, value in itertools.product(ARGUMENTS, ODD)]
     kept = written(BudgetLedger(place, 1e6, 0.5), charges)

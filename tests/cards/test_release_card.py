@@ -181,6 +181,7 @@ def test_labels_that_were_read_from_the_data_are_said_for_good():
     assert release_card(fitted).fields["broken_by"] == ["classes"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 def test_what_breaks_a_look_a_search_and_reports_is_said():
     assert release_card(summary(random_state=0)).fields["broken_by"] == ["random_state"]

@@ -59,6 +59,7 @@ def test_every_name_and_text_is_read_as_it_was_written(name):
     assert read_again(codebook) == codebook
 
 
+@pytest.mark.slow
 def test_random_codebooks_are_read_as_they_were_written():
     rng = random.Random(0)
     letters = ["".join(NAMES)[i] for i in range(len("".join(NAMES)))]
@@ -264,6 +265,7 @@ def test_errors_name_the_file(tmp_path):
         Codebook.read(tmp_path / "other.toml")
 
 
+@pytest.mark.slow
 def test_a_large_file_with_many_blanks_is_refused_at_once():
     text = Codebook.template([f"e{i}" for i in range(2000)])
     assert "and 1980 more" in refusal(text)

@@ -176,6 +176,7 @@ def test_one_wrong_value_is_an_error_that_names_the_column_and_costs_nothing(nam
     assert spent() == 0
 
 
+@pytest.mark.slow
 def test_a_target_that_is_missing_is_an_error_without_values(folder, capsys):
     write_csv(people().assign(stay=lambda frame: frame["stay"].where(frame.index != 5)), "people.csv")
     assert main([*SELECT, "--ledger", "people.db", "--yes"]) == 1
@@ -298,12 +299,14 @@ def test_a_plan_begins_with_what_a_choice_will_do(folder, capsys):
     }
 
 
+@pytest.mark.slow
 def test_a_plan_by_error_is_that_of_the_function(folder, capsys):
     row = parsed(capsys, *PLAN, "--error", "0.1")["releases"][0]
     plan = plan_release(n_samples=1000, n_features=6, k=2, error=0.1)
     assert row == next(row for row in plan if (row.release, row.statistic) == ("names", "mtv_r"))._asdict()
 
 
+@pytest.mark.slow
 def test_words_are_printed_without_json(folder, capsys):
     assert main([*SELECT, "--yes", "--epsilon", "5", "--keep", "grade"]) == 0
     out, _ = capsys.readouterr()
@@ -354,6 +357,7 @@ def test_long_files_are_told_of_on_the_way_but_not_those_of_people(folder, capsy
     assert "records read" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn(folder, capsys):
     pytest.importorskip("matplotlib", reason="it draws")
     assert main([*SUMMARY, "--yes", "--picture", "summary.png"]) == 0

@@ -79,6 +79,7 @@ CLASSES = (PrivateEstimator, PrivateMatrixEstimator, MatrixPlan, FitPlan, kendal
 CLASSES += (PrivateCorrelation, kendall_release.NoisyConcordances, GraphResultMixin, PrivatePC)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["new", "fitted"])
 @pytest.mark.parametrize("make", [PrivateCorrelation, PrivatePC])
 @pytest.mark.combinations

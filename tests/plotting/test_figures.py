@@ -40,6 +40,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, display)
         display.plot()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: type(display).__name__)
 def test_plain_data_is_drawn_and_plot_returns_the_display(pyplot, display):
     assert display.plot() is display

@@ -56,6 +56,7 @@ def loss_by_which_doubles_occur(release, n=20):
     )
 
 
+@pytest.mark.slow
 @seeded
 def test_which_doubles_occur_tells_nothing():
     assert loss_by_which_doubles_occur(with_exact_noise) <= EPSILON

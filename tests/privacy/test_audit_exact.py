@@ -252,6 +252,7 @@ TOP = 2**30  # the steps of a score of 1
 NEIGHBOURS = [((0, 0), (2, 2)), ((1, 2), (3, 0)), ((TOP, TOP - 1), (TOP - 2, TOP)), ((0, TOP), (2, TOP - 2))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 2.5])
 @pytest.mark.parametrize("here, there", NEIGHBOURS)
 @pytest.mark.combinations

@@ -165,6 +165,7 @@ BROKEN = {  # how much rho it spends, and runs
 }
 
 
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("name", ["half the noise", pytest.param("four fifths of the noise", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_features", [4, pytest.param(10, marks=pytest.mark.slow)])
@@ -186,6 +187,7 @@ def test_noise_that_features_share_is_found_out(shared_by, monkeypatch):
     assert separation(4, 5) > CLAIMED
 
 
+@pytest.mark.slow
 @seeded
 def test_an_audit_of_one_score_finds_nothing_wrong_with_a_budget_that_is_not_divided():
     # Why this file is there: of four scores, each with all of the budget, none by itself is separated by too much.

@@ -49,12 +49,14 @@ def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_much_
     assert 0.5 * CLAIMED < separation(correlation(), 600) <= CLAIMED
 
 
+@pytest.mark.slow
 def test_half_the_noise_is_found_out(monkeypatch):
     draw = concordance.discrete_gaussian
     monkeypatch.setattr(concordance, "discrete_gaussian", lambda sigma2, *rest: draw(sigma2 // 4, *rest))
     assert separation(correlation()) > CLAIMED
 
 
+@pytest.mark.slow
 def test_noise_that_is_drawn_once_is_found_out(monkeypatch):
     draw = concordance.discrete_gaussian
     monkeypatch.setattr(

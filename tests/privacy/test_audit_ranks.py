@@ -91,6 +91,7 @@ def all_neighbours(n, n_strata):
         ]
 
 
+@pytest.mark.slow
 def test_all_neighbours_of_four_records_lose_no_more_than_epsilon(monkeypatch):
     losses = [exact_loss("kendall", tables, 1.0, monkeypatch) for tables in all_neighbours(4, 2)]
     assert len(losses) == 6 * 4

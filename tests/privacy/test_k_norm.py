@@ -184,7 +184,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("size, scale", SHAPES)
 def test_noise_in_a_cube_follows_its_law(size, scale):
     """The largest of all, and one of them: n = 2,000 vectors, alpha = 1e-3 each."""
@@ -208,6 +208,7 @@ def test_noise_on_one_score_is_that_of_laplace():
     assert laplace_p_value(draws_of(1, 300).ravel(), 300) > ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size, scale", [(3, 10), pytest.param(10, 30, marks=pytest.mark.slow)])
 def test_the_fit_rejects_other_laws(size, scale):
     """n = 2,000: a scale that is a fifth off, one geometric number too few, and the surface of the cube."""

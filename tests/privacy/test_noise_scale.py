@@ -94,6 +94,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [fit, fit_sketch])
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,6 +126,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step(name, monkeypatch):
     function, sensitivity_of, plan = PAIRS[name]

@@ -58,7 +58,7 @@ def test_a_clamped_score_says_that_the_truth_lies_near_the_end(name, end):
     assert abs(abs(end - draws).mean() - mean) < 5 * draws.std() / np.sqrt(20_000) + 2.5e-6
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.001, 0.05, 0.4])
 @pytest.mark.parametrize("d", [2, 6])
 @pytest.mark.combinations
@@ -75,6 +75,7 @@ def test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws(d, scale):
         assert stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_truths_that_are_drawn_as_if_noise_in_a_cube_were_independent_are_noticed():
     """By how far the released scores lie from them at most: 1,000 releases."""
     law, random = CubeLaw(6, 0.01), np.random.default_rng(1)

@@ -2,6 +2,7 @@
 
 import ast
 import math
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,16 @@ from skdpmic.release import path
 from skdpmic.release.path import run
 
 ROOT = Path(skdpmic.__file__).parent
-SOURCES = {file.relative_to(ROOT).as_posix(): ast.parse(file.read_bytes()) for file in ROOT.rglob("*.py")}
+
+
+@cache
+def sources():
+    return {file.relative_to(ROOT).as_posix(): ast.parse(file.read_bytes()) for file in ROOT.rglob("*.py")}
 
 
 def places(is_wanted):
     """Each file with how many of its nodes are wanted."""
-    counts = {file: sum(map(is_wanted, ast.walk(tree))) for file, tree in SOURCES.items()}
+    counts = {file: sum(map(is_wanted, ast.walk(tree))) for file, tree in sources().items()}
     return {file: count for file, count in counts.items() if count}
 
 

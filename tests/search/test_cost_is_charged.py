@@ -209,6 +209,7 @@ def try_searches(seed, n_searches, folder):
             assert_said(draw, folder / f"{next(number)}.db")
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_search_is_what_its_ledger_is_charged(tmp_path):
     try_searches(0, 8, tmp_path)
 

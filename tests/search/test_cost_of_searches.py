@@ -373,6 +373,7 @@ def test_searches_whose_fits_cannot_be_counted_are_refused():
         search_cost(HalvingGridSearchCV(pipeline(), GRID))
 
 
+@pytest.mark.slow
 def test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large():
     # The sums of these have more digits than a float: half of them are rounded down if nobody takes care.
     for k in range(1, 200):

@@ -343,6 +343,7 @@ def test_labels_of_any_type(table, classes, y):
 # --- Inside scikit-learn ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize(
     "estimator",

@@ -200,6 +200,7 @@ POSITIONS = (0.1, 0.9)
 OWN = list(combinations_with_replacement(product((0, 1), (0, 1)), 2))  # a person's two rows, each (x, y)
 
 
+@pytest.mark.slow
 @xi
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize(

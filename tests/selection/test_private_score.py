@@ -141,6 +141,7 @@ def test_noise_has_the_scale_of_the_sensitivity(name):
     assert np.median(noise) == pytest.approx(SENSITIVITY[name](N) / epsilon * math.log(2), rel=0.375)
 
 
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(3, marks=pytest.mark.slow)])
 def test_noise_has_the_exact_law(epsilon):

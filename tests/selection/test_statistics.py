@@ -183,6 +183,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.combinations
@@ -299,6 +300,7 @@ def test_ranks_have_no_sketch_and_no_dask(name):
 # --- Inside scikit-learn ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATISTICS)
 def test_a_statistic_is_a_parameter_like_others(name):
     X, y = table(1000)
@@ -322,6 +324,7 @@ def test_searches_go_over_statistics_and_over_grids_of_mtv_r():
     assert private.best_estimator_[0].get_support(indices=True).tolist() == [1]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", RANKS)
 def test_searches_and_functions_need_no_ranges_for_ranks(name):
     X, y = table(400)

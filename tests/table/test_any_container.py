@@ -31,14 +31,14 @@ from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
 from skdpmic.table.people import read_people
 from skdpmic.two_party import RandomizedResponse
+from tests.table.of_arrow import Stream, encoded
+from tests.table.of_arrow import pa as pyarrow
 
 if not hasattr(polars, "Int128"):
     pytest.skip("this version of Polars does not have all of its types yet", allow_module_level=True)
 
-duckdb, pyarrow = pytest.importorskip("duckdb"), pytest.importorskip("pyarrow")
+duckdb = pytest.importorskip("duckdb")
 parquet = pytest.importorskip("pyarrow.parquet")
-
-from tests.table.dictionaries import encoded  # noqa: E402 - needs pyarrow
 
 N = 80
 CLASSES = [0, 1] * (N // 2)
@@ -214,13 +214,6 @@ def through_file(columns):
 def only_one_type(columns):
     """None but the first of several columns would keep its type in an array."""
     return np.column_stack(list(columns.values()))
-
-
-class Stream:
-    """Nothing but the Arrow protocol."""
-
-    def __init__(self, data):
-        self.__arrow_c_stream__ = data.__arrow_c_stream__
 
 
 def first(table):

@@ -29,6 +29,7 @@ def test_the_columns_are_those_of_the_table_itself(dtype):
     assert (column == X[:, 3]).all()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r", "kendall", "distance_correlation"])
 @pytest.mark.parametrize("target", ["classes", "numbers"])
 def test_every_type_of_integers_gives_the_release_of_floats(statistic, target):

@@ -24,13 +24,11 @@ from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.people import read_people
 from skdpmic.table.targets import make_target
 from tests.folding import each
+from tests.table.of_arrow import encoded, pa
 
 if not hasattr(pl, "Int128"):
     pytest.skip("this version of Polars does not have all of its types yet", allow_module_level=True)
 
-pa = pytest.importorskip("pyarrow")
-
-from tests.table.dictionaries import encoded  # noqa: E402 - needs pyarrow
 
 NAN = math.nan
 DAY = datetime.date(2020, 1, 1)

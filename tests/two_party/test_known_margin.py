@@ -94,6 +94,7 @@ def test_the_sensitivity_is_that_of_the_theorem():
 # --- Noise ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_noise_is_of_the_scale_of_the_formula():
     scale = noise_scale_of_score(0.5, 2, 1000)
     assert scale == Fraction(4000)

@@ -90,6 +90,7 @@ def test_one_column_has_no_pairs():
     assert mic_pairs(pandas.DataFrame({"a": [1.0, 2.0]})).empty
 
 
+@pytest.mark.slow
 def test_the_modules_import_neither_scikit_learn_nor_pandas():
     code = """
 import sys, types

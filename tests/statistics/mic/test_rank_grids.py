@@ -77,6 +77,7 @@ def _without(y_ranks, x_order, record):
 CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
 
 
+@pytest.mark.few
 @compiled_only
 @pytest.mark.parametrize(
     "n, B, c",

@@ -109,7 +109,7 @@ def law_of_all_orders(name, n):
     return np.sort([score(each[0], y) for y in each[1]])
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
 @ANY_NOISE
 @pytest.mark.combinations

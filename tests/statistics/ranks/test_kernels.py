@@ -85,6 +85,7 @@ def test_kendall_is_the_definition_rounded_down_once(n):
         assert kendall(mid_ranks(x), mid_ranks(y)) == rounded_down(abs(naive_tau(x.tolist(), y.tolist())))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n", SIZES[:-1])
 def test_chatterjee_and_distance_correlation_are_the_definitions_rounded_down_once(n):
     rng = np.random.default_rng(n)
