@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.causal.label_parts import counts_of_sets
+from skdpmic.causal.table_release import counts_of_sets
 
 SIZES = [2, 3, 7, 1, 4]
 

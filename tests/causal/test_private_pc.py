@@ -416,7 +416,7 @@ def test_a_ledger_is_charged_once_with_the_rho_of_the_release(kind, released, tm
 @pytest.mark.parametrize(
     "kind, computed",
     [
-        ("numeric", "skdpmic.correlation.kendall_release.concordances"),
+        ("numeric", "skdpmic.correlation.matrix_release.concordances"),
         ("boolean", "skdpmic.causal.table_release.counts_of_sets"),
     ],
 )
