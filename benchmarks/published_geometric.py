@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
-from skdpmic.statistics.grids.partitions import equal_parts
+from skdpmic.statistics.grids import equal_parts
 from skdpmic.statistics.mic.mic_r import continuous_plan
 from skdpmic.statistics.mic.optimize_axis import Tables, entropy_table, grids_of, largest_entry
 

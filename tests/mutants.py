@@ -125,7 +125,7 @@ MUTANTS = [
            "mtv_r_sensitivity(n, n_replaced, knows_target_shares=self.knows_target_shares, are_weighted=units > 1)",
            "0.5 * mtv_r_sensitivity(n, n_replaced, knows_target_shares=self.knows_target_shares, are_weighted=units > 1)",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
-    Mutant("Kendall.sensitivity_of", "rank_sensitivity.kendall_sensitivity", "rank_sensitivity.chatterjee_sensitivity",
+    Mutant("Kendall.sensitivity_of", "sensitivity.kendall_sensitivity", "sensitivity.chatterjee_sensitivity",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[kendall-one-shot]"),
     Mutant("ranks.kernels.strict_ranks", "keys_of_feature(keys, number)", "keys",
            "statistics/ranks/test_order_of_ties.py::"
@@ -223,7 +223,7 @@ MUTANTS = [
            "statistics/mtv/test_sensitivity.py::test_scores_keep_to_the_sensitivity_where_three_parts_change_most"),
     Mutant("MtvRGrids.rounding_error", "counts_scorer(shape.n_samples, self._family, self.units).rounding_error", "0",
            f"{PAIR}::test_the_noise_covers_the_rounding_error"),
-    Mutant("mic.sensitivity._ROUND_UP", "1 + 2.0**-45", "1.0",
+    Mutant("sensitivity._ROUND_UP", "1 + 2.0**-45", "1.0",
            "statistics/mic/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
     Mutant("CountsScorer.of_rows", "np.minimum(largest, 1.0)", "largest",
            "statistics/mtv/test_mtv_r.py::test_no_score_is_above_one_even_if_eight_parts_are_told_exactly"),

@@ -12,7 +12,7 @@ from benchmarks import attack, explain
 from skdpmic import DPMICScorer
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
 ALPHA = 1e-6  # of each statistical test, whose seeds are fixed where noise has none
 

@@ -13,7 +13,7 @@ from skdpmic.causal.table_tests import TableTests
 from skdpmic.correlation.kendall_release import ReleaseOfColumns, warn_that_noise_drowns
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import clamped, discrete_gaussian
-from skdpmic.statistics.grids.partitions import parts_and_missing
+from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Nominal
 
 # --- The plan --------------------------------------------------------------------------------------------------------

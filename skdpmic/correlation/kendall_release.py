@@ -16,8 +16,8 @@ from skdpmic.privacy.composition import rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian
 from skdpmic.statistics.ranks.kernels import MAX_RECORDS, concordance, mid_ranks
-from skdpmic.statistics.ranks.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.statistics.ranks.statistic import in_order
+from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
 
 _SHORT = 1500  # records: below, passing the interpreter's lock to a thread takes longer than a pair of columns
 _DROWNS = 1 / 3  # standard deviation of the noise, a third of the largest correlation

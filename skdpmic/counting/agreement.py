@@ -4,7 +4,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import one_of
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.statistics.grids.limits import check_B, check_c
+from skdpmic.statistics.grids import check_B, check_c
 from skdpmic.table.domains import Ignored, Labels, Order
 from skdpmic.table.features import feature_domains, listed
 from skdpmic.table.targets import check_classes, target_domain

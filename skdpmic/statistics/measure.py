@@ -5,6 +5,8 @@ very objects that score, and from nothing that they do not use.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import NamedTuple
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
 
@@ -36,6 +38,18 @@ class Statistic:
     def with_correction(cls, correction):
         """The statistic with a bias correction, if it has one."""
         return cls()
+
+
+class Scorer(NamedTuple):
+    """What scores features against a target. Raw data; not private.
+
+    Parameters
+    ----------
+    score : callable
+        ``score(column, domain)`` returns the score of a feature, in [0, 1].
+    """
+
+    score: Callable
 
 
 class Measure(ABC):

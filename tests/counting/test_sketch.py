@@ -21,7 +21,7 @@ from skdpmic.statistics.mic.defaults import default_B
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.noisy_tables import TableGrids
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 from skdpmic.table.columns import map_features
 from tests.folding import each
 from tests.select_names import SelectNames

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import skdpmic.statistics.mic.sensitivity
+import skdpmic.statistics.sensitivity
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, plan_release
 from skdpmic.budget.filters import Cost, round_up
 from skdpmic.planning.plan import CONFIDENCE

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from skdpmic.statistics.grids.partitions import equipartitions, refine
+from skdpmic.statistics.grids import equipartitions, refine
 from skdpmic.statistics.mic.cell_counts import _count_records
 from skdpmic.statistics.mic.code_grids import class_grids
 from skdpmic.statistics.mic.mic_e import mass_plan

@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 from skdpmic import DPMICScorer, PrivacyLeakWarning, mic_r, private_score
 from skdpmic.privacy.mechanisms import GRID, to_grid
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import (
     float_laplace,
     float_laplace_can_give,

@@ -15,12 +15,12 @@ from skdpmic.privacy import mechanisms, noise, top_k
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.statistics.mic.sensitivity import (
+from skdpmic.statistics.sensitivity import (
     binary_mi_sensitivity,
     mi_sensitivity,
     mic_r_sensitivity,
+    mtv_r_sensitivity,
 )
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from tests.privacy.auditing import independent, largest_log_ratio, law_of, noises_within
 from tests.privacy.laws import discrete_laplace_cdf, geometric_cdf
 

@@ -12,7 +12,7 @@ import pytest
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation import kendall_release as concordance
 from skdpmic.privacy.composition import rho_for
-from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
+from skdpmic.statistics import sensitivity as rank_sensitivity
 from tests.correlation.test_kendall_matrix_sensitivity import extremes
 from tests.privacy.auditing import separation_at_least
 

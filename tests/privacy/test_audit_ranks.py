@@ -11,8 +11,8 @@ from skdpmic import private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.ranks import within_strata
-from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
 from skdpmic.statistics.registry import STATISTICS
+from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
 from tests.privacy.auditing import privacy_loss_at_least
 from tests.statistics.ranks.test_conditional_sensitivity import from_falling_to_rising
 from tests.statistics.ranks.test_sensitivity import SENSITIVITY, compiled_only, corner, tilted, valley

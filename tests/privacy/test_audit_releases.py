@@ -13,8 +13,8 @@ import pytest
 
 from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.mtv import released_shares
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 from skdpmic.table.targets import WEIGHT_UNITS
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames

@@ -25,7 +25,7 @@ from skdpmic.statistics.mic.code_grids import discrete_plan
 from skdpmic.statistics.mic.mic_e import mass_plan
 from skdpmic.statistics.mic.mic_r import closed_plan, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import rounding_error
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
 
 STEPS = 2**30  # in a score of 1

@@ -36,11 +36,11 @@ from skdpmic import (
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.noisy_tables import TableScorer
-from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
 from skdpmic.statistics.mtv.family import class_family, numeric_family
 from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.registry import STATISTICS
+from skdpmic.statistics.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
 from tests.selection.test_statistics import rest_of_the_budget
 from tests.statistics.mtv.naive_mtv_r import class_scorer, numeric_scorer

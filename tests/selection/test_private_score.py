@@ -8,12 +8,12 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, mic_r, mtv_r, private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity, scale_for_budget
+from skdpmic.statistics import sensitivity
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
-from skdpmic.statistics.ranks import kernels, sensitivity
+from skdpmic.statistics.ranks import kernels
 from skdpmic.statistics.ranks.within_strata import conditional_kendall
+from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.records import TableRecords
 from tests.folding import each
 from tests.privacy.auditing import off_the_grid

@@ -29,10 +29,9 @@ from skdpmic import (
 from skdpmic.counting import RangeGridSketch
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
 from skdpmic.statistics.registry import STATISTICS, statistic_named
+from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
 from tests.folding import each

@@ -17,7 +17,7 @@ from skdpmic.statistics.mic.label_tables import InTwoGroups, degrees_in_two
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids
 from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER
-from skdpmic.statistics.mic.sensitivity import mi_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.privacy.searches import climb_places

@@ -6,8 +6,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Master, Range
-from skdpmic.statistics.grids.limits import check_B, check_c, grid_size
-from skdpmic.statistics.grids.partitions import equal_parts
+from skdpmic.statistics.grids import check_B, check_c, equal_parts, grid_size
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
 from skdpmic.statistics.mic.mic_e import all_entries, entries_of, mass_plan
 from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan

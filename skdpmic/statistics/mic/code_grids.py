@@ -5,8 +5,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from skdpmic.statistics.grids.limits import finest_merge
-from skdpmic.statistics.grids.partitions import equal_parts, equipartitions
+from skdpmic.statistics.grids import equal_parts, equipartitions, finest_merge
 from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.label_tables import labels_in_two, n_columns_of
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
@@ -56,11 +55,9 @@ def _needed_groupings(B, n_labels):
 class CodeGrids(cell_counts.RangePlacer):
     """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
 
-    def __init__(self, plan, codes, groups, partitions, edges):
-        self.plan, self.codes, self.groups, self._partitions, self._edges = plan, codes, groups, partitions, edges
-
-    def _sides(self, cells):
-        return cells, None
+    def __init__(self, codes, *public):
+        super().__init__(*public)
+        self.codes = codes
 
     def place_codes(self, codes):
         """Codes as a column."""
@@ -79,13 +76,13 @@ def nominal_grids(n_labels, B, c):
 
 @lru_cache(maxsize=64)
 def _public(groupings, c, k_max):
-    """The plan, the cells of codes, the groups, the master partition and its edges; cached, because they are public."""
+    """The cells of codes, the plan, the master partition, the groups and the edges; cached, because they are public."""
     plan, (codes, ends) = _plan(groupings, c, k_max), _cells_of_codes(groupings)
     degrees = [grouping.degrees for grouping in _by_table(groupings)]
     groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
     partitions = equipartitions(plan[:, N_MASTER])
     edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
-    return plan, codes, groups, partitions, edges
+    return codes, plan, partitions, groups, edges
 
 
 class AgainstLabels:

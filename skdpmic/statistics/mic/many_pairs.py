@@ -12,7 +12,7 @@ from skdpmic._utils.arguments import check_column_bounds, check_interval, ordere
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import refuse_dates, refuse_masked
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
-from skdpmic.statistics.grids.limits import check_c, grid_size
+from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mic.characteristic import check_statistic
 from skdpmic.statistics.mic.mass_partitions import ranked_column
 from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns

@@ -14,7 +14,7 @@ from skdpmic._utils.arguments import one_of
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
-from skdpmic.statistics.grids.partitions import equal_parts
+from skdpmic.statistics.grids import equal_parts
 from skdpmic.statistics.mic.denoise import expected_counts
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, continuous_grids
 from skdpmic.statistics.mic.optimize_axis import entropy_table, grids_of, largest_entry, one_table

@@ -4,7 +4,7 @@ import math
 import numbers
 from dataclasses import dataclass, replace
 
-from skdpmic.statistics.grids.limits import check_B, check_c, finest_merge, largest_c
+from skdpmic.statistics.grids import check_B, check_c, finest_merge, largest_c
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
@@ -18,8 +18,8 @@ from skdpmic.statistics.mic.mic_r import (
 from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
 from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mic.optimize_axis import entropy_table
-from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity
 from skdpmic.statistics.null_laws import BoundedLaw
+from skdpmic.statistics.sensitivity import mic_r_group_sensitivity
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from skdpmic._utils.jit import jit
 from skdpmic._utils.little_work import Allowance
-from skdpmic.statistics.grids.partitions import equal_parts, parts_of_each
+from skdpmic.statistics.grids import equal_parts, parts_of_each
 from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
 from skdpmic.table.domains import Nominal

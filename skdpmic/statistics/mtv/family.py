@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import is_auto
-from skdpmic.statistics.grids.limits import check_c, cuts, distinct, each_alone, grid_size, parities
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.grids import check_c, cuts, distinct, each_alone, grid_size, parities
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
 MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range
 _N_EIGHTHS = 8  # parts of a numeric target's range; fine enough for skewed targets
@@ -117,10 +117,6 @@ class Family:
         piece_of = np.searchsorted(ends, np.arange(self.n_columns), side="right").tolist()
         sides = (side._replace(**_known(side.groups, piece_of, margins, error)) for side in self.sides)
         return replace(self, sides=tuple(sides), share_error=error)
-
-    def with_sides(self, sides, penalty):
-        """The grids with other sides and another penalty."""
-        return replace(self, sides=tuple(sides), penalty=penalty)
 
     def error_of(self, side):
         """Scale of the noise in the known share of a side, as a share of all records."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_n_shares, check_pair_bounds
 from skdpmic._utils.typing import ColumnLike
-from skdpmic.statistics.grids.limits import check_c, grid_size
+from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import numeric_family
 from skdpmic.statistics.mtv.target_shares import public_shares

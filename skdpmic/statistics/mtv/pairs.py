@@ -6,12 +6,13 @@ neighbouring parts are similar at the ends of strata. Each feature forms the str
 the grid of all unmerged cells is also used.
 """
 
+from dataclasses import replace
 from itertools import product
 from math import fsum
 
 import numpy as np
 
-from skdpmic.statistics.grids.partitions import parts_of_each
+from skdpmic.statistics.grids import parts_of_each
 from skdpmic.statistics.mtv.counts import Placed, TargetCounts, tables_of
 from skdpmic.statistics.mtv.family import UNITS, evenness
 from skdpmic.table.domains import Nominal
@@ -46,9 +47,9 @@ def families_of_pairs(family, n_classes):
     if n_classes is not None:  # chance scores are smaller for a rare class, and shares are known here
         sides = [s if s.margins is None else s._replace(size=1 + evenness(s.margins[0] / UNITS)) for s in sides]
     if n_classes is None or n_classes == 2:
-        return [family.with_sides(sides, penalty)]
+        return [replace(family, sides=tuple(sides), penalty=penalty)]
     alone = [side for side in sides if sum(side.groups) in (1, n_classes - 1)]
-    return [family.with_sides([side], penalty) for side in alone]
+    return [replace(family, sides=(side,), penalty=penalty) for side in alone]
 
 
 class PairCounts(TargetCounts):

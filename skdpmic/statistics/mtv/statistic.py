@@ -139,11 +139,6 @@ class MtvRGrids(Measure):
         """The family that scores single features."""
         return _families_of(self)[0]
 
-    @property
-    def _families_of_pairs(self):
-        """The families that score pairs of features."""
-        return _families_of(self)[1:]
-
     def sensitivity(self, shape):
         """Sensitivity of the score in [0, 1], single or joint: the largest that a family which scores states."""
         n, each = shape.n_samples, shape.rows_per_group
@@ -206,7 +201,7 @@ class MtvRGrids(Measure):
 
     def scorer_of_pair_counts(self, counts, n):
         """Joint scorer of counts of n records."""
-        return PairScorer([counts_scorer(n, family, self.units) for family in self._families_of_pairs], counts.domain)
+        return PairScorer([counts_scorer(n, family, self.units) for family in _families_of(self)[1:]], counts.domain)
 
 
 @lru_cache(maxsize=16)

@@ -13,12 +13,12 @@ from scipy import stats
 
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.privacy.noise import random_keys
-from skdpmic.statistics.measure import Measure, Statistic
+from skdpmic.statistics import sensitivity
+from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
 from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
 from skdpmic.statistics.null_laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from skdpmic.table.domains import Nominal
 
 
@@ -41,7 +41,7 @@ class _RankStatistic(Measure, Statistic):
     def sensitivity(self, shape):
         """Sensitivity to the records of one person; an error if there are too many records."""
         ranks.check_n_records(shape.n_samples)
-        return rank_sensitivity.group_sensitivity(self.sensitivity_of(shape.n_samples), shape.rows_per_group)
+        return sensitivity.group_sensitivity(self.sensitivity_of(shape.n_samples), shape.rows_per_group)
 
     def rounding_error(self, shape):
         """0: a score is exact, rounded down to a finer grid than that of the noise."""
@@ -62,7 +62,7 @@ class Kendall(_RankStatistic):
     name = "kendall"
     most_classes = 2
     tests_by_ties = True
-    sensitivity_of = staticmethod(rank_sensitivity.kendall_sensitivity)
+    sensitivity_of = staticmethod(sensitivity.kendall_sensitivity)
     score = staticmethod(ranks.kendall)
 
     def of_groups(self, rows_per_group):
@@ -107,7 +107,8 @@ class Kendall(_RankStatistic):
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
-        return _ScorerOfMidRanks(ranks.mid_ranks(target.values))
+        target_ranks = ranks.mid_ranks(target.values)
+        return Scorer(lambda x, domain: ranks.kendall(ranks.mid_ranks(in_order(x, domain)), target_ranks))
 
 
 class _OfStrictRanks(_RankStatistic):
@@ -121,17 +122,6 @@ class _OfStrictRanks(_RankStatistic):
         """The function that scores features against a target."""
         keys, keys_of_target = random_keys(len(target.values), random_bytes)
         return _ScorerOfStrictRanks(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
-
-
-class _ScorerOfMidRanks:
-    """Scores features by their ranks. Raw data; not private."""
-
-    def __init__(self, target_ranks):
-        self._target_ranks = target_ranks
-
-    def score(self, x, domain):
-        """The score of the feature `x`, in [0, 1]."""
-        return ranks.kendall(ranks.mid_ranks(in_order(x, domain)), self._target_ranks)
 
 
 class _ScorerOfStrictRanks:
@@ -166,7 +156,7 @@ class Chatterjee(_OfStrictRanks):
 
     name = "chatterjee"
     takes_copies_for_dependence = True
-    sensitivity_of = staticmethod(rank_sensitivity.chatterjee_sensitivity)
+    sensitivity_of = staticmethod(sensitivity.chatterjee_sensitivity)
     score = staticmethod(ranks.chatterjee)
 
 
@@ -174,7 +164,7 @@ class DistanceCorrelation(_OfStrictRanks):
     """Distance correlation of ranks."""
 
     name = "distance_correlation"
-    sensitivity_of = staticmethod(rank_sensitivity.distance_correlation_sensitivity)
+    sensitivity_of = staticmethod(sensitivity.distance_correlation_sensitivity)
     score = staticmethod(ranks.distance_correlation)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.grids.partitions import equal_parts, equipartitions, locate_between, refine
+from skdpmic.statistics.grids import equal_parts, equipartitions, locate_between, refine
 from tests.naive import naive_parts
 
 BOUNDS = [(0.0, 1.0), (-3.7, 11.3), (1e9, 1e9 + 1), (-1e-300, 3e-300), (0.1, 0.1000001), (-1e308, 5e307)]

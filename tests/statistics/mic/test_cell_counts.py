@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from skdpmic.statistics.grids.partitions import equipartitions, locate_between, refine
+from skdpmic.statistics.grids import equipartitions, locate_between, refine
 from skdpmic.statistics.mic.cell_counts import PlacedColumn, cells_of, count, edges_of, empty_tables, groups_of
 from skdpmic.statistics.mic.mic_r import continuous_plan, needed_grids
 from tests.naive import naive_counts, naive_parts

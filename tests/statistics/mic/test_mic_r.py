@@ -17,7 +17,7 @@ from skdpmic import (
     private_score,
 )
 from skdpmic.counting import RangeGridSketch
-from skdpmic.statistics.grids.limits import grid_size, largest_c, largest_size
+from skdpmic.statistics.grids import grid_size, largest_c, largest_size
 from skdpmic.statistics.mic import mic_r as module
 from skdpmic.statistics.mic.code_grids import discrete_plan
 from skdpmic.statistics.mic.mic_r import (

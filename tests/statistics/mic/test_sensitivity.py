@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, mic_r
-from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mi_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.sensitivity import binary_mi_sensitivity, mi_sensitivity, mic_r_sensitivity
 from tests.folding import each
 from tests.naive import naive_largest_entry, naive_mutual_information
 from tests.privacy.searches import class_places, largest_change_of_mic_r, numeric_places

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.grids.limits import MOST_DIVISIONS
+from skdpmic.statistics.grids import MOST_DIVISIONS
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family, resolve_mtv
 from tests.statistics.mtv.naive_mtv_r import numeric_scorer
 

@@ -8,7 +8,7 @@ import pytest
 
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import UNITS, numeric_family
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.statistics.mtv.test_sensitivity import (

@@ -13,8 +13,8 @@ from skdpmic.statistics.mtv import pairs
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each

@@ -10,9 +10,10 @@ import pytest
 
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.statistics.registry import statistic_named
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
 from tests.privacy.searches import climb_places
@@ -36,7 +37,7 @@ def test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furth
         plain, target_shares=public_shares([0.5, 0.5], 4)
     )  # known of two classes together, of none by itself
     assert halves._family.knows_target_shares
-    assert not any(family.knows_target_shares for family in halves._families_of_pairs)
+    assert not any(family.knows_target_shares for family in _families_of(halves)[1:])
     assert halves.sensitivity(shape) == plain.sensitivity(shape) == mtv_r_sensitivity(n)
     known = mtv_r_sensitivity(n, knows_target_shares=True)
     assert (

@@ -20,7 +20,7 @@ from skdpmic.statistics.mtv.released_shares import (
     release_class_shares,
     release_cut_shares,
 )
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.statistics.mtv.naive_mtv_r import naive_score
