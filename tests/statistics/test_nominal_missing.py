@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.mic.label_tables import InTwoGroups, degrees_in_two
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids
-from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER
+from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER, entropy_table
 from skdpmic.statistics.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
@@ -231,7 +231,7 @@ def climb(seed, n, n_steps, grids, targets, scale, values):
     Seed 0 starts from all records in one place, the others from a few heavy places.
     """
     rng = np.random.default_rng(seed)
-    scorer = GridScorer(grids, n)
+    table = entropy_table(n)
     placed = [grids.place(target) for target in targets[:, np.newaxis]]
     counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
     n_places = len(counts_of)
@@ -246,7 +246,7 @@ def climb(seed, n, n_steps, grids, targets, scale, values):
 
     def height(records):
         counts = np.bincount(records, minlength=n_places).astype(np.uint32) @ counts_of
-        scores = [scorer.score(counts + of_last, scale) for of_last in counts_of]
+        scores = [grids.score(counts + of_last, scale, table) for of_last in counts_of]
         return max(scores) - min(scores)
 
     return _climb(start, step, n_steps, height)
