@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import in_short
-from skdpmic.planning.chances import excess_of_noise, share_found
-from skdpmic.planning.plan import scores_of
+from skdpmic.planning.chances import excess_of_noise, scores_of, share_found
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
 from skdpmic.release.path import Ready

@@ -6,12 +6,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from skdpmic._utils.arguments import check_k
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.results import best_first
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.top_k import confidence_among_best
-from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k
+from skdpmic.selection.column_selection import ColumnSelectionMixin
 from skdpmic.selection.scoring import PrivateScoring
 from skdpmic.selection.scoring_plan import BestNames, MeasureParameters, n_to_keep, scoring_plan
 from skdpmic.table.features import check_keep, kept_columns

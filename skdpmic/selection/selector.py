@@ -6,12 +6,13 @@ from typing import Literal
 
 from scipy import stats
 
+from skdpmic._utils.arguments import check_k
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.among_best import chances_among_best
-from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k
+from skdpmic.selection.column_selection import ColumnSelectionMixin
 from skdpmic.selection.released_scores import PrivateScores, scores_plan
 from skdpmic.selection.scoring_plan import n_to_keep
 from skdpmic.statistics.registry import statistic_named

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_whole, is_auto
+from skdpmic._utils.arguments import check_public, check_whole, is_auto
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.rollback import in_use, one_call_at_a_time
@@ -24,7 +24,6 @@ from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk
 from skdpmic.two_party.reports import Reports, to_arrow, true_parts
 from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, ReportsDescription

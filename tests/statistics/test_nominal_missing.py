@@ -20,7 +20,7 @@ from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXE
 from skdpmic.statistics.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
-from tests.privacy.searches import _climb
+from tests.privacy.searches import climb_places
 from tests.statistics.mic.test_closed_family import all_tables, information
 
 LOG3 = math.log2(3)
@@ -226,30 +226,31 @@ FEATURES = {
 
 
 def climb(seed, n, n_steps, grids, targets, scale, values):
+<<<<<<< HEAD
     """The largest change that a walk over data sets of n records finds; it never steps down.
 
     Seed 0 starts from all records in one place, the others from a few heavy places.
     """
     rng = np.random.default_rng(seed)
     table = entropy_table(n)
+=======
+    """The largest change that a walk over data sets of n records finds."""
+    scorer = GridScorer(grids, n)
+>>>>>>> main
     placed = [grids.place(target) for target in targets[:, np.newaxis]]
     counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
-    n_places = len(counts_of)
-    start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
-
-    def step(records):
-        target = rng.integers(n_places)
-        if rng.random() < 0.1:  # one place empties into another
-            records[records == records[rng.integers(n - 1)]] = target
-        else:
-            records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
 
     def height(records):
+<<<<<<< HEAD
         counts = np.bincount(records, minlength=n_places).astype(np.uint32) @ counts_of
         scores = [grids.score(counts + of_last, scale, table) for of_last in counts_of]
         return max(scores) - min(scores)
+=======
+        counts = np.bincount(records, minlength=len(counts_of)).astype(np.uint32) @ counts_of
+        return np.ptp([scorer.score(counts + of_last, scale) for of_last in counts_of])
+>>>>>>> main
 
-    return _climb(start, step, n_steps, height)
+    return climb_places(seed, n, n_steps, np.arange(len(counts_of)), height)
 
 
 @pytest.mark.few

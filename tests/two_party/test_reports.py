@@ -145,13 +145,13 @@ def test_texts_that_are_no_description_are_refused(text):
     refused(text, OBJECT)
 
 
-@pytest.mark.parametrize("field, values, message", IN_TEXT)
+@each("field, values, message", IN_TEXT)
 def test_descriptions_that_nobody_wrote_are_refused_by_the_field(field, values, message):
     for value in values:
         refused(json.dumps({**GOOD, field: value}), message)
 
 
-@pytest.mark.parametrize("field, values, message", IN_COLUMN)
+@each("field, values, message", IN_COLUMN)
 def test_columns_that_nobody_wrote_are_refused_by_the_field(field, values, message):
     for value in values:
         other = {**COLUMN, "name": "y", field: value}
