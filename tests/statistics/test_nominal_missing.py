@@ -226,29 +226,14 @@ FEATURES = {
 
 
 def climb(seed, n, n_steps, grids, targets, scale, values):
-<<<<<<< HEAD
-    """The largest change that a walk over data sets of n records finds; it never steps down.
-
-    Seed 0 starts from all records in one place, the others from a few heavy places.
-    """
-    rng = np.random.default_rng(seed)
-    table = entropy_table(n)
-=======
     """The largest change that a walk over data sets of n records finds."""
-    scorer = GridScorer(grids, n)
->>>>>>> main
+    table = entropy_table(n)
     placed = [grids.place(target) for target in targets[:, np.newaxis]]
     counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
 
     def height(records):
-<<<<<<< HEAD
-        counts = np.bincount(records, minlength=n_places).astype(np.uint32) @ counts_of
-        scores = [grids.score(counts + of_last, scale, table) for of_last in counts_of]
-        return max(scores) - min(scores)
-=======
         counts = np.bincount(records, minlength=len(counts_of)).astype(np.uint32) @ counts_of
-        return np.ptp([scorer.score(counts + of_last, scale) for of_last in counts_of])
->>>>>>> main
+        return np.ptp([grids.score(counts + of_last, scale, table) for of_last in counts_of])
 
     return climb_places(seed, n, n_steps, np.arange(len(counts_of)), height)
 
