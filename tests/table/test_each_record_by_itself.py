@@ -1,7 +1,8 @@
 """A record becomes numbers by itself: replacing one moves no other, whatever odd objects a table holds.
 
 Tables of units, widths, numerals, subclasses and enumerations are drawn at random, and one record is replaced. The
-numbers of all the others must stay as they are, to the last bit, on every way in.
+numbers of all the others must stay as they are, to the last bit, on every way in. Columns with types are in
+``test_any_container.py``.
 """
 
 import datetime
@@ -109,11 +110,6 @@ def object_array(rows):
     return np.column_stack([object_column(column) for column in zip(*rows, strict=True)])
 
 
-def named(make):
-    """A table of columns by name, made of rows."""
-    return lambda rows: make({name: list(column) for name, column in zip(NAMES, zip(*rows, strict=True), strict=True)})
-
-
 CONTAINERS = {
     "list": lambda rows: [list(row) for row in rows],
     "tuple": lambda rows: tuple(map(tuple, rows)),
@@ -121,8 +117,8 @@ CONTAINERS = {
     "list of arrays": lambda rows: [object_column(row) for row in rows],
     "object array": object_array,
     "pandas": lambda rows: pandas.DataFrame(object_array(rows), columns=NAMES, dtype=object),
-    "polars": named(
-        lambda columns: polars.DataFrame({n: polars.Series(v, dtype=polars.Object) for n, v in columns.items()})
+    "polars": lambda rows: polars.DataFrame(
+        [polars.Series(n, list(v), dtype=polars.Object) for n, v in zip(NAMES, zip(*rows, strict=True), strict=True)]
     ),
 }
 COLUMNS = {
@@ -132,44 +128,6 @@ COLUMNS = {
     "object array": object_column,
     "pandas": lambda values: pandas.Series(object_column(values), dtype=object),
     "polars": lambda values: polars.Series(values, dtype=polars.Object),
-}
-# What a type declares holds for the whole column; the labels that a Categorical finds are no declaration.
-TYPED = {
-    "share": ([0.5, 1.0, -(2.0**1000), None], polars.Float64, "float64", "float64"),
-    "size": ([0.5, 0.7, 3.0, None], polars.Float32, "float32", "Float32"),
-    "born": (
-        [datetime.datetime(2010, 6, 1), datetime.datetime(2262, 1, 1), datetime.datetime(1999, 1, 1, 0, 0, 1), None],
-        polars.Datetime("ns"),
-        "timestamp[ns]",
-        "datetime64[ns]",
-    ),
-    "stay": ([datetime.timedelta(1), datetime.timedelta(90), None], polars.Duration("ms"), "duration[ms]", "m8[ms]"),
-    "sex": (["a", "b", "zebra", None], polars.Categorical, "dictionary", "category"),
-    "site": ([1, 2, 7, 2**60, None], polars.Int64, "int64", "Int64"),
-}
-
-
-def of_arrow(columns):
-    pyarrow = pytest.importorskip("pyarrow")
-    made = {
-        n: pyarrow.array(v, None if n == "sex" else pyarrow.type_for_alias(TYPED[n][2])) for n, v in columns.items()
-    }
-    return pyarrow.table(made | {"sex": made["sex"].dictionary_encode()})
-
-
-def of_polars(columns):
-    return polars.DataFrame({name: polars.Series(values, dtype=TYPED[name][1]) for name, values in columns.items()})
-
-
-TYPED_CONTAINERS = {
-    "polars": named(of_polars),
-    "lazy": named(lambda columns: of_polars(columns).lazy()),
-    "arrow": named(of_arrow),
-    "stream": named(lambda columns: of_arrow(columns).to_reader(max_chunksize=3)),
-    "pandas": named(
-        lambda columns: pandas.DataFrame({n: pandas.Series(v, dtype=TYPED[n][3]) for n, v in columns.items()})
-    ),
-    "pandas of arrow": named(lambda columns: of_arrow(columns).to_pandas(types_mapper=pandas.ArrowDtype)),
 }
 
 
@@ -251,17 +209,6 @@ def test_no_record_of_a_table_moves_another(way):
     read, pools = TABLES[way]
     for container in CONTAINERS:
         check_others(lambda X: read(X, public_of(container)), pools, CONTAINERS[container])  # noqa: B023
-
-
-@pytest.mark.parametrize("container", TYPED_CONTAINERS)
-def test_no_record_of_a_table_with_types_moves_another(container):
-    public = {"bounds": BOUNDS, "categories": CATEGORIES}
-    for read_table in (read_fit, read_reports):
-        if (
-            container != "stream" or read_table is read_fit
-        ):  # which can be read once, and reports are of the table of the fit
-            pools = [TYPED[name][0] for name in NAMES]
-            check_others(lambda X: read_table(X, public), pools, TYPED_CONTAINERS[container], draws=2)  # noqa: B023
 
 
 @pytest.mark.parametrize("target", TARGETS)

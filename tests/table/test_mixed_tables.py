@@ -272,14 +272,6 @@ def test_numbers_in_arrays_are_no_dates():
 # --- Arrays -----------------------------------------------------------------------------------------------------------
 
 
-def test_arrays_of_objects_and_lists_are_read_by_number():
-    table = FRAME[["age", "sex", "visits"]].astype(object)
-    public = {"bounds": {0: (0, 120), 2: BOUNDS["visits"]}, "categories": {1: ["f", "m"]}}
-    expected = exact().fit(FRAME, Y).scores_[[0, 1, 7]].tolist()
-    assert exact(**public).fit(table.to_numpy(), Y).scores_.tolist() == expected
-    assert exact(**public).fit(table.to_numpy().tolist(), Y).scores_.tolist() == expected
-
-
 SPARSE = [
     f"{form}_{kind}" for form in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil") for kind in ("array", "matrix")
 ]
@@ -327,19 +319,6 @@ def test_a_sparse_matrix_is_never_made_dense_as_a_whole(monkeypatch):
     DPMICSelector(k=3, bounds=(0, 1), target_bounds=(0, 1)).fit(X, np.arange(2000) / 2000).transform(X)
 
 
-def test_missing_values_have_a_part_of_their_own():
-    rng = np.random.default_rng(0)
-    x, y = rng.random(1000), rng.random(1000)
-    x[y > 0.7] = np.nan
-    for statistic in ("mic_r", "mtv_r", "kendall"):
-        scorer = DPMICScorer(epsilon=math.inf, statistic=statistic, bounds=(0, 1), target_bounds=(0, 1))
-        assert scorer.fit(x[:, None], y).scores_[0] > 0.4
-    labels = np.where(y > 0.7, None, rng.choice(["a", "b"], 1000)).astype(object)
-    assert (
-        exact(bounds=(0, 1), categories={0: ["a", "b"]}, target_bounds=(0, 1)).fit(labels[:, None], y).scores_[0] > 0.4
-    )
-
-
 def test_more_labels_than_a_twentieth_of_the_records_are_warned_of_by_name():
     labels = [f"town {i}" for i in range(N // 20 + 1)]
     frame = pandas.DataFrame({"sex": ["f", "m"] * (N // 2), "town": labels[:2] * (N // 2)})
@@ -383,25 +362,22 @@ def test_a_lazy_frame_is_transformed_into_a_frame():
     assert chosen.equals(FRAMES["polars"][CHOSEN])
 
 
-WRONG_LABELS = {
-    "bytes": ([[b"a", 0.5], [b"b", 0.5]] * 10, {0: ["a", "b"]}, "column 0 of X must hold text"),
-    "text for numbers": ([["1", 0.5], ["2", 0.5]] * 10, {0: [1, 2]}, "column 0 of X must hold numbers"),
-    "numbers for text": ([[1, 0.5], [2, 0.5]] * 10, {0: ["1", "2"]}, "column 0 of X must hold text"),
-    "one of them": ([[1, 0.5], [2, 0.5]] * 9 + [[1, 0.5], ["2", 0.5]], {0: [1, 2]}, "column 0 of X must hold numbers"),
-    "Categorical": (
-        pandas.DataFrame({"a": pandas.Categorical(["1", "2"] * 10), "b": 0.5}),
-        {"a": [1, 2]},
-        r"got text in \['a'\], which must be numbers|column 'a' of X must hold numbers",  # of older versions: objects
-    ),
-}
-
-
-@pytest.mark.parametrize("labels", WRONG_LABELS)
+@pytest.mark.parametrize(
+    "X, message",
+    [
+        ([[b"1", 0.5], [b"2", 0.5]] * 10, "column 0 of X must hold numbers"),
+        ([[1, 0.5], [2, 0.5]] * 9 + [[1, 0.5], ["2", 0.5]], "column 0 of X must hold numbers"),
+        (
+            pandas.DataFrame({0: pandas.Categorical(["1", "2"] * 10), 1: 0.5}),
+            "must (be|hold) numbers",
+        ),
+    ],
+    ids=["bytes", "one of them", "Categorical"],
+)
 @pytest.mark.filterwarnings("ignore:noise drowns")
-def test_labels_of_another_type_are_refused_by_name_before_the_charge(labels, tmp_path):
-    X, categories, message = WRONG_LABELS[labels]
+def test_labels_of_another_type_are_refused_by_name_before_the_charge(X, message, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=100)
-    public = {"bounds": {1 if isinstance(X, list) else "b": (0, 1)}, "categories": categories, "ledger": ledger}
+    public = {"bounds": {1: (0, 1)}, "categories": {0: [1, 2]}, "ledger": ledger}
     selector = DPMICSelector(k=1, statistic="mtv_r", classes=[0, 1], **public)
     for estimator in (
         selector,

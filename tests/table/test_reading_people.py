@@ -38,12 +38,6 @@ def test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than
         assert max(times) - min(times) <= 1
 
 
-def test_who_has_a_row_for_each_has_them_all():
-    persons = ["a", "b", "c", "d"] * 3
-    assert all(times == [1, 1, 1] for times in drawn(persons, 3).values())
-    assert all(times == [2, 2, 2] for times in drawn(persons, 6).values())
-
-
 @pytest.mark.parametrize("n_own, m", [(5, 2), (2, 3), (4, 3)])
 def test_which_rows_count_is_drawn_uniformly(n_own, m):
     # Chi-square over all sets of rows, of 3 persons in 300 draws each, at alpha = 1e-3 in all.

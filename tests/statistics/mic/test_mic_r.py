@@ -81,16 +81,6 @@ def test_discrete_target_equals_the_definition_by_brute_force(n_classes, B, c, n
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
-def test_one_class_against_two_that_are_alike_is_told_completely(correction):
-    x = np.arange(300) / 300  # the class in between, the first and the last, each against the rest
-    for apart in range(3):
-        others = np.arange(300) % 2
-        codes = np.where(x < 1 / 2, apart, np.where(others == 0, (apart + 1) % 3, (apart + 2) % 3))
-        score = ClassTargetScorer(codes, 3, 12, 1, correction).score(x, (0, 1))
-        assert score == pytest.approx(1.0 - (correction is not None) / (600 * np.log(2)), abs=1e-12)
-
-
-@pytest.mark.parametrize("correction", CORRECTIONS)
 def test_classes_may_be_numbered_in_any_order(correction):
     x, noise = np.random.default_rng(0).random((2, 200))
     codes = (3 * np.where(noise < 0.4, x, noise)).astype(int)

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids, nominal_plan
+from skdpmic.statistics.mic.code_grids import nominal_plan
 from skdpmic.statistics.mic.label_tables import degrees_in_two, labels_in_two
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, largest_rounding_error
@@ -211,9 +211,3 @@ def test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more
     of_two = rounding_error(n, np.array([[48, 0, 2]]))
     assert rounding_error(n, nominal_plan(320.0, 2.0, 1)) < of_two
     assert largest_rounding_error(n, [Nominal(1)], None, 320.0, 2.0, "miller-madow") == of_two
-
-
-def test_grids_hold_public_numbers_only():
-    for grids in (class_grids(4, 40.0, 2.0), nominal_grids(4, 40.0, 2.0)):
-        grids.place(np.random.default_rng(0).random(50), UNIT)
-        assert all(len(array) < 50 for array in grids.codes)

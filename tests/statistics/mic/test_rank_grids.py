@@ -130,13 +130,6 @@ def test_bound_is_attained_but_for_one_part_in_the_size_of_the_fixed_axis(B, c, 
     assert nearly * mic_e_sensitivity(n, B) - ERROR <= change <= mic_e_sensitivity(n, B) + ERROR
 
 
-@compiled_only
-@pytest.mark.slow
-def test_the_exhaustive_search_catches_a_bound_that_is_too_small():
-    assert largest_change_of_mic_e(6, 4, 1) > 0.6 * _bound_before_the_cut_at_1(6, 4)
-    assert largest_change_of_mic_e(6, 4, 1) > _d(6) / 6 + 0.1  # MICr's
-
-
 # --- What would go wrong with cuts that the data places ---------------------------------------------------------
 
 

@@ -216,25 +216,6 @@ def test_lengths_are_exact_up_to_the_most_records():
 # --- The public function ----------------------------------------------------------------------------------------
 
 
-def test_shapes_that_are_no_functions_are_found():
-    rng = np.random.default_rng(0)
-    n = 2000
-    u, angle = rng.random(n), 2 * np.pi * rng.random(n)
-    row, column = rng.integers(4, size=n), rng.integers(2, size=n)
-    shapes = {
-        "line": (u, u),
-        "parabola": (u, (2 * u - 1) ** 2),
-        "parabola in y": ((2 * u - 1) ** 2, u),
-        "waves": (u, (np.sin(30 * u) + 1) / 2),
-        "circle": ((np.cos(angle) + 1) / 2, (np.sin(angle) + 1) / 2),
-        "cross": (u, np.where(rng.random(n) < 0.5, u, 1 - u)),
-        "checkerboard": ((row + rng.random(n)) / 4, (2 * column + row % 2 + rng.random(n)) / 4),
-    }
-    for x, y in shapes.values():
-        assert mtv_r(x, y, bounds=(UNIT, UNIT)) > 0.7
-        assert mtv_r(rng.permutation(x), y, bounds=(UNIT, UNIT)) < 0.1
-
-
 @pytest.mark.parametrize(
     "arguments, message",
     [
