@@ -125,15 +125,11 @@ _WAY_ROUND = (
 def declared_to_repeat(X):
     """Indices of the columns whose types suggest that values repeat: integers and categories."""
     if is_frame(X):
-        schema = as_frame(X).head(0)
-        return [j for j in range(schema.shape[1]) if _repeats(schema[:, j].dtype)]
+        types = [column.dtype for column in as_frame(X).head(0).iter_columns()]
+        return [j for j, dtype in enumerate(types) if dtype.is_integer() or dtype in (nw.Categorical, nw.Enum)]
     if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
         return list(range(X.shape[1]))
     return []
-
-
-def _repeats(dtype):
-    return dtype.is_integer() or dtype in (nw.Categorical, nw.Enum)
 
 
 def warn_about_declared_ties(columns, names):

@@ -110,7 +110,8 @@ class GraphResultMixin:
             import networkx
         except ImportError as error:
             raise ImportError("to_networkx requires networkx: pip install skdpmic[graphs]") from error
-        found, labels, graph = self._found(), self._labels(), networkx.DiGraph()
+        found, names, graph = self._found(), self._seen_names, networkx.DiGraph()
+        labels = list(range(self.n_features_in_)) if names is None else names.tolist()
         graph.add_nodes_from(labels)
         for of_kind, is_directed in ((arrows_of(found.cpdag), True), (lines_of(found.cpdag), False)):
             for i, j in np.argwhere(of_kind):
@@ -161,10 +162,6 @@ class GraphResultMixin:
         if number is None:
             raise ValueError(f"a column must be {allowed_keys(*columns)}, got {column!r}.")
         return number
-
-    def _labels(self):
-        """Names of the columns, or their numbers."""
-        return list(range(self.n_features_in_)) if self._seen_names is None else self._seen_names.tolist()
 
     def _labelled(self, matrix):
         """A copy of a square matrix, with the column names if X was a dataframe."""

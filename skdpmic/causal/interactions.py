@@ -52,6 +52,10 @@ class Interactions:
         """Whether a table contains all of these columns, in increasing order."""
         return columns in self._parts
 
+    def n_cells(self, columns):
+        """The number of cells of a table of these columns."""
+        return math.prod(self.sizes[column] for column in columns)
+
     def table(self, columns):
         """The least-squares table of these columns (in increasing order), without unknown interactions."""
         sizes = [self.sizes[column] for column in columns]
@@ -63,8 +67,7 @@ class Interactions:
 
     def cell_variance(self, columns):
         """The mean variance of the noise on a cell of :meth:`table`."""
-        n_cells = math.prod(self.sizes[column] for column in columns)
-        total = 0.0
+        n_cells, total = self.n_cells(columns), 0.0
         for subset in filter(self.knows, subsets(columns)):
             sizes = [self.sizes[column] for column in subset]
             of_cell = math.prod(1 - 1 / size for size in sizes)
@@ -145,10 +148,6 @@ class TableLaws:
         law = np.moveaxis(self.of(columns), columns.index(column), 0)
         return law.reshape(len(law), -1)
 
-    def n_cells(self, columns):
-        """The number of probabilities."""
-        return math.prod(self._interactions.sizes[column] for column in columns)
-
     def _fitted(self, columns):
         law = self._start(columns)
         if len(columns) == 1:
@@ -160,7 +159,7 @@ class TableLaws:
     def _start(self, columns):
         known = self._interactions
         if not known.knows(columns):
-            return np.full([known.sizes[column] for column in columns], 1 / self.n_cells(columns))
+            return np.full([known.sizes[column] for column in columns], 1 / known.n_cells(columns))
         floor = max(_FLOOR * math.sqrt(known.cell_variance(columns)), _LEAST)
         return np.maximum(known.table(columns), floor) / known.n
 

@@ -292,8 +292,8 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     def _plan(self):
         bounds, each = self.bounds, self.max_rows_per_group
         facts = PublicFacts(bounds, self.categories, max_rows_per_group=each, needs_ranges=bounds is not None)
-        release_for = partial(_release_for, self.epsilon, self.delta, self.alpha, self.max_order)
-        plan = matrix_plan(self, facts, release_for, read_labels_or_numbers)
+        release_of = partial(_release_of, self.epsilon, self.delta, self.alpha, self.max_order)
+        plan = matrix_plan(self, facts, release_of, read_labels_or_numbers)
         self._check_algorithm()
         return plan
 
@@ -305,7 +305,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
 
     def _shown(self):
         """The edges of a :class:`PrivatePC`, strongest evidence first."""
-        names, of_numbers, entry = names_of(self), self.kind_ == "numeric", self._entry
+        names, of_numbers, entry = names_of(self), self.kind_ == NUMERIC, self._entry
         what = "Kendall's correlations" if of_numbers else "counts and tables"
         released = f"{what} of {counted(len(names), 'column')}, from which the graph is computed"
         facts = facts_of_release(self, released, noisy="correlation" if of_numbers else "count")
@@ -325,9 +325,9 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         return Summary(facts, why_broken(entry), columns if edges else (), order, unit="edge", entries=(entry,))
 
 
-def _release_for(epsilon, delta, alpha, max_order, shape):
-    if _kind_of(shape.domains) == NUMERIC:
-        return KendallRelease(epsilon, delta, shape.n_features)
+def _release_of(epsilon, delta, alpha, max_order, domains):
+    if _kind_of(domains) == NUMERIC:
+        return KendallRelease(epsilon, delta)
     return TablesRelease(epsilon, delta, alpha, max_order)
 
 

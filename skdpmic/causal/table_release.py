@@ -189,9 +189,8 @@ class TablesRelease(ReleaseOfColumns):
             of_tables = mechanism.noise_scale
             warn_that_noise_drowns("each count of a table", of_tables, self.epsilon, shape, advice)
 
-    def draw(self, records, mechanism, n_jobs, random_bytes):
+    def draw(self, records, plan, n_jobs, random_bytes):
         """The published attributes."""
-        plan = mechanism
         columns = [np.asarray(column, dtype=np.int64) for column in records.map_features(_codes, n_jobs)]
 
         def release(codes, sizes, sets, variance):

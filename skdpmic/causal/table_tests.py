@@ -101,8 +101,8 @@ class TableTests:
 
     def _is_too_large(self, i, j, given):
         n_entries = (self._known.sizes[i] - 1) * (self._known.sizes[j] - 1)
-        of_laws = max(self._laws.n_cells((column, *given)) for column in (i, j))
-        return of_laws > _MOST_CELLS or n_entries * max(of_laws, self._laws.n_cells((i, j))) > _MOST_WEIGHTS
+        of_laws = max(self._known.n_cells((column, *given)) for column in (i, j))
+        return of_laws > _MOST_CELLS or n_entries * max(of_laws, self._known.n_cells((i, j))) > _MOST_WEIGHTS
 
     def _shares(self, i, j):
         """Least-squares shares of records with each pair of parts: not clamped at 0, so that noise has mean 0."""

@@ -30,7 +30,7 @@ from skdpmic.table.reading import open_records
 class MatrixPlan(FitPlan):
     """What is published of all columns of a table together, without a target."""
 
-    release_for: Callable[[Any], Any]  # the release of a table of this Shape
+    release_of: Callable[[Any], Any]  # the release of columns with these domains
     read_columns: Callable[[Any, Any, Any], Any]  # records of an opened table, by its facts, and the object it was
 
     n_kept = 0
@@ -65,7 +65,7 @@ class MatrixPlan(FitPlan):
 
     def ready(self, public):
         """The release of a table of which this is public; warns, and refuses what cannot be released."""
-        release = self.release_for(public.shape)
+        release = self.release_of(public.shape.domains)
         self.warn_about_table(public)
         mechanism = release.mechanism(public.shape)
         release.warn_about_noise(mechanism, public.shape)
@@ -116,12 +116,12 @@ class PrivateMatrixEstimator(PrivateEstimator):
         return tags
 
 
-def matrix_plan(estimator, facts, release_for, read_columns):
+def matrix_plan(estimator, facts, release_of, read_columns):
     """The plan of an estimator; a ValueError or TypeError if a parameter that all of them have is invalid."""
     check_budget_and_run(estimator)
     if estimator.delta == 0:
         raise ValueError(f"delta must be a number in (0, 1), got {estimator.delta!r}.")
-    return MatrixPlan.of(estimator, facts, release_for=release_for, read_columns=read_columns)
+    return MatrixPlan.of(estimator, facts, release_of=release_of, read_columns=read_columns)
 
 
 # --- Kendall's correlations, and their noise -------------------------------------------------------------------------
@@ -222,8 +222,6 @@ class ReleaseOfColumns:
 class KendallRelease(ReleaseOfColumns):
     """A release of all correlations of the columns of a table."""
 
-    n_columns: int
-
     publishes = "matrix"
     statistic = "kendall"
 
@@ -231,7 +229,7 @@ class KendallRelease(ReleaseOfColumns):
         """The noise."""
         if shape.n_samples > MAX_RECORDS:
             raise ValueError(f"X must have at most {MAX_RECORDS:,} samples, got n_samples={shape.n_samples:,}.")
-        size = self.n_columns, shape.n_samples, shape.rows_per_group
+        size = shape.n_features, shape.n_samples, shape.rows_per_group
         return NoisyConcordances.for_budget(self.epsilon, self.delta, *size)
 
     def warn_about_noise(self, mechanism, shape):
@@ -244,8 +242,8 @@ class KendallRelease(ReleaseOfColumns):
         """The published attributes."""
         ranks = records.map_features(_ranks, n_jobs)
         sums = concordances(ranks, n_jobs, records.progress)
-        noisy = np.empty((self.n_columns, self.n_columns))
-        above = np.triu_indices(self.n_columns)
+        noisy = np.empty((len(ranks), len(ranks)))
+        above = np.triu_indices(len(ranks))
         noisy[above] = noisy.T[above] = mechanism.release(sums, random_bytes)
         untied = noisy.diagonal().copy()
         np.fill_diagonal(noisy, 1.0)

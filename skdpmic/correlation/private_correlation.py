@@ -1,6 +1,5 @@
 """All correlations of a table in one release, under differential privacy."""
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -247,20 +246,13 @@ class PrivateCorrelation(PrivateMatrixEstimator):
 
     def _plan(self):
         facts = PublicFacts(categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False)
-        return matrix_plan(self, facts, partial(_release_for, self.epsilon, self.delta), _read_columns)
+        release = KendallRelease(self.epsilon, self.delta)
+        return matrix_plan(self, facts, lambda domains: release, lambda table, facts, X: read_features(table, facts))
 
     def _like(self, matrix):
         """A matrix in the form of `correlation_`."""
         like = self.correlation_
         return columns_by_columns(matrix, as_frame(like)) if is_frame(like) else matrix
-
-
-def _release_for(epsilon, delta, shape):
-    return KendallRelease(epsilon, delta, shape.n_features)
-
-
-def _read_columns(table, facts, X):
-    return read_features(table, facts)
 
 
 def _labelled(noisy, X):

@@ -2,7 +2,6 @@
 
 import heapq
 import os
-from functools import partial
 
 import numpy as np
 
@@ -106,7 +105,11 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
 def _add(sketch, columns, target, n_jobs):
     n_samples = columns.shape[1]
     sketch._check_addition(n_samples)
-    count = partial(_count, sketch._grids, sketch._place(target, columns))
+    target = sketch._place(target, columns)
+
+    def count(column, domain):
+        return sketch._grids.count(column, domain, target)
+
     sketch._is_torn = True
     for first in range(0, sketch.n_features_in_, _FEATURES_AT_ONCE):
         block = slice(first, first + _FEATURES_AT_ONCE)
@@ -117,7 +120,3 @@ def _add(sketch, columns, target, n_jobs):
     if sketch.n_samples > 0 and not sketch._parts:
         sketch._parts = new_part()
     sketch._is_torn = False
-
-
-def _count(grids, target, x, domain):
-    return grids.count(x, domain, target)

@@ -55,12 +55,17 @@ def count_collection(empty, X, y, sample_weight=None):
     -------
     RangeGridSketch
     """
+    import dask
+
     columns = {"y": y} | ({} if sample_weight is None else {"sample_weight": sample_weight})
-    return _merged_where_they_are(empty, _count_rows, zip(*_partitions(X, columns), strict=True))
-
-
-def _count_rows(empty, X, y, sample_weight=None):
-    return _unless_refused(empty.empty().update, X, y, sample_weight=sample_weight)
+    here, count, merge = dask.delayed(empty), dask.delayed(_count_rows, pure=False), dask.delayed(_merge, pure=False)
+    sketches = [count(here, *rows) for rows in zip(*_partitions(X, columns), strict=True)]
+    while len(sketches) > 1:
+        sketches = [merge(sketches[i : i + _MERGED_AT_ONCE]) for i in range(0, len(sketches), _MERGED_AT_ONCE)]
+    (sketch,) = read_by_engine("X or y", dask.compute, sketches[0])
+    if isinstance(sketch, _Refusal):
+        raise sketch.kind(sketch.message)
+    return sketch
 
 
 class _Refusal(NamedTuple):
@@ -70,9 +75,9 @@ class _Refusal(NamedTuple):
     message: str
 
 
-def _unless_refused(count, *arguments, **options):
+def _count_rows(empty, X, y, sample_weight=None):
     try:
-        return count(*arguments, **options)
+        return empty.empty().update(X, y, sample_weight=sample_weight)
     except (TypeError, ValueError) as error:
         return _Refusal(TypeError if isinstance(error, TypeError) else ValueError, str(error))
 
@@ -80,20 +85,6 @@ def _unless_refused(count, *arguments, **options):
 def _merge(sketches):
     refusals = [sketch for sketch in sketches if isinstance(sketch, _Refusal)]
     return refusals[0] if refusals else merge_all(sketches)
-
-
-def _merged_where_they_are(empty, count, tasks):
-    """The sketch of all records: one sketch per task and a tree of merges on the workers."""
-    import dask
-
-    here, count, merge = dask.delayed(empty), dask.delayed(count, pure=False), dask.delayed(_merge, pure=False)
-    sketches = [count(here, *arguments) for arguments in tasks]
-    while len(sketches) > 1:
-        sketches = [merge(sketches[i : i + _MERGED_AT_ONCE]) for i in range(0, len(sketches), _MERGED_AT_ONCE)]
-    (sketch,) = read_by_engine("X or y", dask.compute, sketches[0])
-    if isinstance(sketch, _Refusal):
-        raise sketch.kind(sketch.message)
-    return sketch
 
 
 def _partitions(X, columns):

@@ -152,11 +152,8 @@ class RangeGridSketch:
         self._most = _MAX_COUNT // (1 if max_weight is None else WEIGHT_UNITS)  # most records without an overflow
         if description.names is not None:
             self.feature_names_in_ = description.names
-        self.description, self.n_features_in_, self.domains = (
-            description,
-            description.n_features,
-            description.encoded_domains,
-        )
+        self.description, self.n_features_in_ = description, description.n_features
+        self.domains = description.encoded_domains
         self.classes, self.n_classes = description.classes, description.n_classes
         self.statistic, self.correction = statistic, correction
         self.B, self.c, self.n_parts = self.measure.B, self.measure.c, self.measure.n_parts

@@ -49,10 +49,15 @@ def unpack(data, described):
         Makes a sketch without records from a description and keywords.
     """
     line, counts = _contents(data)
-    sketch, n_samples, identities = _or_foreign(_without_records, line, described, len(counts) // _COUNTS.itemsize)
-    if len(counts) != sketch._counts.nbytes or _line(sketch, n_samples, identities) != line:
-        raise ValueError(_FOREIGN)
-    if (n_samples > 0) != (len(identities) > 0):
+    try:
+        sketch, n_samples, identities = _without_records(line, described, len(counts) // _COUNTS.itemsize)
+        is_whole = len(counts) == sketch._counts.nbytes and _line(sketch, n_samples, identities) == line
+        is_valid = is_whole and (n_samples > 0) == (len(identities) > 0)
+    except MemoryError:
+        raise
+    except Exception:
+        is_valid = False  # raised below, because the error and its traceback hold what is in the file
+    if not is_valid:
         raise ValueError(_FOREIGN)
     sketch._counts[:] = np.frombuffer(counts, dtype=_COUNTS)
     sketch.n_samples, sketch._parts = n_samples, identities
@@ -135,17 +140,6 @@ def _check_size(description, parameters, n_counts):
         B = parameters["B"]
         if n_counts < (B * B / 4 if parameters["correction"] is None else B):
             raise ValueError
-
-
-def _or_foreign(function, *arguments):
-    """``function(*arguments)``, with errors replaced by one that quotes nothing."""
-    try:
-        return function(*arguments)
-    except MemoryError:
-        raise
-    except Exception:
-        pass
-    raise ValueError(_FOREIGN)
 
 
 def _labels_to_json(labels):

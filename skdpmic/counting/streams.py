@@ -155,7 +155,7 @@ def _joined(frames):
     """Consecutive small dataframes, concatenated if their columns have the same types."""
     waiting = []
     for frame in frames:
-        if waiting and (sum(map(len, waiting)) >= _ROWS or not _fit_together(waiting[0], frame)):
+        if waiting and (sum(map(len, waiting)) >= _ROWS or _types(waiting[0]) != _types(frame)):
             yield _as_one(waiting)
             waiting = []
         waiting.append(frame)
@@ -163,14 +163,11 @@ def _joined(frames):
         yield _as_one(waiting)
 
 
-def _fit_together(here, there):
-    return here.implementation is there.implementation and _types(here) == _types(there)
-
-
 def _types(frame):
-    """Names and types of the library itself, which tell dictionaries of different entries apart."""
+    """The library, and names and its own types of columns, which tell dictionaries of different entries apart."""
     attribute = "type" if frame.implementation.is_pyarrow() else "dtype"
-    return [(column.name, getattr(column.to_native(), attribute)) for column in frame.iter_columns()]
+    types = [(column.name, getattr(column.to_native(), attribute)) for column in frame.iter_columns()]
+    return frame.implementation, types
 
 
 def _as_one(frames):

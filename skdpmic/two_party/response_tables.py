@@ -111,7 +111,7 @@ def table_score(statistic, counts, inverse, is_discrete, scale):
         return 0.0
     largest = _largest_variation if statistic == "mtv_r" else _largest_information
     by_chance = np.mean([largest(table, inverse, is_discrete) for table in _of_independent_columns(counts, scale)])
-    return float((largest(counts, inverse, is_discrete) - by_chance) / max(1 - by_chance, 1e-9))
+    return float(beyond_chance(largest(counts, inverse, is_discrete), by_chance))
 
 
 def _of_independent_columns(counts, scale):

@@ -69,15 +69,11 @@ class TwoPartyPlan:
         """The reports, and the target; the number of records is compared before reports are read."""
         with open_reports(reports) as opened:
             check_enough(opened.n_samples)
-            target = self.read_target(y, opened.n_samples)
+            facts, domain = self.facts, None
+            if facts.classes is None:
+                domain = target_domain(facts.target_bounds, facts.needs_ranges or facts.target_bounds is not None)
+            target = make_target(y, opened.n_samples, domain, facts.classes, self.reader)
             return ReportsAndTarget(opened.read(), target)
-
-    def read_target(self, y, n_samples):
-        """The target of so many records."""
-        facts, domain = self.facts, None
-        if facts.classes is None:
-            domain = target_domain(facts.target_bounds, facts.needs_ranges or facts.target_bounds is not None)
-        return make_target(y, n_samples, domain, facts.classes, self.reader)
 
     def ready(self, reports):
         """The release of a target of the records that these reports are of."""
