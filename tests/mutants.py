@@ -911,7 +911,7 @@ MUTANTS = [
            "counting/test_sketch_bytes.py::test_foreign_damaged_or_made_up_bytes_are_refused[something more]"),
     Mutant("_contents", "hashlib.sha256(content).digest() != digest", "False",
            "counting/test_sketch_bytes.py::test_every_truncation_and_every_changed_byte_is_noticed"),
-    Mutant("unpack", "len(counts) != sketch._counts.nbytes", "len(counts) < sketch._counts.nbytes",
+    Mutant("unpack", "len(counts) == sketch._counts.nbytes", "len(counts) >= sketch._counts.nbytes",
            "counting/test_sketch_bytes.py::test_foreign_damaged_or_made_up_bytes_are_refused[more counts]"),
     Mutant("_without_records", 'type(public["n_samples"]) is not int', "False",
            "counting/test_sketch_bytes.py::test_foreign_damaged_or_made_up_bytes_are_refused[records in half]"),
