@@ -21,8 +21,7 @@ from skdpmic.causal.correlation_tests import (
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.causal.table_release import TablePlan, TablesRelease, columns_of_numbers
 from skdpmic.causal.table_tests import TableTests
-from skdpmic.correlation.kendall_release import KendallRelease
-from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
+from skdpmic.correlation.matrix_release import KendallRelease, PrivateMatrixEstimator, matrix_plan
 from skdpmic.release.path import publish, store
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts

@@ -12,9 +12,8 @@ from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, in
 from skdpmic._utils.texts import counted, names_of
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.correlation.kendall_release import KendallRelease
 from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, nearest_correlation, pearson_of_kendall
-from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
+from skdpmic.correlation.matrix_release import KendallRelease, PrivateMatrixEstimator, matrix_plan
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.table.facts import PublicFacts

@@ -12,10 +12,9 @@ from sklearn.utils.metaestimators import available_if
 from skdpmic._utils.arguments import check_public
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import is_dask_collection, refuse_masked
-from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.counting.sketched import SketchedRecords
+from skdpmic.counting.sketched import SketchedRecords, check_facts, check_grids, check_weights_agree
 from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.features import kept_columns

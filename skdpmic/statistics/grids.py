@@ -279,8 +279,8 @@ def parts_of_each(columns, bounds, n_parts):
     number = {pair: r for r, pair in enumerate(dict.fromkeys(bounds))}  # of distinct ranges, usually one
     ranges = np.array(list(number), dtype=np.float64)
     lo, hi = ranges[:, :1], ranges[:, 1:]
-    edges = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
-    guarded = np.c_[edges, np.full(len(edges), np.nan)]
+    guarded = np.full((len(ranges), n_parts), np.nan)
+    guarded[:, :-1] = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
     return locate_each(columns, [number[pair] for pair in bounds], guarded, ranges)
 
 

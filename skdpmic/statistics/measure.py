@@ -60,6 +60,7 @@ class Measure(ABC):
 
     n_parts = None  # number of parts of a feature in its noisy table, if the measure is estimated from such tables
     has_common_error = False  # whether all scores depend on the learnt shares of the target, and share their error
+    chance_rate = None  # power of n at which scores of independent variables fall, if those of kinds of features differ
     chance_factor = 1.0  # factor of the chance level relative to records of equal weight
 
     def with_shares_of(self, target):

@@ -361,7 +361,7 @@ def test_equal_noisy_matrices_leave_equal_html(name, monkeypatch):
     """Of scores, tests/selection/test_nothing_raw_remains.py compares the HTML."""
     noisy = np.linspace(-0.4, 0.4, (D + 1) * (D + 2) // 2)
     monkeypatch.setattr(
-        "skdpmic.correlation.kendall_release.NoisyConcordances.release", lambda self, sums, source: noisy[: len(sums)]
+        "skdpmic.correlation.matrix_release.NoisyConcordances.release", lambda self, sums, source: noisy[: len(sums)]
     )
     texts = []
     for table in (FRAME, FRAME[::-1].reset_index(drop=True), FRAME**2):

@@ -323,7 +323,7 @@ def test_another_suffix_is_refused(cards, tmp_path):
 def test_equal_releases_of_different_tables_have_equal_cards(monkeypatch):
     """What was released is the same: so is the card, whatever the records are."""
     monkeypatch.setattr(
-        "skdpmic.correlation.kendall_release.NoisyConcordances.release",
+        "skdpmic.correlation.matrix_release.NoisyConcordances.release",
         lambda self, sums, source: np.linspace(-0.4, 0.4, len(sums)),
     )
     texts = {release_card(ESTIMATORS["correlation"]().fit(table, Y)).to_json() for table in (X, X[::-1], X**2)}

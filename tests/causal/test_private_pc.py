@@ -403,7 +403,7 @@ def test_rows_of_a_person_that_repeat_one_another_are_no_evidence():
 
 
 RELEASES = {  # what the ledger says, and what computes it
-    "numeric": ("kendall, matrix of 4", "skdpmic.correlation.kendall_release.concordances"),
+    "numeric": ("kendall, matrix of 4", "skdpmic.correlation.matrix_release.concordances"),
     "boolean": ("tables of 4", "skdpmic.causal.table_release.counts_of_sets"),
 }
 

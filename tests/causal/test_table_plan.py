@@ -9,8 +9,14 @@ import pytest
 from scipy import stats
 
 from skdpmic.causal import table_release as table_plan
-from skdpmic.causal.label_parts import MOST_VALUES, N_CELLS, counts_of_sets, parts_of_cells
-from skdpmic.causal.table_release import TablePlan, tables_squared_sensitivity
+from skdpmic.causal.table_release import (
+    MOST_VALUES,
+    N_CELLS,
+    TablePlan,
+    counts_of_sets,
+    parts_of_cells,
+    tables_squared_sensitivity,
+)
 from skdpmic.privacy.composition import rho_for
 from tests.folding import each
 

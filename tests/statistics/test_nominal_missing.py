@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.mic.label_tables import InTwoGroups, degrees_in_two
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids
-from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER
+from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER, entropy_table
 from skdpmic.statistics.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
@@ -227,13 +227,13 @@ FEATURES = {
 
 def climb(seed, n, n_steps, grids, targets, scale, values):
     """The largest change that a walk over data sets of n records finds."""
-    scorer = GridScorer(grids, n)
+    table = entropy_table(n)
     placed = [grids.place(target) for target in targets[:, np.newaxis]]
     counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
 
     def height(records):
         counts = np.bincount(records, minlength=len(counts_of)).astype(np.uint32) @ counts_of
-        return np.ptp([scorer.score(counts + of_last, scale) for of_last in counts_of])
+        return np.ptp([grids.score(counts + of_last, scale, table) for of_last in counts_of])
 
     return climb_places(seed, n, n_steps, np.arange(len(counts_of)), height)
 

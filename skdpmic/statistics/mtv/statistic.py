@@ -132,7 +132,7 @@ class MtvRGrids(Measure):
         """Whether scores share the error of a known target_shares."""
         return self.target_shares is not None
 
-    chance_rate = 0.5  # scores of independent variables decrease as n to the power -0.5
+    chance_rate = 0.5
 
     @property
     def _family(self):

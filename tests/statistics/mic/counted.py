@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
+from skdpmic.statistics.mic.optimize_axis import entropy_table
 
 UNIT = (0.0, 1.0)
 
@@ -20,4 +21,4 @@ def check_scores_from_counts(x, domain, y, B, c, correction):
         counts = sum(grids.count(x[rows], domain, grids.place(target[rows])) for rows in pieces)
         assert counts.dtype == np.uint32
         assert counts.sum() == n * grids.n_tables(domain)
-        assert GridScorer(grids, n).score(counts, domain) == whole.score(x, domain)
+        assert grids.score(counts, domain, entropy_table(n)) == whole.score(x, domain)
