@@ -19,8 +19,7 @@ from skdpmic.causal.correlation_tests import (
     warn_about_released_ties,
 )
 from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.causal.table_release import TablePlan, TablesRelease, columns_of_numbers
-from skdpmic.causal.table_tests import TableTests
+from skdpmic.causal.table_release import TablePlan, TablesRelease
 from skdpmic.correlation.matrix_release import KendallRelease, PrivateMatrixEstimator, matrix_plan
 from skdpmic.release.path import publish, store
 from skdpmic.table.domains import Nominal
@@ -245,7 +244,6 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         warn_about_declared_ties(declared, names)
         of_columns = {
             "kind_": kind,
-            "_numbers": columns_of_numbers(records.domains),
             "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None,
         }
         ready = plan.ready(records.public)
@@ -298,10 +296,9 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         return plan
 
     def _make_tests(self):
-        n, each = self._entry.n, self._entry.rows_per_person or 1
         if self.kind_ == NUMERIC:
-            return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
-        return TableTests(self.noisy_tables_, self.noise_scales_, n * each, each, self._numbers)
+            return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, self._entry.n)
+        return self._mechanism.tests(self.noisy_tables_, self.noise_scales_)
 
     def _shown(self):
         """The edges of a :class:`PrivatePC`, strongest evidence first."""

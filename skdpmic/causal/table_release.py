@@ -151,6 +151,10 @@ class TablePlan:
         """Standard deviation of the noise on a count in the tables of all sets of columns, in records."""
         return math.sqrt(self.table_variance())
 
+    def tests(self, tables, noise_scales):
+        """The tests of independence from noisy tables."""
+        return TableTests(tables, noise_scales, self.n, self.rows_per_group, self.numbers)
+
 
 _DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
 
@@ -175,7 +179,8 @@ class TablesRelease(ReleaseOfColumns):
     def mechanism(self, shape):
         """The plan of the stages."""
         n_parts = [domain.n_parts if isinstance(domain, Nominal) else N_CELLS + 1 for domain in shape.domains]
-        public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, columns_of_numbers(shape.domains)
+        numbers = frozenset(j for j, domain in enumerate(shape.domains) if not isinstance(domain, Nominal))
+        public = n_parts, shape.n_samples, shape.rows_per_group, self.max_order, numbers
         return TablePlan.for_budget(self.epsilon, self.delta, *public)
 
     def warn_about_noise(self, mechanism, shape):
@@ -206,8 +211,8 @@ class TablesRelease(ReleaseOfColumns):
         all_sets = list(combinations(range(plan.n_columns), plan.columns_per_table))
         tables = release(codes, sizes, all_sets, plan.table_variance())
         if plan.asks:
-            tests = TableTests(tables, scales, plan.n, plan.rows_per_group, plan.numbers)
-            asked = of_few_cells(triples_asked_for(plan.n_columns, tests.p_value, self.alpha), sizes)
+            p_value = plan.tests(tables, scales).p_value
+            asked = of_few_cells(triples_asked_for(plan.n_columns, p_value, self.alpha), sizes)
             if asked:
                 tables |= release(codes, sizes, asked, plan.asked_variance(len(asked)))
                 scales[3] = math.sqrt(plan.asked_variance(len(asked)))
@@ -236,11 +241,6 @@ def of_few_cells(sets, sizes):
     cells = np.array([math.prod(sizes[column] for column in each) for each in sets], dtype=np.int64)
     smallest = np.argsort(cells, kind="stable")
     return [sets[place] for place in np.sort(smallest[np.cumsum(cells[smallest]) <= MOST_CELLS])]
-
-
-def columns_of_numbers(domains):
-    """Indices of the columns whose domain is a range."""
-    return frozenset(j for j, domain in enumerate(domains) if not isinstance(domain, Nominal))
 
 
 def with_gaussian_noise(tables, variance, random_bytes):
