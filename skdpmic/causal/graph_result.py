@@ -21,6 +21,8 @@ class GraphResultMixin:
     computed from these on access, with the current `alpha` and `max_order`.
     """
 
+    n_features_in_: int
+
     @property
     def cpdag_(self) -> Any:
         """The graph, with arrows and lines."""
