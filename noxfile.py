@@ -78,13 +78,13 @@ def processors(session):
 @nox.session(default=False)
 def slow(session):
     """Heavier tests with all libraries, PostgreSQL, Spark and Ray; the examples in the docstrings."""
-    session.install("--editable", ".[accounting,benchmarks,dask,examples,ray,spark,test]", "build")
+    session.install("--editable", ".[benchmarks,dask,examples,ray,spark,test]", "build")
     clusters = "tests/counting/test_clusters.py"
     session.run("python", "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "slow", f"--ignore={clusters}")
     # Each engine has processes of its own, and may end the one that it was started in.
     session.run("python", "-m", "pytest", "-q", "-m", "slow", clusters)
-    # The README's command has neither dask nor dp_accounting.
-    with_more = "tests/budget/test_ledger_exports.py tests/counting tests/_utils tests/test_guides.py"
+    # The README's command has no dask.
+    with_more = "tests/counting tests/_utils tests/test_guides.py"
     refused = "tests/release/test_refused_before_charge.py"
     session.run("python", "-m", "pytest", "-q", "-n", "2", "-m", "not slow", *with_more.split(), refused)
     session.run("python", "-m", "pytest", "-q", "--doctest-modules", "skdpmic")

@@ -4,11 +4,9 @@ Only commands that take at most half a minute are run, all of them in about one.
 files, and benchmarks/tests compares the pages with these.
 """
 
-import csv
 import shlex
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -59,16 +57,7 @@ def loss_of_all_columns(printed):
     yield f"the privacy loss at ε = 0.5 is at least {loss}"
 
 
-def stability(written):
-    """The table of docs/choose/planning.md, from what benchmarks.stability writes."""
-    for row in csv.DictReader(written.splitlines()):
-        if row["truth"] == "posterior":
-            low, high = (round(100 * float(row[name])) for name in ("said from", "to"))
-            shares = [f"{float(row[name]):.0%}" for name in ("share of features", "said", "chosen")]
-            yield f"| {' | '.join([row['table'], f'{low} to {high}%', *shares])} |"
-
-
-# Each command, with what is made of its output, and where it is shown. FILE is what the command writes.
+# Each command, with what is made of its output, and where it is shown.
 CHECKS = [
     ("python benchmarks/noise.py", rows, "docs/understand/noise.md"),
     ("python benchmarks/rows.py", rows, "docs/choose/planning.md"),
@@ -80,20 +69,17 @@ CHECKS = [
     ("python -m benchmarks.defaults", rows, "benchmarks/results/defaults.md"),
     ("python -m benchmarks.causal.records", pairs_found, "docs/choose/causal.md"),
     ("python -m benchmarks.ends.guarantee", loss_of_all_columns, "docs/publish/private_model.md"),
-    ("python -m benchmarks.stability --output FILE", str.splitlines, "benchmarks/results/stability.csv"),
-    ("python -m benchmarks.stability --output FILE", stability, "docs/choose/planning.md"),
 ]
 
 
 def output_of(command):
-    """What a command prints, or writes to FILE."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "result"
-        arguments = [str(file) if word == "FILE" else word for word in shlex.split(command)[1:]]
-        run = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-        if run.returncode:
-            raise SystemExit(f"{command}: {run.stderr}")
-        return file.read_text(encoding="utf-8") if "FILE" in command else run.stdout
+    """What a command prints."""
+    run = subprocess.run(
+        [sys.executable, *shlex.split(command)[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if run.returncode:
+        raise SystemExit(f"{command}: {run.stderr}")
+    return run.stdout
 
 
 def missing(lines, page):

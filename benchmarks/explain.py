@@ -20,7 +20,7 @@ from benchmarks.output import ROOT, add_output, refuse_to_overwrite
 from benchmarks.style import BLACK, BLUE, GREY, VERMILION, WIDTH, legible
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
 IMAGES = ROOT / "docs" / "images"
 N_ROWS, EPSILON = 100, 1.0

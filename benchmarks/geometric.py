@@ -86,11 +86,6 @@ def errors(pairs, epsilon, n_repeats, score=shipped, progress=False):
         )
 
 
-def median_error(pairs, epsilon, n_repeats):
-    """Median absolute error over the pairs and the draws of the noise."""
-    return np.median(np.abs(errors(pairs, epsilon, n_repeats)))
-
-
 def report_real(folder, n_pairs, epsilon, n_repeats, label, score):
     for name in REFERENCE_B:
         pairs = real_pairs(folder, name, n_pairs)

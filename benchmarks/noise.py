@@ -2,8 +2,7 @@
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.release.kinds import BestFeatures
-from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import binary_mi_sensitivity, mtv_r_sensitivity
 
 ROWS = (1000, 5000, 20_000, 100_000, 1_000_000)
 

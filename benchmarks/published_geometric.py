@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
-from skdpmic.statistics.grids.partitions import equipartitions, range_axis
+from skdpmic.statistics.grids import equal_parts
 from skdpmic.statistics.mic.mic_r import continuous_plan
 from skdpmic.statistics.mic.optimize_axis import Tables, entropy_table, grids_of, largest_entry
 
@@ -33,19 +33,18 @@ def published_scores_not_dp(x, y, bounds, epsilon, B, c, runs, seed):
     -------
     ndarray of shape (runs,)
     """
-    plan, partitions, table = _public(B, c, len(x))
-    axes = [range_axis(values, interval, partitions) for values, interval in zip((x, y), bounds, strict=True)]
-    return _runs(axes, partitions.sizes, plan, table, float(np.exp(-epsilon / 2)), runs, seed)
+    plan, table = _public(B, c, len(x))
+    return _runs((x, y), bounds, plan, table, float(np.exp(-epsilon / 2)), runs, seed)
 
 
 @lru_cache(maxsize=4)
 def _public(B, c, n):
     plan = continuous_plan(B, c, "reduced")  # all grids, also those that MICr does without
     largest_total = n * (plan[:, 0] * plan[:, 1]).max()  # every noisy count is at most n
-    return plan, equipartitions(plan[:, :2]), entropy_table(int(largest_total))
+    return plan, entropy_table(int(largest_total))
 
 
-def _runs(axes, sizes, plan, table, rho, runs, seed):
+def _runs(columns, bounds, plan, table, rho, runs, seed):
     _seed(seed)
     largest = np.zeros(runs)
     for grid in plan:
@@ -53,7 +52,8 @@ def _runs(axes, sizes, plan, table, rho, runs, seed):
         grids = grids_of(grid[np.newaxis])
         master, fixed = (np.arange(size + 1, dtype=np.uint32).reshape(1, -1) for size in (n_master, n_fixed))
         for free in (0, 1):
-            parts = _parts(axes[1 - free], sizes, n_fixed) * n_master + _parts(axes[free], sizes, n_master)
+            fixed_parts = equal_parts(columns[1 - free], bounds[1 - free], n_fixed)
+            parts = fixed_parts * n_master + equal_parts(columns[free], bounds[free], n_master)
             counts = np.bincount(parts, minlength=n_fixed * n_master).reshape(n_fixed, n_master)
             for run in range(runs):
                 below = _noisy_below(counts, len(parts), rho)
@@ -62,12 +62,6 @@ def _runs(axes, sizes, plan, table, rho, runs, seed):
                     entry = largest_entry([(tables, grids.rows)], grids.most, table, int(below[-1, -1]))
                     largest[run] = max(largest[run], min(entry, 1.0))
     return largest
-
-
-def _parts(axis, sizes, size):
-    """The part of each record in the equipartition of an axis into `size` parts."""
-    starts = axis.first_cell[np.searchsorted(sizes, size), 1:size]
-    return np.searchsorted(starts, np.arange(axis.n_cells), side="right")[axis.cells]
 
 
 @jit

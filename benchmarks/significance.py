@@ -32,7 +32,7 @@ from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import DPMICSelector
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GaussianMechanism, LaplaceMechanism
-from skdpmic.statistics.ranks.smaller_class import smaller_class
+from skdpmic.statistics.ranks.statistic import smaller_class
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape

@@ -35,9 +35,8 @@ from skdpmic._utils.little_work import only_kernels
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
 from skdpmic.statistics.mic.defaults import default_B, default_c
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
-from skdpmic.statistics.mtv import mtv_r
-from skdpmic.statistics.mtv.defaults import resolve_mtv
-from skdpmic.statistics.mtv.family import class_family, numeric_family
+from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
+from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "speed.csv"
@@ -59,12 +58,14 @@ def mic_r_classif(X, codes, correction="miller-madow"):
 
 
 def mtv_r_regression(X, y):
-    target = mtv_r.numeric_scorer(y, UNIT, numeric_family(*resolve_mtv("auto", "auto", len(y), 1.0)))
+    family = numeric_family(*resolve_mtv("auto", "auto", len(y)))
+    target = TargetScorer(TargetCounts(family, UNIT), counts_scorer(len(y), family), y)
     return [target.score(x, UNIT) for x in X.T]
 
 
 def mtv_r_classif(X, codes):
-    target = mtv_r.class_scorer(codes, class_family(*resolve_mtv("auto", "auto", len(codes), 1.0, 5), 5))
+    family = class_family(*resolve_mtv("auto", "auto", len(codes), 5), 5)
+    target = TargetScorer(TargetCounts(family), counts_scorer(len(codes), family), codes)
     return [target.score(x, UNIT) for x in X.T]
 
 

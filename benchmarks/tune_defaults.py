@@ -42,7 +42,7 @@ from skdpmic.statistics.mic.mic_r import (
     continuous_plan,
     needed_grids,
 )
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 
 ROOT = Path(__file__).resolve().parents[1]
 MM = "miller-madow"

@@ -14,7 +14,6 @@ LIBRARIES = {
     "array_api_strict": "test",
     "dask": "dask",
     "distributed": "dask",
-    "dp_accounting": "accounting",
     "duckdb": "test",
     "matplotlib": "examples",
     "mpmath": "test",

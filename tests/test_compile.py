@@ -47,6 +47,7 @@ def compiled(folder, **variables):
     return run(None, folder, "-m", "skdpmic.compile", **variables).stdout
 
 
+@pytest.mark.slow
 def test_the_install_page_says_how_many_kernels_there_are():
     page = (Path(__file__).parents[1] / "docs" / "start" / "install.md").read_text(encoding="utf-8")
     ((said, compiled_anew),) = re.findall(r"^(\d+) kernels in .*: (\d+) compiled", page, re.MULTILINE)

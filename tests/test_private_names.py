@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+from functools import cache
 
 import numba
 import pytest
@@ -68,13 +69,23 @@ def private_names(sources):
             yield from ((module, node.lineno, name) for name in used(node) if is_private(name) and name not in ours)
 
 
-TREES = {module: tree_of(path) for module, path in MODULES.items()}
-NAMES_OF_OURS = set(names_of_ours(node for tree in TREES.values() for node in ast.walk(tree)))
-USED = list(private_names(TREES))
+@cache
+def trees():
+    return {module: tree_of(path) for module, path in MODULES.items()}
+
+
+@cache
+def names_of_all():
+    return set(names_of_ours(node for tree in trees().values() for node in ast.walk(tree)))
+
+
+@cache
+def names_used():
+    return list(private_names(trees()))
 
 
 def test_no_private_name_of_another_package_is_used():
-    found = [place for place in USED if place[2] not in ATTRIBUTES]
+    found = [place for place in names_used() if place[2] not in ATTRIBUTES]
     assert not found, (
         f"{found}: use what the package documents; if there is nothing, put the name into one module of "
         "skdpmic/_utils, behind a test of the version that has it, and add it to ATTRIBUTES with the reason."
@@ -113,12 +124,12 @@ def classes():
 def overridden(cls):
     """Private names that a class, or one of ours that it is derived from, defines as one of another package does."""
     of_ours = [base for base in cls.__mro__ if base.__module__.startswith("skdpmic.")]
-    ours = {name for base in of_ours for name in vars(base) if is_private(name)} & NAMES_OF_OURS
+    ours = {name for base in of_ours for name in vars(base) if is_private(name)} & names_of_all()
     return {name for base in cls.__mro__ if base not in of_ours for name in vars(base).keys() & ours}
 
 
 def test_each_exception_is_needed():
-    assert ATTRIBUTES.keys() == {name for _, _, name in USED}, "take what is no longer used off ATTRIBUTES"
+    assert ATTRIBUTES.keys() == {name for _, _, name in names_used()}, "take what is no longer used off ATTRIBUTES"
 
 
 def test_no_private_name_of_another_package_is_overridden_but_for_those_that_it_documents():

@@ -5,6 +5,8 @@ import tomllib
 from collections import Counter
 from types import SimpleNamespace
 
+import pytest
+
 from tests import skips
 from tests.test_guides import ENVIRONMENTS
 
@@ -17,6 +19,7 @@ def test_every_library_that_may_be_absent_comes_with_an_extra():
         assert library == extra or library in installed, f"{library} is not in the extra {extra} of pyproject.toml"
 
 
+@pytest.mark.slow
 def test_only_libraries_that_may_be_absent_are_imported_if_they_are_there():
     imported = {library for library, _ in skips.imports()} - {None} | {"networkx"}  # which a page of the site needs
     assert imported == skips.LIBRARIES.keys() | skips.OF_PYTHON, "mend LIBRARIES in tests/skips.py"

@@ -14,7 +14,7 @@ from benchmarks.paper.tables import RESULTS, as_markdown
 from benchmarks.selection.report import table
 from benchmarks.store import seed_of
 from skdpmic.datasets import load_mic_star, relationship
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 
 BUDGETS, ERRORS = (10.0, 1.0, 0.1, 0.01, 0.001), (0.05, 0.02)
 OF_TEXT = {

@@ -6,7 +6,7 @@ is the number of records.
 
 import numpy as np
 
-from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mi_sensitivity
+from skdpmic.statistics.sensitivity import binary_mi_sensitivity, mi_sensitivity
 
 N_PARTS = 16  # of the grid for binned information: of 4, 6, 8, 10, 12, 16 and 24 the best, or within 0.09 of its recall
 

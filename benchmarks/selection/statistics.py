@@ -9,16 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.selection import rivals
+from skdpmic.statistics import sensitivity as rank_sensitivity
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.defaults import resolve_B, resolve_c
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
-from skdpmic.statistics.mtv import mtv_r
-from skdpmic.statistics.mtv.defaults import resolve_mtv
-from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
+from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
 from skdpmic.statistics.registry import statistic_named
+from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 
@@ -71,16 +69,13 @@ def target_of(table):
 
 def mtv_r_family(n, epsilon, n_classes):
     """The grids of MTVr that B="auto" and c="auto" stand for."""
-    B, c = resolve_mtv("auto", "auto", n, epsilon, n_classes)
+    B, c = resolve_mtv("auto", "auto", n, n_classes)
     return numeric_family(B, c) if n_classes is None else class_family(B, c, n_classes)
 
 
 def mtv_r_scores(table, family, keys):
-    if table.n_classes is None:
-        target = mtv_r.numeric_scorer(table.y, table.target_bounds, family)
-    else:
-        target = mtv_r.class_scorer(table.y, family)
-    return _of_each_feature(target, table)
+    counts = TargetCounts(family, table.target_bounds if table.n_classes is None else None)
+    return _of_each_feature(TargetScorer(counts, counts_scorer(len(table.y), family), table.y), table)
 
 
 def mic_r_with(correction):

@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.selection.ways import NOT_PRIVATE
 from skdpmic.statistics.ranks.kernels import kendall, mid_ranks
-from skdpmic.statistics.ranks.sensitivity import kendall_sensitivity
+from skdpmic.statistics.sensitivity import kendall_sensitivity
 
 
 def kendall_less_redundancy(split, epsilon, seed):

@@ -55,6 +55,7 @@ def joint_law(net):
     return np.einsum(",".join(terms) + "->" + letters[: len(net.columns)], *net.tables)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["survey", "asia"])
 def test_tables_are_drawn_from_the_law_of_the_network(name):
     # alpha = 1e-3, 20,000 records, fixed seed; cells with fewer than five expected are joined.

@@ -12,7 +12,7 @@ from benchmarks import attack, explain
 from skdpmic import DPMICScorer
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
 ALPHA = 1e-6  # of each statistical test, whose seeds are fixed where noise has none
 
@@ -88,6 +88,7 @@ def test_the_attack_succeeds_on_select_k_best_and_not_on_noise_of_epsilon_1():
     assert right["PrivateSelectKBest"] <= binom.isf(ALPHA, n, explain.most_right_guesses(epsilon))
 
 
+@pytest.mark.slow
 def test_the_attack_succeeds_where_there_is_hardly_any_noise():
     """So that its failure is not the attacker's: at epsilon = 100, all of 10 tables; each is missed with < 1e-9."""
     assert attack.attack(10, 100.0, seed=0)["PrivateSelectKBest"] == 10
@@ -102,6 +103,7 @@ def test_the_attack_that_is_drawn_keeps_to_the_bound():
     assert 0.5 < share < explain.most_right_guesses(float(private["epsilon"]))
 
 
+@pytest.mark.slow
 def test_all_pictures_are_drawn(tmp_path):
     explain.main(["--output", str(tmp_path)])
     names = {path.name for path in tmp_path.iterdir()}

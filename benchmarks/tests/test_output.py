@@ -35,7 +35,6 @@ SCRIPTS = {
     "sets.falling": [],
     "significance": [],
     "speed": ["--output", "benchmarks/results/speed.csv"],
-    "stability": [],
     "tune_defaults": ["choose", "check", "--quick"],
     "two_party": ["--picture"],
 }

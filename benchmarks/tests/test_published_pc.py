@@ -26,7 +26,7 @@ from benchmarks.published_pc.statistics import (
 )
 from benchmarks.published_pc.svt_pc import SparseVector, scales
 from skdpmic.causal import PrivatePC
-from skdpmic.statistics.mic.sensitivity import mi_sensitivity
+from skdpmic.statistics.sensitivity import mi_sensitivity
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least
 

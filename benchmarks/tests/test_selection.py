@@ -190,6 +190,7 @@ def test_noise_features_are_true_ones_permuted():
     assert abs(np.corrcoef(pool.X[:, 21:].T, pool.y)[-1, :-1]).max() < 4.5 / np.sqrt(500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, parameters",
     [

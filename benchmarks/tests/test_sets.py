@@ -80,6 +80,7 @@ def split(tmp_path, monkeypatch):
     return of
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("n_classes", [None, 2, 3])
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_chooses_as_many_different_columns_as_it_is_told(way, n_classes, split):

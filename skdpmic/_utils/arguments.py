@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.readable import holds_dates, is_date
 
 _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
@@ -29,6 +30,26 @@ def check_interval(interval, name):
 def is_auto(given):
     """Whether a parameter, which may be an array, is "auto"."""
     return isinstance(given, str) and given == "auto"
+
+
+def asks_for_data(value):
+    """Whether a public argument is "data", which breaks the guarantee."""
+    return isinstance(value, str) and value == "data"
+
+
+def check_public(name, value):
+    """Raise if a public argument is "data", but the data is never complete in memory."""
+    if asks_for_data(value):
+        raise ValueError(f"{name} must be public if records come in pieces, got 'data'.")
+
+
+def warn_about_data(name):
+    """Warn that the public argument `name` is read from the data."""
+    warn(
+        f"{name}='data' reads {name} from the data, so the privacy guarantee does not hold. Pass values that are "
+        "known in advance, not read from the data.",
+        PrivacyLeakWarning,
+    )
 
 
 def check_pair_bounds(bounds):
@@ -127,6 +148,12 @@ def _both_readings(bounds):
         f"(np.array([{a}, {b}]), np.array([{c}, {d}])). For one pair per feature, pass "
         f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name"
     )
+
+
+def check_k(k):
+    """Raise unless `k` is a valid number of features."""
+    if k != "all" and (not isinstance(k, numbers.Integral) or k < 1):
+        raise ValueError(f"k must be an int >= 1 or 'all', got {k!r}.")
 
 
 def check_n_jobs(n_jobs):

@@ -2,17 +2,19 @@
 
 import copy
 import os
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
-from skdpmic.budget.foreign_mechanisms import ForeignMechanismsMixin
+from skdpmic._utils.results import dataframe
 from skdpmic.budget.ledger_entry import LedgerEntry, checked_entry, text_of
-from skdpmic.budget.ledger_exports import LedgerExportsMixin
 from skdpmic.budget.ledger_limits import Limits, checked_limits
-from skdpmic.budget.ledger_storage import storage_at
+from skdpmic.budget.ledger_storage import storage_at, transact
+
+_COLUMNS = ("when", *LedgerEntry._fields[:-1])  # of a table of entries
 
 
-class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
+class BudgetLedger:
     """A persistent privacy budget in a file or database, for all fits on one table, in any number of processes.
 
     Every fit of an estimator with ``ledger=`` writes its cost before it draws noise. If the total would exceed the
@@ -52,39 +54,21 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         If the file cannot be read or written, is locked for more than a minute, has a second name (a hard link), or was
         moved without its journal.
 
-    See Also
-    --------
-    search_cost : Computes the privacy cost of a parameter search.
-    skdpmic.plotting.LedgerDisplay : Plots the charges.
-
     Notes
     -----
-    The limit applies to the records of one table: use one ledger for everything published about the same people. For
-    the theorem and what it does not cover, see ``docs/theory/ledger.md``. Numbers are read as decimals and added
-    exactly: ten charges of 0.1 fit in a limit of 1.0.
+    The limit applies to the records of one table: use one ledger for everything published about the same people.
+    Numbers are read as decimals and added exactly: ten charges of 0.1 fit in a limit of 1.0.
 
     **A total has one unit**, that of its first charge: :meth:`unit`. A fit without `groups` protects one record, and
     nothing limits how many records a person has; so its cost cannot be added to that of a fit with `groups`, unless
-    `max_rows_per_person` is given. Whom `groups` identify cannot be checked: use one ledger for people, another for
-    households.
+    `max_rows_per_person` is given. Whom `groups` identify cannot be checked.
 
-    Clones of an estimator share its ledger. A pickled ledger consists of its path, limits, purpose and the digest of
-    what it has read, so worker processes charge the same file, and notice if another one is in its place. No connection
-    stays open between calls; a ``with`` statement is supported but not needed. A password in a URL is neither pickled
-    nor shown: in the process that unpickles a ledger, libpq takes it from ``PGPASSWORD`` or ``~/.pgpass``, which are
-    also better places for it than a URL.
+    Clones of an estimator share its ledger, and processes to which it is pickled charge the same file or database. A
+    password in a URL is neither pickled nor shown.
 
-    **The file is the budget.** If you delete it, copy it, or restore an older copy, you create a new or second budget,
-    and the limit no longer holds: keep the file with the table, with the same care. Move it only while no process uses
-    it, together with the file ``<path>-journal`` if that exists, which undoes an incomplete write after a crash. In a
-    container, mount the folder, not just the file. Digests of all entries are checked at every use, so a damaged file
-    is an error, never a lower total; they do not stop people who can write to the file.
-
-    References
-    ----------
-    .. [1] R. Rogers, A. Roth, J. Ullman and S. Vadhan, "Privacy Odometers and Filters: Pay-as-you-Go Composition",
-       NeurIPS 2016.
-    .. [2] V. Feldman and T. Zrnic, "Individual Privacy Accounting via a Renyi Filter", NeurIPS 2021.
+    **The file is the budget.** If you delete it, copy it, or restore an older copy, the limit no longer holds: keep the
+    file with the table, with the same care. Digests of all entries are checked at every use, so a damaged file is an
+    error, never a lower total (``docs/theory/ledger.md``).
 
     Examples
     --------
@@ -106,7 +90,7 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
     """
 
     purpose: str | None = None
-    _seen: tuple[int, bytes] | None = None  # number and digest of what was last read: see `_check_book`
+    _seen: tuple[int, bytes] | None = None  # number and digest of what was last read: see `transact`
 
     def __init__(
         self,
@@ -137,13 +121,6 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         Returns
         -------
         BudgetLedger
-
-        Raises
-        ------
-        ValueError
-            If the file is not a ledger or is damaged.
-        OSError
-            If the file cannot be read, has a second name, or was moved without its journal.
         """
         storage = storage_at(path)
         del path
@@ -178,33 +155,22 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         -------
         BudgetLedger
             A ledger with the same file and limits. It is equal to this one, which is not changed.
-
-        Raises
-        ------
-        ValueError
-            If `purpose` is not a str, is blank, or contains NUL characters or lone surrogates.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from skdpmic import BudgetLedger
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
-        ...     ledger.for_purpose("annual report").charge("mean age", 0.25)
-        ...     ledger.charge("median age", 0.5)
-        ...     for entry in ledger.entries():
-        ...         print(entry)
-        annual report: mean age
-        median age
         """
         ledger = copy.copy(self)
         ledger.purpose = text_of(purpose, "purpose")
         return ledger
 
-    def charge(self, what: str, epsilon: float, delta: float = 0.0, **fields: Any) -> None:
-        """Charge a cost, before the release it pays for.
+    def charge(
+        self,
+        what: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        rho: float | None = None,
+        unit: Literal["record", "person"] = "record",
+    ) -> None:
+        """Charge a cost, before the release it pays for; :meth:`spend` is a charge with a block that it pays for.
 
-        For anything that you publish about the same records without an estimator of this package, use :meth:`spend`.
         Anyone who can read the file can read all arguments, so none of them may be read from the data.
 
         Parameters
@@ -215,10 +181,10 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
             Above 0.
         delta : float, default=0.0
             In [0, 1).
-        **fields : dict
-            Other fields of a ``LedgerEntry`` except `purpose` and `when`, such as ``rho``, required for delta > 0
-            in a ledger with composition="zcdp"; ``unit="person"``, if the cost protects all records of a person; and
-            ``n``, ``d``, ``statistic``, ``release`` and ``mechanism``.
+        rho : float, default=None
+            Rho of the release, if it is also rho-zCDP; required for delta > 0 in a ledger with composition="zcdp".
+        unit : {"record", "person"}, default="record"
+            What the cost covers: one record, or all records of a person.
 
         Raises
         ------
@@ -227,13 +193,13 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         ValueError
             If an argument is not as described, or the file is no longer this ledger, or is damaged.
         OSError
-            If the charge cannot be written, or if it is unknown whether a database has written it. In the second case,
-            as the message says, count it as spent; in both cases, publish nothing.
+            If the charge cannot be written, or if it is unknown whether a database has written it, and it must be
+            counted as spent, as the message says; in both cases, publish nothing.
         """
-        self.charge_entry(LedgerEntry(what, epsilon, delta, purpose=None, when="", **fields))
+        self.charge_entry(LedgerEntry(what, epsilon, delta, rho, unit))
 
     def charge_entry(self, entry: LedgerEntry) -> None:
-        """Charge a release described by its entry, before it is drawn. Estimators call this; see :meth:`charge`.
+        """Charge a release described by its entry, before it is drawn, as estimators do; see :meth:`charge`.
 
         Parameters
         ----------
@@ -250,13 +216,75 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
 
         self._transact(pay, writes=True)
 
+    def spend(
+        self,
+        purpose: str,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        by: str = "another library",
+        rho: float | None = None,
+        unit: Literal["record", "person"] = "record",
+    ) -> AbstractContextManager[tuple[float, float]]:
+        """Charge a mechanism of another library, then run it inside a ``with`` block.
+
+        The cost is on disk before the block runs. If the block fails, the charge stays, because its result may have
+        been seen. If the cost does not fit, :class:`BudgetError` is raised and the block does not run.
+
+        The ledger cannot check the cost: pass the epsilon and delta that the library guarantees if one `unit` is
+        replaced, and publish nothing from the block that they do not cover.
+
+        Parameters
+        ----------
+        purpose : str
+            Purpose of the result, appended to that of :meth:`for_purpose`, if any. Anyone who can read the file can
+            read it, so it must not contain anything read from the data.
+        epsilon : float
+            Above 0.
+        delta : float, default=0.0
+            In [0, 1).
+        by : str, default="another library"
+            Name of the mechanism, such as "OpenDP AIM".
+        rho : float, default=None
+            Rho of the mechanism, if it is also rho-zCDP; required for delta > 0 in a ledger with composition="zcdp".
+        unit : {"record", "person"}, default="record"
+            What the library's guarantee covers: one record, as most do, or all records of a person.
+
+        Returns
+        -------
+        context manager
+            For one ``with`` statement. Its ``as`` target is (epsilon, delta), to pass to the mechanism.
+
+        Raises
+        ------
+        BudgetError, ValueError, OSError
+            As by :meth:`charge`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from skdpmic import BudgetLedger
+        >>> records = np.random.default_rng(0).integers(0, 2, size=1000)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = BudgetLedger(folder + "/patients.db", epsilon=1.0)
+        ...     with ledger.spend("number of smokers", 0.4, by="numpy") as (epsilon, delta):
+        ...         smokers = records.sum() + np.random.default_rng().laplace(scale=1 / epsilon)
+        ...     print(ledger.entries()[0], ledger.remaining())
+        number of smokers: numpy (0.6, 0.0)
+        """
+        purpose, by = text_of(purpose, "purpose"), text_of(by, "by")
+        of_block = self.for_purpose(purpose if self.purpose is None else f"{self.purpose}, {purpose}")
+        of_block.charge(by, epsilon, delta, rho=rho, unit=unit)
+        return _Paid(float(epsilon), float(delta))
+
     def unit(self) -> str | None:
         """Return whom the total protects.
 
         Returns
         -------
         {"record", "person"} or None
-            "person" if `max_rows_per_person` is given; else the unit of the first charge, or None before it.
+            "person" with `max_rows_per_person`; else the unit of the first charge, or None before it.
         """
         return self.limits.unit_of(self.entries())
 
@@ -276,9 +304,8 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         Returns
         -------
         epsilon, delta : float
-            With composition="basic", the limit minus the total spent. With "zcdp", the cost of one more fit: one with
-            Gaussian noise at this delta, or, if delta is 0, one with a single part; an even split over several scores
-            costs less.
+            With composition="basic", the limit minus the total spent. With "zcdp", the cost of one more fit with
+            Gaussian noise at this delta, or, if delta is 0, with a single part.
         """
         return self.limits.remaining(self.entries())
 
@@ -304,11 +331,26 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         entries = self.entries()
         return entries, self.limits.spent_after_each(entries)
 
-    def __enter__(self) -> Self:
-        return self
+    def to_frame(self) -> Any:
+        """Return all charges as a table, oldest first, with the total spent after each.
 
-    def __exit__(self, *exception: Any) -> None:
-        """Do nothing: no connection is open between calls."""
+        Returns
+        -------
+        pandas.DataFrame
+            One row per entry: `when` (UTC, as str) and the other fields of a LedgerEntry; and `spent_epsilon` and
+            `spent_delta`, the result of `spent` when this entry was the last.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        """
+        entries, spent = self.history()
+        rows = [
+            (*(getattr(entry, name) for name in _COLUMNS), *total) for entry, total in zip(entries, spent, strict=True)
+        ]
+        return dataframe(rows, [*_COLUMNS, "spent_epsilon", "spent_delta"])
 
     def __sklearn_clone__(self):
         return self
@@ -330,30 +372,25 @@ class BudgetLedger(ForeignMechanismsMixin, LedgerExportsMixin):
         return f"BudgetLedger({self.path!r}, epsilon={self.epsilon}, delta={self.delta}, spent={spent}{more})"
 
     def _transact(self, work, *, writes):
-        """The result of `work` on the :class:`Book`, in a transaction, if it is still the same ledger."""
-        seen = self._seen  # before the transaction begins, because entries may be added at any time
-
-        def checked(book):
-            self._check_book(book, seen)
-            result = work(book)
-            return result, (len(book.digests), book.digests[-1])
-
-        done = self._storage.transact(checked, writes=writes)
-        result, self._seen = done or (None, seen)  # a database may only say that it has written
+        """Run `work` on the stored limits and entries, provided that they are those of this ledger."""
+        result, self._seen = transact(self._storage, self.limits, self._seen, work, writes=writes)
         return result
 
-    def _check_book(self, book, seen):
-        if book.limits != self.limits:
-            raise ValueError(
-                f"the limits of the ledger {self.path!r} are (epsilon, delta, composition, max_rows_per_person) = "
-                f"{book.limits}, got {tuple(self.limits)}. Use BudgetLedger.open(path) to open it with the "
-                "stored limits."
-            )
-        if seen is not None and book.digests[seen[0] - 1 : seen[0]] != [seen[1]]:
-            raise ValueError(
-                f"the ledger {self.path!r} is not the one that was opened: another one, or an older copy, is in its "
-                "place. Put it back, or use BudgetLedger.open(path) and record there, with spend, what it lacks."
-            )
+
+class _Paid(AbstractContextManager):
+    """A block that has been charged, to be run once."""
+
+    def __init__(self, epsilon, delta):
+        self._cost, self._is_used = (epsilon, delta), False
+
+    def __enter__(self):
+        if self._is_used:
+            raise RuntimeError("a charge pays for one block only. Call spend again.")
+        self._is_used = True
+        return self._cost
+
+    def __exit__(self, *exception):
+        """Keep the charge, whatever happened, and propagate errors."""
 
 
 def check_ledger(ledger):

@@ -26,7 +26,6 @@ _PATIENCE = {  # of libpq, to notice a lost server within a minute
 }
 _AGAIN = {"40001", "40P01", "23505"}  # not serialisable, deadlock, duplicate number: others were faster
 _UNDONE = {"40001", "40P01"}  # answers to COMMIT after which certainly nothing is written
-_CODES_OF_MYSQL = {1213: "40P01", 1205: "55P03", 1062: "23505", 1142: "42501", 1146: "42P01"}
 _jitter = random.SystemRandom()  # not the generator that users can seed
 
 
@@ -244,10 +243,7 @@ class _Attempts:
 def sqlstate(error):
     """The SQLSTATE of an error, or None."""
     orig = getattr(error, "orig", None)
-    code = getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None)
-    if code is None and orig is not None and orig.args:
-        code = _CODES_OF_MYSQL.get(orig.args[0])
-    return code
+    return getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None)
 
 
 def _lock_head(storage, connection, seconds):
@@ -282,6 +278,6 @@ def _parsed(url):
         parsed = make_url(url)
     except (ArgumentError, AttributeError, ValueError):  # AttributeError of what is not a str
         return None, ValueError("the URL of a ledger cannot be read: write it as 'postgresql+psycopg://user@host/db'.")
-    if parsed.get_backend_name() == "sqlite":
-        return None, ValueError("path must be a plain path, without 'sqlite://', for a ledger in an SQLite file.")
+    if parsed.get_backend_name() != "postgresql":  # of no other, locks and lost answers are tested
+        return None, ValueError("path must be the path of a file, or a URL of PostgreSQL, got one of another database.")
     return parsed, None

@@ -64,6 +64,16 @@ class Limits(NamedTuple):
                 f"{self.filter.spent(costs)} of {(self.epsilon, self.delta)} is spent."
             )
 
+    def standing(self, entries: Sequence[LedgerEntry]) -> dict[str, Any]:
+        """The limits, the unit, and what is spent and remains after these entries, in plain values."""
+        costs = {"limit": self[:2], "spent": self.spent(entries), "remaining": self.remaining(entries)}
+        return {
+            "composition": self.composition,
+            "unit": self.unit_of(entries),
+            "max_rows_per_person": self.max_rows_per_person,
+            **{name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()},
+        }
+
     def _check_unit(self, entry, entries, path):
         unit = self.unit_of(entries)
         if unit in (None, entry.unit) or self.max_rows_per_person is not None:

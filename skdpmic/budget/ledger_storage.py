@@ -92,3 +92,40 @@ def is_path(text):
         return bool(text) and "\0" not in text and bool(os.fsencode(text))
     except UnicodeEncodeError:  # of a lone surrogate
         return False
+
+
+def transact(storage, limits, seen, work, *, writes):
+    """The result of `work` on a book, and what was then seen of it.
+
+    Parameters
+    ----------
+    storage : Storage
+    limits : Limits
+        Those that the book must have.
+    seen : (int, bytes) or None
+        Number and digest of what was read last, taken before the transaction, because entries may be added at any time:
+        the book must go on from there.
+    work : callable
+    writes : bool
+    """
+
+    def checked(book):
+        _check_book(book, storage.path, limits, seen)
+        result = work(book)
+        return result, (len(book.digests), book.digests[-1])
+
+    return storage.transact(checked, writes=writes) or (None, seen)  # a database may only say that it has written
+
+
+def _check_book(book, path, limits, seen):
+    """Raise if the book has other limits, or is not the one that was seen before."""
+    if book.limits != limits:
+        raise ValueError(
+            f"the limits of the ledger {path!r} are (epsilon, delta, composition, max_rows_per_person) = "
+            f"{book.limits}, got {tuple(limits)}. Use BudgetLedger.open(path) to open it with the stored limits."
+        )
+    if seen is not None and book.digests[seen[0] - 1 : seen[0]] != [seen[1]]:
+        raise ValueError(
+            f"the ledger {path!r} is not the one that was opened: another one, or an older copy, is in its place. Put "
+            "it back, or use BudgetLedger.open(path) and record there, with spend, what it lacks."
+        )

@@ -15,12 +15,7 @@ from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.budget.ledger_file import check_format, digest_of, new_identity
 
 _VERSION = 3
-_CLOCKS = {
-    "postgresql": "clock_timestamp() AT TIME ZONE 'UTC'",
-    "mysql": "utc_timestamp(3)",
-    "mariadb": "utc_timestamp(3)",
-    "mssql": "sysutcdatetime()",
-}
+_CLOCKS = {"postgresql": "clock_timestamp() AT TIME ZONE 'UTC'"}
 
 
 @functools.cache

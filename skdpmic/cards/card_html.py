@@ -4,6 +4,7 @@ import math
 from importlib.resources import files
 
 from skdpmic._utils.summaries import NOT_COVERED
+from skdpmic._utils.tables import html_facts, html_rows
 from skdpmic._utils.texts import budget, in_html
 from skdpmic.budget.ledger_entry import per
 
@@ -140,7 +141,7 @@ def _ledger(ledger):
     return "".join(
         [
             _section("The budget of the table", [*facts, ("Composition", ledger["composition"])]),
-            _rows(["time (UTC)", "cost", "what", "purpose"], rows),
+            html_rows(["time (UTC)", "cost", "what", "purpose"], rows),
             f"<p>after {earlier:,} earlier charges</p>" if earlier else "",
         ]
     )
@@ -151,23 +152,12 @@ def _results(table):
         return ""
     more = table["n_rows"] - len(table["rows"])
     rest = f"<p>… and {more:,} more (unit: {in_html(table['unit'])})</p>" if more > 0 else ""
-    return _rows(table["columns"], table["rows"]) + rest
+    return html_rows(table["columns"], table["rows"]) + rest
 
 
 def _section(title, facts):
-    rows = "".join(f'<tr><th scope="row">{in_html(name)}</th><td>{in_html(text)}</td></tr>' for name, text in facts)
-    return f"<h2>{in_html(title)}</h2><table><tbody>{rows}</tbody></table>"
+    return f"<h2>{in_html(title)}</h2>{html_facts(facts)}"
 
 
 def _list(title, items):
     return f"<h2>{in_html(title)}</h2><ul>{''.join(f'<li>{in_html(item)}</li>' for item in items)}</ul>"
-
-
-def _rows(titles, rows):
-    head = "".join(f'<th scope="col">{in_html(title)}</th>' for title in titles)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(text):
-    return "<td>" + in_html(text) + "</td>"

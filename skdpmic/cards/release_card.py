@@ -8,12 +8,11 @@ from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.summaries import MOST_ROWS, broken_by
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import PERSON, PLURAL
-from skdpmic.budget.ledger_exports import standing
-from skdpmic.cards.card_format import FORMAT, VERSION
 from skdpmic.cards.card_html import statement
 from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.release.summary.summary_result import PrivateSummary
 
+FORMAT, VERSION = "skdpmic privacy card", 2
 _NOT_COVERED = (
     "the output of transform, and encoders or models fitted afterwards: they contain or have seen records",
     "earlier steps that learnt from all records, or copied, resampled or joined them, and parameters chosen by looking "
@@ -164,7 +163,7 @@ def _of_ledger(ledger, by, unit):
         raise ValueError(
             f"ledger must be the one that was charged for the release, got one without an entry of {by} per {unit}."
         )
-    return standing(ledger, entries) | {"entries": [entry._asdict() for entry in entries]}
+    return ledger.limits.standing(entries) | {"entries": [entry._asdict() for entry in entries]}
 
 
 def _finite(epsilon):

@@ -1,11 +1,15 @@
 """Causal discovery by the PC algorithm, under differential privacy."""
 
+import math
 from functools import partial
 from typing import Literal, Self
 
+import numpy as np
+
 from skdpmic._utils.errors import warn
 from skdpmic._utils.rollback import one_call_at_a_time
-from skdpmic._utils.summaries import shown_graph
+from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
+from skdpmic._utils.texts import counted, names_of
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.correlation_tests import (
@@ -17,8 +21,7 @@ from skdpmic.causal.correlation_tests import (
 from skdpmic.causal.graph_result import GraphResultMixin
 from skdpmic.causal.table_release import TablePlan, TablesRelease, columns_of_numbers
 from skdpmic.causal.table_tests import TableTests
-from skdpmic.correlation.kendall_release import KendallRelease
-from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
+from skdpmic.correlation.matrix_release import KendallRelease, PrivateMatrixEstimator, matrix_plan
 from skdpmic.release.path import publish, store
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
@@ -300,7 +303,26 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, n)
         return TableTests(self.noisy_tables_, self.noise_scales_, n * each, each, self._numbers)
 
-    _shown = shown_graph
+    def _shown(self):
+        """The edges of a :class:`PrivatePC`, strongest evidence first."""
+        names, of_numbers, entry = names_of(self), self.kind_ == "numeric", self._entry
+        what = "Kendall's correlations" if of_numbers else "counts and tables"
+        released = f"{what} of {counted(len(names), 'column')}, from which the graph is computed"
+        facts = facts_of_release(self, released, noisy="correlation" if of_numbers else "count")
+        try:
+            marks, p_values = np.asarray(self.cpdag_), np.asarray(self.p_values_)
+        except AttributeError as error:  # of parameters changed since
+            return Summary([*facts, ("Edges", str(error))], why_broken(entry), entries=(entry,))
+        edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
+        facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {self.alpha:g}"))
+        columns = [
+            ResultColumn("column", [names[i] for i, _ in edges]),
+            ResultColumn("", ["—" if marks[j, i] else "→" for i, j in edges]),
+            ResultColumn("column", [names[j] for _, j in edges]),
+            ResultColumn("largest p-value", [_p_value(p_values[edge]) for edge in edges], "number"),
+        ]
+        order = np.argsort([p_values[edge] for edge in edges], kind="stable")
+        return Summary(facts, why_broken(entry), columns if edges else (), order, unit="edge", entries=(entry,))
 
 
 def _release_for(epsilon, delta, alpha, max_order, shape):
@@ -322,3 +344,7 @@ def _warn_about_one_part(parts, names):
             f"noise hides all but one part of {listed(columns, names)}, or there is only one, so no test can find "
             "an edge of such a column. Use more records, a larger epsilon, fewer columns or coarser categories.",
         )
+
+
+def _p_value(p):
+    return "not tested" if math.isnan(p) else f"{p:.1g}"

@@ -6,8 +6,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from skdpmic.causal.interactions import Interactions
-from skdpmic.causal.table_laws import TableLaws
+from skdpmic.causal.interactions import Interactions, TableLaws
 
 _OF_THREE, _OF_FOUR = 0.05, 0.02  # share of the explained covariance in interactions without a table
 _CUT = 0.1  # the same share, for what the parts of a number do not resolve

@@ -2,11 +2,12 @@
 
 import os
 
+from skdpmic._utils.tables import aligned
 from skdpmic._utils.texts import budget
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.command_line.outputs import picture
-from skdpmic.command_line.printed import aligned, print_json
+from skdpmic.command_line.printed import print_json
 from skdpmic.command_line.spending import of_ledger, open_ledger
 
 

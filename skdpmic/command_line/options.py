@@ -49,7 +49,6 @@ def parse_options(argv):
     _add_plan(commands)
     _add_select(commands)
     _add_ledger(commands)
-    _add_card(commands)
     arguments = parser.parse_args(argv)
     arguments.check(arguments)
     return arguments
@@ -115,12 +114,6 @@ def _add_ledger(commands):
     command.set_defaults(check=check)
 
 
-def _add_card(commands):
-    command = _command(commands, "card", "print a privacy card in words, or write it as a page; costs nothing")
-    command.add_argument("file", metavar="FILE", help="the card: a .json file written by select, summary or Python")
-    command.add_argument("-o", "--output", type=_card, metavar="FILE", help="write it to a .html or .json file")
-
-
 def _command(commands, name, what):
     command = commands.add_parser(
         name,
@@ -138,25 +131,17 @@ def _command(commands, name, what):
 
 
 def _add_data(command):
-    source = command.add_mutually_exclusive_group(required=True)
-    source.add_argument(
-        "data", nargs="?", metavar="DATA", help="a .csv file with column names in the first line, or a .parquet file"
+    what = "a .csv file with column names in the first line, or a .parquet file"
+    command.add_argument("data", metavar="DATA", help=what)
+    command.add_argument(
+        "--delimiter", type=_letter, default=",", metavar="C", help="delimiter of values in a CSV (default: ,)"
     )
-    source.add_argument("--query", metavar="SQL", help="a DuckDB query, instead of a file")
-    command.add_argument("--database", metavar="FILE", help="the database of the query, opened read-only")
-    command.add_argument("--delimiter", type=_letter, metavar="C", help="delimiter of values in a CSV (default: ,)")
-    command.add_argument("--decimal", type=_letter, metavar="C", help="decimal point of numbers in a CSV (default: .)")
+    command.add_argument(
+        "--decimal", type=_letter, default=".", metavar="C", help="decimal point of numbers in a CSV (default: .)"
+    )
     command.add_argument(
         "--line-breaks", action="store_true", help="allow line breaks in quoted values, if a program wrote the CSV"
     )
-
-    def check(arguments):
-        if arguments.database and not arguments.query:
-            command.error("--database requires --query")
-        if arguments.query and (arguments.delimiter or arguments.decimal or arguments.line_breaks):
-            command.error("--delimiter, --decimal and --line-breaks require a .csv file")
-
-    command.set_defaults(check=check)
 
 
 def _add_codebook(command):

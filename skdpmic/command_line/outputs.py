@@ -10,7 +10,7 @@ from pathlib import Path
 from skdpmic._utils.user_files import Draft
 from skdpmic.budget.ledger_database import is_url
 
-_READ, _WRITTEN = ("data", "database", "codebook", "ledger", "file"), ("output", "card", "picture")
+_READ, _WRITTEN = ("data", "codebook", "ledger", "file"), ("output", "card", "picture")
 _BESIDE_A_LEDGER = ("-journal", "-wal", "-shm")  # files of SQLite
 _ROOM = 2**18  # bytes, more than most cards and pictures have
 

@@ -8,8 +8,6 @@ import sys
 
 import numpy as np
 
-from skdpmic._utils.texts import escaped
-
 _MANY = 10_000_000  # values that take a few seconds
 
 
@@ -26,20 +24,6 @@ def _plain(value):
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def aligned(names, rows):
-    """A table as text, with one line for each row, whatever its cells contain.
-
-    Parameters
-    ----------
-    names : sequence of str
-    rows : sequence of sequences of str
-    """
-    names, *rows = ([escaped(cell) for cell in row] for row in (names, *rows))
-    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
-    lines = [map(str.ljust, row, widths) for row in (names, *rows)]
-    return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
 def printing_to_stderr():

@@ -11,7 +11,6 @@ from skdpmic._utils.user_files import check_regular
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_entry import PERSON, per
-from skdpmic.budget.ledger_exports import standing
 
 # --- Interruptions ---------------------------------------------------------------------------------------------------
 
@@ -162,4 +161,4 @@ def after_paying(tell, *arguments):
 
 def of_ledger(ledger, entries=None):
     """The state of a ledger with these entries, by default all, for JSON; None without one."""
-    return None if ledger is None else {"file": ledger.path} | standing(ledger, entries or ledger.entries())
+    return None if ledger is None else {"file": ledger.path} | ledger.limits.standing(entries or ledger.entries())

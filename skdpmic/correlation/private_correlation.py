@@ -8,12 +8,12 @@ import numpy as np
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.rollback import one_call_at_a_time
-from skdpmic._utils.summaries import shown_correlations
+from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, interval_column, number_column, why_broken
+from skdpmic._utils.texts import counted, names_of
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.correlation.kendall_release import KendallRelease
 from skdpmic.correlation.matrices import FEW_TIES, columns_with_ties, nearest_correlation, pearson_of_kendall
-from skdpmic.correlation.matrix_plan import PrivateMatrixEstimator, matrix_plan
+from skdpmic.correlation.matrix_release import KendallRelease, PrivateMatrixEstimator, matrix_plan
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.table.facts import PublicFacts
@@ -231,7 +231,19 @@ class PrivateCorrelation(PrivateMatrixEstimator):
             )
         return self._like(pearson)
 
-    _shown = shown_correlations
+    def _shown(self):
+        """The strongest correlations of a :class:`PrivateCorrelation`."""
+        names, pairs = names_of(self), np.triu_indices(self.n_features_in_, k=1)
+        noisy, *ends = (np.asarray(matrix)[pairs] for matrix in (self.noisy_correlation_, *self.correlation_interval()))
+        columns = [
+            *(ResultColumn("column", [names[j] for j in side]) for side in pairs),
+            number_column("noisy correlation", noisy),
+            interval_column(*ends),
+        ]
+        released = f"Kendall's correlations of {counted(len(names), 'column')}; the strongest are shown"
+        facts = facts_of_release(self, released, noisy="correlation")
+        order = np.argsort(-np.abs(noisy), kind="stable")
+        return Summary(facts, why_broken(self._entry), columns, order, unit="pair", entries=(self._entry,))
 
     def _plan(self):
         facts = PublicFacts(categories=self.categories, max_rows_per_group=self.max_rows_per_group, needs_ranges=False)

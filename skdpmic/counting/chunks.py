@@ -1,10 +1,13 @@
-"""Counting records into a sketch, chunk by chunk; each chunk has a name, so that none is counted twice."""
+"""Counting records into a sketch, chunk by chunk, and whether two sketches can be merged: none counts one twice."""
 
 import heapq
 import os
 from functools import partial
 
+import numpy as np
+
 from skdpmic.table.columns import map_features
+from skdpmic.table.domains import Labels
 from skdpmic.table.frames import check_columns_seen
 from skdpmic.table.reading import open_chunk, read_columns
 from skdpmic.table.targets import check_weights_given, make_target, read_weights
@@ -43,6 +46,41 @@ def checked_parts(parts):
     if len(parts) > MOST or any(len(part) != _SIZE for part in parts):
         raise ValueError
     return parts
+
+
+# --- Public parameters -----------------------------------------------------------------------------------------------
+
+
+def differences(here, there):
+    """Names of the public parameters in which two sketches differ, as str; their counts can then not be summed."""
+    here, there = _public(here), _public(there)
+    return ", ".join(name for name in here if not are_equal(here[name], there[name]))
+
+
+def _public(sketch):
+    domains = dict(enumerate(sketch.description.domains))
+    nominal = {j: domain for j, domain in domains.items() if isinstance(domain, Labels)}
+    return {
+        "n_features": sketch.n_features_in_,
+        "feature_names": sketch.description.names,
+        "bounds": {j: domain for j, domain in domains.items() if j not in nominal},
+        "categories": nominal,
+        "target_bounds": sketch.description.target,
+        "classes": sketch.classes,
+        "statistic": sketch.statistic,
+        "correction": sketch.correction,
+        "B": sketch.B,
+        "c": sketch.c,
+        "n_parts": sketch.n_parts,
+        "max_weight": sketch.max_weight,
+    }
+
+
+def are_equal(a, b):
+    """Whether two public values are equal and of one kind."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+    return type(a) is type(b) and a == b
 
 
 # --- Counting --------------------------------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ from sklearn.utils import InputTags, Tags, TargetTags
 from skdpmic._utils.rollback import in_use
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic._utils.user_files import check_regular, write_whole
-from skdpmic.counting.agreement import differences
-from skdpmic.counting.chunks import count_into, united
+from skdpmic.counting.chunks import count_into, differences, united
 from skdpmic.counting.sketch_format import pack, unpack
 from skdpmic.statistics.registry import check_mergeable, check_takes_weights, statistic_named
 from skdpmic.table.domains import Nominal

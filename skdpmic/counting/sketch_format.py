@@ -2,7 +2,7 @@
 
 The format, for other programs, in this order:
 
-1. ``skdpmic RangeGridSketch 6`` and a line feed: name and version;
+1. ``skdpmic RangeGridSketch 7`` and a line feed: name and version;
 2. one line of JSON (ASCII, keys sorted, no spaces) with the public parameters, `n_samples`, and `parts`: the random
    identities of what was counted, at most 4,096 of 32 hexadecimal digits, ascending; none without records;
 3. the counts, feature by feature: unsigned integers of 4 bytes, little-endian, without compression;
@@ -24,7 +24,7 @@ from skdpmic.table.facts import Description, check_description
 from skdpmic.table.targets import check_classes
 
 _NAME = b"skdpmic RangeGridSketch "
-_VERSION = b"6"  # of the format, and of the order of the grids
+_VERSION = b"7"  # of the format, and of the order of the grids
 _COUNTS = np.dtype("<u4")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _PARAMETERS = ("statistic", "correction", "B", "c", "n_parts", "max_weight")  # besides the description

@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic.budget.filters import round_up
-from skdpmic.planning.chances import JOINT, check_signal, share_found
+from skdpmic.planning.chances import check_signal, scores_of, share_found
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan, answers, epsilons, rounded_up, sizes
 from skdpmic.planning.summary_plan import planned_summaries
 from skdpmic.privacy.mechanisms import MECHANISMS, grid_sensitivity
 from skdpmic.privacy.parameters import check_delta, check_epsilon
-from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores, NoisyTables
+from skdpmic.release.kinds import BestFeatures, NoisyScores, NoisyTables
 from skdpmic.statistics.measure import Measure
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.records import Shape
@@ -348,11 +348,6 @@ class _Unprepared(NamedTuple):
     def steps(self, shape):
         """Sensitivity of a score, in grid steps."""
         return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
-
-
-def scores_of(release, statistic):
-    """The scores that decide what a release finds: those of a statistic, or joint scores."""
-    return JOINT if isinstance(release, JointFeatures) else statistic
 
 
 def _mechanism(release, measure, shape):

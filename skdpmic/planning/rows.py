@@ -1,6 +1,5 @@
 """The table of a plan: one row per possible release, and the numbers that a search for an answer tries."""
 
-import html
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +8,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from skdpmic._utils.results import dataframe
-from skdpmic._utils.texts import escaped
+from skdpmic._utils.tables import aligned, html_rows
+from skdpmic._utils.texts import in_html
 
 
 class PlannedRelease(NamedTuple):
@@ -113,22 +113,11 @@ class ReleasePlan:
 
     def __repr__(self):
         names, cells = self._shown()
-        widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if name in _WORDS else cell.rjust(width)
-                for name, cell, width in zip(names, row, widths, strict=True)
-            ).rstrip()
-            for row in (names, *cells)
-        ]
-        return "\n".join([self._caption(), *lines])
+        return f"{self._caption()}\n{aligned(names, cells, to_the_right=set(names).difference(_WORDS))}"
 
     def _repr_html_(self):
         names, cells = self._shown()
-        head = "".join(f"<th>{name}</th>" for name in names)
-        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
-        caption = f"<caption>{html.escape(self._caption())}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<p>{in_html(self._caption())}</p>{html_rows(names, cells)}"
 
     def _caption(self):
         """The caption: the values that all rows share."""
@@ -163,7 +152,7 @@ def _cell(name, value):
         return f"{value:.2f}"
     if isinstance(value, float):
         return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
-    return escaped(value) if isinstance(value, str) else f"{value:,}"
+    return value if isinstance(value, str) else f"{value:,}"
 
 
 # --- Possible answers ------------------------------------------------------------------------------------------------

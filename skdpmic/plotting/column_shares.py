@@ -10,10 +10,9 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget
 from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, label_of
-from skdpmic.plotting.sides import texts_of_ends
 from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER
 from skdpmic.release.summary.summary_result import FLAG, PART, PrivateSummary
-from skdpmic.table.domains import Knots, LogRange
+from skdpmic.table.domains import DATES, DURATIONS, Knots, LogRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +30,7 @@ _MOST_LETTERS = 20  # of a name
 _LETTERS = 26  # that fit below the parts
 _MOST_LABELS = 4  # written individually
 _SCALES = {LogRange: "(log)", Knots: "(knots)"}
+_UNITS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
 _FINE = 0.0095  # smaller shares get another digit
 _ROUND_SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
@@ -241,7 +241,7 @@ def _ends(cells):
         first, last = label_of(ends[0][0], _LETTERS // 3), label_of(ends[-1][-1], _LETTERS // 3)
         between = f"({len(cells.domain.labels)} labels)"
     else:
-        (first, last), between = texts_of_ends(cells.domain), _SCALES.get(type(cells.domain), "")
+        (first, last), between = _texts_of_ends(cells.domain), _SCALES.get(type(cells.domain), "")
     has_room = not between or len(first + between + last) < _LETTERS - 2
     return first, between if has_room else "…", last
 
@@ -250,3 +250,53 @@ def _write(ax, text, place, offset, **style):
     """Write small text at this offset, in points, from a position."""
     style |= {"fontsize": "small", "color": ink_of(ax), "va": "baseline"}
     ax.annotate(text, place, xytext=offset, textcoords="offset points", **style)
+
+
+def _texts_of_ends(domain):
+    """The two ends of a range as short texts, durations with their unit."""
+    lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
+    if domain.of == DATES:
+        first, last = _dates([lower, upper])
+        return first.replace("\n", " "), last.partition("\n")[2] or last  # the same day is written once
+    unit, seconds = _unit_of(domain)
+    first, last = _numbers([lower / seconds, upper / seconds], fewest_digits=4)
+    return first, last if unit is None else f"{last} {unit}"
+
+
+def _numbers(values, fewest_digits=3):
+    """Numbers as text, with enough digits to distinguish them."""
+    for digits in range(fewest_digits, 18):
+        texts = [_number(value, digits) for value in values]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
+
+
+def _number(value, digits):
+    if value != 0 and not 1e-4 <= abs(value) < 1e7:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    else:
+        text = np.format_float_positional(value + 0.0, precision=digits, fractional=False, trim="-")
+    return text.replace("-", "\N{MINUS SIGN}")  # as matplotlib writes it
+
+
+def _date(seconds):
+    return np.datetime64(round(seconds * 1e6), "us") if abs(seconds) < 1e12 else np.datetime64(round(seconds), "s")
+
+
+def _dates(values):
+    """Dates as text, just fine enough to distinguish them."""
+    dates = np.array([np.datetime64(int(value), "s") for value in values])
+    texts = [np.datetime_as_string(dates, unit=unit).tolist() for unit in ("D", "m", "s")]
+    texts.append([str(_date(value)) for value in values])
+    distinct = next((text for text in texts if len(set(text)) == len(text)), texts[-1])
+    return [text.replace("T", "\n") for text in distinct]
+
+
+def _unit_of(domain):
+    """The unit of durations: the longest one of which the range has at least two; None for other columns."""
+    if domain.of != DURATIONS:
+        return None, 1.0
+    width = domain.bounds[-1] - domain.bounds[0]
+    return next((unit for unit in _UNITS.items() if width >= 2 * unit[1]), ("seconds", 1.0))

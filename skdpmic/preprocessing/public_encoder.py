@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.readable import abbreviated, refuse_repeated
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
@@ -16,7 +17,6 @@ from skdpmic.table.domains import Labels, domain_of
 from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
-from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import read_columns
 
 _ENCODINGS = ("one-hot", "ordinal")

@@ -6,8 +6,10 @@ positive parts, and ``P(z_1, z_2, ...)`` is proportional to ``exp(-max N(z_j) / 
 """
 
 import math
+from bisect import bisect_right
+from collections import Counter
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from scipy.integrate import simpson
@@ -76,14 +78,10 @@ def _radius(n_cells, scale, random_bytes):
     factorials = math.prod(map(math.factorial, degrees))
     while True:
         radius = sum(geometric(scale, sum(degrees) + 1, random_bytes).tolist())
-        n_vectors = math.prod(n_within(m, radius) ** count for m, count in _counted(n_cells))
+        n_vectors = math.prod(n_within(m, radius) ** count for m, count in Counter(n_cells).items())
         bound = largest * math.perm(radius + sum(degrees), sum(degrees))
         if uniform_below(bound, 1, random_bytes)[0] < n_vectors * factorials:
             return radius
-
-
-def _counted(n_cells):
-    return [(m, n_cells.count(m)) for m in set(n_cells)]
 
 
 def _uniform_within(n_cells, radius, random_bytes):
@@ -93,7 +91,8 @@ def _uniform_within(n_cells, radius, random_bytes):
     moves = np.zeros(n_cells, dtype=object)
     if size == 0:
         return moves
-    n_positive = 1 + _weighted(n_of_signs(n_cells, size), random_bytes)
+    ends = list(accumulate(n_of_signs(n_cells, size)))  # a choice by weight
+    n_positive = 1 + bisect_right(ends, int(uniform_below(ends[-1], 1, random_bytes)[0]))
     is_positive = np.zeros(n_cells, dtype=bool)
     is_positive[_subset(n_cells, n_positive, random_bytes)] = True
     n_others = n_cells - n_positive
@@ -110,16 +109,6 @@ def _first(holds, highest):
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
     return low
-
-
-def _weighted(weights, random_bytes):
-    """An index, with probability proportional to its weight, an integer."""
-    place = int(uniform_below(sum(weights), 1, random_bytes)[0])
-    for index, weight in enumerate(weights):
-        if place < weight:
-            return index
-        place -= weight
-    raise AssertionError("unreachable: place is below the sum")
 
 
 def _parts(total, n_parts, random_bytes):

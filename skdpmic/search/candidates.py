@@ -3,6 +3,7 @@
 import functools
 import numbers
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -11,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import f_classif
+from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic._utils.errors import is_invalid_parameter, warn, without_data
@@ -30,6 +32,17 @@ from skdpmic.table.targets import check_weights, check_weights_given
 
 _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next
+
+
+def checked_grid(param_grid):
+    """The candidates of `param_grid`, if there are any."""
+    if isinstance(param_grid, Iterator):
+        kind = type(param_grid).__name__
+        raise ValueError(f"param_grid must be a dict or a list of dicts, got a {kind}, which is read only once.")
+    grid = list(ParameterGrid(param_grid))
+    if not grid:
+        raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {param_grid!r}.")
+    return grid
 
 
 def candidate_with(estimator, parameters):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import sklearn.model_selection
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import warn
@@ -15,14 +15,12 @@ from skdpmic._utils.texts import budget, in_short
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
-from skdpmic.search.cost_of_candidates import BUDGET, costs_at_random, costs_in_grid, largest
-from skdpmic.search.cost_of_fits import UNKNOWN, FitCost, cost_of_fit, is_private, private_steps, total_cost
+from skdpmic.search.cost_of_candidates import costs_at_random, costs_in_grid, largest
+from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
 from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, warn_about_learning
 from skdpmic.search.priced_steps import candidates_of, priced_steps, unpriced_steps
 
-_GRIDS = ("GridSearchCV", "HalvingGridSearchCV")
-_RANDOM = ("RandomizedSearchCV", "HalvingRandomSearchCV")
 _ON_FOLDS = "on folds assigned without looking at the records"
 _NOT_COVERED = (
     "Cross-validated scores, and choices made by them, are raw functions of held-out records and not covered by the "
@@ -105,15 +103,14 @@ def search_cost(
     Parameters
     ----------
     estimator : estimator
-        A GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV or HalvingRandomSearchCV; or any other estimator, such
-        as a pipeline or a single private estimator. It may be fitted or unfitted, with private estimators anywhere
-        inside.
+        A GridSearchCV or RandomizedSearchCV; or any other estimator, such as a pipeline or a single private estimator.
+        It may be fitted or unfitted, with private estimators anywhere inside.
     cv : int, cross-validation generator, iterable or None, default=None
         For an estimator that is not a search: None gives the cost of one fit; any other value gives the cost of
         `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (In
         these functions, None means 5.)
     n_samples : int, default=None
-        Number of records in the table; required if the number of splits or candidates depends on it.
+        Number of records in the table; required if the number of splits depends on it.
     n_features : int, default=None
         Number of columns of the table; required for `charged_rho`.
 
@@ -189,15 +186,14 @@ def search_cost(
     """
     if n_features is not None:
         check_whole(n_features, "n_features")
-    if isinstance(estimator, _kinds(*_GRIDS, *_RANDOM)):
+    if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         _check_no_cv(cv, estimator)
         candidates = list(candidates_of(estimator.estimator, _grids(estimator)))
         has_people = _has_people(estimator.estimator, _searched(estimator))
         n_splits, n_trainings = count_splits(estimator.cv, estimator.estimator, n_samples, has_people)
         warn_about_splits_by_records(estimator.cv, estimator.estimator, has_people)
-        rounds = _rounds(estimator, n_splits, n_samples, n_features)
-        refit = largest(itertools.chain.from_iterable(rounds)) if estimator.refit else FitCost()
-        fits = total_cost(itertools.chain.from_iterable(rounds))
+        costs = _costs(estimator, n_features)
+        fits, refit = total_cost(costs), largest(costs) if estimator.refit else FitCost()
     else:
         _check_can_be_fitted(estimator)
         candidates = [estimator]
@@ -238,7 +234,7 @@ def _searched(search):
 
 
 def _grids(search):
-    grids = search.param_grid if isinstance(search, _kinds(*_GRIDS)) else search.param_distributions
+    grids = search.param_grid if isinstance(search, GridSearchCV) else search.param_distributions
     return [grids] if isinstance(grids, dict) else list(grids)
 
 
@@ -255,12 +251,6 @@ def _warn_about_none_seen(estimator):
     )
 
 
-def _kinds(*names):
-    """Those of scikit-learn's classes that exist: halving searches must be enabled first."""
-    existing = vars(sklearn.model_selection)
-    return tuple(existing[name] for name in names if name in existing)
-
-
 def _check_no_cv(cv, search):
     if cv is not None:
         raise ValueError(
@@ -274,73 +264,17 @@ def _check_can_be_fitted(estimator):
     is_private_search = is_estimator and not is_private(estimator) and "ledger" in estimator.get_params(deep=False)
     if not is_estimator or is_private_search:
         raise TypeError(
-            f"estimator must be a non-search estimator or one of {', '.join(_GRIDS + _RANDOM)}, got "
+            "estimator must be a GridSearchCV, a RandomizedSearchCV or an estimator that is not a search, got "
             f"{type(estimator).__name__}."
         )
 
 
-def _rounds(search, n_splits, n_samples, n_features):
-    """Costs of the candidates in each round of the search; only halving searches have several rounds."""
-    if hasattr(search, "factor"):
-        owner, _, own = search.resource.rpartition("__")
-        if own in BUDGET:
-            raise ValueError(f"the cost has no known bound with resource={search.resource!r}.")
-        steps = candidates_of(search.estimator, _grids(search))
-        if search.resource != "n_samples" and any(owner in private_steps(candidate) for candidate in steps):
-            n_features = n_features and UNKNOWN  # the search sets a parameter of a private step, in each round
-    if isinstance(search, _kinds(*_GRIDS)):
-        costs = costs_in_grid(search.estimator, search.param_grid, n_features)
-    else:
-        n_candidates = _n_candidates(search, n_splits, n_samples)
-        costs = costs_at_random(search.estimator, _grids(search), n_candidates, n_features)
-    return _halving_rounds(search, costs, n_splits, n_samples) if hasattr(search, "factor") else [costs]
+def _costs(search, n_features):
+    """The cost of one fit of each candidate."""
+    if isinstance(search, GridSearchCV):
+        return costs_in_grid(search.estimator, search.param_grid, n_features)
+    return costs_at_random(search.estimator, _grids(search), search.n_iter, n_features)
 
 
 def _as_float(number, value=exact):
     return math.inf if number == math.inf else round_up(number, value)
-
-
-# --- Halving ------------------------------------------------------------------------------------------------------
-
-
-def _halving_rounds(search, costs, n_splits, n_samples):
-    """The most expensive candidates possible in each round; each round keeps one in `factor`.
-
-    The candidates with the largest epsilon, delta and number may differ, so each of these is sorted separately.
-    """
-    costs = list(map(FitCost, *(sorted(column, reverse=True) for column in zip(*costs, strict=True))))
-    rounds, n_candidates = [], len(costs)
-    for _ in range(_n_rounds(search, n_candidates, n_splits, n_samples)):
-        rounds.append(costs[:n_candidates])
-        n_candidates = math.ceil(n_candidates / search.factor)
-    return rounds
-
-
-def _n_rounds(search, n_candidates, n_splits, n_samples):
-    """The number of rounds, or an upper bound if it depends on the data."""
-    needed = 1 + math.floor(math.log(n_candidates, search.factor))
-    most = n_samples if search.max_resources == "auto" else search.max_resources
-    if search.aggressive_elimination or most is None:
-        return needed
-    least = _least_resources(search, n_splits)
-    if search.min_resources == "exhaust":
-        least = max(least, most // search.factor ** (needed - 1))
-    return min(needed, 1 + math.floor(math.log(max(most // least, 1), search.factor)))
-
-
-def _least_resources(search, n_splits):
-    """A lower bound on the resources of the first round: a classifier multiplies them by the number of classes."""
-    if search.min_resources not in ("smallest", "exhaust"):
-        return search.min_resources
-    return 2 * n_splits if search.resource == "n_samples" else 1
-
-
-def _n_candidates(search, n_splits, n_samples):
-    if hasattr(search, "n_iter"):
-        return search.n_iter
-    if search.n_candidates != "exhaust":
-        return search.n_candidates
-    most = n_samples if search.max_resources == "auto" else search.max_resources
-    if most is None:
-        raise ValueError("n_samples must be given for a search with n_candidates='exhaust', got None.")
-    return max(most // _least_resources(search, n_splits), 1)

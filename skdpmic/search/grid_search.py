@@ -2,7 +2,7 @@
 
 import functools
 import numbers
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any, Self
@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +20,8 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
-from skdpmic._utils.summaries import shown_search
+from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
+from skdpmic._utils.texts import budget, in_short, shortened
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.filters import round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -38,6 +38,7 @@ from skdpmic.search.candidates import (
     candidates_with,
     check_private_steps,
     check_weights_of,
+    checked_grid,
     n_columns,
     private_estimators,
     refuse_unreadable_for,
@@ -231,7 +232,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         """
         with rollback_on_error(self) as keep:
             self._check_parameters()
-            grid = self._check_grid()
+            grid = checked_grid(self.param_grid)
             candidates = candidates_with(self.estimator, grid)
             scorer = functools.partial(trials.score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
@@ -286,15 +287,6 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             raise ValueError(f"scoring must be a single score, got {self.scoring!r}.")
         if not isinstance(self.test_size, numbers.Real) or not 0 < self.test_size < 1:
             raise ValueError(f"test_size must be a number in (0, 1), got {self.test_size!r}.")
-
-    def _check_grid(self):
-        if isinstance(self.param_grid, Iterator):
-            kind = type(self.param_grid).__name__
-            raise ValueError(f"param_grid must be a dict or a list of dicts, got a {kind}, which is read only once.")
-        grid = list(ParameterGrid(self.param_grid))
-        if not grid:
-            raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {self.param_grid!r}.")
-        return grid
 
     def _check_private_estimators(self, candidates, X, n_samples):
         """Raise the errors of private estimators, on a subset or on all rows, that do not depend on X and y."""
@@ -376,7 +368,20 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         return self.best_estimator_.classes_
 
     def _shown(self):
-        return shown_search(self, steps_in_words(self._earlier) if self._earlier else "")
+        """The parameters that were chosen, and for what."""
+        shown = {name: shortened(repr(value), MOST_LETTERS) for name, value in self.best_params_.items()}
+        of_what = "the choice and the private steps of the refit" if hasattr(self, "best_estimator_") else "the choice"
+        noise = f"one-sided exponential noise of scale {in_short(self.noise_scale_)}, on each mean score over its range"
+        facts = [
+            ("Released", "the best parameters; no scores"),
+            ("Chosen", ", ".join(f"{name}={value}" for name, value in shown.items())),
+            ("Cost", f"{budget(*self.privacy_spent_)}, for {of_what}"),
+            ("Noise", "none" if self.noise_scale_ == 0 else noise),
+            ("Subsets", f"{self.n_subsets_:,}"),
+        ]
+        if self._earlier:
+            facts.append((NOT_COVERED, f"the refit: {steps_in_words(self._earlier)} before a private step"))
+        return Summary(facts, why_broken(self._entry), entries=(self._entry,))
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "best_index_")

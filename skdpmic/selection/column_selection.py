@@ -1,6 +1,5 @@
 """How selectors transform a table: they keep the chosen columns, with their names and types."""
 
-import numbers
 import warnings
 from typing import Any
 
@@ -94,9 +93,3 @@ def _check_width(X, support):
 def _names_by_number(support):
     """The names that scikit-learn gives to unnamed features."""
     return [f"x{j}" for j in range(len(support))]
-
-
-def check_k(k):
-    """Raise unless `k` is a valid number of features."""
-    if k != "all" and (not isinstance(k, numbers.Integral) or k < 1):
-        raise ValueError(f"k must be an int >= 1 or 'all', got {k!r}.")

@@ -7,7 +7,7 @@ from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.selection.scoring import PrivateScoring
 from skdpmic.selection.scoring_plan import AllScores, MeasureParameters, scoring_plan
-from skdpmic.statistics.null_laws.laws import NullModel
+from skdpmic.statistics.null_laws import NullModel
 
 
 class PrivateScores(PrivateScoring):

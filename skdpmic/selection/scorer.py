@@ -137,7 +137,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         "geometric", scale of the noise on each count, in records.
     noisy_counts_ : ndarray of shape (n_features, n_parts, n_parts) or (n_features, n_parts, n_classes)
         Noisy number of records in each part of a feature (rows) and of the target (columns); only with
-        ``mechanism="geometric"``. :class:`skdpmic.plotting.NoisyCountsDisplay` plots it.
+        ``mechanism="geometric"``.
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
         on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See

@@ -6,11 +6,10 @@ from typing import Any, Literal, Self
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.arguments import asks_for_data, check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import one_call_at_a_time
-from skdpmic._utils.summaries import shown_scores
 from skdpmic._utils.typing import BesideTable, Floats, TableLike
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
@@ -19,6 +18,7 @@ from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.parameters import check_confidence
 from skdpmic.release.path import publish, store
 from skdpmic.selection.scoring_plan import MeasureParameters, ScoringPlan
+from skdpmic.selection.shown_scores import shown_scores
 from skdpmic.selection.sources import (
     check_agreement,
     empty_sketch,
@@ -30,7 +30,6 @@ from skdpmic.selection.sources import (
 )
 from skdpmic.statistics.mtv.released_shares import shares_interval
 from skdpmic.table.normal_form.containers import in_memory
-from skdpmic.table.public import asks_for_data
 from skdpmic.table.reading import refuse_dask
 from skdpmic.table.targets import USUAL_MEAN
 

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple, Protocol
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import in_short
-from skdpmic.planning.chances import excess_of_noise, share_found
-from skdpmic.planning.plan import scores_of
+from skdpmic.planning.chances import excess_of_noise, scores_of, share_found
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
 from skdpmic.release.path import Ready
 from skdpmic.statistics.measure import Statistic
-from skdpmic.statistics.null_laws.laws import NullModel
+from skdpmic.statistics.null_laws import NullModel
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import n_candidates
@@ -211,8 +210,7 @@ def _results(plan, release, measure, mechanism, entry, records, random_bytes):
     knows_ties = plan.epsilon == math.inf and plan.statistic.tests_by_ties
     is_untied = measure.are_untied(records, plan.n_jobs) if knows_ties else False
     null_model = NullModel.of_shape(measure, public.shape, is_untied)
-    described = public.description if measure.n_parts is not None else None
-    return results | {"_described": described, "_noise": mechanism, "_null_model": null_model}
+    return results | {"_noise": mechanism, "_null_model": null_model}
 
 
 def _results_of_target(plan, measure, public):

@@ -6,12 +6,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from skdpmic._utils.arguments import check_k
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.results import best_first
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.top_k import confidence_among_best
-from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k
+from skdpmic.selection.column_selection import ColumnSelectionMixin
 from skdpmic.selection.scoring import PrivateScoring
 from skdpmic.selection.scoring_plan import BestNames, MeasureParameters, n_to_keep, scoring_plan
 from skdpmic.table.features import check_keep, kept_columns
@@ -260,14 +261,10 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         columns = {name: np.full(self.n_features_in_, np.nan) for name in ("gap", "among_best")}
         order = best_first(self.ranking_)
         columns["gap"][order[: len(self.gaps_)]] = self.gaps_
-        chosen, sure = self._chosen_and_sure()
-        columns["among_best"][chosen[sure > 0]] = sure[sure > 0]
-        return columns
-
-    def _chosen_and_sure(self):
-        """The features chosen with the current k, and the confidence that each is among the best."""
         k = min(n_to_keep(self.k, np.count_nonzero(self.ranking_)), self.n_ranked_)
-        return best_first(self.ranking_)[:k], confidence_among_best(self.gaps_[: k - 1], self.noise_scale_)
+        sure = confidence_among_best(self.gaps_[: k - 1], self.noise_scale_)
+        columns["among_best"][order[:k][sure > 0]] = sure[sure > 0]
+        return columns
 
     def _get_support_mask(self):
         check_published(self)

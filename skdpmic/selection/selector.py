@@ -6,12 +6,13 @@ from typing import Literal
 
 from scipy import stats
 
+from skdpmic._utils.arguments import check_k
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.release.repeated_choices import ReleasedScores, chances_among_best
-from skdpmic.selection.column_selection import ColumnSelectionMixin, check_k
+from skdpmic.release.among_best import chances_among_best
+from skdpmic.selection.column_selection import ColumnSelectionMixin
 from skdpmic.selection.released_scores import PrivateScores, scores_plan
 from skdpmic.selection.scoring_plan import n_to_keep
 from skdpmic.statistics.registry import statistic_named
@@ -276,8 +277,8 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     def _further_columns(self):
         if not self._keeps_k() or not hasattr(self._noise, "law") or self.privacy_spent_[0] == math.inf:
             return {}
-        scores, k = ReleasedScores.of_estimator(self, "to_frame"), n_to_keep(self.k, self.n_features_in_)
-        return {"among_best": chances_among_best(scores, k)}
+        k = n_to_keep(self.k, self.n_features_in_)
+        return {"among_best": chances_among_best(self.scores_, self.null_scores_, self._noise.law, k)}
 
     def _keeps_k(self):
         return self.threshold is None and self.fdr is None

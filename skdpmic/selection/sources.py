@@ -9,19 +9,18 @@ from typing import TypeVar
 from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
+from skdpmic._utils.arguments import check_public
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import is_dask_collection, refuse_masked
-from skdpmic.counting.agreement import check_facts, check_grids, check_weights_agree
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.counting.sketched import SketchedRecords
+from skdpmic.counting.sketched import SketchedRecords, check_facts, check_grids, check_weights_agree
 from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.features import kept_columns
 from skdpmic.table.frames import column_of, columns_seen, open_table
 from skdpmic.table.normal_form.containers import is_lazy
 from skdpmic.table.people import check_given_together
-from skdpmic.table.public import check_public
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_weights_given, read_weights
 

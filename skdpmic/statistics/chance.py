@@ -34,7 +34,7 @@ def chance_scores(measure, shape, candidates=None):
     """
     domains = shape.domains if candidates is None else [shape.domains[j] for j in candidates]
     kind_of = {domain: _kind(domain) for domain in set(domains)}
-    if len(set(kind_of.values())) == 1 or not hasattr(measure, "chance_rate"):
+    if len(set(kind_of.values())) == 1 or measure.chance_rate is None:
         return np.zeros(len(domains))
     factor, measure = measure.chance_factor, measure.without_target_shares()
     return factor * np.array([chance_score(measure, kind_of[domain], shape.n_groups) for domain in domains])

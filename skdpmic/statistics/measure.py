@@ -5,6 +5,8 @@ very objects that score, and from nothing that they do not use.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import NamedTuple
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
 
@@ -38,6 +40,18 @@ class Statistic:
         return cls()
 
 
+class Scorer(NamedTuple):
+    """What scores features against a target. Raw data; not private.
+
+    Parameters
+    ----------
+    score : callable
+        ``score(column, domain)`` returns the score of a feature, in [0, 1].
+    """
+
+    score: Callable
+
+
 class Measure(ABC):
     """A statistic for one kind of target, with everything fixed on which its sensitivity depends.
 
@@ -46,6 +60,7 @@ class Measure(ABC):
 
     n_parts = None  # number of parts of a feature in its noisy table, if the measure is estimated from such tables
     has_common_error = False  # whether all scores depend on the learnt shares of the target, and share their error
+    chance_rate = None  # power of n at which scores of independent variables fall, if those of kinds of features differ
     chance_factor = 1.0  # factor of the chance level relative to records of equal weight
 
     def with_shares_of(self, target):

@@ -21,8 +21,7 @@ from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, 
 from skdpmic.statistics.ranks.within_strata import KendallWithinStrata
 from skdpmic.table.targets import check_max_weight
 
-_KINDS = (MicR, MtvR, Kendall, Chatterjee, DistanceCorrelation)
-STATISTICS = {kind.name: kind for kind in _KINDS}
+STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall, Chatterjee, DistanceCorrelation)}
 OF_PAIRS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # all that can score a single pair
 
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdpmic._utils.arguments import asks_for_data, check_public, warn_about_data
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, domain_of
 from skdpmic.table.features import feature_domains, kept_columns, labels_of, n_features_of
-from skdpmic.table.public import asks_for_data, check_public, warn_about_data
 from skdpmic.table.targets import check_classes, check_kind, target_domain
 
 # --- The description of a table --------------------------------------------------------------------------------------

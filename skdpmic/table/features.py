@@ -4,10 +4,11 @@ import numbers
 
 import numpy as np
 
+from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, is_position
 from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
-from skdpmic.table.public import asks_for_data, refuse_missing
+from skdpmic.table.normal_form.of_numpy import is_missing
 
 _NO_ENTRY = object()  # in place of the domain of a feature that bounds do not describe
 
@@ -218,6 +219,15 @@ def labels_of(labels, name):
 
 
 # --- Features kept in any case ----------------------------------------------------------------------------------------
+
+
+def refuse_missing(labels, name):
+    """Raise if public labels, as an array of objects, include a missing value."""
+    if is_missing(labels).any():
+        raise ValueError(
+            f"{name} must hold labels only, got a missing value such as NaN or None. Leave it "
+            "out: missing values of a feature have their own bin, and a target must have none."
+        )
 
 
 def check_keep(keep):

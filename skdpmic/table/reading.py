@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.readable import abbreviated, is_dask_collection
 from skdpmic.table import values
 from skdpmic.table.columns import Columns, Integers
@@ -11,7 +12,6 @@ from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Or
 from skdpmic.table.features import domains_without_ranges, kept_columns
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.form import BOOLEANS, OBJECTS, TEXT
-from skdpmic.table.public import asks_for_data
 from skdpmic.table.records import TableRecords
 from skdpmic.table.targets import make_target
 

@@ -181,7 +181,9 @@ class TableRecords(NamedTuple):
 
     def tables(self, measure, n_jobs):
         """The table of each feature, still without noise."""
-        return np.array(self.map_features(measure.counter(self.target).count, n_jobs))
+        grids = measure.counts(None if self.n_classes else self.target.bounds)
+        count = partial(grids.count, target_parts=grids.place(self.target.values))
+        return np.array(self.map_features(count, n_jobs), dtype=np.int64).reshape(-1, *grids.shape)
 
 
 def _of_rows(function, rows, column, *public):

@@ -6,15 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from skdpmic._utils.arguments import check_n_shares, check_shares
+from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
 from skdpmic._utils.readable import abbreviated, as_objects, is_dask_collection
 from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
-from skdpmic.table.features import labels_of
+from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form.form import OBJECTS
 from skdpmic.table.normal_form.of_numpy import kind_of_dtype
-from skdpmic.table.public import asks_for_data, refuse_missing
 from skdpmic.table.values import ANY_ORDER, are_labels, as_codes, as_numbers, exact_codes, kind_of_labels
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact

@@ -7,11 +7,12 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_whole, is_auto
+from skdpmic._utils.arguments import check_public, check_whole, is_auto
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.rollback import in_use, one_call_at_a_time
-from skdpmic._utils.summaries import shown_reports
+from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
+from skdpmic._utils.texts import budget, counted, names_of
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -23,7 +24,6 @@ from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
-from skdpmic.table.public import check_public
 from skdpmic.table.reading import open_chunk
 from skdpmic.two_party.reports import Reports, to_arrow, true_parts
 from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, ReportsDescription
@@ -304,7 +304,24 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     def __sklearn_is_fitted__(self):
         return hasattr(self, "n_parts_")
 
-    _shown = shown_reports
+    def _shown(self):
+        """The release of each `transform` of a :class:`RandomizedResponse`."""
+        n_reported, d = self.columns_per_record_, self.n_features_in_
+        entry = self._entry()
+        epsilon, broken = entry.epsilon, why_broken(entry)
+        facts = [
+            ("Released", f"by each transform: noisy parts of {n_reported:,} of {counted(d, 'column')} of each record"),
+            (
+                "Cost",
+                f"{budget(epsilon, 0)}, local, for each transform; {budget(self.epsilon_per_column_, 0)} a part",
+            ),
+            ("Covers", "no one" if broken else "each record, against anyone who sees its reports"),
+        ]
+        columns = [
+            ResultColumn("column", names_of(self)),
+            ResultColumn("parts", [str(n_parts) for n_parts in self.n_parts_], "number"),
+        ]
+        return Summary(facts, broken, columns, np.arange(d), unit="column", entries=(entry,))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

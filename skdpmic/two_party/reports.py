@@ -13,7 +13,7 @@ import numpy as np
 
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.user_files import check_regular
-from skdpmic.statistics.grids.partitions import parts_and_missing
+from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Nominal
 from skdpmic.table.normal_form.containers import open_column
 from skdpmic.table.reading import read_columns

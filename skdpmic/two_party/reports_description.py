@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from skdpmic._utils.untrusted_json import read_json
-from skdpmic.privacy.parameters import SMALLEST_EPSILON, check_epsilon, exact
+from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.table.domains import Knots, Labels, LogRange, Range, from_json, to_json
 from skdpmic.table.facts import checked_domain
 
@@ -101,96 +101,46 @@ class ReportsDescription(NamedTuple):
 
 
 def description_from_json(text):
-    """The description in an untrusted text; a ValueError that names the invalid field otherwise."""
+    """The description in an untrusted text; a ValueError, which quotes none of it, unless `to_json` writes the same."""
     if len(text) > MOST_BYTES:
-        raise _refused("the text", f"of at most {MOST_BYTES} bytes", len(text))
+        raise ValueError(f"reports must have a description of at most {MOST_BYTES} bytes, got {len(text)}.")
     try:
         values = read_json(text)
-    except ValueError:
-        values = None  # the message might quote the file
-    return _checked(values)
-
-
-def _checked(values):
-    _check_fields(values, "the text", ("version", "mechanism", "epsilon", "columns_per_record", "columns"))
-    _must(_is_whole(values["version"], VERSION, VERSION), "version", VERSION, values["version"])
-    _must(values["mechanism"] == MECHANISM, "mechanism", repr(MECHANISM), values["mechanism"])
-    columns = values["columns"]
-    _must(
-        isinstance(columns, list) and 1 <= len(columns) <= MOST_COLUMNS,
-        "columns",
-        f"a list of 1 to {MOST_COLUMNS} columns",
-        columns,
-    )
-    epsilon, k = _checked_epsilon(values["epsilon"]), values["columns_per_record"]
-    _must(_is_whole(k, 1, len(columns)), "columns_per_record", f"an int from 1 to {len(columns)}", k)
-    description = ReportsDescription(epsilon, k, tuple(_checked_column(*column) for column in enumerate(columns)))
-    _must(len(set(description.names)) == len(columns), "names of columns", "distinct", columns)
+        columns = tuple(_column_of_json(**column) for column in values["columns"])
+        description = ReportsDescription(float(values["epsilon"]), values["columns_per_record"], columns)
+        is_valid = _is_valid(description) and description.to_json() == json.dumps(values)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        is_valid = False  # the message might quote the text
+    if not is_valid:
+        raise ValueError(
+            f"reports must have a description of version {VERSION}, as written by RandomizedResponse.to_arrow, got "
+            "another or a damaged one."
+        )
     description.check_sizes()
     return description
 
 
-def _checked_epsilon(value):
-    allowed = f"'infinity' or a number of at least {SMALLEST_EPSILON}"
-    if value == "infinity":
-        return math.inf
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    _must(is_number and value != math.inf, "epsilon", allowed, value)
-    try:
-        check_epsilon(value)
-        return float(value)
-    except (ValueError, OverflowError):
-        raise _refused("epsilon", allowed, value) from None
+def _column_of_json(name, described, equal_parts, missing):
+    return ReportedColumn(name, checked_domain(from_json(described)), equal_parts, missing)
 
 
-def _checked_column(j, values):
-    field = f"columns[{j}]"
-    _check_fields(values, field, ("name", "described", "equal_parts", "missing"))
-    name, described, n_equal, has_missing = (values[key] for key in ("name", "described", "equal_parts", "missing"))
-    _must(isinstance(name, str), f"{field}.name", "a str", name)
-    _must(isinstance(has_missing, bool), f"{field}.missing", "true or false", has_missing)
-    domain = _checked_described(described, f"{field}.described")
-    if isinstance(domain, Labels):
-        most = MOST_PARTS - 1 - has_missing
-        _must(len(domain.labels) <= most, f"{field}.described", f"at most {most} labels", described)
-        _must(n_equal is None, f"{field}.equal_parts", "null for a column of labels", n_equal)
-    else:
-        most = MOST_PARTS - has_missing
-        _must(_is_whole(n_equal, 2, most), f"{field}.equal_parts", f"an int from 2 to {most}", n_equal)
-    return ReportedColumn(name, domain, n_equal, has_missing)
-
-
-def _checked_described(described, field):
-    """The domain, if writing it gives back the same description."""
-    try:
-        domain = checked_domain(from_json(described))
-        if isinstance(domain, Range | LogRange | Knots | Labels) and json.dumps(to_json(domain)) == json.dumps(
-            described
-        ):
-            return domain
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        pass  # the message might quote the file
-    raise _refused(field, "a range, knots or labels as RandomizedResponse.to_arrow writes them", described)
-
-
-def _check_fields(values, field, names):
-    allowed = f"a JSON object with exactly the fields {', '.join(names)}, each once"
-    _must(isinstance(values, dict) and set(values) == set(names), field, allowed, values)
-
-
-def _must(is_right, field, allowed, value):
-    if not is_right:
-        raise _refused(field, allowed, value)
-
-
-def _refused(field, allowed, value):
-    """The error, without text from the file; numbers are settings, and are shown."""
-    is_number = isinstance(value, int | float) and abs(value) < 1e15
-    return ValueError(
-        f"reports must have a description of version {VERSION}, as written by RandomizedResponse.to_arrow: {field} "
-        f"must be {allowed}, got {value if is_number else type(value).__name__}."
+def _is_valid(description):
+    """Whether a description is one of reports: of what :meth:`ReportsDescription.to_json` writes as it is."""
+    check_epsilon(description.epsilon)
+    names, k = description.names, description.columns_per_record
+    return (
+        type(k) is int
+        and 1 <= k <= len(names) == len(set(names))
+        and all(isinstance(name, str) for name in names)
+        and all(_is_valid_column(column) for column in description.columns)
     )
 
 
-def _is_whole(value, least, most):
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+def _is_valid_column(column):
+    if not isinstance(column.has_missing, bool):
+        return False
+    if isinstance(column.domain, Labels):
+        return column.n_equal is None and column.n_parts <= MOST_PARTS
+    if not isinstance(column.domain, Range | LogRange | Knots) or type(column.n_equal) is not int:
+        return False
+    return 2 <= column.n_equal <= MOST_PARTS - column.has_missing

@@ -16,9 +16,8 @@ import numpy as np
 from skdpmic._utils.arguments import nearest_shares
 from skdpmic.privacy.noise import bernoulli_exp, discrete_laplace, uniform_below
 from skdpmic.privacy.parameters import exact
-from skdpmic.statistics.grids.limits import cuts, distinct, each_alone, parities
-from skdpmic.statistics.grids.partitions import equal_parts
-from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
+from skdpmic.statistics.grids import cuts, distinct, each_alone, equal_parts, parities
+from skdpmic.statistics.mic.noisy_tables import mic_of_class_table, mic_of_table
 
 _EIGHTHS = 8  # parts of the range of a numeric target; more parts would let chance and noise score higher
 _FINER = {1500: 16, 10_000: 24}  # parts for distance correlation, by the smallest number of records times epsilon

@@ -11,7 +11,8 @@ from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import one_call_at_a_time
-from skdpmic._utils.summaries import shown_two_party
+from skdpmic._utils.summaries import Summary, by_rank, feature_columns, why_broken
+from skdpmic._utils.texts import budget, counted, in_short
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
@@ -230,7 +231,37 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
     def _further_columns(self):
         return {"n_reported": self.n_reported_}
 
-    _shown = shown_two_party
+    def _shown(self):
+        """Scores of a :class:`TwoPartyScorer`."""
+        of_reports, of_target = (epsilon for epsilon, _ in (self.privacy_of_reports_, self.privacy_spent_))
+        features, entry, entries = counted(self.n_features_in_, "feature"), self._entry, ()
+        facts = [
+            ("Computed" if entry is None else "Released", f"scores of {features}, by {self._scored_by}"),
+            ("Features", f"reported by each of {counted(self._n_records, 'record')} at {budget(of_reports, 0)}, local"),
+        ]
+        if entry is not None:
+            of_scores = getattr(self, "noise_scales_", None)
+            scale = self.noise_scale_ if of_scores is None else of_scores.max()
+            noise = f"scale {in_short(scale)} records, on each count"
+            if of_scores is not None:
+                noise = f"scale {in_short(scale)} or less, on each score"
+            facts += [
+                ("Target", f"{budget(of_target, 0)}, central"),
+                ("Noise", f"geometric noise of {noise}" if scale else "none"),
+            ]
+            of_features = entry._replace(
+                epsilon=float(of_reports),
+                mechanism="randomized-response",
+                model="local",
+                covers="the features",
+                broken_by="",
+            )
+            entries = (entry, of_features)
+        else:
+            why = "not covered by the guarantee: for the party that holds it only, not to be published"
+            facts.append(("Target", why))
+        broken = list(dict.fromkeys(reason for each in entries for reason in why_broken(each)))
+        return Summary(facts, broken, feature_columns(self), by_rank(self), unit="feature", entries=entries)
 
     def _two_party_plan(self):
         if self.statistic not in ("distance_correlation", "mtv_r", "mic_r"):

@@ -1,5 +1,7 @@
 """The first fit of a small table waits for no machine code, and much work is done by kernels."""
 
+import pytest
+
 from skdpmic._utils.little_work import Allowance, only_kernels
 from tests.processes import PACKAGE, run
 
@@ -18,6 +20,7 @@ print([kernel.__name__ for kernel in skdpmic._utils.jit.KERNELS if kernel.is_rea
 """
 
 
+@pytest.mark.slow
 def test_the_first_fit_of_a_small_table_compiles_nothing(tmp_path):
     assert run(FITS, PACKAGE.parent, "-W", "ignore", NUMBA_CACHE_DIR=str(tmp_path)).stdout == "[]\n"
     assert list(tmp_path.iterdir()) == []

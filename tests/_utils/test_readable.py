@@ -298,6 +298,7 @@ def test_dates_met_by_a_fitted_scorer_are_refused():
         scorer.transform(frame_with(SECONDS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 @pytest.mark.parametrize("make", ["frame", "array", "objects"])
 def test_dates_of_dask_are_refused_on_its_workers(make, scheduler, ledger):

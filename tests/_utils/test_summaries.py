@@ -101,7 +101,7 @@ def fitted():
 # --- Where it is shown ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_fitted_estimator_shows_its_release_below_the_diagram_of_scikit_learn(name, fitted):
     estimator = fitted[name]
@@ -300,6 +300,7 @@ def test_ranks_look_at_no_bounds_so_these_break_nothing():
     assert "No privacy" not in section(DPMICScorer(statistic="kendall", bounds="data").fit(FRAME, Y))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("estimator", [PrivateCorrelation, PrivatePC])
 def test_a_matrix_without_privacy_says_so(estimator):
     with pytest.warns(PrivacyLeakWarning):
@@ -307,6 +308,7 @@ def test_a_matrix_without_privacy_says_so(estimator):
     assert "an epsilon is infinite" in section(estimator(epsilon=math.inf).fit(FRAME, Y))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 def test_a_search_without_privacy_says_so_of_its_steps_too():
     assert "random_state was set" in section(search(random_state=0).fit(FRAME, Y))
@@ -321,6 +323,7 @@ def test_a_search_without_privacy_says_so_of_its_steps_too():
 NASTY = "<script>alert('x')</script>"
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - {"search"}))
 def test_names_are_escaped(name):
     names = [NASTY, "Größe & 尺寸", "long " * 60, *NAMES[3:]]
@@ -352,12 +355,13 @@ def test_parameters_of_any_length_are_shown_in_short():
 # --- Nothing else ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["correlation", "graph"])
 def test_equal_noisy_matrices_leave_equal_html(name, monkeypatch):
     """Of scores, tests/selection/test_nothing_raw_remains.py compares the HTML."""
     noisy = np.linspace(-0.4, 0.4, (D + 1) * (D + 2) // 2)
     monkeypatch.setattr(
-        "skdpmic.correlation.kendall_release.NoisyConcordances.release", lambda self, sums, source: noisy[: len(sums)]
+        "skdpmic.correlation.matrix_release.NoisyConcordances.release", lambda self, sums, source: noisy[: len(sums)]
     )
     texts = []
     for table in (FRAME, FRAME[::-1].reset_index(drop=True), FRAME**2):
@@ -374,6 +378,7 @@ def test_showing_an_estimator_charges_no_ledger(tmp_path):
     assert (tmp_path / "ledger").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features", [1, 20, 21, 500])
 def test_at_most_twenty_rows_are_shown_of_any_number_of_features(n_features):
     table = np.random.default_rng(0).random((50, n_features))

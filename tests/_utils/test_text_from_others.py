@@ -5,7 +5,6 @@ import random
 import re
 import unicodedata
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas
@@ -17,13 +16,13 @@ from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.command_line.main import main
 from skdpmic.plotting import figures
+from tests.folding import each
 
 ACTING = (
     *("\x1b]0;title\x07", "\x1b[2J", "\x1b[1A", "\x9b31m", "\x9d0;t\x9c", "\r", "\b", "\t", "\v", "\f", "\x7f", "\x85"),
     *("\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\u2029", "\u200b", "\ufeff", "\U000e0041", "\x1e", "\x00"),
 )
 FORGED = "ε = 0 was spent"
-CARD = Path(__file__).parents[1] / "cards" / "version_2.json"
 
 
 def hostile(draw, but=""):
@@ -56,18 +55,16 @@ def test_what_acts_is_written_as_its_number_and_letters_are_left():
     assert escaped("a\nb\r", but="\n") == "a\nb\\r"
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_card_of_a_stranger_cannot_act_in_any_of_its_forms(seed, tmp_path, capsys):
-    fields = replaced(json.loads(CARD.read_text("utf-8")), random.Random(seed))
-    card = PrivacyCard.from_json(json.dumps(fields))
+@each("seed", range(5))
+def test_a_card_cannot_act_in_any_of_its_forms(seed, tmp_path):
+    ledger = BudgetLedger(tmp_path / f"{seed}.db", 5.0)
+    selector = PrivateSelectKBest(1, bounds=(0, 1), classes=[0, 1], ledger=ledger)
+    selector.fit(np.random.default_rng(0).random((100, 3)), np.arange(100) % 2)
+    card = PrivacyCard(replaced(release_card(selector).fields, random.Random(seed)))
     assert_harmless(str(card), repr(card), card.to_json(), card.to_html(), card._repr_html_())
-    assert PrivacyCard.from_json(card.to_json()).fields == card.fields == fields
-    path = tmp_path / "card.json"
-    card.write(path)
-    for options in ([], ["--json"], ["-o", str(tmp_path / "card.html")]):
-        assert main(["card", str(path), *options]) == 0
-    shown = capsys.readouterr()
-    assert_harmless(shown.out, shown.err, path.read_text("utf-8"), (tmp_path / "card.html").read_text("utf-8"))
+    assert json.loads(card.to_json()) == card.fields
+    card.write(tmp_path / "card.json")
+    assert_harmless((tmp_path / "card.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -76,7 +73,7 @@ def test_a_ledger_prints_purposes_and_names_in_lines_of_its_own(seed, tmp_path, 
     texts = dict.fromkeys(("what", "statistic", "release", "mechanism"))
     ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
     ledger = ledger.for_purpose(hostile(draw, but="\0"))
-    ledger.charge(epsilon=0.5, d=3, k=2, **{name: hostile(draw, but="\0") for name in texts})
+    ledger.charge_entry(LedgerEntry(epsilon=0.5, d=3, k=2, **{name: hostile(draw, but="\0") for name in texts}))
     (entry,) = ledger.entries()
     assert FORGED in entry.purpose
     assert_harmless(repr(ledger), str(entry), entry.spender, entry.released, figures.label_of(entry.what, 10**4))
@@ -143,6 +140,7 @@ def test_a_codebook_of_hostile_names_is_read_back_as_it_was(people, tmp_path):
     assert_harmless((tmp_path / "codebook.toml").read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_the_command_line_prints_names_in_lines_of_its_own(people, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)

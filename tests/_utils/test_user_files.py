@@ -1,6 +1,5 @@
 """Files that users name are regular ones, and are written whole or not at all."""
 
-import json
 import os
 import socket
 import stat
@@ -9,9 +8,8 @@ import threading
 import pytest
 
 from skdpmic import Codebook
-from skdpmic._utils.untrusted_json import check_finite, check_integers, check_levels, read_json
+from skdpmic._utils.untrusted_json import check_levels, read_json
 from skdpmic._utils.user_files import Draft, check_regular, content_of, write_whole
-from skdpmic.cards.privacy_card import PrivacyCard
 from skdpmic.command_line.main import main
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
@@ -48,8 +46,6 @@ def test_what_is_no_regular_file_is_refused_at_once_wherever_a_file_is_read(kind
     for command in (
         ["template", "x.csv"],
         ["template", "x.parquet"],
-        ["template", "--query", "select 1", "--database", "x.db"],
-        ["card", "x.json"],
         ["ledger", "x.db"],
         ["select", "x.csv", *choice],
         ["select", "real.csv", *choice, "--ledger", "x.db"],
@@ -92,23 +88,6 @@ def test_trees_are_limited_however_they_are_made():
     endless.append(endless)
     with pytest.raises(ValueError, match="levels"):
         check_levels(endless)
-    for value in (2**64, -(2**63) - 1):
-        with pytest.raises(ValueError, match="64 bits"):
-            check_integers({"a": [value]})
-    check_integers([2**64 - 1, -(2**63), True])
-    with pytest.raises(ValueError, match="finite"):
-        check_finite(json.loads("[1e999999]"))
-
-
-@each("value", ["1e999999", "1" * 400, "9" * 10**6, "[" * 40 + "]" * 40, "NaN", '{"a": 1, "a": 2}'])
-def test_a_card_that_no_one_can_compute_with_is_refused(value):
-    with pytest.raises(ValueError, match="text must be a privacy card, got text that is not valid JSON"):
-        PrivacyCard.from_json(f'{{"format": "skdpmic privacy card", "version": 1, "more": {value}}}')
-
-
-def test_a_card_of_a_great_length_is_refused():
-    with pytest.raises(ValueError, match="at most 33554432 bytes, got 33554433"):
-        PrivacyCard.from_json(" " * (2**25 + 1))
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------

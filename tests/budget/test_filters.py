@@ -113,6 +113,7 @@ def test_eight_even_splits_fit_where_two_did():
     assert not basic.accepts([split._replace(count=3)])
 
 
+@pytest.mark.slow
 def test_for_gaussian_noise_rho_never_adds_up_to_more_than_epsilon_and_delta_do():
     rng = np.random.default_rng(0)
     for _ in range(100):

@@ -16,6 +16,7 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger
 from skdpmic.budget import ledger_database
 from skdpmic.budget.filters import BasicFilter
+from skdpmic.budget.ledger_entry import LedgerEntry
 from tests.budget.servers import PASSWORD, Server, Wire
 
 pytest.importorskip("psycopg", reason="the ledgers are in PostgreSQL")
@@ -57,7 +58,7 @@ def whats(ledger):
 def test_a_charge_is_written_and_a_refused_one_is_not(url):
     ledger = BudgetLedger(url, 1.0)
     for _ in range(9):
-        ledger.for_purpose("a report").charge("a tenth", 0.1, n=np.int64(60), d=3)
+        ledger.for_purpose("a report").charge_entry(LedgerEntry("a tenth", 0.1, n=np.int64(60), d=3))
     with pytest.raises(BudgetError, match=r"\(0.2, 0.0\) does not fit in .*\(0.9, 0.0\) of \(1.0, 0.0\) is spent"):
         ledger.charge("two", 0.2)
     ledger.charge("the last", 0.1)

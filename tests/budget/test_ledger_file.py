@@ -244,7 +244,8 @@ def filled(path, n_entries=20):
     for i in range(n_entries):
         numbers = {"rho": 0.25 if i % 3 else None, "n": 100 + i, "d": i, "k": i // 2}
         own = ledger.for_purpose("a report") if i % 3 else ledger
-        own.charge(f"charge {i}" * 15, 1 + i / 10, i % 3 * 1e-7, **numbers, **released if i % 2 == 0 else {})
+        named = LedgerEntry(f"charge {i}" * 15, 1 + i / 10, i % 3 * 1e-7, **numbers)
+        own.charge_entry(named._replace(**released if i % 2 == 0 else {}))
     return ledger
 
 

@@ -119,9 +119,10 @@ def test_a_module_that_is_missing_is_named_with_what_to_install(monkeypatch):
         BudgetLedger(URL, 1.0)
 
 
-def test_sqlite_is_given_as_a_path(tmp_path):
-    with pytest.raises(ValueError, match="path must be a plain path"):
-        BudgetLedger(f"sqlite:///{tmp_path}/budget.db", 1.0)
+def test_no_other_database_is_accepted(tmp_path):
+    for url in (f"sqlite:///{tmp_path}/budget.db", "mysql+pymysql://ann@budget.example.org/patients"):
+        with pytest.raises(ValueError, match="path must be the path of a file, or a URL of PostgreSQL"):
+            BudgetLedger(url, 1.0)
     assert os.listdir(tmp_path) == []
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetError, BudgetLedger
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy.composition import epsilon_of
 from skdpmic.privacy.parameters import exact
 
@@ -62,7 +63,7 @@ def written(ledger, charges):
     """The charges that are not refused, after a check that they, and only they, can be read back and are counted."""
     kept = []
     for charge in charges:
-        error = refusal(lambda charge=charge: ledger.charge(**charge))
+        error = refusal(lambda charge=charge: ledger.charge_entry(LedgerEntry(**charge)))
         if error is None:
             kept.append(charge)
         else:
@@ -81,6 +82,7 @@ def written(ledger, charges):
 USUAL = {"what": "x", "epsilon": 0.5, "rho": 0.01}
 
 
+@pytest.mark.slow
 def test_an_odd_argument_is_refused_or_read_back_and_counted(place):
     charges = [USUAL | {name: value} for name, value in itertools.product(ARGUMENTS, ODD)]
     kept = written(BudgetLedger(place, 1e6, 0.5), charges)
@@ -142,5 +144,5 @@ def test_messages_do_not_grow_with_what_was_passed(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
     for arguments in ({"n": HUGE}, {"statistic": ["x"] * 10**5}, {"epsilon": "9" * 10**5}):
         with pytest.raises(ValueError) as caught:
-            ledger.charge(**{"what": "x", "epsilon": 0.5} | arguments)
+            ledger.charge_entry(LedgerEntry(**{"what": "x", "epsilon": 0.5} | arguments))
         assert len(str(caught.value)) < 300

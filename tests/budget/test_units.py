@@ -235,20 +235,6 @@ def test_the_delta_of_a_person_is_the_least_that_holds_for_any_release():
     assert float(Cost(epsilon, delta, rows=rows).in_basic[1]) == pytest.approx(excess, rel=1e-12)
 
 
-def test_another_accountant_is_told_what_a_person_lost(path):
-    accounting = pytest.importorskip("dp_accounting", reason="it makes its events")
-    from skdpmic.budget.ledger_exports import noise_parameter
-
-    ledger = BudgetLedger(path, 30.0, 1e-3, max_rows_per_person=4)
-    ledger.charge("rows", 0.5)
-    ledger.charge("rows", 0.5, rho=0.01)
-    ledger.charge("people", 0.5, 1e-6, rho=0.01, unit="person")
-    pure, of_rows, of_people = ledger.to_dp_accounting().events
-    assert pure == accounting.RandomizedResponseDpEvent(noise_parameter(2.0), 2)
-    assert (of_rows.rho, of_people.rho) == (pytest.approx(0.16), 0.01)
-    assert of_rows.rho >= 16 * 0.01
-
-
 @pytest.mark.parametrize("rows", [0, -1, True, 1.0, "2", math.nan, 2**63, pytest.param(10**5000, id="huge")])
 def test_a_number_of_rows_that_is_none_is_refused(path, rows):
     with pytest.raises(ValueError, match="max_rows_per_person must be None or an int from 1 to"):

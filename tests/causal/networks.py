@@ -1,4 +1,4 @@
-"""Four networks that the literature on causal discovery compares methods by: their arrows, which are public facts.
+"""Three networks that the literature on causal discovery compares methods by: their arrows, which are public facts.
 
 From the Bayesian network repository (https://www.bnlearn.com/bnrepository).
 """
@@ -20,15 +20,6 @@ _PARENTS = {
         Grunting; HypDistrib < DuctFlow CardiacMixing; HypoxiaInO2 < CardiacMixing LungParench; LVH < Disease;
         LVHreport < LVH; LowerBodyO2 < HypDistrib HypoxiaInO2; LungFlow < Disease; LungParench < Disease; RUQO2
         < HypoxiaInO2; Sick < Disease; XrayReport < ChestXray
-    """,
-    "alarm": """
-        ARTCO2 < VENTALV; BP < CO TPR; CATECHOL < ARTCO2 INSUFFANESTH SAO2 TPR; CO < HR STROKEVOLUME; CVP <
-        LVEDVOLUME; EXPCO2 < ARTCO2 VENTLUNG; HISTORY < LVFAILURE; HR < CATECHOL; HRBP < ERRLOWOUTPUT HR; HREKG
-        < ERRCAUTER HR; HRSAT < ERRCAUTER HR; LVEDVOLUME < HYPOVOLEMIA LVFAILURE; MINVOL < INTUBATION VENTLUNG;
-        PAP < PULMEMBOLUS; PCWP < LVEDVOLUME; PRESS < INTUBATION KINKEDTUBE VENTTUBE; PVSAT < FIO2 VENTALV; SAO2
-        < PVSAT SHUNT; SHUNT < INTUBATION PULMEMBOLUS; STROKEVOLUME < HYPOVOLEMIA LVFAILURE; TPR < ANAPHYLAXIS;
-        VENTALV < INTUBATION VENTLUNG; VENTLUNG < INTUBATION KINKEDTUBE VENTTUBE; VENTMACH < MINVOLSET; VENTTUBE
-        < DISCONNECT VENTMACH
     """,
 }
 

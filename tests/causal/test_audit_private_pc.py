@@ -12,7 +12,7 @@ import pytest
 
 from skdpmic.causal import PrivatePC, table_release
 from skdpmic.causal import table_release as table_plan
-from skdpmic.causal.label_parts import counts_of_sets, parts_of_labels
+from skdpmic.causal.table_release import counts_of_sets, parts_of_labels
 from skdpmic.privacy.composition import rho_for
 from tests.privacy.auditing import separation_at_least
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.causal.correlation_tests import CorrelationTests
-from skdpmic.correlation.kendall_release import concordances
+from skdpmic.correlation.matrix_release import concordances
 from skdpmic.statistics.ranks.kernels import mid_ranks
 
 ALPHA, N = 0.05, 400

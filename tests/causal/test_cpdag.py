@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from benchmarks.causal.graph_measures import cpdag_of, skeleton_f1, structural_hamming_distance
+from benchmarks.causal.graph_measures import cpdag_of
 from skdpmic.causal.pc import in_cycles, markov_blanket, with_colliders, with_forced_arrows, without_cycles
 from tests.causal.oracle import random_dag
 
@@ -94,28 +94,7 @@ def test_arrows_of_a_cycle_become_lines_and_no_others():
     np.testing.assert_array_equal(without_cycles(expected), expected)
 
 
-# --- How far apart, and who tells most --------------------------------------------------------------------------------
-
-
-def test_the_distance_counts_each_pair_of_columns_once_whose_edges_differ():
-    a = marks_of(4, (0, 1), *line(1, 2), (2, 3))
-    for b, distance in (
-        (a, 0),
-        (marks_of(4, (1, 0), *line(1, 2), (2, 3)), 1),  # turned
-        (marks_of(4, *line(0, 1), *line(1, 2), (2, 3)), 1),
-        (marks_of(4, *line(1, 2), (2, 3)), 1),
-        (marks_of(4), 3),
-        (marks_of(4, (0, 2), (1, 2)), 4),
-    ):
-        assert structural_hamming_distance(a, b) == structural_hamming_distance(b, a) == distance
-
-
-def test_the_f1_score_is_that_of_edges_whatever_their_direction():
-    a = marks_of(4, (0, 1), *line(1, 2), (2, 3))
-    assert skeleton_f1(a, a.T) == 1
-    assert skeleton_f1(a, marks_of(4, (1, 0), (0, 3))) == pytest.approx(2 * 1 / (3 + 2))
-    assert skeleton_f1(a, marks_of(4)) == 0
-    assert skeleton_f1(marks_of(4), marks_of(4)) == 1
+# --- Who tells most ---------------------------------------------------------------------------------------------------
 
 
 def test_the_markov_blanket_of_a_cpdag_is_that_of_the_graph():

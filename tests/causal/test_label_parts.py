@@ -1,9 +1,11 @@
 """Parts of labels and of numbers are functions of released counts, and have the records that tests need."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 
-from skdpmic.causal.label_parts import MOST_PARTS, N_CELLS, parts_of_cells, parts_of_labels
+from skdpmic.causal.table_release import MOST_PARTS, N_CELLS, counts_of_sets, parts_of_cells, parts_of_labels
 
 
 def cells(values, n_missing=0, bounds=(0.0, 1.0)):
@@ -105,3 +107,42 @@ def test_fewer_parts_are_cut_where_noise_is_larger_and_one_where_it_hides_all():
     n_parts = [parts_of_cells(with_noise(counts, scale), scale).max() + 1 for scale in (20.0, 250.0, 1e5)]
     assert n_parts == sorted(n_parts, reverse=True)
     assert n_parts[0] > n_parts[1] > n_parts[2] == 1
+
+
+# --- Tables of counts are those of plain loops over records -----------------------------------------------------------
+
+SIZES = [2, 3, 7, 1, 4]
+
+
+def by_plain_loops(columns, sizes, columns_of_table):
+    table = dict.fromkeys(product(*(range(sizes[column]) for column in columns_of_table)), 0)
+    for record in zip(*(columns[column].tolist() for column in columns_of_table), strict=True):
+        table[record] += 1
+    return table
+
+
+def codes(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.integers(size, size=n) for size in SIZES]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 60])
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+def test_the_tables_are_those_of_plain_loops(n, k):
+    columns, sets = codes(n, seed=n), list(combinations(range(5), k))
+    tables = counts_of_sets(columns, SIZES, sets)
+    assert len(tables) == len(sets)
+    for columns_of_table, table in zip(sets, tables, strict=True):
+        assert table.dtype == np.int64
+        assert table.shape == tuple(SIZES[column] for column in columns_of_table)
+        assert dict(np.ndenumerate(table)) == by_plain_loops(columns, SIZES, columns_of_table)
+
+
+def test_the_number_of_jobs_changes_nothing():
+    columns, sets = codes(60_000), list(combinations(range(5), 3))
+    for one, other in zip(*(counts_of_sets(columns, SIZES, sets, n_jobs) for n_jobs in (1, 2)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_of_no_sets_there_are_no_tables():
+    assert counts_of_sets(codes(9), SIZES, []) == []

@@ -9,6 +9,7 @@ from benchmarks.causal.graph_measures import cpdag_of
 from skdpmic.causal.pc import find_graph, in_cycles, skeleton_of
 from tests.causal.networks import NETWORKS
 from tests.causal.oracle import d_separation, random_dag
+from tests.folding import each
 
 ALPHA = 0.5  # the oracle says 0 or 1
 
@@ -19,10 +20,7 @@ def assert_found(dag, max_order):
     np.testing.assert_array_equal(found.cpdag, cpdag_of(dag))
 
 
-@pytest.mark.few
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "alarm")) for name in NETWORKS]
-)
+@each("name", NETWORKS)
 def test_with_an_oracle_it_finds_the_cpdag_of_each_network(name):
     _, dag = NETWORKS[name]
     assert_found(dag, max_order=len(dag))

@@ -9,9 +9,16 @@ import pytest
 from scipy import stats
 
 from skdpmic.causal import table_release as table_plan
-from skdpmic.causal.label_parts import MOST_VALUES, N_CELLS, counts_of_sets, parts_of_cells
-from skdpmic.causal.table_release import TablePlan, tables_squared_sensitivity
+from skdpmic.causal.table_release import (
+    MOST_VALUES,
+    N_CELLS,
+    TablePlan,
+    counts_of_sets,
+    parts_of_cells,
+    tables_squared_sensitivity,
+)
 from skdpmic.privacy.composition import rho_for
+from tests.folding import each
 
 
 def counts_of(records, sizes, k):
@@ -32,24 +39,15 @@ def largest_squared_change(n, sizes, k, m=1):
 
 
 SMALL = [
-    (1, (2, 2), 1), (3, (2, 3), 1), (2, (2, 2, 2), 1), (3, (2, 2), 2), (2, (2, 3, 2), 2), (3, (2, 1, 2), 2),
-    (2, (2,) * 4, 2), (1, (3, 2, 4), 3), (3, (2, 2, 2), 3), (2, (2,) * 4, 3), (2, (2,) * 4, 4), (1, (2,) * 5, 4),
-]  # fmt: skip
+    *[(1, (2, 2), 1, 1), (3, (2, 3), 1, 1), (2, (2, 2, 2), 1, 1), (3, (2, 2), 2, 1), (2, (2, 3, 2), 2, 1)],
+    *[(3, (2, 1, 2), 2, 1), (2, (2,) * 4, 2, 1), (1, (3, 2, 4), 3, 1), (3, (2, 2, 2), 3, 1), (2, (2,) * 4, 3, 1)],
+    *[(2, (2,) * 4, 4, 1), (1, (2,) * 5, 4, 1), (2, (2, 2), 1, 2), (3, (2, 3), 2, 2), (3, (2, 3), 2, 3)],
+    *[(3, (2,) * 3, 2, 2), (2, (2,) * 4, 3, 2), (2, (2,) * 4, 4, 2)],
+]
 
 
-@pytest.mark.parametrize("n, sizes, k", SMALL)
-def test_of_all_small_tables_none_moves_the_counts_further_and_one_as_far(n, sizes, k):
-    assert largest_squared_change(n, sizes, k) == tables_squared_sensitivity(math.comb(len(sizes), k))
-
-
-@pytest.mark.parametrize(
-    "n, sizes, k, m",
-    [
-        (2, (2, 2), 1, 2), (3, (2, 3), 2, 2), (3, (2, 3), 2, 3), (3, (2,) * 3, 2, 2), (2, (2,) * 4, 3, 2),
-        (2, (2,) * 4, 4, 2),
-    ],
-)  # fmt: skip
-def test_of_all_small_tables_none_moves_further_by_all_rows_of_a_person_and_one_as_far(n, sizes, k, m):
+@each("n, sizes, k, m", SMALL)
+def test_of_all_small_tables_none_moves_the_counts_further_and_one_as_far(n, sizes, k, m):
     assert largest_squared_change(n, sizes, k, m) == tables_squared_sensitivity(math.comb(len(sizes), k), m)
 
 

@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 
 from skdpmic.causal import table_release as table_plan
-from skdpmic.causal.label_parts import N_CELLS, counts_of_sets, parts_of_cells, parts_of_labels
-from skdpmic.causal.table_release import TablePlan, TablesRelease, triples_asked_for, with_gaussian_noise
+from skdpmic.causal.table_release import (
+    N_CELLS,
+    TablePlan,
+    TablesRelease,
+    counts_of_sets,
+    parts_of_cells,
+    parts_of_labels,
+    triples_asked_for,
+    with_gaussian_noise,
+)
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.domains import Nominal

@@ -108,7 +108,7 @@ def test_released_shares_that_show_ties_are_warned_of_after_the_charge_and_the_r
 
 def test_what_is_warned_of_after_the_charge_follows_from_the_release_alone(monkeypatch):
     """Tables with and without ties are warned of in the same words if the released shares are the same."""
-    from skdpmic.correlation.kendall_release import KendallRelease
+    from skdpmic.correlation.matrix_release import KendallRelease
 
     def draw(*arguments):
         released = original(*arguments)

@@ -59,6 +59,7 @@ def test_every_name_and_text_is_read_as_it_was_written(name):
     assert read_again(codebook) == codebook
 
 
+@pytest.mark.slow
 def test_random_codebooks_are_read_as_they_were_written():
     rng = random.Random(0)
     letters = ["".join(NAMES)[i] for i in range(len("".join(NAMES)))]
@@ -165,7 +166,7 @@ def in_file(entry):
 
 
 @each("entry, told", [(entry, told) for entry, told in WRONG if isinstance(entry, dict) and in_file(entry)])
-def test_every_mistake_is_told_with_its_column_and_line(entry, told):
+def test_every_mistake_is_told_with_its_column(entry, told):
     text = Codebook({"age": (0, 1)}).to_toml() + "# x\n[columns.x]\n"
     for name, value in entry.items():
         shown = (
@@ -175,8 +176,7 @@ def test_every_mistake_is_told_with_its_column_and_line(entry, told):
         )
         text += f"{name} = {repr(value) if shown is None else '[' + ', '.join(shown) + ']'}\n"
     refused = refusal(text)
-    line = text.split("\n").index("[columns.x]") + 1
-    assert refused.startswith(f"patients.toml has 1 incomplete or invalid column(s):\nline {line}: ")
+    assert refused.startswith("patients.toml has 1 incomplete or invalid column(s):\n")
     assert "column 'x'" in refused
     assert re.search(told, refused)
 
@@ -189,39 +189,9 @@ def test_all_wrong_columns_are_listed_twenty_at_most():
     )
     lines = refusal(text).split("\n")
     assert lines[0].endswith("25 incomplete or invalid column(s):")
-    assert lines[1:-1] == [f"line {2 * i + 2}: column 'c{i}' must have range or knots, got none." for i in range(20)]
+    assert lines[1:-1] == [f"column 'c{i}' must have range or knots, got none." for i in range(20)]
     assert lines[-1] == "and 5 more"
     assert len(refusal(text.partition("[columns.c20]")[0]).split("\n")) == 21  # nothing follows the twenty
-
-
-@each("name", NAMES)
-def test_the_line_of_a_column_of_any_name_is_told(name):
-    text = Codebook.template([f"a {name}", "type", name, f"{name} b"] if name != "type" else ["a", "x", name])
-    line = next(
-        i
-        for i, line in enumerate(text.split("\n"), 1)
-        if line.startswith("[") and name in tomllib.loads(line)["columns"]
-    )
-    assert f"\nline {line}: column {name!r} must have a type, range, knots or labels, got type" in refusal(text)
-
-
-@each(
-    "text, line",
-    [
-        ("version = 1\n[columns]\n# age\nage = {range = 5}\n", 4),
-        ("version = 1\ncolumns.agel.range = [0, 1]\ncolumns.age.range = [0]", 3),
-        ("version = 1\n[columns.b]\nrange = [0, 1]\n[columns.'age']\n", 4),
-        ('version = 1\n[columns.b]\nrange = [0, 1]\ndescription = "age"\n[columns."\\u0061ge"]\nrange = []', 5),
-        ("version = 1\n\n[columns.age]\ncontinued = [\n]", 3),
-        ("version = 1\ncolumns = {b = {range = [0, 1]}, age = {type = 'age'}}", 2),
-        ("version = 1\n[columns]\nage = [0, 110]", 3),
-        ("version = 1\n[columns]\nage = 'boolean'", 3),
-        ("version = 1\n[columns.b]\nrange = [0, 1]\n[[columns.age]]\nrange = [0, 1]", 4),
-        ("version = 1\n[columns.b]\nrange = [0, 1]\ncolumns = 5 # age\n[columns.age]", 5),
-    ],
-)
-def test_the_line_is_told_however_a_column_is_written(text, line):
-    assert re.search(rf"\nline {line}: .*column 'age'", refusal(text))
 
 
 def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
@@ -232,42 +202,40 @@ def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
 
 def test_a_name_with_a_dot_that_lacks_quotes_is_explained():
     refused = refusal("version = 1\n[columns.blood.pressure]\nrange = [0, 300]")
-    assert "line 2: the fields of column 'blood' must be among" in refused
+    assert "the fields of column 'blood' must be among" in refused
     assert "got ['pressure']. A name with a dot must be in quotes." in refused
 
 
 @each(
     "text, told",
     [
-        ("version = 1\ntitle = 5\n[columns.a]\nrange = [0, 1]", "line 2: title must be"),
-        ("version = 1\n\ngroups = 5\n[columns.a]\nrange = [0, 1]", "line 3: groups must be"),
-        ("version = 1\ngroups = ['a', 'a']\n[columns.a]\nrange = [0, 1]", "line 2: groups must be"),
-        ("version = 1\nmax_rows_per_group = 0\n[columns.a]\nrange = [0, 1]", "line 2: max_rows_per_group must be"),
-        ("version = 1\nmax_rows_per_group = 2\n[columns.a]\nrange = [0, 1]", "line 2: max_rows_per_group must be"),
-        ("version = 1\n[colums.a]\nrange = [0, 1]", "line 2: the fields of a codebook must be among"),
-        ("version = 1\na = 1\nb = 2\n[columns.a]\nrange = [0, 1]", "line 2: the fields of a codebook must be among"),
-        ("version = 1\n[columns]", "line 2: columns must have an entry"),
+        ("version = 1\ntitle = 5\n[columns.a]\nrange = [0, 1]", "title must be"),
+        ("version = 1\n\ngroups = 5\n[columns.a]\nrange = [0, 1]", "groups must be"),
+        ("version = 1\ngroups = ['a', 'a']\n[columns.a]\nrange = [0, 1]", "groups must be"),
+        ("version = 1\nmax_rows_per_group = 0\n[columns.a]\nrange = [0, 1]", "max_rows_per_group must be"),
+        ("version = 1\nmax_rows_per_group = 2\n[columns.a]\nrange = [0, 1]", "max_rows_per_group must be"),
+        ("version = 1\n[colums.a]\nrange = [0, 1]", "the fields of a codebook must be among"),
+        ("version = 1\na = 1\nb = 2\n[columns.a]\nrange = [0, 1]", "the fields of a codebook must be among"),
+        ("version = 1\n[columns]", "columns must have an entry"),
     ],
 )
-def test_mistakes_about_the_table_are_told_with_their_line(text, told):
-    assert refusal(text).startswith(f"patients.toml, {told}")
+def test_mistakes_about_the_table_are_told(text, told):
+    assert refusal(text).startswith(f"patients.toml: {told}")
 
 
 @each(
-    "text, line",
+    "text, told",
     [
-        ("version = 1\n[columns.age]\nrange = [0, 110", 3),
-        ("version = 1\n[columns.age]\nrange = [0, 110\n\n\n", 3),
-        ("version = 1\n[columns.age]\nrange = 0 110\n", 3),
-        ("version = 1\n[columns.age]\nrange = [0, 1]\n[columns.age]\nrange = [0, 2]\n", 4),
-        ("version = 1\n[columns.age\nrange = [0, 1]\n", 2),
-        ("version = 1\n[columns.age]\nlabels = [f, m]\n", 3),
-        ('version = 1\n[columns.age]\ndescription = "open', 3),
-        ("version = 1\n[columns.blood pressure]\nrange = [0, 1]", 2),
+        ("version = 1\n[columns.age]\nrange = [0, 110", "at end of document"),
+        ("version = 1\n[columns.age]\nrange = 0 110\n", "at line 3"),
+        ("version = 1\n[columns.age]\nrange = [0, 1]\n[columns.age]\nrange = [0, 2]\n", "at line 4"),
+        ("version = 1\n[columns.blood pressure]\nrange = [0, 1]", "at line 2"),
+        ("version = 1\na = " + "[" * 50_000, "recursion"),
+        ("version = " + "1" * 5000, "digits"),
     ],
 )
-def test_what_is_no_toml_is_refused_with_the_line(text, line):
-    assert re.fullmatch(rf"patients\.toml must be valid TOML: .*\bline {line}\b.*\.", refusal(text))
+def test_what_is_no_toml_is_refused(text, told):
+    assert re.fullmatch(rf"patients\.toml must be valid TOML: .*\b{told}\b.*\.", refusal(text))
 
 
 @each("version", ["2", "0", '"1"', "true", None])
@@ -297,6 +265,7 @@ def test_errors_name_the_file(tmp_path):
         Codebook.read(tmp_path / "other.toml")
 
 
+@pytest.mark.slow
 def test_a_large_file_with_many_blanks_is_refused_at_once():
     text = Codebook.template([f"e{i}" for i in range(2000)])
     assert "and 1980 more" in refusal(text)
@@ -304,11 +273,14 @@ def test_a_large_file_with_many_blanks_is_refused_at_once():
 
 # --- The page about the format ----------------------------------------------------------------------------------------
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "codebook.md").read_text(encoding="utf-8")
+
+def page():
+    path = Path(__file__).parents[2] / "docs" / "reference" / "codebook.md"
+    return path.read_text(encoding="utf-8")
 
 
 def test_the_example_on_the_page_is_read():
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
     codebook = Codebook.parse(example)
     assert read_again(codebook) == codebook
     assert (codebook.title, codebook.groups) == ("Visits to a clinic, 2020 to 2024", ("patient",))
@@ -327,13 +299,13 @@ def test_the_example_on_the_page_is_read():
 
 
 def test_the_page_has_every_field_and_type_and_the_example_each_of_them():
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
     written = tomllib.loads(example)
     of_columns = written["columns"].values()
     assert set(written) == {"version", *toml_file._FIELDS}
     assert {name for fields in of_columns for name in fields} == set(column._FIELDS)
     assert {fields["type"] for fields in of_columns} == set(column.KINDS)
     for name in (*written, *column._FIELDS, *column.KINDS):
-        assert f"| `{name}` |" in PAGE
-    assert "`version` | integer | yes | the version of the format: 1 |" in PAGE
-    assert all(f'`"{unit}"`' in PAGE for unit in column.UNITS_OF_TIME)
+        assert f"| `{name}` |" in page()
+    assert "`version` | integer | yes | the version of the format: 1 |" in page()
+    assert all(f'`"{unit}"`' in page() for unit in column.UNITS_OF_TIME)

@@ -223,17 +223,15 @@ def test_columns_that_a_file_cannot_name_are_refused():
 # --- From the template to the estimator -------------------------------------------------------------------------------
 
 
-def test_a_template_that_is_not_filled_in_is_refused_with_its_lines():
+def test_a_template_that_is_not_filled_in_is_refused():
     text = Codebook.template(POLARS)
     with pytest.raises(ValueError) as caught:
         Codebook.parse(text, "codebook.toml")
     first, *told = str(caught.value).split("\n")
     unfilled = [name for name in POLARS.columns if name not in ("enum", "boolean", "time", "list", "nothing")]
     assert first == f"codebook.toml has {len(unfilled)} incomplete or invalid column(s):"
-    lines = text.split("\n")
     for line, name in zip(told, unfilled, strict=True):
-        number = lines.index(f"[columns.{name}]") + 1
-        assert line.startswith(f"line {number}: column '{name}' must have ")
+        assert line.startswith(f"column '{name}' must have ")
         assert line.endswith(" left blank.")
 
 

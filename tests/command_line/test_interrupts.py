@@ -85,6 +85,7 @@ def test_an_interruption_that_a_library_ignores_still_keeps_from_paying(folder, 
     assert spent() == 0
 
 
+@pytest.mark.slow
 @each("where, name", [(BudgetLedger, "charge"), (command_select, "_chosen"), (command_select, "file_content")])
 def test_from_the_charge_on_the_result_is_finished_first(where, name, folder, capsys, monkeypatch):
     cost = spent()

@@ -2,7 +2,6 @@
 
 import json
 
-import duckdb
 import pytest
 
 from skdpmic import PrivateSelectKBest, private_summary
@@ -11,7 +10,7 @@ from tests.command_line.tables import CODEBOOK, OTHER_TARGETS, codebook, people,
 from tests.conftest import noise_of
 from tests.folding import each
 
-SOURCES = ("csv", "semicolons", "parquet", "query", "database")
+SOURCES = ("csv", "semicolons", "parquet")
 
 
 def data_options(source, frame, folder):
@@ -20,14 +19,7 @@ def data_options(source, frame, folder):
         return [write_csv(frame, folder / "people.csv")]
     if source == "semicolons":
         return [write_csv(frame, folder / "people.csv", ";"), "--delimiter", ";"]
-    path = write_parquet(frame, folder / "people.parquet")
-    if source == "parquet":
-        return [path]
-    if source == "query":
-        return ["--query", f"select * from '{path}' -- all of them"]
-    with duckdb.connect(str(folder / "people.duckdb")) as database:
-        database.execute(f"create table people as from '{path}'")
-    return ["--query", "from people", "--database", str(folder / "people.duckdb")]
+    return [write_parquet(frame, folder / "people.parquet")]
 
 
 def published(capsys, *options):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from skdpmic.correlation.kendall_release import concordances
 from skdpmic.correlation.matrices import (
     columns_with_ties,
     known_shares,
     nearest_correlation,
     pearson_of_kendall,
 )
+from skdpmic.correlation.matrix_release import concordances
 from skdpmic.statistics.ranks.kernels import mid_ranks
 
 
@@ -34,6 +34,7 @@ def assert_is_correlation(matrix):
 NOISE = [0.01, 0.1, 1.0, 1e6]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("p", [2, 3, 10, 40])
 def test_the_nearest_is_a_correlation_matrix_and_no_farther_from_any_than_the_noisy_one(p, noise):

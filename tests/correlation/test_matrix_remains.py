@@ -15,8 +15,8 @@ from skdpmic._utils import no_cache as uncached
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.correlation import PrivateCorrelation, kendall_release
-from skdpmic.correlation.matrix_plan import MatrixPlan, PrivateMatrixEstimator
+from skdpmic.correlation import PrivateCorrelation, matrix_release
+from skdpmic.correlation.matrix_release import MatrixPlan, PrivateMatrixEstimator
 from skdpmic.release.fit_plan import FitPlan
 from skdpmic.release.path import publish, store
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
@@ -36,15 +36,15 @@ def fit_with_released_values(make, table, monkeypatch):
     """What is released is the same whatever the table: noise is what is missing to it."""
     released = np.random.default_rng(1).integers(-900, 900, size=100)
     sums = []
-    compute = kendall_release.concordances
+    compute = matrix_release.concordances
 
     def with_progress(*arguments):
         sums.append(compute(*arguments))
         return sums[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(kendall_release, "concordances", with_progress)
-        patch.setattr(kendall_release, "discrete_gaussian", lambda sigma2, size, source: released[:size] - sums[-1])
+        patch.setattr(matrix_release, "concordances", with_progress)
+        patch.setattr(matrix_release, "discrete_gaussian", lambda sigma2, size, source: released[:size] - sums[-1])
         fitted = make().fit(table)
     return fitted, sums[-1]
 
@@ -75,10 +75,11 @@ def test_equal_releases_leave_equal_estimators(make, monkeypatch):
 
 # --- Interrupts -----------------------------------------------------------------------------------------------------
 
-CLASSES = (PrivateEstimator, PrivateMatrixEstimator, MatrixPlan, FitPlan, kendall_release.KendallRelease)
-CLASSES += (PrivateCorrelation, kendall_release.NoisyConcordances, GraphResultMixin, PrivatePC)
+CLASSES = (PrivateEstimator, PrivateMatrixEstimator, MatrixPlan, FitPlan, matrix_release.KendallRelease)
+CLASSES += (PrivateCorrelation, matrix_release.NoisyConcordances, GraphResultMixin, PrivatePC)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["new", "fitted"])
 @pytest.mark.parametrize("make", [PrivateCorrelation, PrivatePC])
 @pytest.mark.combinations
@@ -106,7 +107,7 @@ def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path,
 
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-5)
     private = PrivateCorrelation(epsilon=0.3, ledger=ledger)
-    monkeypatch.setattr(kendall_release, "discrete_gaussian", interrupt)
+    monkeypatch.setattr(matrix_release, "discrete_gaussian", interrupt)
     with pytest.raises(KeyboardInterrupt):
         private.fit(neighbours()[0])
     assert len(ledger.entries()) == 1

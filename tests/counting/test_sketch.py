@@ -18,10 +18,11 @@ from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, Priva
 from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.statistics.mic.defaults import default_B
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.noisy_tables import TableGrids
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 from skdpmic.table.columns import map_features
 from tests.folding import each
 from tests.select_names import SelectNames
@@ -105,8 +106,7 @@ def test_scores_from_counts_are_those_from_records_bit_for_bit(n, B, c, correcti
             parts = np.array_split(np.arange(n), 3)
             counts = sum(grids.count(x[part], bounds, grids.place(target[part])) for part in parts)
             assert counts.sum() == n * grids.n_tables(bounds)
-            scorer = GridScorer(grids, n)
-            assert scorer.score(counts, bounds) == whole.score(x, bounds)
+            assert grids.score(counts, bounds, entropy_table(n)) == whole.score(x, bounds)
 
 
 def test_a_chunk_that_is_compressed_has_the_same_counts():

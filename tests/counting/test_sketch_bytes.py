@@ -136,7 +136,7 @@ def test_the_format_is_the_documented_one(good):
     """Written by hand, so that a change of the format is seen, and other programs can read it."""
     first, line, rest = good.split(b"\n", 2)
     counts, digest = rest[:-32], rest[-32:]
-    assert first == b"skdpmic RangeGridSketch 6"
+    assert first == b"skdpmic RangeGridSketch 7"
     domain = ["Range", 0.0, 1.0, "numbers"]
     assert re.fullmatch("[0-9a-f]{32}", *json.loads(line)["parts"])
     assert json.loads(line) | {"parts": []} == {
@@ -156,7 +156,7 @@ def test_bytes_of_a_fixed_sketch_are_the_same_on_every_machine():
     """A change here is a change of the format or of the grids, which a new version has to tell."""
     X, y = np.arange(20).reshape(10, 2) / 20, np.arange(10) / 10
     data = bytes_of(RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, c=2, n_features=2).update(X, y))
-    assert hashlib.sha256(data).hexdigest() == "7277af6eb35cfb69c825164ab6027753ba0ef96ee3a7d39c1b8a6f37654cb5d6"
+    assert hashlib.sha256(data).hexdigest() == "810e2dd7f70eac2d8b8789f433e4ca06ff20595d08866e9a1a47261a683dfdd4"
 
 
 # --- What is refused --------------------------------------------------------------------------------------------------
@@ -202,9 +202,9 @@ def test_foreign_or_damaged_bytes_are_refused(good, tmp_path):
         pickle.dumps(counted(NUMBERS)),
         NAME,
         sealed(NAME),
-        sealed(NAME + b"6"),
+        sealed(NAME + b"7"),
     ]
-    foreign += [sealed(NAME + b"6"), good[: len(good) // 2], good[:-1], good + b"\0", good + good]
+    foreign += [sealed(NAME + b"7"), good[: len(good) // 2], good[:-1], good + b"\0", good + good]
     foreign += [
         sealed(good[:-32].replace(*change, 1)) for change in ((b"Range", b"Other"), (b'"parts":', b'"parts": '))
     ]
@@ -270,9 +270,9 @@ def test_other_types_and_versions_are_refused(good):
             RangeGridSketch.from_bytes(data)
     with pytest.raises(
         ValueError,
-        match="the sketch has format version 5, but this version of skdpmic reads 6: count the records again",
+        match="the sketch has format version 6, but this version of skdpmic reads 7: count the records again",
     ):
-        RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 6", b"Sketch 5")))
+        RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 7", b"Sketch 6")))
 
 
 def test_a_sum_that_is_right_by_another_feature_is_refused(good):

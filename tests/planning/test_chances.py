@@ -82,7 +82,7 @@ def test_more_noise_more_features_and_a_weaker_signal_find_less():
         assert all(np.diff(of_signals) < 0)
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "n_features, k", [(4, 1), (40, 10), (1000, 5), pytest.param(200, 50, marks=pytest.mark.slow), (100_000, 5)]
 )

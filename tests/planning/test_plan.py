@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import skdpmic.statistics.mic.sensitivity
+import skdpmic.statistics.sensitivity
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, plan_release
 from skdpmic.budget.filters import Cost, round_up
 from skdpmic.planning.plan import CONFIDENCE
@@ -88,6 +88,7 @@ def test_no_smaller_answer_of_three_digits_would_do(request_):
             assert rebuilt(smaller, request_.get("n_classes"))[1].half_width(CONFIDENCE) > request_["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" not in request])
 def test_an_error_is_rounded_up_by_less_than_a_digit(request_):
     for row in plan_release(**request_):
@@ -95,6 +96,7 @@ def test_an_error_is_rounded_up_by_less_than_a_digit(request_):
         assert margin <= row.error <= margin * 1.01
 
 
+@pytest.mark.slow
 def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possible():
     scores = [("scores", "laplace"), ("scores", "k-norm"), ("scores", "gaussian")]
     kinds = [*scores, ("names", "one-shot"), ("names", "exponential")]
@@ -118,6 +120,7 @@ N_DRAWS = 2000
 FOUR_STANDARD_ERRORS = 4 * math.sqrt(0.05 * 0.95 / N_DRAWS)  # alpha 6e-5 a test
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param(OneShotTopK, marks=pytest.mark.slow), ExponentialTopK])
 def test_scores_as_far_apart_as_the_error_change_places_once_in_forty(kind):
     mechanism = kind(1, 2**24)
@@ -172,6 +175,7 @@ def released_by(estimator):
     return estimator.mechanism_ if hasattr(estimator, "mechanism_") else estimator.mechanism
 
 
+@pytest.mark.slow
 @each("estimator", ESTIMATORS)
 def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
     X, y = table()
@@ -195,6 +199,7 @@ def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
     assert all(row[:3] != own[:3] and row.epsilon == own.epsilon for row in others)
 
 
+@pytest.mark.few
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "estimator",
@@ -309,6 +314,7 @@ BAD = [
 ]
 
 
+@pytest.mark.slow
 def test_whole_numbers_of_numpy_are_planned_for_as_those_of_python():
     for n_samples in (3000, 30_000_000):  # sensitivities have fractions with the square, or the cube, of it
         plan = plan_release(n_samples=np.int64(n_samples), n_features=np.int32(10), k=np.int8(3), epsilon=1)
@@ -323,6 +329,7 @@ def test_what_is_not_as_described_is_refused(changed, message):
         plan_release(**(GOOD | changed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "public, n_features",
     [

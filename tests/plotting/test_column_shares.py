@@ -136,6 +136,7 @@ def test_flags_are_written_where_there_are_any_beyond_the_noise(pyplot):
     assert not [text for text in texts(alone) if "%" in text]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "kind, shown",
     [
@@ -177,6 +178,7 @@ def test_without_noise_there_are_no_intervals(pyplot):
     assert not [text for text in legend(display) if "intervals" in text]
 
 
+@pytest.mark.slow
 def test_given_axes_are_used_and_have_the_legend_below_them(pyplot):
     figure, (left, right) = pyplot.subplots(1, 2, layout="constrained")
     display = SummaryDisplay.from_summary(look(), ax=right)

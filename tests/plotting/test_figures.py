@@ -11,10 +11,8 @@ from skdpmic.plotting import (
     GapsDisplay,
     GraphDisplay,
     LedgerDisplay,
-    NoisyCountsDisplay,
     PlanDisplay,
     ScoresDisplay,
-    StabilityDisplay,
     SummaryDisplay,
 )
 from skdpmic.plotting.figures import label_of
@@ -26,10 +24,8 @@ DISPLAYS = [
     GapsDisplay([0.3, 0.1], noise_margin=0.2),
     GraphDisplay(np.eye(3, k=1)),
     LedgerDisplay([], [], epsilon=1.0),
-    NoisyCountsDisplay(np.zeros((2, 2)), noise_scale=1.0),
     PlanDisplay([100, 1000], [1.0], [[0.5, 0.05]]),
     ScoresDisplay([0.1, 0.2], chosen=[True, False]),
-    StabilityDisplay(np.zeros((1, 2)), [1], k=1, ranking=np.array([1, 2])),
     SummaryDisplay(
         [ColumnShares("age", SummaryCells(Range(0, 110)), np.zeros(3), np.full(11, 1 / 11), 0.01, 0.02, [])]
     ),
@@ -44,6 +40,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, display)
         display.plot()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: type(display).__name__)
 def test_plain_data_is_drawn_and_plot_returns_the_display(pyplot, display):
     assert display.plot() is display

@@ -66,6 +66,7 @@ def note_path(drawn, pair, patch, renderer):
     drawn[pair] = patch.get_transform().transform_path(patch.get_path()).vertices
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("is_new", [True, False])
 def test_edges_end_at_the_boxes_of_names(pyplot, is_new):
     """In a picture that is saved larger than it was drawn, too."""
@@ -147,6 +148,7 @@ LINES = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("edges", LINES.values(), ids=LINES)
 def test_rounding_errors_do_not_turn_a_graph_that_has_no_arrows(edges, monkeypatch):
     # They differ between processors; symmetric graphs are as wide in one direction as in another.

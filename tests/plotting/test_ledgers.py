@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetError, BudgetLedger
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.plotting import LedgerDisplay
 from skdpmic.privacy.composition import rho_for
@@ -56,7 +57,7 @@ def test_the_title_and_the_costs_say_for_whom_they_are(pyplot, tmp_path):
 
 def test_a_label_says_who_spent_it_and_below_that_on_what(pyplot, ledger):
     released = {"statistic": "mtv_r", "release": "names", "mechanism": "one-shot"}
-    ledger.for_purpose("$ report").charge("DPMICSelector", 0.1, n=500, d=100, k=5, **released)
+    ledger.for_purpose("$ report").charge_entry(LedgerEntry("DPMICSelector", 0.1, n=500, d=100, k=5, **released))
     assert labels(LedgerDisplay.from_ledger(ledger))[-1] == (
         "\\$ report: DPMICSelector\nmtv_r, names of 5 of 100, one-shot"
     )

@@ -19,7 +19,7 @@ def legend(display):
     return [text.get_text() for text in display.figure_.legends[0].get_texts()]
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("show", ["error", "found"])
 @pytest.mark.parametrize(
     "release, k, public",
@@ -41,6 +41,7 @@ def test_each_curve_is_what_is_planned(pyplot, release, k, public, show):
         np.testing.assert_array_equal(line.get_ydata(), [getattr(row, show) for row in rows])
 
 
+@pytest.mark.slow
 def test_a_curve_is_the_noise_of_a_fit(pyplot):
     display = PlanDisplay.from_plan(n_features=2, k=1, statistic="kendall", epsilons=[1], n_samples=[50])
     X = np.random.default_rng(0).random((50, 2))
@@ -50,6 +51,7 @@ def test_a_curve_is_the_noise_of_a_fit(pyplot):
     assert display.values.tolist() == [[row.error]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("usable", [None, 0.02])
 def test_it_is_marked_where_the_error_becomes_usable(pyplot, usable):
     options = {"epsilons": (0.1, 1), "n_samples": [100, 100_000], "usable": usable}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from skdpmic.statistics.grids.partitions import equipartitions, refine
+from skdpmic.statistics.grids import equipartitions, refine
 from skdpmic.statistics.mic.cell_counts import _count_records
 from skdpmic.statistics.mic.code_grids import class_grids
 from skdpmic.statistics.mic.mic_e import mass_plan
@@ -174,24 +174,32 @@ def _entropies(n, places):
 
 
 def climb_mic_r(seed, n, n_steps, places):
-    """The largest change that a walk over data sets of n records finds; it never steps down.
+    """The largest change that a walk over data sets of n records finds."""
+    x, y, ways, most, *_ = places
+    room, entropies = _room(most), _entropies(n, places)
+
+    def height(records):
+        return _range_over_last_record(records, x, y, ways, room, entropies)
+
+    return climb_places(seed, n, n_steps, np.arange(len(x)), height)
+
+
+def climb_places(seed, n, n_steps, places, height):
+    """The largest height that a walk over the places of n - 1 records finds; it never steps down.
 
     Seed 0 starts from all records in one place, the others from a few heavy places.
     """
-    x, y, ways, most, *_ = places
     rng = np.random.default_rng(seed)
-    n_places = len(x)
-    start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
+    start = rng.choice(rng.choice(places, size=4), size=n - 1) if seed else np.full(n - 1, places[0])
 
     def step(records):
-        target = rng.integers(n_places)
+        target = rng.choice(places)
         if rng.random() < 0.1:  # one place empties into another
             records[records == records[rng.integers(n - 1)]] = target
         else:
             records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
 
-    room, entropies = _room(most), _entropies(n, places)
-    return _climb(start, step, n_steps, lambda records: _range_over_last_record(records, x, y, ways, room, entropies))
+    return _climb(start, step, n_steps, height)
 
 
 def _climb(state, step, n_steps, height):

@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 
 from skdpmic import DPMICScorer, PrivacyLeakWarning, mic_r, private_score
 from skdpmic.privacy.mechanisms import GRID, to_grid
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import (
     float_laplace,
     float_laplace_can_give,
@@ -56,6 +56,7 @@ def loss_by_which_doubles_occur(release, n=20):
     )
 
 
+@pytest.mark.slow
 @seeded
 def test_which_doubles_occur_tells_nothing():
     assert loss_by_which_doubles_occur(with_exact_noise) <= EPSILON

@@ -15,12 +15,12 @@ from skdpmic.privacy import mechanisms, noise, top_k
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.statistics.mic.sensitivity import (
+from skdpmic.statistics.sensitivity import (
     binary_mi_sensitivity,
     mi_sensitivity,
     mic_r_sensitivity,
+    mtv_r_sensitivity,
 )
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from tests.privacy.auditing import independent, largest_log_ratio, law_of, noises_within
 from tests.privacy.laws import discrete_laplace_cdf, geometric_cdf
 
@@ -246,6 +246,7 @@ TOP = 2**30  # the steps of a score of 1
 NEIGHBOURS = [((0, 0), (2, 2)), ((1, 2), (3, 0)), ((TOP, TOP - 1), (TOP - 2, TOP)), ((0, TOP), (2, TOP - 2))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 2.5])
 @pytest.mark.parametrize("here, there", NEIGHBOURS)
 @pytest.mark.combinations

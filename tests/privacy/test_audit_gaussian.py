@@ -15,7 +15,7 @@ from skdpmic import DPMICScorer
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import budget_of, epsilon_of, rho_for
 from skdpmic.privacy.mechanisms import GaussianMechanism
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 from tests.privacy.auditing import exchange, separation_at_least
 from tests.privacy.laws import discrete_gaussian_pmf
 from tests.privacy.test_gaussian import hockey_stick
@@ -153,6 +153,7 @@ BROKEN = {  # how much rho it spends, and runs
 }
 
 
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("name", ["half the noise", pytest.param("four fifths of the noise", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_features", [4, pytest.param(10, marks=pytest.mark.slow)])

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from skdpmic.correlation import PrivateCorrelation
-from skdpmic.correlation import kendall_release as concordance
+from skdpmic.correlation import matrix_release as concordance
 from skdpmic.privacy.composition import rho_for
-from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
+from skdpmic.statistics import sensitivity as rank_sensitivity
 from tests.correlation.test_kendall_matrix_sensitivity import extremes
 from tests.privacy.auditing import separation_at_least
 
@@ -49,6 +49,7 @@ def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_much_
     assert 0.5 * CLAIMED < separation(correlation(), 600) <= CLAIMED
 
 
+@pytest.mark.slow
 def test_half_the_noise_is_found_out(monkeypatch):
     draw = concordance.discrete_gaussian
     monkeypatch.setattr(concordance, "discrete_gaussian", lambda sigma2, *rest: draw(sigma2 // 4, *rest))

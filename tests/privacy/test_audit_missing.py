@@ -62,6 +62,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "statistic, public, others, turns_into",
     [*CASES[:2], *(pytest.param(*c, marks=pytest.mark.slow) for c in CASES[2:])],

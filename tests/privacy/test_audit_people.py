@@ -109,11 +109,13 @@ def loss_of(name, **changed):
     return privacy_loss_at_least(lambda table: release(table, source, **changed), here, there, event, n_runs, ALPHA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", each_of(AUDITS))
 def test_no_release_loses_more_than_epsilon_on_a_person(name):
     assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit sees a good part of it
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", each_of(AUDITS))
 def test_noise_for_one_row_is_found_out(name, monkeypatch):
     monkeypatch.setattr(TableRecords, "shape", property(lambda self: Shape(self.n_samples, self.domains)))

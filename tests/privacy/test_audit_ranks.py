@@ -11,8 +11,8 @@ from skdpmic import private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.ranks import within_strata
-from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
 from skdpmic.statistics.registry import STATISTICS
+from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
 from tests.statistics.ranks.test_conditional_sensitivity import from_falling_to_rising
 from tests.statistics.ranks.test_sensitivity import SENSITIVITY, compiled_only, corner, tilted, valley
 
@@ -85,6 +85,7 @@ def all_neighbours(n, n_strata):
         ]
 
 
+@pytest.mark.slow
 def test_all_neighbours_of_four_records_lose_no_more_than_epsilon(monkeypatch):
     losses = [exact_loss("kendall", tables, 1.0, monkeypatch) for tables in all_neighbours(4, 2)]
     assert len(losses) == 6 * 4

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.privacy.searches import class_places, climb_mic_e, climb_mic_r, numeric_places
 
 ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters

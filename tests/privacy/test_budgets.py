@@ -174,4 +174,4 @@ def test_a_target_whose_epsilon_exceeds_that_of_the_release_is_charged(tmp_path,
         assert entry.epsilon_of_target > epsilon
         assert entry.epsilon_of_target**2 / 2 <= entry.rho
         with pytest.raises(ValueError, match="epsilon_of_target must be None or a number"):
-            ledger.charge("x", epsilon, delta, rho=entry.rho, epsilon_of_target=2 * math.sqrt(entry.rho))
+            ledger.charge_entry(entry._replace(epsilon_of_target=2 * math.sqrt(entry.rho)))

@@ -72,6 +72,7 @@ def neighbours(d, largest):
             yield scores, tuple(s + m for s, m in zip(scores, moves, strict=True))
 
 
+@pytest.mark.slow
 def test_the_law_of_lists_with_gaps_is_one_and_is_what_the_mechanism_draws():
     # chi-square, alpha = 1e-3, n = 3,000, fixed seed; scale 1 / log(2) of the law above is no integer, so scale 2 here
     scores, n, q = (2, 0, 3), 3000, Fraction(math.exp(-0.5))

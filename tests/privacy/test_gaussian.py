@@ -47,6 +47,7 @@ def test_the_moves_between_the_largest_cost_no_more():
     assert max(deltas) == pytest.approx(worst_delta(sigma, 2, 3, 1.0))
 
 
+@pytest.mark.slow
 def test_released_scores_follow_the_discrete_gaussian_law_around_the_score():
     # alpha = 1e-3, n = 20,000, fixed seed; half or twice the noise has a p-value of 0.
     score, sigma = 0.5 + 0.25 * GRID, 2000

@@ -173,7 +173,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("size, scale", SHAPES)
 def test_noise_in_a_cube_follows_its_law(size, scale):
     """The largest of all, and one of them: n = 2,000 vectors, alpha = 1e-3 each."""

@@ -93,7 +93,7 @@ def chi_square_p_value(observed, law, n):
     return stats.chisquare(counts, expected).pvalue
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("n_cells, radius", [(2, 3), (3, 2), (4, 2), (5, 1)])
 def test_vectors_are_uniform_within_a_radius(n_cells, radius):
     n, source = 6000, entropy_source(0)
@@ -149,6 +149,7 @@ def test_gaussian_noise_spends_rho_on_the_most_that_all_columns_can_move(rows_pe
     assert squared_sensitivity / (2 * mechanism.variance) == Fraction(1, 50)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("kind", ["moves", "gaussian"])
 def test_released_counts_are_the_counts_with_noise_and_add_up_to_all_records(kind):
     counts = [np.array([5, 0, 95, 900]), np.array([0, 1000])]

@@ -25,7 +25,7 @@ from skdpmic.statistics.mic.code_grids import discrete_plan
 from skdpmic.statistics.mic.mic_e import mass_plan
 from skdpmic.statistics.mic.mic_r import closed_plan, continuous_plan
 from skdpmic.statistics.mic.optimize_axis import rounding_error
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
 
 STEPS = 2**30  # in a score of 1
@@ -94,6 +94,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [fit, fit_sketch])
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,6 +126,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step(name, monkeypatch):
     function, sensitivity_of, plan = PAIRS[name]

@@ -48,6 +48,7 @@ def test_laplace_noise_has_one_law(scale):
     assert two_sample_p_value(discrete_laplace(2 * scale, N_DRAWS, entropy_source(0)), theirs) < ALPHA
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("sigma", [2, pytest.param(7, marks=pytest.mark.slow), 10**6])
 def test_gaussian_noise_has_one_law(sigma):
     theirs = gaussian_of_opendp(sigma)([0] * N_DRAWS)

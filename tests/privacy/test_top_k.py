@@ -40,6 +40,7 @@ def law(scores, k, scale):
     return lists
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_published_lists_follow_the_exact_law(k):
     # chi-square, alpha = 1e-3, n = 2,000 lists, fixed seed

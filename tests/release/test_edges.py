@@ -200,6 +200,7 @@ CHOICES = {  # weights, losses, rate
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "name",
     [
@@ -387,6 +388,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "half the noise")) for name in BROKEN]
 )

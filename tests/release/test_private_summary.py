@@ -169,6 +169,7 @@ def test_each_of_four_mistakes_is_noticed_at_a_tenth_of_an_epsilon():
         assert sum(any(f"of {name} {mistake}" in text for text in run) for run in runs) >= 52
 
 
+@pytest.mark.slow
 def test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon():
     # As above: in 60 summaries, at least 52 times; by either end alone it would be 40.
     frame, columns = people()

@@ -104,6 +104,7 @@ def assert_a_record_moves_one_subset_only(monkeypatch):
         assert 0 < max(moved) <= mechanisms.grid_sensitivity(Fraction(1, 6), MEAN_ERROR) <= math.ceil(2**30 / 6) + 1
 
 
+@pytest.mark.slow
 @seeded
 def test_a_record_moves_the_scores_of_one_subset_only(monkeypatch):
     assert_a_record_moves_one_subset_only(monkeypatch)
@@ -119,6 +120,7 @@ def test_subsets_do_not_share_a_generator_that_is_given(monkeypatch):
     assert (here != scores_of(search, X, y, monkeypatch)).sum() == 1
 
 
+@pytest.mark.slow
 @seeded
 def test_overlapping_subsets_are_caught(monkeypatch):
     def overlapping(n_samples, n_subsets, test_size, source):
@@ -197,6 +199,7 @@ def test_fits_in_threads_and_processes_draw_what_they_draw_one_by_one(backend, d
         np.testing.assert_array_equal(scores_of_draws(y, draw, monkeypatch), expected)
 
 
+@pytest.mark.few
 @unknown
 @pytest.mark.parametrize("everything_fails", [False, True])
 def test_the_global_generators_go_on_as_if_there_had_been_no_fits(everything_fails):

@@ -8,10 +8,9 @@ import pytest
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import HuberRegressor, Ridge, SGDRegressor
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, KFold, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -114,7 +113,6 @@ def test_an_estimator_by_itself_is_named_by_its_class():
     "kind, options",
     [
         (GridSearchCV, {}),
-        (HalvingGridSearchCV, {"max_resources": 100}),
         (RandomizedSearchCV, {"n_iter": 2}),
     ],
 )

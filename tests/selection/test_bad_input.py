@@ -13,8 +13,8 @@ from skdpmic import (
     DPMICSelector,
     dp_mic_classif,
 )
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
+from skdpmic.statistics.sensitivity import mic_r_sensitivity
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import NumericTarget
 from tests.folding import each

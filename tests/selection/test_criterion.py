@@ -73,6 +73,7 @@ def test_of_nested_labels_the_coarser_ones_add_nothing():
     assert set(selector.get_feature_names_out()) in ({"b", "town"}, {"b", "county"})
 
 
+@pytest.mark.slow
 @each("seed", [0, 1, 2])
 def test_junk_is_never_preferred_to_what_adds_something(seed):
     X, rng = sample(3, seed)
@@ -122,6 +123,7 @@ def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
     assert ratio == pytest.approx(10 / 9 if not release._uses_delta() else math.sqrt(10 / 9), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_noise_is_a_ninth_more_than_that_of_single_scores(tmp_path):
     X, _ = sample(6)
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
@@ -134,6 +136,7 @@ def test_the_noise_is_a_ninth_more_than_that_of_single_scores(tmp_path):
     assert selector.plan(N, 6)[0].noise_scale == selector.noise_scale_
 
 
+@pytest.mark.slow
 def test_auto_is_joint_where_the_noise_is_small_by_public_numbers_only():
     X, _ = sample(6)
     auto = partial(PrivateSelectKBest, **UNIT)

@@ -30,8 +30,8 @@ from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
 from skdpmic.statistics.mic.defaults import default_B
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer
 from skdpmic.statistics.mic.noisy_tables import TableScorer
-from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity, mic_r_sensitivity
 from skdpmic.statistics.registry import STATISTICS
+from skdpmic.statistics.sensitivity import binary_mi_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -343,6 +343,7 @@ def test_labels_of_any_type(table, classes, y):
 # --- Inside scikit-learn ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize(
     "estimator",

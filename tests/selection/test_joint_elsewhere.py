@@ -46,7 +46,7 @@ def published(estimator):
     return {name: np.asarray(value).tolist() for name, value in vars(estimator).items() if name.endswith("_")}
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("delta", [0, 1e-6])
 @pytest.mark.parametrize("weighted", [False, True])

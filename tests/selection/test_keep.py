@@ -59,6 +59,7 @@ def test_all_others_can_be_chosen_beside_them():
     assert single(k="all", keep=[2], **UNIT).fit(X, y).get_support().all()
 
 
+@pytest.mark.slow
 @each("criterion", ["single", "joint"])
 @each("delta", [0, 1e-6])
 def test_they_cost_nothing_and_the_noise_of_single_scores_stays(criterion, delta, tmp_path):

@@ -48,7 +48,7 @@ def largest_change(scorer):
 
 @lru_cache
 def _largest_change(n, units, scorer):
-    n_cells = 2 * scorer._shape[0]
+    n_cells = 2 * scorer._family.n_columns
     weights = (1,) if units == 1 else (units // 2, units)
     kinds = [(cell, weight) for cell in range(n_cells) for weight in weights]
     kinds += [(0, 0)] if units > 1 else []

@@ -52,6 +52,7 @@ IS_HEARD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", DROWNED, ids=repr)
 def test_a_warning_comes_before_the_charge(estimator, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0, delta=0.5)

@@ -117,6 +117,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("make", SETTINGS)
 @pytest.mark.combinations

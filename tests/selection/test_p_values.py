@@ -174,6 +174,7 @@ def test_where_there_are_no_p_values_the_error_says_why(table):
         DPMICScorer(statistic="kendall", max_rows_per_group=2).fit(X, y, groups=people).p_values()
 
 
+@pytest.mark.slow
 @ANY_STATISTIC
 def test_with_one_row_of_each_person_persons_count(statistic, table):
     """Persons with two rows each, of which one is drawn: the p-values are those of half as many records."""

@@ -33,7 +33,7 @@ def test_without_noise_and_ties_the_p_value_is_that_of_mann_and_whitney():
     assert (np.abs(scorer.p_values() - expected) <= 5 * np.sqrt(expected / 9999) + 2e-4).all()
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "less"), [("numbers", 0.1), ("half", 0.1), ("5% class", 0.1)])
 def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(target, less):
     """Of 12 tables of 2,000 records, 10 real features of 100: on average no more than .1 less, and above a half."""
@@ -45,6 +45,7 @@ def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(target, less
         assert false <= 0.1 + 2 * found[:, 1].std(ddof=1) / math.sqrt(12)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("target", ["numbers, features of 3%", "half, features of 3%"])
 def test_of_rare_values_of_features_p_values_find_nothing_as_the_guide_says(target):
     """Of 4 tables with the weaker effect: whoever makes this better should mend docs/choose/significance.md."""
@@ -56,6 +57,7 @@ def test_of_rare_values_of_features_p_values_find_nothing_as_the_guide_says(targ
 # --- Shares that are learnt, or public --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_learnt_shares_cost_15_per_cent_and_make_p_values_smaller(tmp_path):
     X, y = rare_class(20_000, effect=0.3)
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0)

@@ -36,14 +36,14 @@ from skdpmic import (
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.noisy_tables import TableScorer
-from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
-from skdpmic.statistics.mtv import mtv_r
 from skdpmic.statistics.mtv.family import class_family, numeric_family
 from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.registry import STATISTICS
+from skdpmic.statistics.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
 from tests.selection.test_statistics import rest_of_the_budget
+from tests.statistics.mtv.naive_mtv_r import class_scorer, numeric_scorer
 
 UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
 STEPS = 2**30
@@ -104,10 +104,8 @@ OFFSETS = {
         lambda codes, m: mic_r.ClassTargetScorer(codes, 3, 30, 4, mic_r.MillerMadow(math.sqrt(m))),
     ),
     "mtv_r": (
-        lambda y, m: mtv_r.numeric_scorer(y, (0, 1), known(numeric_family(30, 4).for_groups(math.sqrt(m)), (0.5, 0.5))),
-        lambda codes, m: mtv_r.class_scorer(
-            codes, known(class_family(30, 4, 3).for_groups(math.sqrt(m)), shares_of(codes))
-        ),
+        lambda y, m: numeric_scorer(y, (0, 1), known(numeric_family(30, 4).for_groups(math.sqrt(m)), (0.5, 0.5))),
+        lambda codes, m: class_scorer(codes, known(class_family(30, 4, 3).for_groups(math.sqrt(m)), shares_of(codes))),
     ),
 }
 
@@ -202,6 +200,7 @@ POSITIONS = (0.1, 0.9)
 OWN = list(combinations_with_replacement(product((0, 1), (0, 1)), 2))  # a person's two rows, each (x, y)
 
 
+@pytest.mark.slow
 @xi
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import pytest
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, mic_r, mtv_r, private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity, scale_for_budget
+from skdpmic.statistics import sensitivity
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
-from skdpmic.statistics.ranks import kernels, sensitivity
+from skdpmic.statistics.ranks import kernels
 from skdpmic.statistics.ranks.within_strata import conditional_kendall
+from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.records import TableRecords
 from tests.folding import each
 from tests.privacy.auditing import off_the_grid
@@ -141,6 +141,7 @@ def test_noise_has_the_scale_of_the_sensitivity(name):
     assert np.median(noise) == pytest.approx(SENSITIVITY[name](N) / epsilon * math.log(2), rel=0.375)
 
 
+@pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(3, marks=pytest.mark.slow)])
 def test_noise_has_the_exact_law(epsilon):

@@ -36,35 +36,27 @@ def expected_failures(estimator):
     return OF_WEIGHTS if hasattr(estimator, "max_weight") else {}
 
 
-SETTINGS = [  # each estimator, kind of target, mechanism and way to release
-    DPMICScorer(**CONTINUOUS),
+SETTINGS = [
     DPMICScorer(**CONTINUOUS, delta=1e-6, mechanism="gaussian"),
-    DPMICScorer(**DISCRETE, mechanism="geometric"),
     DPMICSelector(**DISCRETE, k=1),
-    DPMICSelector(k=1, statistic="kendall"),
-    PrivateSelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
     PrivateSelectKBest(**CONTINUOUS, k=2, criterion="joint"),
     PrivateCorrelation(),
-    RandomizedResponse(bounds=(-10, 10)),
-    PrivatePC(),
 ]
-MORE_SETTINGS = [
-    DPMICScorer(**DISCRETE),
+MORE_SETTINGS = [  # so that each estimator, kind of target, mechanism and way to release is checked
+    DPMICScorer(**CONTINUOUS),
+    DPMICScorer(**DISCRETE, mechanism="geometric"),
     DPMICScorer(bounds="data", target_bounds="data", epsilon=10.0, B=9, c=1.5),
+    DPMICScorer(classes="data", statistic="distance_correlation"),
+    DPMICSelector(k=1, statistic="kendall"),
     DPMICSelector(**CONTINUOUS, mechanism="k-norm"),
-    DPMICScorer(**CONTINUOUS, mechanism="geometric"),
-    DPMICSelector(**CONTINUOUS),
     DPMICSelector(**DISCRETE, k=1, n_jobs=2),
-    DPMICSelector(**CONTINUOUS, k="all"),
     DPMICSelector(**CONTINUOUS, threshold=0.0),
-    PrivateSelectKBest(1, **CONTINUOUS),
-    PrivateSelectKBest(**DISCRETE, k=2),
-    PrivateSelectKBest(**CONTINUOUS, k=1, delta=0.4),
+    PrivateSelectKBest(**DISCRETE, k=1, statistic="mtv_r"),
     PrivateSelectKBest(**CONTINUOUS, k=1, statistic="mic_r"),
     PrivateSelectKBest(**DISCRETE, k="all", criterion="joint", delta=0.4, n_jobs=2),
-    DPMICScorer(**CONTINUOUS, statistic="mtv_r"),
-    DPMICScorer(classes="data", statistic="distance_correlation"),
+    RandomizedResponse(bounds=(-10, 10)),
     RandomizedResponse(epsilon=20.0, bounds=(-10, 10), allow_missing=False),
+    PrivatePC(),
     PrivatePC(categories={}, alpha=0.2, max_order=0, n_jobs=2),
 ]
 

@@ -29,10 +29,9 @@ from skdpmic import (
 from skdpmic.counting import RangeGridSketch
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
-from skdpmic.statistics.mic.sensitivity import mic_r_sensitivity
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
 from skdpmic.statistics.registry import STATISTICS, statistic_named
+from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
 from tests.folding import each
@@ -184,6 +183,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.combinations
@@ -300,6 +300,7 @@ def test_ranks_have_no_sketch_and_no_dask(name):
 # --- Inside scikit-learn ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATISTICS)
 def test_a_statistic_is_a_parameter_like_others(name):
     X, y = table(1000)
@@ -323,6 +324,7 @@ def test_searches_go_over_statistics_and_over_grids_of_mtv_r():
     assert private.best_estimator_[0].get_support(indices=True).tolist() == [1]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("name", RANKS)
 def test_searches_and_functions_need_no_ranges_for_ranks(name):
     X, y = table(400)

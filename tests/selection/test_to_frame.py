@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
-from skdpmic.release.repeated_choices import ReleasedScores, chances_among_best
+from skdpmic.release.among_best import chances_among_best
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -59,7 +59,7 @@ def among_best(fitted):
         chosen = np.argsort(fitted.ranking_)[:1]
         sure = np.where(np.arange(5) == chosen, 1 - np.exp(-fitted.gaps_[0] / fitted.noise_scale_), np.nan)
         return np.round(sure, 12)
-    return chances_among_best(ReleasedScores.of_estimator(fitted, "a test"), 2)
+    return chances_among_best(fitted.scores_, fitted.null_scores_, fitted._noise.law, 2)
 
 
 @pytest.mark.few

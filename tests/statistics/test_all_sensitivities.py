@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from skdpmic.causal.table_release import tables_squared_sensitivity
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
-from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity, kendall_matrix_squared_sensitivity
 from skdpmic.statistics.registry import STATISTICS, statistic_named
+from skdpmic.statistics.sensitivity import (
+    conditional_kendall_sensitivity,
+    kendall_matrix_squared_sensitivity,
+    mic_e_sensitivity,
+)
 from skdpmic.table.records import Shape
 
 THEORY = Path(__file__).parents[2] / "docs" / "theory"

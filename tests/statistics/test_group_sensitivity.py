@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.mic.mic_r import NumericTargetScorer
-from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
-from skdpmic.statistics.ranks.sensitivity import (
+from skdpmic.statistics.sensitivity import (
     chatterjee_sensitivity,
     distance_correlation_sensitivity,
     group_sensitivity,
     kendall_sensitivity,
+    mic_r_group_sensitivity,
+    mic_r_sensitivity,
 )
 from tests.folding import each
 from tests.statistics.mic.test_closed_family import ADJACENT, ALL, LOG3, TWO, all_tables, information, merged

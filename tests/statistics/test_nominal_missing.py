@@ -11,16 +11,16 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.code_grids import _of_labels, class_grids, nominal_grids
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.mic.label_tables import InTwoGroups, degrees_in_two
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids
-from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER
-from skdpmic.statistics.mic.sensitivity import mi_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER, entropy_table
+from skdpmic.statistics.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
-from tests.privacy.searches import _climb
+from tests.privacy.searches import climb_places
 from tests.statistics.mic.test_closed_family import all_tables, information
 
 LOG3 = math.log2(3)
@@ -226,30 +226,16 @@ FEATURES = {
 
 
 def climb(seed, n, n_steps, grids, targets, scale, values):
-    """The largest change that a walk over data sets of n records finds; it never steps down.
-
-    Seed 0 starts from all records in one place, the others from a few heavy places.
-    """
-    rng = np.random.default_rng(seed)
-    scorer = GridScorer(grids, n)
+    """The largest change that a walk over data sets of n records finds."""
+    table = entropy_table(n)
     placed = [grids.place(target) for target in targets[:, np.newaxis]]
     counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
-    n_places = len(counts_of)
-    start = rng.choice(rng.choice(n_places, size=4), size=n - 1) if seed else np.zeros(n - 1, np.int64)
-
-    def step(records):
-        target = rng.integers(n_places)
-        if rng.random() < 0.1:  # one place empties into another
-            records[records == records[rng.integers(n - 1)]] = target
-        else:
-            records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
 
     def height(records):
-        counts = np.bincount(records, minlength=n_places).astype(np.uint32) @ counts_of
-        scores = [scorer.score(counts + of_last, scale) for of_last in counts_of]
-        return max(scores) - min(scores)
+        counts = np.bincount(records, minlength=len(counts_of)).astype(np.uint32) @ counts_of
+        return np.ptp([grids.score(counts + of_last, scale, table) for of_last in counts_of])
 
-    return _climb(start, step, n_steps, height)
+    return climb_places(seed, n, n_steps, np.arange(len(counts_of)), height)
 
 
 @pytest.mark.few
@@ -317,8 +303,6 @@ def test_three_parts_against_numbers_would_attain_more_without_divisions(n, n_la
 
 def test_the_worst_data_sets_find_out_a_family_without_divisions(monkeypatch):
     monkeypatch.setattr("skdpmic.statistics.mic.merges._with_each_of_three", lambda grouping, n_labels: [grouping])
-    # Whose grids are not kept.
-    monkeypatch.setattr("skdpmic.statistics.mic.code_grids._of_labels", _of_labels.__wrapped__)
     monkeypatch.setattr(InTwoGroups, "largest_entry", lambda *_: 0.0)  # all divisions, but with more taken off
     for n_labels in (1, 3):
         with pytest.raises(AssertionError):

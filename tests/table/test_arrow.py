@@ -5,30 +5,18 @@ from importlib import import_module
 
 import narwhals
 import numpy as np
-import pandas
 import polars
 import pytest
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest, private_bounds
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch
 from skdpmic.table.normal_form import containers
 from tests.counting.tables import PUBLIC, TARGETS, mixed_table, relation
 from tests.folding import each
-
-pyarrow = pytest.importorskip("pyarrow")
-
-
-class Stream:
-    """Nothing but the Arrow protocol; counts how often it is read."""
-
-    def __init__(self, data):
-        self._data, self.n_reads = data, 0
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        self.n_reads += 1
-        return self._data.__arrow_c_stream__(requested_schema)
+from tests.table.of_arrow import Stream
+from tests.table.of_arrow import pa as pyarrow
 
 
 class Array:
@@ -73,37 +61,22 @@ def results(estimator):
     return {name: np.asarray(value).tolist() for name, value in vars(estimator).items() if name.endswith("_")}
 
 
-@pytest.mark.parametrize("source", TABLES)
-def test_every_kind_of_column_is_read(source):
-    scorer = DPMICScorer(epsilon=math.inf, **PUBLIC, **TARGETS["cost"])
-    expected = results(scorer.fit(MIXED[FEATURES], MIXED["cost"]))
-    X = MIXED[FEATURES].to_arrow()
-    assert results(scorer.fit(TABLES[source](X), MIXED["cost"])) == expected
-
-
-@pytest.mark.parametrize("source", COLUMNS)
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.combinations
-def test_every_kind_of_target_is_read(target, source):
+def test_every_kind_of_target_is_read(target):
     scorer = DPMICScorer(epsilon=math.inf, **PUBLIC, **TARGETS[target])
     expected = results(scorer.fit(MIXED[FEATURES], MIXED[target]))
-    y = COLUMNS[source](MIXED[[target]].to_arrow())
-    assert results(scorer.fit(MIXED[FEATURES], y)) == expected
+    for source in COLUMNS.values():
+        assert results(scorer.fit(MIXED[FEATURES], source(MIXED[[target]].to_arrow()))) == expected
 
 
 def test_sums_of_engines_and_their_enums_are_read():
     x = np.linspace(0, 1, 200)
     table = pyarrow.table({"x": x, "i": (x > 0.3).astype(int), "s": np.where(x > 0.3, "yes", "no")})
     expected = DPMICScorer(epsilon=math.inf, bounds=(0, 1), classes=[0, 1]).fit(x[:, None], table["i"]).scores_
-    for query, classes in (
-        ("i::hugeint", [0, 1]),
-        ("i::decimal(5, 2)", [0, 1]),
-        ("i::double", [0, 1]),
-        ("s::enum('yes', 'no', 'never')", ["no", "yes"]),
-    ):
-        y = relation(f"select {query} from t", t=table)
+    for query in ("i::hugeint", "i::decimal(5, 2)", "i::double", "s::enum('yes', 'no', 'never')"):
+        classes = ["no", "yes"] if "enum" in query else [0, 1]
         scorer = DPMICScorer(epsilon=math.inf, bounds=(0, 1), classes=classes)
-        assert scorer.fit(x[:, None], y).scores_.tolist() == expected.tolist()
+        assert (scorer.fit(x[:, None], relation(f"select {query} from t", t=table)).scores_ == expected).all()
 
 
 # --- Estimators -------------------------------------------------------------------------------------------------------
@@ -133,16 +106,17 @@ quiet = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore
 
 
 @quiet
-@pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("source", TABLES)
-@pytest.mark.combinations
-def test_all_that_a_fit_takes_may_come_from_one_engine(fit, source):
-    estimator, beside = FITS[fit]
+def test_all_that_a_fit_takes_may_come_from_one_engine(source):
     read = TABLES[source]
-    expected = results(estimator.fit(NUMBERS, **{name: column.column(0).to_numpy() for name, column in beside.items()}))
-    given = {name: read(column) for name, column in beside.items()}
-    assert results(estimator.fit(read(NUMBERS), **given)) == expected
-    assert expected["feature_names_in_"] == ["a", "b", "c"]
+    for fit in list(FITS)[list(TABLES).index(source) % 3 :: 3]:
+        estimator, beside = FITS[fit]
+        arrays = {name: column.column(0).to_numpy() for name, column in beside.items()}
+        expected = results(estimator.fit(NUMBERS, **arrays))
+        assert (
+            results(estimator.fit(read(NUMBERS), **{name: read(column) for name, column in beside.items()})) == expected
+        )
+        assert expected["feature_names_in_"] == ["a", "b", "c"]
 
 
 @quiet
@@ -172,19 +146,10 @@ def test_a_lazy_frame_may_be_fitted_beside_streams():
     assert scorer.fit(lazy, Y.to_reader(), sample_weight=Stream(WEIGHTS)).scores_.tolist() == expected
 
 
-@quiet
-def test_bounds_are_learnt_of_streams():
-    expected = private_bounds(NUMBERS, epsilon=50, random_state=0)
-    learnt = private_bounds(TABLES["DuckDB"](NUMBERS), epsilon=50, random_state=0)
-    assert {name: knots.tolist() for name, knots in learnt.items()} == {
-        name: knots.tolist() for name, knots in expected.items()
-    }
-
-
 # --- Transformed ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", TABLES)
+@each("source", TABLES)
 def test_a_stream_is_transformed_into_a_frame_of_the_library_that_read_it(source):
     table = MIXED[["age", "town", "born"]].to_arrow()
     public = {"bounds": {name: PUBLIC["bounds"][name] for name in ("age", "born")}, "target_bounds": (0, 1)}
@@ -311,11 +276,3 @@ def test_missing_values_of_a_target_are_refused_in_every_layout():
     for source in COLUMNS.values():
         with pytest.raises(ValueError, match="Input y contains NaN"):
             DPMICScorer(bounds=(0, 1), target_bounds=(0, N)).fit(NUMBERS, source(y))
-
-
-def test_pandas_gives_what_its_arrays_give():
-    """As before: a column of pandas beside a table of pandas."""
-    scorer = DPMICScorer(epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 1))
-    expected = scorer.fit(NUMBERS.to_pandas(), Y["y"].to_numpy()).scores_.tolist()
-    for y in (pandas.Series(Y["y"].to_numpy()), Y.to_pandas(), Y.to_pandas(types_mapper=pandas.ArrowDtype)["y"]):
-        assert scorer.fit(NUMBERS.to_pandas(), y).scores_.tolist() == expected

@@ -26,7 +26,6 @@ from skdpmic import (
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
-from skdpmic.plotting import NoisyCountsDisplay
 from skdpmic.two_party import RandomizedResponse
 
 N = 200
@@ -64,15 +63,13 @@ MIXED = {
 CLEAR = {"text": ["a", "b", "c"], "numerals": ["3", "0", "1"], "numbers": [0, 1, 2], "of numpy": np.arange(3)}
 
 
-def search(X, ledger):
-    pipeline = make_pipeline(DPMICSelector(1, **PUBLIC), Ridge())
+def search(X, ledger, selector=None):
+    pipeline = make_pipeline(selector or DPMICSelector(1, **PUBLIC), Ridge())
     return PrivateGridSearch(pipeline, {"ridge__alpha": [1, 2]}, n_subsets=2, epsilon=50, ledger=ledger).fit(X, Y)
 
 
-def search_of_some_columns(X, ledger):
-    some = ColumnTransformer([("some", DPMICSelector(1, **PUBLIC), [0, 1])])
-    grid = {"ridge__alpha": [1, 2]}
-    return PrivateGridSearch(make_pipeline(some, Ridge()), grid, n_subsets=2, epsilon=50, ledger=ledger).fit(X, Y)
+def of_columns(columns):
+    return ColumnTransformer([("some", DPMICSelector(1, **PUBLIC), columns)])
 
 
 def by_stream(X, ledger):
@@ -89,12 +86,6 @@ def by_sketch(X, ledger):
     return estimator.fit_sketch(estimator.empty_sketch(N, **columns).update(X, Y))
 
 
-def by_dask(X, ledger):
-    dask, arrays = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
-    y = arrays.from_array(Y, chunks=N // 2)
-    return DPMICScorer(ledger=ledger, **NOISELESS).fit(dask.from_pandas(X, npartitions=2), y)
-
-
 def by_summary(X, ledger):
     return private_summary(X, Codebook(dict.fromkeys(map(str, X.columns), (0, 1))), epsilon=1, ledger=ledger)
 
@@ -108,7 +99,6 @@ WAYS = {
     "jointly": lambda X, ledger: PrivateSelectKBest(2, criterion="joint", ledger=ledger, **NOISELESS).fit(X, Y),
     "in turn": lambda X, ledger: DPMICScorer(ledger=ledger, **NOISELESS).partial_fit(X, Y, n_expected=N).publish(),
     "sketch": by_sketch,
-    "dask": by_dask,
     "function": lambda X, ledger: dp_mic_regression(X, Y, epsilon=1, ledger=ledger, **PUBLIC),
     "matrix": lambda X, ledger: PrivateCorrelation(epsilon=LARGE, ledger=ledger).fit(X),
     "graph": lambda X, ledger: PrivatePC(epsilon=LARGE, ledger=ledger).fit(X),
@@ -133,13 +123,10 @@ def ledger(tmp_path):
 
 
 @quiet
-@pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=pytest.mark.slow) if way == "dask" else way for way in WAYS | OF_TEXT]
-)
+@pytest.mark.parametrize("way", WAYS | OF_TEXT)
 def test_names_that_might_be_positions_are_refused_before_the_charge_and_the_remedy_works(way, ledger):
-    for labels in np.random.default_rng(len(way)).choice(
-        list(MIXED), 1 if way in ("search", "dask") else 3, replace=False
-    ):
+    n_labels = 1 if way == "search" else 3
+    for labels in np.random.default_rng(len(way)).choice(list(MIXED), n_labels, replace=False):
         table = frame(MIXED[labels])
         with pytest.raises(TypeError, match=f"{REFUSED}.*by (X|frame).columns = (X|frame).columns.map"):
             (WAYS | OF_TEXT)[way](table, ledger)
@@ -174,16 +161,12 @@ def test_every_way_in_names_columns_by_their_labels(labels):
 
 @quiet
 def test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge(ledger):
-    with pytest.raises(TypeError, match=REFUSED):
-        search_of_some_columns(frame([1, 0, 2]), ledger)
-    shuffled = ColumnTransformer([("some", DPMICSelector(1, **PUBLIC), [0, 2])])
-    with pytest.raises(TypeError, match=REFUSED):
-        PrivateGridSearch(make_pipeline(shuffled, Ridge()), {"ridge__alpha": [1, 2]}, ledger=ledger).fit(
-            frame([0, 1, 2]), Y
-        )
+    for labels, columns in (([1, 0, 2], [0, 1]), ([0, 1, 2], [0, 2])):
+        with pytest.raises(TypeError, match=REFUSED):
+            search(frame(labels), ledger, of_columns(columns))
     assert ledger.entries() == []
-    search_of_some_columns(frame([0, 1, 2]), ledger)
-    search_of_some_columns(frame(["a", "b", "c"]), ledger)
+    search(frame([0, 1, 2]), ledger, of_columns([0, 1]))
+    search(frame(["a", "b", "c"]), ledger, of_columns([0, 1]))
 
 
 # --- Keys -------------------------------------------------------------------------------------------------------------
@@ -243,19 +226,6 @@ def test_an_error_gives_the_name_for_a_number():
         DPMICScorer(bounds={"a": (0, 1), 1: (0, 1), "c": (0, 1)}, target_bounds=(0, 1)).fit(NAMED, Y)
     with pytest.raises(ValueError, match=r"keep .*got others, \[7\]. Features with names are given by name; numbers"):
         PrivateSelectKBest(1, keep=[7], **PUBLIC).fit(NAMED, Y)
-
-
-@quiet
-@pytest.mark.slow
-def test_a_table_is_plotted_by_the_same_keys():
-    pytest.importorskip("matplotlib")
-    public = {"mechanism": "geometric", "epsilon": 99.0, "random_state": 0} | PUBLIC
-    named, numbered = DPMICScorer(**public).fit(NAMED, Y), DPMICScorer(**public).fit(X, Y)
-    assert NoisyCountsDisplay.from_estimator(named, "b").feature_name == "b"
-    NoisyCountsDisplay.from_estimator(numbered, np.int64(1))
-    for estimator, key in ((named, 1), (named, "x"), (numbered, "b"), (numbered, True), (numbered, 3)):
-        with pytest.raises(ValueError, match=r"^feature must be (a name|an int)"):
-            NoisyCountsDisplay.from_estimator(estimator, key)
 
 
 def test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no_numbers():

@@ -29,8 +29,10 @@ def test_the_columns_are_those_of_the_table_itself(dtype):
     assert (column == X[:, 3]).all()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r", "kendall", "distance_correlation"])
 @pytest.mark.parametrize("target", ["classes", "numbers"])
+@pytest.mark.combinations
 def test_every_type_of_integers_gives_the_release_of_floats(statistic, target):
     y = GENOTYPES[:, 3] * 1.0 if target == "numbers" else GENOTYPES[:, 3] > 0
     public = {"target_bounds": (0, 2)} if target == "numbers" else {"classes": [False, True]}
@@ -40,18 +42,19 @@ def test_every_type_of_integers_gives_the_release_of_floats(statistic, target):
         assert (scorer.fit(GENOTYPES.astype(dtype), y).scores_ == expected).all()
 
 
-@pytest.mark.parametrize("bounds", [(0, 2, "log"), {j: (0, 2) if j % 2 else (0, 1, 2) for j in range(40)}])
-def test_other_axes_place_integers_as_floats(bounds):
-    selector = DPMICSelector(k=3, epsilon=20, bounds=bounds, classes=[0, 1, 2], random_state=0)
-    expected = selector.fit(GENOTYPES * 1.0, GENOTYPES[:, 3]).scores_
-    assert (selector.fit(GENOTYPES.astype(np.int8), GENOTYPES[:, 3]).scores_ == expected).all()
-
-
-def test_features_chosen_together_are_those_of_floats():
-    selector = PrivateSelectKBest(3, epsilon=500, criterion="joint", keep=[7], bounds=(0, 2), classes=[0, 1, 2])
-    selector.set_params(random_state=0)
-    expected = selector.fit(GENOTYPES * 1.0, GENOTYPES[:, 3]).ranking_
-    assert (selector.fit(GENOTYPES.astype(np.int8), GENOTYPES[:, 3]).ranking_ == expected).all()
+@pytest.mark.parametrize(
+    "selector",
+    [
+        DPMICSelector(k=3, bounds=(0, 2, "log")),
+        DPMICSelector(k=3, bounds={j: (0, 2) if j % 2 else (0, 1, 2) for j in range(40)}),
+        PrivateSelectKBest(3, criterion="joint", keep=[7], bounds=(0, 2)),
+    ],
+    ids=["logarithms", "knots", "jointly"],
+)
+def test_integers_are_placed_on_other_axes_and_chosen_together_as_floats(selector):
+    selector.set_params(epsilon=500, classes=[0, 1, 2], random_state=0)
+    expected = selector.fit(GENOTYPES * 1.0, GENOTYPES[:, 3]).get_support()
+    assert (selector.fit(GENOTYPES.astype(np.int8), GENOTYPES[:, 3]).get_support() == expected).all()
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64])

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from skdpmic import (
     Codebook,
@@ -19,10 +20,13 @@ from skdpmic import (
     private_score,
     private_summary,
 )
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.table.domains import DATES, DURATIONS, seconds_of
 from skdpmic.table.normal_form.containers import open_column
+from skdpmic.table.people import read_people
 from skdpmic.table.targets import make_target, read_strata, read_weights, target_domain
 from skdpmic.table.values import as_numbers
+from skdpmic.two_party import RandomizedResponse
 from tests.folding import each
 
 
@@ -122,6 +126,26 @@ def test_a_target_a_feature_a_weight_or_a_stratum_is_read_or_refused(odd):
         for records in both_ways(partial(records_of, bounds), OTHERS, odd):
             assert (records is not None) == (is_read or any(odd is value for value in MISSING))
             assert records is None or len(list(records.columns)) == 1
+
+
+TAKES = {
+    "matrix": lambda x: PrivateCorrelation().fit(np.column_stack([x, x])),
+    "reports": lambda x: RandomizedResponse(bounds=(0, 9)).fit(x.reshape(-1, 1)).transform(x.reshape(-1, 1)),
+    "pair": lambda x: private_score(x, np.arange(len(x)), epsilon=1, bounds=((0, 9), (0, 1))),
+    "people": lambda x: read_people(x, 1, len(x)),
+    "bounds": lambda x: private_bounds(x, epsilon=1),
+    "ranks": lambda x: DPMICScorer(statistic="kendall").fit(np.arange(len(x)).reshape(-1, 1), x),
+    "classes": lambda x: make_target(x, len(x), None, [0.0, 1.0, 2.0], "reader"),
+    "text": lambda x: read_strata(x, ["a", "b"], len(x)),
+}
+
+
+@pytest.mark.parametrize("take", TAKES)
+def test_no_odd_value_makes_a_warning_or_an_error_of_another_kind_on_any_way_in(take):
+    odd = [*HUGE, *BEYOND, *MISSING, *DAYS, *STAYS, object(), {}, "\ud800", pd.Period("2000"), datetime.time(1)]
+    for value in odd:
+        for others in ([0.0, 0.5, 1.0, 2.0] * 5, [value] * 19):
+            outcome(lambda: TAKES[take](objects([*others, value])))  # noqa: B023
 
 
 @each("odd", HUGE)

@@ -54,6 +54,7 @@ def test_most_of_epsilon_is_lost_and_no_more(kind, share):
     assert loss(kind, 2, 150) <= EPSILON
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind, n_columns, n_runs",
     [

@@ -82,6 +82,7 @@ def test_it_is_equation_1_with_any_distances_of_parts_and_without_each_record(ki
 N, M, EPSILON, DRAWS = 40, 4, 1.0, 3000
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
 def test_it_is_unbiased_given_both_columns(kind):
     """3,000 releases of one table of 40 records; a wrong test in 370 if unbiased."""
@@ -153,6 +154,7 @@ def test_the_curvature_is_that_of_small_steps(distances):
     np.testing.assert_allclose(found, [[mixed(i, j) for j in range(4)] for i in range(4)], atol=2e-5)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("of_noise", [0.0, 200.0])
 def test_the_variance_of_reported_parts_has_hardly_any_bias(of_noise):
     """4,000 tables of 300 reports at epsilon 1.5, of two parts that are taken; 3 standard errors."""
@@ -168,6 +170,7 @@ def test_the_variance_of_reported_parts_has_hardly_any_bias(of_noise):
     assert abs(plain.mean() - truth) > 4 * error
 
 
+@pytest.mark.slow
 def test_noise_on_counts_adds_nothing_on_average():
     """2,000 draws of Laplace noise of scale 3 on the counts of 120 records; 3 standard errors."""
     rng = np.random.default_rng(3)

@@ -94,12 +94,13 @@ def test_the_sensitivity_is_that_of_the_theorem():
 # --- Noise ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_noise_is_of_the_scale_of_the_formula():
     scale = noise_scale_of_score(0.5, 2, 1000)
     assert scale == Fraction(4000)
     source = entropy_source(0)
-    noise = np.array([noisy_score(0.25, scale, source) - 0.25 for _ in range(3000)]) * STEPS
-    assert np.abs(noise).mean() == pytest.approx(4000, rel=0.06)  # 3 standard errors
+    noise = np.array([noisy_score(0.25, scale, source) - 0.25 for _ in range(1000)]) * STEPS
+    assert np.abs(noise).mean() == pytest.approx(4000, rel=0.1)  # 3 standard errors
     assert noisy_score(0.25, noise_scale_of_score(math.inf, 2, 1000), None) == 0.25
 
 
@@ -152,19 +153,13 @@ def test_what_is_published_follows_from_the_noisy_scores_and_is_charged(tmp_path
     assert not hasattr(bob, "null_scores_")
 
 
-def test_in_zcdp_it_costs_what_its_scores_cost_together(tmp_path):
+def test_in_zcdp_it_costs_what_its_scores_cost_together_and_unseeded_publications_differ(tmp_path):
     """Two scores that a record is in, each at half of epsilon."""
     X, y = line_and_noise(300, np.random.default_rng(0))
     ledger = BudgetLedger(tmp_path / "bob.db", epsilon=3.0, delta=1e-6)
-    sent = reports_of(X, 4.0, columns_per_record=2)
-    TwoPartyScorer("mtv_r", epsilon=0.5, ledger=ledger, **KNOWN).fit(sent, y)
-    assert ledger.entries()[0].rho == 2 * (0.5 / 2) ** 2 / 2
-
-
-def test_unseeded_publications_differ():
-    X, y = line_and_noise(300, np.random.default_rng(0))
-    bob, sent = TwoPartyScorer("mtv_r", epsilon=1.0, **KNOWN), reports_of(X, 4.0)
+    bob, sent = TwoPartyScorer("mtv_r", epsilon=0.5, ledger=ledger, **KNOWN), reports_of(X, 4.0, columns_per_record=2)
     first = bob.fit(sent, y).noisy_scores_
+    assert ledger.entries()[0].rho == 2 * (0.5 / 2) ** 2 / 2
     assert np.all(first != bob.fit(sent, y).noisy_scores_)
 
 

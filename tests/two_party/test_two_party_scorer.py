@@ -197,12 +197,12 @@ def test_counts_are_those_of_the_records_with_noise_of_the_formula(sent, target,
     assert sum(counts.sum() for counts in exact.noisy_counts_) == 2 * 300  # each record is in two tables
     np.testing.assert_array_equal([counts.sum() for counts in exact.noisy_counts_], exact.n_reported_)
     noise = []
-    for seed in range(30):
+    for seed in range(12):
         bob = TwoPartyScorer(epsilon=0.5, random_state=seed, **target).fit(sent, y)
         assert bob.noise_scale_ == 2 * 2 / 0.5
         noise += [noisy - counts for noisy, counts in zip(bob.noisy_counts_, exact.noisy_counts_, strict=True)]
-    noise = np.concatenate([of_table.ravel() for of_table in noise])  # of at least 3,240 counts
-    assert np.abs(noise).mean() == pytest.approx(8.0, rel=0.06)
+    noise = np.concatenate([of_table.ravel() for of_table in noise])  # of at least 1,296 counts
+    assert np.abs(noise).mean() == pytest.approx(8.0, rel=0.09)
     assert noise.dtype == np.int64
 
 

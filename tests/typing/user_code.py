@@ -41,10 +41,8 @@ from skdpmic.plotting import (
     GapsDisplay,
     GraphDisplay,
     LedgerDisplay,
-    NoisyCountsDisplay,
     PlanDisplay,
     ScoresDisplay,
-    StabilityDisplay,
     SummaryDisplay,
 )
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
@@ -177,8 +175,6 @@ def cards(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
 def pictures(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
     assert_type(ScoresDisplay.from_estimator(scorer, confidence=0.9, max_features=5), ScoresDisplay)
     assert_type(GapsDisplay.from_estimator(PrivateSelectKBest(2), max_features=5), GapsDisplay)
-    assert_type(NoisyCountsDisplay.from_estimator(scorer, "age"), NoisyCountsDisplay)
-    assert_type(StabilityDisplay.from_estimator(scorer, k=5).plot(), StabilityDisplay)
     assert_type(PlanDisplay.from_plan(n_features=20, k=5, epsilons=[0.1, 1]), PlanDisplay)
     assert_type(LedgerDisplay.from_ledger(ledger), LedgerDisplay)
     assert_type(GraphDisplay.from_estimator(PrivatePC()), GraphDisplay)

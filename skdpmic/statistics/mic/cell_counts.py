@@ -5,14 +5,13 @@ records are counted in these cells, and each grid sums the cells of its parts.
 """
 
 import math
-from abc import ABC, abstractmethod
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids.partitions import locate_between, locate_each, refine
+from skdpmic.statistics.grids import locate_between, locate_each, refine
 from skdpmic.statistics.mic.optimize_axis import N_FIXED, N_MASTER, Grids, Tables, grids_of, with_one_more
 
 # --- Which grids share a table: public ------------------------------------------------------------------------
@@ -95,13 +94,14 @@ def _joined(plan, ends, n):
     starts = [0, *ends[:-1]]
     least, best = [0], []  # for the groups up to each end: the cost, and the first group joined with the last
     for last in range(len(ends)):
-        parts, rows = _Refinement(), _Refinement()
+        parts, rows = set(), set()  # denominators of their edges, which are fractions of the range
         costs = []
         for first in range(last, -1, -1):
             for n_fixed, n_master, _ in plan[starts[first] : ends[first]].tolist():
-                parts.add(n_master)
-                rows.add(n_fixed)
-            costs.append((least[first] + n + parts.n_cells * rows.n_cells / 2, first))
+                parts |= _divisors(n_master)
+                rows |= _divisors(n_fixed)
+            n_cells = sum(map(_totient, parts)) * sum(map(_totient, rows))
+            costs.append((least[first] + n + n_cells / 2, first))
         cost, first = min(costs)
         least.append(cost)
         best.append(first)
@@ -111,19 +111,6 @@ def _joined(plan, ends, n):
         joined.append(ends[last])
         last = best[last] - 1
     return np.array(joined[::-1])
-
-
-class _Refinement:
-    """The number of common cells of equipartitions of some sizes: the number of distinct fractions i / size below 1."""
-
-    def __init__(self):
-        self._denominators = set()
-        self.n_cells = 0
-
-    def add(self, size):
-        new = _divisors(size) - self._denominators
-        self._denominators |= new
-        self.n_cells += sum(map(_totient, new))
 
 
 @cache
@@ -175,7 +162,7 @@ def cells_of(first_cell, n_cells, edges):
     Parameters
     ----------
     first_cell : int64 ndarray of shape (n_partitions, largest size + 1)
-        That of an :class:`skdpmic.statistics.grids.partitions.Axis`.
+        From `skdpmic.statistics.grids.refine`.
     n_cells : int
     edges : Edges
     """
@@ -217,11 +204,24 @@ class PlacedColumn(NamedTuple):
         return self.cells if self.cells.ndim == 2 else self.cells[np.newaxis]
 
 
-class RangePlacer(ABC):
-    """Locates numeric columns, which may have different ranges, in the cells of a `plan`."""
+class RangePlacer:
+    """Locates numeric columns, which may have different ranges, in the cells of a plan.
+
+    Parameters
+    ----------
+    plan : int64 ndarray of shape (n_grids, 3)
+    partitions : Partitions
+        All partitions of an axis that the plan needs.
+    groups : GroupsByMissing
+    edges : Edges
+        Those of an axis to be merged; for an axis that may also be fixed, followed by these, in separate groups.
+    """
 
     _latest = None, None, None
     _latest_with_missing = None, None, None
+
+    def __init__(self, plan, partitions, groups, edges):
+        self.plan, self._partitions, self.groups, self._edges = plan, partitions, groups, edges
 
     def place(self, values, bounds, may_miss=False):
         """The values as a column; with a cell for missing values (NaN), if there are any or if there may be."""
@@ -255,9 +255,13 @@ class RangePlacer(ABC):
             self._latest_with_missing = bounds, *cells
         return cells
 
-    @abstractmethod
     def _sides(self, cells):
         """The cells of a range to be merged, and those of a fixed range, or None."""
+        n_grids, n_groups = len(self.plan), len(self.groups.complete.numbers)
+        common, starts, n_corners = cells
+        free = Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
+        fixed = Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
+        return free, fixed if len(fixed.starts) > 0 else None
 
 
 def empty_tables(free, fixed):

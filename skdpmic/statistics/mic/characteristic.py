@@ -6,8 +6,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Master, Range
-from skdpmic.statistics.grids.limits import check_B, check_c, grid_size
-from skdpmic.statistics.grids.partitions import equipartitions, range_axis
+from skdpmic.statistics.grids import check_B, check_c, equipartitions, grid_size, locate_between, refine
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
 from skdpmic.statistics.mic.mic_e import all_entries, entries_of, mass_plan
 from skdpmic.statistics.mic.mic_r import check_correction, continuous_plan
@@ -171,7 +170,7 @@ class _RangeGrids:
         self._plan = continuous_plan(B, c, master)
         self._bounds = bounds
         self._partitions = equipartitions(self._plan[:, :2])
-        self._axes = [range_axis(values, pair, self._partitions) for values, pair in zip((x, y), bounds, strict=True)]
+        self._axes = [self._located(values, pair) for values, pair in zip((x, y), bounds, strict=True)]
         self.table = entropy_table(len(x))
 
     def entries(self):
@@ -191,9 +190,15 @@ class _RangeGrids:
         below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1)
         return below, _range_edges(self._bounds[1 - free], n_fixed), _range_edges(self._bounds[free], n_master)
 
+    def _located(self, values, bounds):
+        """The cell of each record, the first cell of each part of each partition, and the number of cells."""
+        edges, first_cell = refine(*bounds, self._partitions)
+        cells, _ = locate_between(values, np.append(edges, np.nan), *bounds)
+        return cells, first_cell, len(edges) + 1
+
     def _parts(self, axis, size):
         """The part of each record in the equipartition of an axis into `size` parts."""
-        cells, n_cells, first_cell = self._axes[axis]
+        cells, first_cell, n_cells = self._axes[axis]
         starts = first_cell[np.searchsorted(self._partitions.sizes, size), 1:size]
         return np.searchsorted(starts, np.arange(n_cells), side="right")[cells]
 
@@ -221,7 +226,7 @@ def _best_grid(grids, entries):
     k, l = k[simplest], l[simplest]  # noqa: E741
     free_axes = (0, 1) if k == l else (int(k > l),)
     candidates = [_merged_grid(grids, free, min(k, l), max(k, l)) for free in free_axes]
-    return max(candidates, key=lambda grid: _information(grid.counts))
+    return max(candidates, key=lambda grid: _information(grid.counts, grids.table.g))
 
 
 def _merged_grid(grids, free, k, n_fixed):
@@ -268,11 +273,9 @@ def best_cuts(below, k, table):
     return cuts
 
 
-def _information(counts):
-    shares = counts / counts.sum()
-    independent = np.outer(shares.sum(axis=1), shares.sum(axis=0))
-    used = shares > 0
-    return (shares[used] * np.log2(shares[used] / independent[used])).sum()
+def _information(counts, g):
+    """n times the mutual information of a table, without a term that is the same for all tables of n records."""
+    return g[counts].sum() - g[counts.sum(axis=0)].sum() - g[counts.sum(axis=1)].sum()
 
 
 # --- The public function ---------------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from skdpmic.statistics.grids.limits import finest_merge
-from skdpmic.statistics.grids.partitions import equal_parts, equipartitions
+from skdpmic.statistics.grids import equal_parts, equipartitions, finest_merge
 from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.label_tables import labels_in_two, n_columns_of
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
@@ -56,11 +55,9 @@ def _needed_groupings(B, n_labels):
 class CodeGrids(cell_counts.RangePlacer):
     """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
 
-    def __init__(self, public):
-        self.plan, self.codes, self.groups, self._partitions, self._edges = public
-
-    def _sides(self, cells):
-        return cells, None
+    def __init__(self, codes, *public):
+        super().__init__(*public)
+        self.codes = codes
 
     def place_codes(self, codes):
         """Codes as a column."""
@@ -69,32 +66,23 @@ class CodeGrids(cell_counts.RangePlacer):
 
 def class_grids(n_classes, B, c):
     """The grids of a numeric feature against classes."""
-    return CodeGrids(_of_classes(n_classes, B, c))
+    return CodeGrids(*_public(tuple(groupings_of_classes(n_classes)), c, finest_merge(B, n_classes)))
 
 
 def nominal_grids(n_labels, B, c):
     """The grids of a numeric target against a nominal feature."""
-    return CodeGrids(_of_labels(n_labels, B, c))
+    return CodeGrids(*_public(tuple(_needed_groupings(B, n_labels)), c, _finest_merge_against(B, n_labels)))
 
 
 @lru_cache(maxsize=64)
-def _of_classes(n_classes, B, c):
-    return _public(discrete_plan(B, c, n_classes), groupings_of_classes(n_classes))
-
-
-@lru_cache(maxsize=64)
-def _of_labels(n_labels, B, c):
-    return _public(nominal_plan(B, c, n_labels), _needed_groupings(B, n_labels))
-
-
-def _public(plan, groupings):
-    """The plan, the cells of codes, the groups, the master partition and its edges; cached, because they are public."""
-    codes, ends = _cells_of_codes(groupings)
+def _public(groupings, c, k_max):
+    """The cells of codes, the plan, the master partition, the groups and the edges; cached, because they are public."""
+    plan, (codes, ends) = _plan(groupings, c, k_max), _cells_of_codes(groupings)
     degrees = [grouping.degrees for grouping in _by_table(groupings)]
     groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
     partitions = equipartitions(plan[:, N_MASTER])
     edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
-    return plan, codes, groups, partitions, edges
+    return codes, plan, partitions, groups, edges
 
 
 class AgainstLabels:

@@ -7,7 +7,7 @@ from importlib.resources import files
 import numpy as np
 
 from skdpmic._utils.arguments import is_auto
-from skdpmic.statistics.grids.limits import check_c, finest_merge, grid_size, largest_c
+from skdpmic.statistics.grids import check_c, finest_merge, grid_size, largest_c
 
 TABLES = {None: "defaults.csv", "miller-madow": "defaults_miller_madow.csv"}  # by correction
 MOST_PARTS = 100  # per side of a noisy table; the best number is never above 40

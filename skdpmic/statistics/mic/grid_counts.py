@@ -16,7 +16,7 @@ from skdpmic.statistics.mic.cell_counts import count, empty_tables, missing_firs
 from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids
 from skdpmic.statistics.mic.label_tables import LabelTables
 from skdpmic.statistics.mic.mic_r import RangeGrids, chance_of
-from skdpmic.statistics.mic.optimize_axis import CUTS, N_FIXED, N_MASTER, TABLE, Tables, entropy_table, largest_entry
+from skdpmic.statistics.mic.optimize_axis import CUTS, N_FIXED, N_MASTER, TABLE, Tables, largest_entry
 from skdpmic.table.domains import Nominal
 
 _NO_VALUES = np.empty(0)
@@ -127,25 +127,6 @@ class DiscreteGrids:
 
     def _label_tables(self, domain):
         return LabelTables(domain.n_labels, self._n_classes, self._chance)
-
-
-class GridScorer:
-    """Scores features from their counts, as `NumericTargetScorer` in `mic_r.py` does from their records.
-
-    Parameters
-    ----------
-    grids : ContinuousGrids or DiscreteGrids
-    n : int
-        Number of records counted.
-    """
-
-    def __init__(self, grids, n):
-        self._grids = grids
-        self._table = entropy_table(n)
-
-    def score(self, counts, domain):
-        """MICr of the feature with these counts, in [0, 1]."""
-        return self._grids.score(counts, domain, self._table)
 
 
 # --- From tables of several master partitions to those of each, and back -------------------------------------------

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from skdpmic._utils.jit import jit
-from skdpmic.statistics.grids.limits import cuts, parities
+from skdpmic.statistics.grids import cuts, parities
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.table.domains import Nominal
 

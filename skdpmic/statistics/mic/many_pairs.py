@@ -1,8 +1,9 @@
 """MICe or MICr of many pairs of columns."""
 
 import sys
+from collections.abc import Callable
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -11,7 +12,7 @@ from skdpmic._utils.arguments import check_column_bounds, check_interval, ordere
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import refuse_dates, refuse_masked
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
-from skdpmic.statistics.grids.limits import check_c, grid_size
+from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mic.characteristic import check_statistic
 from skdpmic.statistics.mic.mass_partitions import ranked_column
 from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
@@ -20,42 +21,22 @@ from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.table.normal_form.containers import as_frame, is_frame
 from skdpmic.table.values import check_column
 
-# --- One statistic: the preparation of a column, and the score of two prepared columns --------------------------
 
+class PairStatistic(NamedTuple):
+    """MICe or MICr for tables of n records: what is done once with each column, and then with each pair."""
 
-class _MassStatistic:
-    """MICe."""
-
-    def __init__(self, n, B, c):
-        self._plan = mass_plan(B, min(c, n))  # a larger c adds nothing: at most one master part per record
-        self._table = entropy_table(n)
-
-    def column(self, values, _):
-        return ranked_column(values)
-
-    def score(self, x, y):
-        return mic_e_of_columns(x, y, self._plan, self._table)
-
-
-class _RangeStatistic:
-    """MICr."""
-
-    def __init__(self, n, B, c, master, correction):
-        check_c(c, n, B, master=master)
-        self._grids = RangeGrids(B, c, master, n, correction)
-        self._correction = correction
-        self._table = entropy_table(n)
-
-    def column(self, values, bounds):
-        return self._grids.place(values, bounds)
-
-    def score(self, x, y):
-        return mic_r_of_columns([(x, y), (y, x)], self._grids.groups, self._table, self._correction)
+    prepare: Callable  # a column of values and its interval
+    score: Callable  # two prepared columns
 
 
 def _statistic(statistic, n, B, c, master, correction):
-    B = grid_size(B, n)
-    return _MassStatistic(n, B, c) if statistic == "mic_e" else _RangeStatistic(n, B, c, master, correction)
+    B, table = grid_size(B, n), entropy_table(n)
+    if statistic == "mic_e":
+        plan = mass_plan(B, min(c, n))  # a larger c adds nothing: at most one master part per record
+        return PairStatistic(lambda values, _: ranked_column(values), lambda x, y: mic_e_of_columns(x, y, plan, table))
+    check_c(c, n, B, master=master)
+    grids = RangeGrids(B, c, master, n, correction)
+    return PairStatistic(grids.place, lambda x, y: mic_r_of_columns([(x, y), (y, x)], grids.groups, table, correction))
 
 
 # --- Tables ------------------------------------------------------------------------------------------------------
@@ -85,26 +66,23 @@ def _columns(table, name):
 def _placed(statistic, columns, bounds, name):
     """Each column prepared for the statistic, within its interval of `bounds`, or without bounds for MICe."""
     if bounds is None:
-        return [statistic.column(column, None) for column in columns]
+        return [statistic.prepare(column, None) for column in columns]
     pairs = zip(*check_column_bounds(bounds, len(columns), name), strict=True)
     intervals = [check_interval(pair, f"{name} of column {j}") for j, pair in enumerate(pairs)]
-    return list(map(statistic.column, columns, intervals))
+    return list(map(statistic.prepare, columns, intervals))
 
 
 def _parallel_scores(statistic, xs, ys, pairs, n_jobs):
     """The scores of ``xs[i]`` and ``ys[j]`` for all (i, j) of `pairs`, in order."""
-    tasks = np.array_split(np.array(pairs, dtype=np.int64).reshape(-1, 2), _n_tasks(len(pairs), n_jobs))
+    # Several tasks per worker, for balance, but not one per pair, because a pair may take only microseconds.
+    n_tasks = max(1, min(len(pairs), 16 * effective_n_jobs(n_jobs)))
+    tasks = np.array_split(np.array(pairs, dtype=np.int64).reshape(-1, 2), n_tasks)
     scores = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_scores)(statistic, xs, ys, task) for task in tasks)
     return np.concatenate(scores)
 
 
 def _scores(statistic, xs, ys, pairs):
     return np.array([statistic.score(xs[i], ys[j]) for i, j in pairs], dtype=np.float64)
-
-
-def _n_tasks(n_pairs, n_jobs):
-    # Several tasks per worker, for balance, but not one per pair, because a pair may take only microseconds.
-    return max(1, min(n_pairs, 16 * effective_n_jobs(n_jobs)))
 
 
 # --- The public functions ----------------------------------------------------------------------------------------

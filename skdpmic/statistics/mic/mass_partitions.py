@@ -71,7 +71,7 @@ def mass_tables(ways, plan):
     most = most_parts(plan, n)
     n_cells = (np.minimum(plan[:, :2], n) + 1).prod(axis=1).cumsum()
     every = np.arange(max(most[:2]) + 1, dtype=np.uint32).reshape(1, -1)
-    room = _room(n, every.size)
+    room = np.empty(every.size, dtype=np.uint64), *np.empty((2, n), dtype=np.uint32), np.empty(n + 1, dtype=np.uint64)
     first = 0
     while first < len(plan):
         before = n_cells[first - 1] if first > 0 else 0
@@ -90,16 +90,6 @@ def most_parts(plan, n):
     """`Grids.most` for n records."""
     n_fixed, n_master, k_max = plan.max(axis=0).tolist()
     return min(n_fixed, n), min(n_master, n), k_max, len(plan)
-
-
-def _room(n, n_corners):
-    """The last arguments of `_count_mass_grids`: workspaces."""
-    return (
-        np.empty(n_corners, dtype=np.uint64),
-        np.empty(n, dtype=np.uint32),
-        np.empty(n, dtype=np.uint32),
-        np.empty(n + 1, dtype=np.uint64),
-    )
 
 
 @leaf

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skdpmic._utils.typing import ColumnLike
-from skdpmic.statistics.grids.limits import check_c, grid_size
+from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, most_parts, ranked_column
 from skdpmic.statistics.mic.optimize_axis import entries, entropy_table, largest_entry
 from skdpmic.table.values import check_pair

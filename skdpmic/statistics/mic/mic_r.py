@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.typing import ColumnLike, Correction, Master
-from skdpmic.statistics.grids.limits import check_c, finest_merge, grid_size
-from skdpmic.statistics.grids.partitions import equipartitions
+from skdpmic.statistics.grids import check_c, equipartitions, finest_merge, grid_size
 from skdpmic.statistics.mic import cell_counts
 from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
 from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
@@ -29,7 +28,9 @@ def check_correction(correction):
 
 def chance_of(correction):
     """Amount subtracted from n I for each of the (k - 1)(l - 1) degrees of freedom of a grid, in bits."""
-    return 0.0 if correction is None else MILLER_MADOW * getattr(correction, "times", 1.0)
+    if correction is None:
+        return 0.0
+    return MILLER_MADOW * (correction.times if isinstance(correction, MillerMadow) else 1.0)
 
 
 class MillerMadow(NamedTuple):
@@ -106,14 +107,7 @@ class RangeGrids(cell_counts.RangePlacer):
     """
 
     def __init__(self, B, c, master="reduced", n=0, correction=None):
-        self.plan, self._partitions, self.groups, self._edges = continuous_grids(B, c, master, n, correction)
-
-    def _sides(self, cells):
-        common, starts, n_corners = cells
-        n_groups, n_grids = len(n_corners) // 2, len(starts) // 2
-        free = cell_counts.Cells(common[:n_groups], starts[:n_grids], n_corners[:n_groups])
-        fixed = cell_counts.Cells(common[n_groups:], starts[n_grids:], n_corners[n_groups:])
-        return free, fixed
+        super().__init__(*continuous_grids(B, c, master, n, correction))
 
 
 @lru_cache(maxsize=64)
@@ -209,19 +203,14 @@ class NumericTargetScorer(_Target):
     def score(self, x, domain):
         """MICr of the feature `x` and the target, in [0, 1]."""
         if isinstance(domain, Nominal):
-            return max(self._of_labels_apart(x, domain), self._of_labels_in_two_groups(x, domain))
+            grids, y = self._against_labels.placed(domain)
+            apart = self._score_of([(y, grids.place_codes(x))], grids.groups)
+            in_two = self._against_labels.labels_in_two(domain)
+            return max(apart, in_two.largest_entry(in_two.count(x, self._against_labels.columns), self._table))
         return self._score_of(self._ways(self._grids.place(x, domain)), self._grids.groups)
 
     def _ways(self, x):
         return [(x, self._y), (self._y, x)]
-
-    def _of_labels_apart(self, x, domain):
-        grids, y = self._against_labels.placed(domain)
-        return self._score_of([(y, grids.place_codes(x))], grids.groups)
-
-    def _of_labels_in_two_groups(self, x, domain):
-        in_two = self._against_labels.labels_in_two(domain)
-        return in_two.largest_entry(in_two.count(x, self._against_labels.columns), self._table)
 
 
 class ClassTargetScorer(_Target):

@@ -14,10 +14,10 @@ from skdpmic._utils.arguments import one_of
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
-from skdpmic.statistics.grids.partitions import equipartitions, range_axis
+from skdpmic.statistics.grids import equal_parts
 from skdpmic.statistics.mic.denoise import expected_counts
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, continuous_grids
-from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
+from skdpmic.statistics.mic.optimize_axis import entropy_table, grids_of, largest_entry, one_table
 from skdpmic.table.domains import Nominal
 
 # --- Counts: raw data, not private ----------------------------------------------------------------------------
@@ -27,38 +27,6 @@ def check_have_ranges(domains):
     """Raise unless all features are numeric: the parts of a table are equal parts of a range."""
     if any(isinstance(domain, Nominal) for domain in domains):
         raise ValueError(f"mechanism must be {one_of(MECHANISMS)} with categories, got 'geometric'.")
-
-
-def parts_of_range(values, bounds, n_parts):
-    """The number 0 ... n_parts - 1 of the equal part of the range `bounds` for each value.
-
-    A missing value, NaN, is in the first part: a noisy separate bin would reduce the precision for all columns.
-    """
-    partition = equipartitions(np.array([n_parts]))
-    return range_axis(values, bounds, partition).cells.astype(np.int64)
-
-
-class TableCounter:
-    """A target located in parts, for counting with many features.
-
-    Parameters
-    ----------
-    target_parts : ndarray of shape (n_samples,)
-        The part of the target of each record, from :func:`parts_of_range`, or its class.
-    n_target_parts : int
-    n_parts : int
-        Parts of each feature.
-    """
-
-    def __init__(self, target_parts, n_target_parts, n_parts):
-        self._target_parts = target_parts
-        self.shape = (n_parts, n_target_parts)
-
-    def count(self, x, bounds):
-        """Number of records in each part of the feature `x` and of the target: (n_parts, n_target_parts)."""
-        check_have_ranges([bounds])
-        cells = parts_of_range(x, bounds, self.shape[0]) * self.shape[1] + self._target_parts
-        return np.bincount(cells, minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
 
 
 class TableGrids:
@@ -81,13 +49,17 @@ class TableGrids:
         return 1
 
     def place(self, y):
-        """A counter of features with these target values, or class numbers."""
-        parts = y if self._target_bounds is None else parts_of_range(y, self._target_bounds, self.shape[1])
-        return TableCounter(parts, self.shape[1], self.shape[0])
+        """The part of each value of the target; or its class number.
 
-    def count(self, x, bounds, target):
-        """The table of the feature `x`, with a prepared target, as a flat uint32 array."""
-        return target.count(x, bounds).ravel().astype(np.uint32)
+        A missing value, NaN, is in the first part: a noisy separate bin would reduce the precision for all columns.
+        """
+        return y if self._target_bounds is None else equal_parts(y, self._target_bounds, self.shape[1])
+
+    def count(self, x, bounds, target_parts):
+        """Number of records in each part of the feature `x` and of the target: a flat uint32 array, of `shape`."""
+        check_have_ranges([bounds])
+        cells = equal_parts(x, bounds, self.shape[0]) * np.int64(self.shape[1]) + target_parts
+        return np.bincount(cells, minlength=math.prod(self.shape)).astype(np.uint32)
 
 
 # --- Noise ----------------------------------------------------------------------------------------------------
@@ -224,3 +196,74 @@ def _simulation():
     Privacy does not depend on them, so they need not be exact or secret.
     """
     return np.random.RandomState(0)
+
+
+# --- The largest entry of the characteristic matrix of a table of weights instead of records --------------------------
+
+
+_TOTAL = 2**16  # weights are converted to integers with this total, for OptimizeAxis
+
+
+def mic_of_table(weights, B):
+    """Largest I / log2 min(k, l) over the grids coarser than a table, with one side merged freely, the other evenly.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows, n_columns)
+        Nonnegative, with a sum above 0. Only their proportions matter.
+    B : float, at least 4
+        Maximum grid size: k * l <= B.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    counts = _as_counts(weights)
+    return max(_largest_entry(counts, _even_grids(counts, B)), _largest_entry(counts.T, _even_grids(counts.T, B)))
+
+
+def mic_of_class_table(weights, B):
+    """MIC of a table against classes, which are its columns and are not merged: only rows are merged.
+
+    For three classes, also each against the other two, as in :func:`skdpmic.statistics.mic.mic_r.discrete_plan`.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows, n_classes)
+    B : float, at least 4
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    counts = _as_counts(weights)
+    tables = [counts]
+    if counts.shape[1] == 3:
+        tables.extend(np.c_[counts[:, j], np.delete(counts, j, axis=1).sum(axis=1)] for j in range(3))
+    k_max = max(int(B // counts.shape[1]), 2)
+    return max(_largest_entry(table, [(table.shape[1], k_max)]) for table in tables)
+
+
+def _as_counts(weights):
+    return np.rint(weights * (_TOTAL / weights.sum())).astype(np.int64)
+
+
+def _even_grids(counts, B):
+    """For each grid, the number of parts into which columns are joined, and the maximum into which rows are merged."""
+    return [(n_fixed, min(n_fixed, int(B // n_fixed))) for n_fixed in range(2, min(counts.shape[1], int(B // 2)) + 1)]
+
+
+def _largest_entry(counts, sizes):
+    """The largest entry with the columns joined into `n_fixed` parts, as even as possible."""
+    if not sizes:
+        return 0.0
+    n_rows, n_columns = counts.shape
+    n_fixed = np.array([n_fixed for n_fixed, _ in sizes])
+    grids = grids_of(np.array([(n_fixed, n_rows, k_max) for n_fixed, k_max in sizes]), borders=np.arange(len(sizes)))
+    below = np.zeros((n_rows + 1, n_columns + 1), dtype=np.uint32)
+    below[1:, 1:] = counts.cumsum(axis=0).cumsum(axis=1)
+    tables = one_table(below, np.arange(n_columns + 1) * n_columns // n_fixed[:, np.newaxis])
+    table = entropy_table(_TOTAL + counts.size)
+    return min(largest_entry([(tables, grids.rows)], grids.most, table, int(below[-1, -1])), 1.0)

@@ -11,7 +11,7 @@ from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_co
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import chance_of, continuous_grids
 from skdpmic.statistics.mic.optimize_axis import DEGREES, K_MAX, N_FIXED, N_MASTER
-from skdpmic.statistics.null_laws.laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
+from skdpmic.statistics.null_laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
 
 _NATS = math.log(2.0)  # per bit
 

@@ -12,12 +12,12 @@ import numpy as np
 from skdpmic._utils.arguments import is_auto
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.privacy.noise import random_keys
-from skdpmic.statistics.grids.limits import check_c, grid_size
-from skdpmic.statistics.measure import Statistic
+from skdpmic.statistics.grids import check_c, grid_size
+from skdpmic.statistics.measure import Scorer, Statistic
 from skdpmic.statistics.mic.mass_partitions import Way
 from skdpmic.statistics.mic.mic_e import largest_of_ways, mass_plan
 from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
-from skdpmic.statistics.mic.sensitivity import mic_e_sensitivity
+from skdpmic.statistics.sensitivity import mic_e_sensitivity
 
 
 class MicE(Statistic):
@@ -49,18 +49,9 @@ class RankGrids:
 
     def scorer(self, target, random_bytes):
         """The function that scores a variable against a target."""
-        return _Scorer(target.values, mass_plan(self.B, self.c), random_bytes)
-
-
-class _Scorer:
-    """Scores a variable by ranks. Raw data; not private."""
-
-    def __init__(self, y, plan, random_bytes):
-        self._y, self._plan, self._keys = y, plan, random_keys(len(y), random_bytes)
-
-    def score(self, x, domain):
-        """MICe of the variable `x` and the target, in [0, 1]."""
-        return mic_e_of_ranks(ranks_in_y(x, self._y, *self._keys), self._plan, entropy_table(len(x)))
+        y, plan = target.values, mass_plan(self.B, self.c)
+        keys, table = random_keys(len(y), random_bytes), entropy_table(len(y))
+        return Scorer(lambda x, domain: mic_e_of_ranks(ranks_in_y(x, y, *keys), plan, table))
 
 
 def ranks_in_y(x, y, x_ties, y_ties):

@@ -3,23 +3,23 @@
 import math
 import numbers
 from dataclasses import dataclass, replace
+from functools import partial
 
-from skdpmic.statistics.grids.limits import check_B, check_c, finest_merge, largest_c
-from skdpmic.statistics.measure import Measure, Statistic
+from skdpmic.statistics.grids import check_B, check_c, finest_merge, largest_c
+from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     MillerMadow,
     NumericTargetScorer,
-    check_correction,
     largest_rounding_error,
 )
 from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
 from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mic.optimize_axis import entropy_table
-from skdpmic.statistics.mic.sensitivity import mic_r_group_sensitivity
-from skdpmic.statistics.null_laws.laws import BoundedLaw
+from skdpmic.statistics.null_laws import BoundedLaw
+from skdpmic.statistics.sensitivity import mic_r_group_sensitivity
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,6 @@ class MicR(Statistic):
 
     name = "mic_r"
     is_mergeable = supports_counts = True
-
-    def __post_init__(self):
-        """Raise unless the correction is valid."""
-        check_correction(self.correction)
 
     @classmethod
     def with_correction(cls, correction):
@@ -80,7 +76,7 @@ class MicRGrids(Measure):
             return self
         return replace(self, correction=MillerMadow(math.sqrt(rows_per_group)))
 
-    chance_rate = 1.0  # power of n at which the score of independent variables falls
+    chance_rate = 1.0
 
     def sensitivity(self, shape):
         """The value in bits."""
@@ -113,7 +109,7 @@ class MicRGrids(Measure):
 
     def scorer_of_counts(self, counts, n):
         """The function that scores features by their counts of n records."""
-        return GridScorer(counts, n)
+        return Scorer(partial(counts.score, table=entropy_table(n)))
 
 
 @dataclass(frozen=True)
@@ -128,10 +124,6 @@ class MicRTables:
     def of_groups(self, rows_per_group):
         """The measure for people with this many rows each, which noise and scores account for."""
         return self
-
-    def counter(self, target):
-        """The object that counts features in tables with a target."""
-        return self.counts(target.bounds if self.n_classes is None else None).place(target.values)
 
     def counts(self, target_bounds):
         """The object that counts features."""

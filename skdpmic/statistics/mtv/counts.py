@@ -12,8 +12,7 @@ import numpy as np
 
 from skdpmic._utils.jit import jit
 from skdpmic._utils.little_work import Allowance
-from skdpmic.statistics.grids.partitions import equal_parts, parts_of_each
-from skdpmic.statistics.mtv import numpy_twins
+from skdpmic.statistics.grids import equal_parts, parts_of_each
 from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
 from skdpmic.table.domains import Nominal
@@ -34,105 +33,75 @@ class Placed(NamedTuple):
     weights: np.ndarray | None  # uint32 (n_samples,); None without weights
 
 
-class _Counts:
+class TargetCounts:
     """Counts of features with a target, and scores from them. Holds public numbers only.
 
     Parameters
     ----------
     family : Family
+    target_bounds : pair of floats, default=None
+        Range of a numeric target; None for class numbers, with one column of the family for each class.
     units : int, default=1
         Largest weight of a record, in units; 1 without weights.
     """
 
-    def __init__(self, family, units=1):
-        self._family, self.units = family, units
+    def __init__(self, family, target_bounds=None, units=1):
+        self._family, self._target_bounds, self.units = family, target_bounds, units
 
     def n_tables(self, domain):
         """Number of times each record is counted in the counts of a feature."""
         return 1
 
+    def place(self, y, weights=None):
+        """The column of each value, or class number, of the target."""
+        if self._target_bounds is None:
+            return Placed(y.astype(np.uint32), weights)
+        return Placed(equal_parts(y, self._target_bounds, self._family.n_columns), weights)
+
     def count(self, x, domain, placed):
         """Counts of the feature `x` with a placed target: a flat uint32 array; equal domains give equal lengths."""
-        if isinstance(domain, Nominal):
-            counts = np.zeros((1, self._family.n_columns * domain.n_parts), dtype=np.uint32)
-            add_placed(counts, placed, x[np.newaxis], domain.n_parts)
-            return counts[0]
-        (table,) = self.tables([x], [domain], placed)
-        return np.concatenate([table[:, :-1].ravel(), table[:, -1]])
+        return self.tables([x], [domain], placed).ravel()
 
-    def tables(self, X, bounds, placed):
-        """Counts of numeric features: uint32 (n_features, n_columns, n_master + 1), with missing values last.
+    def tables(self, X, domains, placed):
+        """Counts of several features of the same kind: uint32 (n_features, n_columns, n_parts), missing values last.
 
         Parameters
         ----------
         X : sequence of ndarrays of shape (n_samples,)
-        bounds : sequence of pairs of floats
+        domains : sequence of pairs of floats, or of Nominal
         placed : Placed
             The target.
         """
-        n_columns, n_parts = self._family.n_columns, self._family.n_master + 1
-        counts = np.zeros((len(X), n_columns * n_parts), dtype=np.uint32)
-        parts, _ = parts_of_each(X, bounds, self._family.n_master)
-        add_placed(counts, placed, parts, n_parts)
-        return counts.reshape(-1, n_columns, n_parts)
+        if isinstance(domains[0], Nominal):
+            parts, n_parts = np.array(X), domains[0].n_parts
+        else:
+            parts, n_parts = parts_of_each(X, domains, self._family.n_master)[0], self._family.n_master + 1
+        return tables_of(placed, self._family.n_columns, parts, n_parts)
 
-    def scorer(self, n):
-        """Scorer of counts of n records; its scores equal those from the records, bit for bit."""
-        return counts_scorer(n, self._family, self.units)
-
-    def of_target(self, counts, domain):
+    def of_target(self, counts):
         """Number of records in each column of the target, from the counts of a feature."""
-        n_columns, n_cells = self._family.n_columns, self._family.n_columns * self._family.n_master
-        if isinstance(domain, Nominal):
-            return counts.reshape(n_columns, -1).sum(axis=1, dtype=np.int64)
-        return counts[:n_cells].reshape(n_columns, -1).sum(axis=1, dtype=np.int64) + counts[n_cells:]
-
-
-class NumericCounts(_Counts):
-    """Counts of features with a numeric target.
-
-    Parameters
-    ----------
-    target_bounds : pair of floats
-    family : Family
-    units : int, default=1
-    """
-
-    def __init__(self, target_bounds, family, units=1):
-        super().__init__(family, units)
-        self._target_bounds = target_bounds
-
-    def place(self, y, weights=None):
-        """The column of each value of the target."""
-        return Placed(equal_parts(y, self._target_bounds, self._family.n_columns), weights)
-
-
-class ClassCounts(_Counts):
-    """Counts of features with a target of class numbers 0 ... n_classes - 1.
-
-    Parameters
-    ----------
-    family : Family
-        Grids with one column per class.
-    units : int, default=1
-    """
-
-    def place(self, codes, weights=None):
-        """The column of each record, which is its class."""
-        return Placed(codes.astype(np.uint32), weights)
+        return counts.reshape(self._family.n_columns, -1).sum(axis=1, dtype=np.int64)
 
 
 _IN_NUMPY = Allowance(0.03)
 
 
-def add_placed(counts, placed, parts, n_parts):
-    """Count each feature, with or without weights: ``counts[f, column * n_parts + part]``."""
+def tables_of(placed, n_columns, parts, n_parts):
+    """Counts of records by the feature, and their columns and parts: uint32 (n_features, n_columns, n_parts)."""
+    counts = np.zeros((len(parts), n_columns * n_parts), dtype=np.uint32)
     if _IN_NUMPY.covers(8 * parts.size + 4 * counts.size):
-        numpy_twins.add_records(counts, *placed, parts, n_parts)
+        _add_in_numpy(counts, *placed, parts, n_parts)
     elif placed.weights is None:
         add_records(counts, placed.columns, parts, n_parts)
     else:
         add_weights(counts, placed.columns, placed.weights, parts, n_parts)
+    return counts.reshape(len(parts), n_columns, n_parts)
+
+
+def _add_in_numpy(counts, columns, weights, parts, n_parts):
+    """Count the records of each feature, by their weights if these are not None."""
+    for f, part in enumerate(parts):
+        counts[f] += np.bincount(columns * np.uint32(n_parts) + part, weights, counts.shape[1]).astype(np.uint32)
 
 
 @jit
@@ -176,9 +145,7 @@ class CountsScorer:
             raise ValueError(f"scores can be computed for at most {most:,} records{with_weights}, got n_samples={n:,}.")
         self._most = n * units  # largest possible total weight
         self._are_weighted = units > 1
-        self._n, self._shape = n, (family.n_columns, family.n_master)
-        self._n_cells = family.n_columns * family.n_master
-        self._family = family
+        self._n, self._family = n, family
         self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
 
         self._bisections = [side for side in family.sides if side.n_groups == 2]
@@ -230,21 +197,21 @@ class CountsScorer:
 
     def score(self, counts, domain):
         """MTVr from the flat uint32 counts of a feature: the largest (TV - o) / nu of all grids, clipped to [0, 1]."""
-        if isinstance(domain, Nominal):
-            return self.of_cells(counts.astype(np.int64).reshape(self._shape[0], -1), domain.n_labels)
-        table, missing = counts[: self._n_cells].reshape(self._shape), counts[self._n_cells :]
-        return float(self.of_tables(np.c_[table, missing][np.newaxis])[0])
+        return self.of_tables(counts.reshape(1, self._family.n_columns, -1), domain)[0]
 
-    def of_tables(self, tables):
-        """MTVr of numeric features from their uint32 tables of counts, whose last part holds missing values.
+    def of_tables(self, tables, domain):
+        """MTVr of features of one kind from their uint32 tables of counts: a list.
 
-        Missing values are tried both after and before all others.
+        In those of numeric features, the last part holds missing values, which are tried both after and before all
+        others.
         """
+        if isinstance(domain, Nominal):
+            return [self.of_cells(table, domain.n_labels) for table in tables.astype(np.int64)]
         scores, some_missing = self.of_rows(tables), tables[:, :, -1].any(axis=1)
         if some_missing.any():
             before = self.of_rows(np.roll(tables[some_missing], 1, axis=2))
             scores[some_missing] = np.maximum(scores[some_missing], before)
-        return scores
+        return scores.tolist()
 
     def _total(self, table):
         """Total weight of all records, the same for all features."""
@@ -333,3 +300,35 @@ def _of_groups(side):
 
 
 counts_scorer = lru_cache(maxsize=32)(CountsScorer)  # all features of a table share it
+
+
+class TargetScorer:
+    """A target, ready to be scored against many features. Raw data; not private.
+
+    Parameters
+    ----------
+    counts : TargetCounts or PairCounts
+    scorer : CountsScorer or PairScorer
+        Scores features from these counts.
+    *target : ndarrays of shape (n_samples,)
+        The arguments of ``counts.place``.
+    """
+
+    def __init__(self, counts, scorer, *target):
+        self._counts, self._scorer, self._placed = counts, scorer, counts.place(*target)
+
+    def score(self, x, domain):
+        """The score of the feature `x`, in [0, 1]."""
+        return self.score_block([x], [domain])[0]
+
+    def score_block(self, X, domains):
+        """The scores of several features, as a list; numeric features are scored together."""
+        labels = [[j] for j, domain in enumerate(domains) if isinstance(domain, Nominal)]
+        numbers = [j for j, domain in enumerate(domains) if not isinstance(domain, Nominal)]
+        scores = {}
+        for block in [numbers, *labels] if numbers else labels:
+            columns = X if len(block) == len(domains) else [X[j] for j in block]
+            of_block = [domains[j] for j in block]
+            tables = self._counts.tables(columns, of_block, self._placed)
+            scores |= zip(block, self._scorer.of_tables(tables, of_block[0]), strict=True)
+        return [scores[j] for j in range(len(domains))]

@@ -12,13 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.statistics.grids.limits import cuts, distinct, each_alone, parities
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
+from skdpmic._utils.arguments import is_auto
+from skdpmic.statistics.grids import check_c, cuts, distinct, each_alone, grid_size, parities
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
 MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range
 _N_EIGHTHS = 8  # parts of a numeric target's range; fine enough for skewed targets
 _OF_AN_INTERVAL = 0.25  # added to the size of a division for each interval beyond two
 _OF_A_CLASS = 0.1  # added for each class beyond two, if no classes are joined
+DEFAULT_B = 32.0  # near-optimal for 100 to 100,000 records, any epsilon and any number of classes
+DEFAULT_C = 38.0  # the counts of a feature take 19 kB
 UNITS = 2**29  # known shares are multiples of 1 / UNITS; few enough for path lengths to fit in 64 bits
 
 
@@ -114,10 +117,6 @@ class Family:
         piece_of = np.searchsorted(ends, np.arange(self.n_columns), side="right").tolist()
         sides = (side._replace(**_known(side.groups, piece_of, margins, error)) for side in self.sides)
         return replace(self, sides=tuple(sides), share_error=error)
-
-    def with_sides(self, sides, penalty):
-        """The grids with other sides and another penalty."""
-        return replace(self, sides=tuple(sides), penalty=penalty)
 
     def error_of(self, side):
         """Scale of the noise in the known share of a side, as a share of all records."""
@@ -239,3 +238,64 @@ def n_intervals(groups):
 
 def _master_size(B, c):
     return max(int(min(c * int(B // 2), MOST_PARTS)), 2)
+
+
+# --- Default B and c, from public numbers only (``docs/evidence/defaults.md``) ---------------------------------------
+
+
+def default_mtv_c(n_classes=None):
+    """Default c: how many times finer the master partition is than the merged partition.
+
+    Parameters
+    ----------
+    n_classes : int, default=None
+        Number of classes of a discrete target; None for a numeric target.
+
+    Returns
+    -------
+    float
+        38 for a numeric target and up to seven classes. For more classes it decreases, to keep the counts of a feature
+        below 20 kB, until it reaches its minimum of 8 at 38 classes.
+
+    Examples
+    --------
+    >>> from skdpmic.statistics.mtv.family import default_mtv_c
+    >>> [default_mtv_c(n_classes) for n_classes in (None, 2, 10, 100)]
+    [38.0, 38.0, 30.0, 8.0]
+    """
+    return DEFAULT_C if n_classes is None else min(DEFAULT_C, max(300 / n_classes, 8.0))
+
+
+def resolve_mtv(B, c, n, n_classes=None):
+    """The numbers B and c of MTVr, from what the user gave; the defaults suit any epsilon.
+
+    Parameters
+    ----------
+    B, c : float or "auto"
+    n : int
+        Number of records.
+    n_classes : int, default=None
+        Number of classes of a discrete target; None for a numeric target.
+
+    Returns
+    -------
+    B, c : float
+
+    Raises
+    ------
+    ValueError
+        If `B` is not "auto", a number >= 4 that n records can use, or an exponent in (0, 1); or if `c` is not "auto" or
+        a number > 0.
+
+    Examples
+    --------
+    >>> from skdpmic.statistics.mtv.family import resolve_mtv
+    >>> resolve_mtv("auto", "auto", n=1000)
+    (32.0, 38.0)
+    >>> resolve_mtv(0.5, 4, n=10_000)
+    (100.0, 4.0)
+    """
+    B = grid_size(DEFAULT_B if is_auto(B) else B, n, n_classes)
+    c = default_mtv_c(n_classes) if is_auto(c) else c
+    check_c(c)
+    return B, float(c)

@@ -6,13 +6,15 @@ D_j = u a_j - r m_j. Here m_j / u is the share of the group: either m_j of the u
 share. A merged part that takes the walk from D to D' adds sum_j |D'_j - D_j| to 2 u n times the total variation. So the
 best merge into k parts is the longest path of k straight pieces along the walk, in L1: OptimizeAxis of Reshef et al.
 2011, in integers. With the shares of the table, the walk ends where it began, at 0.
+
+The numpy twin of a kernel gives the same result, bit for bit: slower, but ready at once
+(:mod:`skdpmic._utils.little_work`).
 """
 
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
 from skdpmic._utils.little_work import Allowance
-from skdpmic.statistics.mtv import numpy_twins
 
 # Time allowed in numpy before each kernel is used: enough for a few dozen features.
 _RUN, _WALK, _LONGEST, _LINES = Allowance(0.03), Allowance(0.03), Allowance(0.03), Allowance(0.1)
@@ -38,10 +40,20 @@ def running_counts(tables):
     counts = np.empty((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
     n_used = np.zeros(n_features, dtype=np.int64)
     if _RUN.covers(8 * tables.size):
-        numpy_twins.count_on_paths(tables, counts, n_used)
+        _run_in_numpy(tables, counts, n_used)
     else:
         _run(tables, np.empty(n_master, dtype=np.int64), np.empty(n_master, dtype=np.uint64), counts, n_used)
     return counts, n_used
+
+
+def _run_in_numpy(tables, counts, n_used):
+    """The running counts of each feature over the parts that hold any record, and how many these are."""
+    for f, table in enumerate(tables):
+        used = table[:, table.any(axis=0)]
+        running = np.zeros((len(table) + 1, used.shape[1] + 1), dtype=np.int64)
+        np.cumsum(used, axis=1, out=running[:-1, 1:])
+        running[-1] = running[:-1].sum(axis=0)
+        counts[f, : running.size], n_used[f] = running.ravel(), used.shape[1]
 
 
 @jit
@@ -86,9 +98,16 @@ def walk_against(counts, groups, margins):
         The share of each group, as integers relative to their sum; zeros for the shares of the table.
     """
     walk = np.zeros((len(margins), counts.shape[1]), dtype=np.int64)
-    fill = numpy_twins.walk_against if _WALK.covers(4 * counts.size) else _walk
+    fill = _walk_in_numpy if _WALK.covers(4 * counts.size) else _walk
     fill(counts, groups, margins, walk)
     return walk
+
+
+def _walk_in_numpy(counts, groups, margins, walk):
+    """The walk against groups of columns."""
+    in_group = np.array([counts[:-1][groups == j].sum(axis=0) for j in range(len(margins))])
+    margins, unit = (margins, margins.sum()) if margins.any() else (in_group[:, -1], counts[-1, -1])
+    walk[:] = unit * in_group - np.outer(margins, counts[-1])
 
 
 @jit
@@ -188,13 +207,33 @@ def longest_on_lines(counts, n_used, bisections, margins, k_max, least=None):
     """
     lengths = np.zeros((len(counts), len(bisections), k_max + 1), dtype=np.int64)
     if _LINES.covers(8 * len(bisections) * k_max * counts.size // (bisections.shape[1] + 1)):
-        numpy_twins.longest_on_lines(counts, n_used, bisections, margins, k_max, lengths)
+        _lines_in_numpy(counts, n_used, bisections, margins, k_max, lengths)
         return lengths
     longest_line = int(n_used.max(initial=0)) + 2  # and room after its end
     line, best = np.empty(longest_line, dtype=np.int64), np.empty(longest_line, dtype=np.int64)
     least = np.zeros(len(bisections), dtype=np.int64) if least is None else least
     _fill_longest_on_lines(counts, n_used, bisections, margins, k_max, least, line, best, lengths)
     return lengths
+
+
+def _lines_in_numpy(counts, n_used, bisections, margins, k_max, lengths):
+    """The longest paths of 2 ... k_max pieces along each line, through all of its points.
+
+    The distance of two points of a line is the larger one of two differences. So
+    ``best_k(t) = max(max over s (best_{k-1}(s) - D(s)) + D(t), max over s (best_{k-1}(s) + D(s)) - D(t))``.
+    """
+    for f, n_steps in enumerate(n_used + 1):
+        of_columns = counts[f, : (bisections.shape[1] + 1) * n_steps].reshape(-1, n_steps)
+        in_group, of_all = bisections @ of_columns[:-1], of_columns[-1]
+        known = margins[:, 1:] > 0
+        margin, unit = np.where(known, margins, np.c_[in_group[:, -1], np.full(len(margins), of_all[-1])]).T
+        line = 2 * (unit[:, np.newaxis] * in_group - np.outer(margin, of_all))
+        best = np.abs(line)
+        for k in range(k_max - 1):
+            rise = np.maximum.accumulate(best - line, axis=1) + line
+            fall = np.maximum.accumulate(best + line, axis=1) - line
+            best = np.maximum(rise, fall)
+            lengths[f, :, k] = best[:, -1]
 
 
 @jit

@@ -12,55 +12,12 @@ from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_n_shares, check_pair_bounds
 from skdpmic._utils.typing import ColumnLike
-from skdpmic.statistics.grids.limits import check_c, grid_size
-from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts
+from skdpmic.statistics.grids import check_c, grid_size
+from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import numeric_family
 from skdpmic.statistics.mtv.target_shares import public_shares
-from skdpmic.table.domains import Knots, Nominal, Range
+from skdpmic.table.domains import Knots, Range
 from skdpmic.table.values import check_pair
-
-
-class MtvScorer:
-    """A target, ready to be scored against many features. Raw data; not private."""
-
-    def __init__(self, grids, target, weights):
-        self._grids = grids
-        self._placed = grids.place(target, weights)
-        self._scorer = grids.scorer(len(target))
-        self.rounding_error = self._scorer.rounding_error
-
-    def score(self, x, domain):
-        """MTVr of the feature `x` and the target, in [0, 1]."""
-        return self._scorer.score(self._grids.count(x, domain, self._placed), domain)
-
-    def score_block(self, X, domains):
-        """The scores of several features, as a list; numeric features are scored together."""
-        scores, are_numbers = {}, [j for j, domain in enumerate(domains) if not isinstance(domain, Nominal)]
-        if are_numbers:
-            numbers = X if len(are_numbers) == len(domains) else [X[j] for j in are_numbers]
-            tables = self._grids.tables(numbers, [domains[j] for j in are_numbers], self._placed)
-            scores = dict(zip(are_numbers, self._scorer.of_tables(tables).tolist(), strict=True))
-        return [scores[j] if j in scores else self.score(X[j], domain) for j, domain in enumerate(domains)]
-
-
-def numeric_scorer(y, bounds, family, weights=None, units=1):
-    """The scorer of features against a numeric target.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-    bounds : pair of floats
-    family : Family
-    weights : uint32 ndarray of shape (n_samples,), default=None
-        Weights in units; at most `units` per record.
-    units : int, default=1
-    """
-    return MtvScorer(NumericCounts(bounds, family, units), y, weights)
-
-
-def class_scorer(codes, family, weights=None, units=1):
-    """The scorer of features against a target of class numbers; the family has one column per class."""
-    return MtvScorer(ClassCounts(family, units), codes, weights)
 
 
 def mtv_r(
@@ -137,8 +94,8 @@ def mtv_r(
     family = numeric_family(B, c)
     if target_shares is not None:
         family = public_shares(check_n_shares(target_shares, None), family.n_columns).of(family)
-    target = numeric_scorer(y_domain.encode(y), y_domain.encoded, family)
-    return target.score(x, x_bounds)
+    counts = TargetCounts(family, y_domain.encoded)
+    return TargetScorer(counts, counts_scorer(len(x), family), y_domain.encode(y)).score(x, x_bounds)
 
 
 def _check_bounds(bounds):

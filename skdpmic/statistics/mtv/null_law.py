@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from skdpmic.statistics.mtv.counts import counts_scorer
-from skdpmic.statistics.null_laws.laws import (
+from skdpmic.statistics.null_laws import (
     NullGrids,
     ScoreBound,
     log_choices,

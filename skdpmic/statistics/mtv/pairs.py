@@ -6,13 +6,14 @@ neighbouring parts are similar at the ends of strata. Each feature forms the str
 the grid of all unmerged cells is also used.
 """
 
+from dataclasses import replace
 from itertools import product
 from math import fsum
 
 import numpy as np
 
-from skdpmic.statistics.grids.partitions import parts_of_each
-from skdpmic.statistics.mtv.counts import Placed, add_placed
+from skdpmic.statistics.grids import parts_of_each
+from skdpmic.statistics.mtv.counts import Placed, TargetCounts, tables_of
 from skdpmic.statistics.mtv.family import UNITS, evenness
 from skdpmic.table.domains import Nominal
 
@@ -46,50 +47,39 @@ def families_of_pairs(family, n_classes):
     if n_classes is not None:  # chance scores are smaller for a rare class, and shares are known here
         sides = [s if s.margins is None else s._replace(size=1 + evenness(s.margins[0] / UNITS)) for s in sides]
     if n_classes is None or n_classes == 2:
-        return [family.with_sides(sides, penalty)]
+        return [replace(family, sides=tuple(sides), penalty=penalty)]
     alone = [side for side in sides if sum(side.groups) in (1, n_classes - 1)]
-    return [family.with_sides([side], penalty) for side in alone]
+    return [replace(family, sides=(side,), penalty=penalty) for side in alone]
 
 
-class PairCounts:
+class PairCounts(TargetCounts):
     """Joint counts of features with a given feature and a target. Holds public numbers only.
 
     Parameters
     ----------
-    of_target : NumericCounts or ClassCounts
-        Counts of one feature.
-    n_columns : int
-        Number of columns of the target.
     domain : pair of floats or Nominal
         Scale of the given feature.
+    family, target_bounds, units
+        As in `TargetCounts`.
     """
 
-    def __init__(self, of_target, n_columns, domain):
-        self._of_target, self._n_columns, self.domain = of_target, n_columns, domain
-        self.units = of_target.units
-
-    def n_tables(self, domain):
-        """Number of times each record is counted in the counts of a feature."""
-        return 1
+    def __init__(self, domain, family, target_bounds=None, units=1):
+        super().__init__(family, target_bounds, units)
+        self.domain = domain
 
     def place(self, y, weights=None, given=None):
         """Assign records to cells: the column of the target and the part of the given feature."""
-        placed = self._of_target.place(y, weights)
+        placed = super().place(y, weights)
         if given is None:  # there are no records
             return placed
         parts = placed.columns * np.uint32(_n_parts(self.domain)) + _part_of_each([given], [self.domain])[0]
         return Placed(parts, placed.weights)
 
-    def count(self, x, domain, placed):
-        """Counts of the feature `x` with placed records: a flat uint32 array; equal domains give equal lengths."""
-        return self.tables([x], [domain], placed).ravel()
-
     def tables(self, X, domains, placed):
         """Counts of several features of the same kind: uint32 (n_features, n_columns, n_given, n_parts)."""
-        n_parts, n_given = _n_parts(domains[0]), _n_parts(self.domain)
-        counts = np.zeros((len(X), self._n_columns * n_given * n_parts), dtype=np.uint32)
-        add_placed(counts, placed, _part_of_each(X, domains), n_parts)
-        return counts.reshape(len(X), self._n_columns, n_given, n_parts)
+        n_columns, n_given, n_parts = self._family.n_columns, _n_parts(self.domain), _n_parts(domains[0])
+        tables = tables_of(placed, n_columns * n_given, _part_of_each(X, domains), n_parts)
+        return tables.reshape(len(X), n_columns, n_given, n_parts)
 
 
 class PairScorer:
@@ -99,15 +89,16 @@ class PairScorer:
     ----------
     scorers : list of CountsScorer
         Scorers of the families of :func:`families_of_pairs`.
-    grids : PairCounts
+    given : pair of floats or Nominal
+        Scale of the given feature.
     """
 
-    def __init__(self, scorers, grids):
-        self._scorers, self._grids = scorers, grids
+    def __init__(self, scorers, given):
+        self._scorers, self._given = scorers, given
 
     def score(self, counts, domain):
         """The joint score from the flat uint32 counts of a feature."""
-        return self.of_tables(counts.reshape(1, -1, _n_parts(self._grids.domain), _n_parts(domain)), domain)[0]
+        return self.of_tables(counts.reshape(1, -1, _n_parts(self._given), _n_parts(domain)), domain)[0]
 
     def of_tables(self, tables, domain):
         """Joint scores of features of one kind from their tables: each family's maximum over its grids, averaged.
@@ -124,51 +115,15 @@ class PairScorer:
             Scores in [0, 1].
         """
         largest = np.zeros((len(self._scorers), len(tables)))
-        for here, there, of_both in (
-            (domain, self._grids.domain, tables),
-            (self._grids.domain, domain, _turned(tables)),
-        ):
+        turned = tables.transpose(0, 1, 3, 2)  # the two features exchanged
+        for here, there, of_both in ((domain, self._given, tables), (self._given, domain, turned)):
             for rows in _in_rows(of_both, here, there):
                 largest = np.maximum(largest, [scorer.of_rows(rows) for scorer in self._scorers])
         for f, table in enumerate(tables.astype(np.int64)):
-            for cells, n_labels in _in_cells(table, (self._grids.domain, domain)):
+            for cells, n_labels in _in_cells(table, (self._given, domain)):
                 of_cells = [scorer.of_cells(cells.reshape(len(table), -1), n_labels) for scorer in self._scorers]
                 largest[:, f] = np.maximum(largest[:, f], of_cells)
         return [fsum(of_each) / len(of_each) for of_each in largest.T]  # fsum rounds once: docs/theory/joint.md
-
-
-class PairTargetScorer:
-    """A target and a given feature, ready to be scored with other features. Raw data; not private.
-
-    Parameters
-    ----------
-    grids : PairCounts
-    scorers : list of CountsScorer
-        Scorers of the families of :func:`families_of_pairs`.
-    target : ndarray of shape (n_samples,)
-        Values or class numbers of the target, as for `PairCounts.place`.
-    weights : uint32 ndarray of shape (n_samples,), or None
-    given : ndarray of shape (n_samples,)
-        Values of the given feature.
-    """
-
-    def __init__(self, grids, scorers, target, weights, given):
-        self._grids, self._scorer = grids, PairScorer(scorers, grids)
-        self._placed = grids.place(target, weights, given)
-
-    def score(self, x, domain):
-        """The joint score of the feature `x`."""
-        return self.score_block([x], [domain])[0]
-
-    def score_block(self, X, domains):
-        """The joint scores of several features, as a list; numeric features are scored together."""
-        scores, numbers = {}, [j for j, domain in enumerate(domains) if not isinstance(domain, Nominal)]
-        for block in [numbers, *([j] for j in range(len(domains)) if j not in set(numbers))]:
-            if block:
-                of_block = [domains[j] for j in block]
-                tables = self._grids.tables([X[j] for j in block], of_block, self._placed)
-                scores |= zip(block, self._scorer.of_tables(tables, of_block[0]), strict=True)
-        return [scores[j] for j in range(len(domains))]
 
 
 # --- Parts and strata -----------------------------------------------------------------------------------------------
@@ -185,11 +140,6 @@ def _part_of_each(X, domains):
         return parts_of_each(X, domains, _PARTS)[0].astype(np.uint32)
     n_parts = [domain.n_parts for domain in domains]
     return np.array([x if n <= _MOST_LABELS else x * _MOST_LABELS // n for x, n in zip(X, n_parts, strict=True)])
-
-
-def _turned(tables):
-    """The tables with the two features exchanged."""
-    return tables.transpose(0, 1, 3, 2)
 
 
 def _in_rows(tables, merged, strata):

@@ -8,12 +8,10 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.statistics.measure import Measure, Statistic
-from skdpmic.statistics.mtv.counts import ClassCounts, NumericCounts, counts_scorer
-from skdpmic.statistics.mtv.defaults import resolve_mtv
-from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
+from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
+from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
-from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, PairTargetScorer, families_of_pairs
+from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
 from skdpmic.statistics.mtv.released_shares import (
     CountBudget,
     places_of,
@@ -22,7 +20,7 @@ from skdpmic.statistics.mtv.released_shares import (
     sums_of,
 )
 from skdpmic.statistics.mtv.target_shares import TargetShares, chance_of_weights, public_shares, shares_of_counts
-from skdpmic.statistics.null_laws.laws import BoundedLaw
+from skdpmic.statistics.null_laws import BoundedLaw
 from skdpmic.table.domains import Knots
 from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
 
@@ -43,7 +41,7 @@ class MtvR(Statistic):
 
     def measure(self, B, c, n, epsilon, n_classes):
         """The grids for n records, a budget of epsilon per score, and the user's B and c."""
-        return MtvRGrids(*resolve_mtv(B, c, n, epsilon, n_classes), n_classes)
+        return MtvRGrids(*resolve_mtv(B, c, n, n_classes), n_classes)
 
     def measure_of_any_number(self, B, c, n_parts, n_classes):
         """The grids for an unknown number of records; B is a number, c may be None."""
@@ -134,17 +132,12 @@ class MtvRGrids(Measure):
         """Whether scores share the error of a known target_shares."""
         return self.target_shares is not None
 
-    chance_rate = 0.5  # scores of independent variables decrease as n to the power -0.5
+    chance_rate = 0.5
 
     @property
     def _family(self):
         """The family that scores single features."""
         return _families_of(self)[0]
-
-    @property
-    def _families_of_pairs(self):
-        """The families that score pairs of features."""
-        return _families_of(self)[1:]
 
     def sensitivity(self, shape):
         """Sensitivity of the score in [0, 1], single or joint: the largest that a family which scores states."""
@@ -174,20 +167,21 @@ class MtvRGrids(Measure):
         return BoundedLaw(mtv_r_bound(n, n_labels, replace(self, target_shares=any_shares)._family))
 
     def scorer(self, target, random_bytes):
-        """The function that scores features against a target."""
-        if self.n_classes is not None:
-            return class_scorer(target.values, self._family, target.weights, self.units)
+        """The object that scores features against a target."""
         values, bounds = self._encoded(target)
-        return numeric_scorer(values, bounds, self._family, target.weights, self.units)
+        counts = self.counts(bounds)
+        return TargetScorer(counts, self.scorer_of_counts(counts, len(values)), values, target.weights)
 
     def scorer_beside(self, target, column, domain):
         """Joint scorer of features and a given feature, with its column and domain, against a target."""
-        values, bounds = (target.values, None) if self.n_classes else self._encoded(target)
-        grids = self.pair_counts(bounds, domain)
-        return PairTargetScorer(grids, self._scorers_of_pairs(len(values)), values, target.weights, column)
+        values, bounds = self._encoded(target)
+        counts = self.pair_counts(bounds, domain)
+        return TargetScorer(counts, self.scorer_of_pair_counts(counts, len(values)), values, target.weights, column)
 
     def _encoded(self, target):
-        """Values and range of a numeric target, rescaled so that a released cut is in the middle."""
+        """Values and range of a numeric target, rescaled so that a released cut is in the middle; or class numbers."""
+        if self.n_classes is not None:
+            return target.values, None
         if self.target_shares is None or self.target_shares.knots is None:
             return target.values, target.bounds
         domain = Knots(self.target_shares.knots)
@@ -195,9 +189,7 @@ class MtvRGrids(Measure):
 
     def counts(self, target_bounds):
         """Counts of features with the target, and scores from them."""
-        if self.n_classes is None:
-            return NumericCounts(target_bounds, self._family, self.units)
-        return ClassCounts(self._family, self.units)
+        return TargetCounts(self._family, target_bounds, self.units)
 
     def scorer_of_counts(self, counts, n):
         """Scorer of counts of n records."""
@@ -205,14 +197,11 @@ class MtvRGrids(Measure):
 
     def pair_counts(self, target_bounds, domain):
         """Joint counts of features and a given feature of this domain."""
-        return PairCounts(self.counts(target_bounds), self._family.n_columns, domain)
+        return PairCounts(domain, self._family, target_bounds, self.units)
 
     def scorer_of_pair_counts(self, counts, n):
         """Joint scorer of counts of n records."""
-        return PairScorer(self._scorers_of_pairs(n), counts)
-
-    def _scorers_of_pairs(self, n):
-        return [counts_scorer(n, family, self.units) for family in self._families_of_pairs]
+        return PairScorer([counts_scorer(n, family, self.units) for family in _families_of(self)[1:]], counts.domain)
 
 
 @lru_cache(maxsize=16)

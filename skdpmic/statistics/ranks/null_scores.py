@@ -36,17 +36,14 @@ def null_scores(name, n, n_draws, seed, n_in_class=None):
     ndarray of shape (n_draws,)
         In [0, 1]. Read-only, because it is cached.
     """
+    rng = np.random.default_rng(seed)
     if n_in_class is not None:
-        scores = _of_two_classes(n, n_in_class, n_draws, np.random.default_rng(seed))
-        return _kept(np.sort(scores))
-    draw, spread, most = _LAWS[name]
-    n_drawn = min(n, most)
-    scores = draw(n_drawn, n_draws, np.random.default_rng(seed))
-    scores = np.sort(scores) if n == n_drawn else np.sort(scores) * (spread(n) / spread(n_drawn))
-    return _kept(scores)
-
-
-def _kept(scores):
+        scores = np.sort(_of_two_classes(n, n_in_class, n_draws, rng))
+    else:
+        draw, spread, most = _LAWS[name]
+        n_drawn = min(n, most)
+        scores = np.sort(draw(n_drawn, n_draws, rng))
+        scores = scores if n == n_drawn else scores * (spread(n) / spread(n_drawn))
     scores.flags.writeable = False
     return scores
 

@@ -6,18 +6,19 @@ does not depend on other records.
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.privacy.noise import random_keys
-from skdpmic.statistics.measure import Measure, Statistic
-from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares
+from skdpmic.statistics import sensitivity
+from skdpmic.statistics.measure import Measure, Scorer, Statistic
+from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
 from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
-from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
+from skdpmic.statistics.null_laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks import sensitivity as rank_sensitivity
-from skdpmic.statistics.ranks.smaller_class import smaller_class
 from skdpmic.table.domains import Nominal
 
 
@@ -40,7 +41,7 @@ class _RankStatistic(Measure, Statistic):
     def sensitivity(self, shape):
         """Sensitivity to the records of one person; an error if there are too many records."""
         ranks.check_n_records(shape.n_samples)
-        return rank_sensitivity.group_sensitivity(self.sensitivity_of(shape.n_samples), shape.rows_per_group)
+        return sensitivity.group_sensitivity(self.sensitivity_of(shape.n_samples), shape.rows_per_group)
 
     def rounding_error(self, shape):
         """0: a score is exact, rounded down to a finer grid than that of the noise."""
@@ -61,7 +62,7 @@ class Kendall(_RankStatistic):
     name = "kendall"
     most_classes = 2
     tests_by_ties = True
-    sensitivity_of = staticmethod(rank_sensitivity.kendall_sensitivity)
+    sensitivity_of = staticmethod(sensitivity.kendall_sensitivity)
     score = staticmethod(ranks.kendall)
 
     def of_groups(self, rows_per_group):
@@ -106,7 +107,8 @@ class Kendall(_RankStatistic):
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
-        return _ScorerOfMidRanks(ranks.mid_ranks(target.values))
+        target_ranks = ranks.mid_ranks(target.values)
+        return Scorer(lambda x, domain: ranks.kendall(ranks.mid_ranks(in_order(x, domain)), target_ranks))
 
 
 class _OfStrictRanks(_RankStatistic):
@@ -120,17 +122,6 @@ class _OfStrictRanks(_RankStatistic):
         """The function that scores features against a target."""
         keys, keys_of_target = random_keys(len(target.values), random_bytes)
         return _ScorerOfStrictRanks(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
-
-
-class _ScorerOfMidRanks:
-    """Scores features by their ranks. Raw data; not private."""
-
-    def __init__(self, target_ranks):
-        self._target_ranks = target_ranks
-
-    def score(self, x, domain):
-        """The score of the feature `x`, in [0, 1]."""
-        return ranks.kendall(ranks.mid_ranks(in_order(x, domain)), self._target_ranks)
 
 
 class _ScorerOfStrictRanks:
@@ -165,7 +156,7 @@ class Chatterjee(_OfStrictRanks):
 
     name = "chatterjee"
     takes_copies_for_dependence = True
-    sensitivity_of = staticmethod(rank_sensitivity.chatterjee_sensitivity)
+    sensitivity_of = staticmethod(sensitivity.chatterjee_sensitivity)
     score = staticmethod(ranks.chatterjee)
 
 
@@ -173,5 +164,60 @@ class DistanceCorrelation(_OfStrictRanks):
     """Distance correlation of ranks."""
 
     name = "distance_correlation"
-    sensitivity_of = staticmethod(rank_sensitivity.distance_correlation_sensitivity)
+    sensitivity_of = staticmethod(sensitivity.distance_correlation_sensitivity)
     score = staticmethod(ranks.distance_correlation)
+
+
+# --- The smaller of two classes of a target, whose size bounds a score of Kendall -------------------------------------
+#
+# Its variation by chance, too: ``docs/theory/p_values.md``, Theorems 5 and 6.
+
+
+MISSED = 1e-5  # probability that a bound is too low, which is added to p-values
+
+
+class SmallerClass(NamedTuple):
+    """The known bounds on the size of the smaller of two classes.
+
+    Parameters
+    ----------
+    most : int
+        Upper bound on its number of records.
+    is_exact : bool
+        Whether this is the exact number.
+    """
+
+    most: int
+    is_exact: bool
+
+    @property
+    def missed(self):
+        """Upper bound on the probability that it has more."""
+        return 0.0 if self.is_exact else MISSED
+
+    def widening(self, n):
+        """Factor by which scores of a class of `most` of n records also cover those of smaller classes."""
+        return 1.0 if self.is_exact else 1 + 1 / (n - self.most - 1)
+
+
+def smaller_class(target_shares, n):
+    """The bounds on the smaller of two classes of n records, from the shares of the target.
+
+    Parameters
+    ----------
+    target_shares : TargetShares
+        Released with noise, or without; or public, for the records or for the population they were sampled from.
+    n : int, at least 4
+
+    Returns
+    -------
+    SmallerClass
+    """
+    if target_shares.is_public:
+        most = int(stats.binom.isf(MISSED, n, float(min(target_shares.shares))))
+    elif target_shares.scale == 0:
+        return SmallerClass(int(min(target_shares.shares) * n), is_exact=True)
+    else:
+        _, upper = shares_interval(target_shares, 1 - MISSED)
+        most = int(upper.min() * n + 0.5)  # an integer, up to rounding
+    return SmallerClass(min(most, n // 2), is_exact=False)

@@ -12,9 +12,9 @@ from collections import defaultdict
 import numpy as np
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
-from skdpmic.statistics.measure import Statistic
+from skdpmic.statistics.measure import Scorer, Statistic
 from skdpmic.statistics.ranks.kernels import check_n_records, concordance, mid_ranks, quotient
-from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
+from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
 
 
 def conditional_kendall(x, y, strata):
@@ -67,16 +67,5 @@ class KendallWithinStrata(Statistic):
         return grid_sensitivity(conditional_kendall_sensitivity(shape.n_samples) / 2, rounding_error=0)
 
     def scorer(self, target, random_bytes):
-        """The function that scores a variable against a `StratifiedTarget`."""
-        return _ScorerWithinStrata(target)
-
-
-class _ScorerWithinStrata:
-    """Scores a variable within strata. Raw data; not private."""
-
-    def __init__(self, target):
-        self._target = target
-
-    def score(self, x, domain):
-        """(score + 1) / 2, without rounding, in [0, 1]."""
-        return (conditional_kendall(x, self._target.values, self._target.strata) + 1) / 2
+        """Scores a variable against a `StratifiedTarget`: (score + 1) / 2, without rounding, in [0, 1]."""
+        return Scorer(lambda x, domain: (conditional_kendall(x, target.values, target.strata) + 1) / 2)

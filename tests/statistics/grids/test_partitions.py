@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.grids.partitions import equipartitions, locate, range_axis, refine
+from skdpmic.statistics.grids import equal_parts, equipartitions, locate_between, refine
 from tests.naive import naive_parts
 
 BOUNDS = [(0.0, 1.0), (-3.7, 11.3), (1e9, 1e9 + 1), (-1e-300, 3e-300), (0.1, 0.1000001), (-1e308, 5e307)]
+
+
+def locate(values, edges, lo, hi):
+    return locate_between(values, np.append(edges, np.nan), lo, hi)[0]
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
@@ -17,11 +21,12 @@ def test_parts_equal_the_definition_on_and_around_every_edge(bounds):
     far_out = np.array([lo - (hi / 2 - lo / 2), hi + (hi / 2 - lo / 2), -1.7e308, 1.7e308])
     inside = lo + np.random.default_rng(0).random(50) * (hi - lo)
     values = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), far_out, inside])
-    axis = range_axis(values, bounds, equipartitions(sizes))
+    edges, first_cell = refine(*bounds, equipartitions(sizes))
+    cells = locate(values, edges, *bounds)
     for row, size in enumerate(sizes):
-        parts = np.searchsorted(axis.first_cell[row, 1:size], axis.cells, side="right")
-        assert parts.tolist() == naive_parts(values, bounds, size)
-        assert axis.first_cell[row, size] == axis.n_cells
+        parts = np.searchsorted(first_cell[row, 1:size], cells, side="right")
+        assert parts.tolist() == naive_parts(values, bounds, size) == equal_parts(values, bounds, size).tolist()
+        assert first_cell[row, size] == len(edges) + 1
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
@@ -39,4 +44,4 @@ def test_no_value_is_looked_up_outside_of_the_table_of_buckets(bounds):
     edges, _ = refine(*bounds, equipartitions([2, 3, 4]))
     values = np.array([*bounds, -1.0, 0.5, 2.0, -1e308, 1e308])
     np.testing.assert_array_equal(locate(values, edges, *bounds), np.searchsorted(edges, values, side="right"))
-    assert 0 <= locate(np.array([np.nan]), edges, *bounds)[0] <= len(edges)
+    assert locate(np.array([np.nan]), edges, *bounds)[0] == len(edges) + 1

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from skdpmic.statistics.grids.partitions import equipartitions, range_axis
+from skdpmic.statistics.grids import equipartitions, locate_between, refine
 from skdpmic.statistics.mic.cell_counts import PlacedColumn, cells_of, count, edges_of, empty_tables, groups_of
 from skdpmic.statistics.mic.mic_r import continuous_plan, needed_grids
 from tests.naive import naive_counts, naive_parts
@@ -17,9 +17,10 @@ def _columns(x, y, plan, n):
     groups = groups_of(plan, n)
     columns = []
     for values, parts in ((x, plan[:, 1]), (y, plan[:, 0])):
-        axis = range_axis(values, (-0.1, 1.3), partitions)
-        cells = cells_of(axis.first_cell, axis.n_cells, edges_of(parts, groups.of_grid, partitions.sizes))
-        columns.append(PlacedColumn(axis.cells, cells, cells))
+        edges, first_cell = refine(-0.1, 1.3, partitions)
+        cells = cells_of(first_cell, len(edges) + 1, edges_of(parts, groups.of_grid, partitions.sizes))
+        located, _ = locate_between(values, np.append(edges, np.nan), -0.1, 1.3)
+        columns.append(PlacedColumn(located, cells, cells))
     return *columns, groups
 
 

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.sensitivity import mi_sensitivity, mic_r_sensitivity
+from skdpmic.statistics.sensitivity import mi_sensitivity, mic_r_sensitivity
 
 LOG3 = math.log2(3)
 ERROR = 1e-9

@@ -20,30 +20,21 @@ def _table(n=40, n_columns=4):
     return X
 
 
-@pytest.mark.parametrize("n_jobs", [None, 1, 3, -1])
-def test_pairs_equal_one_pair_after_the_other(n_jobs):
-    X = _table()
-    expected = [mic_e(X[:, i], X[:, j], B=12, c=2) for i, j in combinations(range(4), 2)]
-    np.testing.assert_array_equal(mic_pairs(X, B=12, c=2, n_jobs=n_jobs), expected)
-    expected = [
-        mic_r(X[:, i], X[:, j], bounds=((LO[i], HI[i]), (LO[j], HI[j])), B=12, c=2)
-        for i, j in combinations(range(4), 2)
-    ]
-    scores = mic_pairs(X, statistic="mic_r", bounds=(LO, HI), B=12, c=2, n_jobs=n_jobs)
+@pytest.mark.parametrize("n_jobs", [None, 3])
+def test_many_pairs_equal_one_pair_after_the_other(n_jobs):
+    X, Y, sizes = _table(), _table()[:, :2] ** 2, {"B": 12, "c": 2}
+    pairs, ends = list(combinations(range(4), 2)), list(zip(LO, HI, strict=True))
+    expected = [mic_e(X[:, i], X[:, j], **sizes) for i, j in pairs]
+    np.testing.assert_array_equal(mic_pairs(X, **sizes, n_jobs=n_jobs), expected)
+    expected = [mic_r(X[:, i], X[:, j], bounds=(ends[i], ends[j]), **sizes) for i, j in pairs]
+    scores = mic_pairs(X, statistic="mic_r", bounds=(LO, HI), **sizes, n_jobs=n_jobs)
     np.testing.assert_array_equal(scores, expected)
-
-
-@pytest.mark.parametrize("n_jobs", [None, 1, 3, -1])
-def test_cross_equals_one_pair_after_the_other(n_jobs):
-    X, Y = _table(), _table()[:, :2] ** 2
-    expected = [[mic_e(x, y, B=12, c=2) for y in Y.T] for x in X.T]
-    np.testing.assert_array_equal(mic_cross(X, Y, B=12, c=2, n_jobs=n_jobs), expected)
-    expected = [
-        [mic_r(x, y, bounds=((lo, hi), (0, 5)), B=12, c=2, master="full") for y in Y.T]
-        for x, lo, hi in zip(X.T, LO, HI, strict=True)
-    ]
-    arguments = {"statistic": "mic_r", "bounds": ((LO, HI), (0, 5)), "B": 12, "c": 2, "master": "full"}
-    np.testing.assert_array_equal(mic_cross(X, Y, **arguments, n_jobs=n_jobs), expected)
+    expected = [[mic_e(x, y, **sizes) for y in Y.T] for x in X.T]
+    np.testing.assert_array_equal(mic_cross(X, Y, **sizes, n_jobs=n_jobs), expected)
+    sizes["master"] = "full"
+    expected = [[mic_r(x, y, bounds=(of_x, (0, 5)), **sizes) for y in Y.T] for x, of_x in zip(X.T, ends, strict=True)]
+    scores = mic_cross(X, Y, statistic="mic_r", bounds=((LO, HI), (0, 5)), **sizes, n_jobs=n_jobs)
+    np.testing.assert_array_equal(scores, expected)
 
 
 def test_c_of_each_statistic_by_default():
@@ -75,13 +66,11 @@ def test_pandas_names_are_kept():
 
 
 def test_polars_gives_arrays():
-    polars = pytest.importorskip("polars")
     X = _table()
-    frame = polars.DataFrame(X, schema=["a", "b", "c", "d"])
+    frame = pytest.importorskip("polars").DataFrame(X, schema=["a", "b", "c", "d"])
     scores = mic_pairs(frame, B=8, c=1)
     assert isinstance(scores, np.ndarray)
     np.testing.assert_array_equal(scores, mic_pairs(X, B=8, c=1))
-    assert isinstance(mic_cross(frame, frame, B=8, c=1), np.ndarray)
 
 
 def test_one_column_has_no_pairs():
@@ -90,6 +79,7 @@ def test_one_column_has_no_pairs():
     assert mic_pairs(pandas.DataFrame({"a": [1.0, 2.0]})).empty
 
 
+@pytest.mark.slow
 def test_the_modules_import_neither_scikit_learn_nor_pandas():
     code = """
 import sys, types

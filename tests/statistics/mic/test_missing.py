@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
 from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     NumericTargetScorer,
@@ -14,8 +13,8 @@ from skdpmic.statistics.mic.mic_r import (
 from skdpmic.statistics.mic.optimize_axis import rounding_error
 from tests.folding import each
 from tests.naive import naive_mic_r, naive_mic_r_discrete
+from tests.statistics.mic.counted import UNIT, check_scores_from_counts
 
-UNIT = (0.0, 1.0)
 CORRECTIONS = [None, "miller-madow"]
 KINDS = ["random", "tied", "constant", "related", "where y is high", "all", "none", "all but one"]
 
@@ -74,16 +73,7 @@ def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes
 @pytest.mark.combinations
 def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n, B, c, correction):
     x, y = with_missing(kind, n)
-    codes, three = np.digitize(y, [0.2, 0.4, 0.6, 0.8]), np.digitize(y, [0.3, 0.6])
-    for grids, target, whole in [
-        (ContinuousGrids(UNIT, B, c, correction), y, NumericTargetScorer(y, UNIT, B, c, correction=correction)),
-        (DiscreteGrids(5, B, c, correction), codes, ClassTargetScorer(codes, 5, B, c, correction)),
-        (DiscreteGrids(3, B, c, correction), three, ClassTargetScorer(three, 3, B, c, correction)),
-    ]:
-        pieces = np.array_split(np.random.default_rng(0).permutation(n), 3)
-        counts = sum(grids.count(x[rows], UNIT, grids.place(target[rows])) for rows in pieces)
-        assert counts.sum() == n * grids.n_tables(UNIT)
-        assert GridScorer(grids, n).score(counts, UNIT) == whole.score(x, UNIT)
+    check_scores_from_counts(x, UNIT, y, B, c, correction)
 
 
 @pytest.mark.parametrize("B", [9.0, 60.0])

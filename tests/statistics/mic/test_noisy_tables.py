@@ -16,12 +16,10 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import exact
 from skdpmic.release.kinds import NoisyTables
 from skdpmic.statistics.mic.mic_r import continuous_plan
-from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableCounter, TableScorer, parts_of_range
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableGrids, TableScorer, mic_of_table
 from skdpmic.statistics.mic.statistic import MicR
-from skdpmic.statistics.mic.weighted_tables import mic_of_table
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
-from tests.golden import definitions
 from tests.privacy.laws import truncated_geometric_pmf
 
 UNIT = (0, 1)
@@ -33,7 +31,11 @@ CORNERS = list(product((0.2, 0.8), repeat=2))  # a point in every cell of the 2 
 def count(points, shape=(2, 2)):
     """Counts of (feature, target) points in the unit square, as the package counts them."""
     x, y = np.array(points).T
-    return TableCounter(parts_of_range(y, UNIT, shape[1]), shape[1], shape[0]).count(x, UNIT)
+    return counted(TableGrids(UNIT, shape[1], shape[0]), x, y)
+
+
+def counted(grids, x, y):
+    return grids.count(x, UNIT, grids.place(y)).astype(np.int64).reshape(grids.shape)
 
 
 @lru_cache
@@ -80,24 +82,6 @@ def test_no_noisy_table_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and
     assert worst == pytest.approx(epsilon, rel=1e-9)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
-def test_half_the_noise_would_be_caught(epsilon):
-    assert worst_log_ratio(3, GeometricMechanism.for_budget(epsilon, 1).scale / 2) > 1.9 * epsilon
-
-
-@pytest.mark.parametrize("epsilon", [1, *(pytest.param(epsilon, marks=pytest.mark.slow) for epsilon in (0.5, 2, 4))])
-def test_no_score_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_one_is_just_so(epsilon):
-    n = 3
-    scale = GeometricMechanism.for_budget(epsilon, 1).scale
-    scorer = TableScorer(n, scale, B=6, is_discrete=False)
-    _, outcome = np.unique([scorer.score(table.reshape(2, 2)) for table in tables(n, 4)], return_inverse=True)
-    worst = max(
-        np.abs(np.log(np.bincount(outcome, law(here, n, scale)) / np.bincount(outcome, law(there, n, scale)))).max()
-        for here, there in neighbours(n)
-    )
-    assert worst == pytest.approx(epsilon, rel=1e-9)
-
-
 def test_replacing_a_record_moves_two_counts_of_a_table_by_one_at_most():
     rng = np.random.default_rng(0)
     for shape in ((2, 2), (5, 5), (7, 3)):
@@ -121,7 +105,7 @@ def test_nominal_features_have_no_tables_which_is_said_before_the_charge():
     with pytest.raises(ValueError, match="'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'"):
         way.mechanism(measure, Shape(100, scales))
     with pytest.raises(ValueError, match="'laplace', 'gaussian' or 'k-norm' with categories, got 'geometric'"):
-        TableCounter(parts, 2, 2).count(np.array([0, 4], dtype=np.uint32), Nominal(3))
+        TableGrids(None, 2, 2).count(np.array([0, 4], dtype=np.uint32), Nominal(3), parts)
     assert way.mechanism(measure, Shape(100, scales[:1])).noise_scale == 4
 
 
@@ -240,7 +224,7 @@ def test_where_bounds_are_loose_the_estimate_has_half_the_error_of_the_noisy_tab
     for name, r2 in product(("F7", "F10", "F12", "F13"), (0.1, 0.3, 0.7)):
         x, y = 0.3 * np.array(make_relationship(name, n_samples=n, r2=r2, random_state=0))
         truth = mic_r(x, y, bounds=(UNIT, UNIT), B=B)
-        counts = TableCounter(parts_of_range(y, UNIT, n_parts), n_parts, n_parts).count(x, UNIT)
+        counts = counted(TableGrids(UNIT, None, n_parts), x, y)
         for table in mechanism.release(np.stack([counts] * 2), n, source):
             errors.append(abs(scorer.score(table) - truth))
             plain_errors.append(abs(mic_of_table(table, B) - truth))
@@ -252,26 +236,7 @@ def test_classes_are_the_fixed_side():
     x, codes = rng.random(3000), rng.integers(3, size=3000)
     scorer = TableScorer(3000, Fraction(2), 60.0, is_discrete=True)
     dependent, independent = (
-        scorer.score(TableCounter(target, 3, 12).count(x, UNIT)) for target in ((3 * x).astype(int), codes)
+        scorer.score(counted(TableGrids(None, 3, 12), x, target)) for target in ((3 * x).astype(int), codes)
     )
     assert dependent > 0.9
     assert independent < 0.05
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name, B, target", [("breast_cancer", 40, 0.034), ("digits", 90, 0.019)])
-def test_median_error_on_real_pairs_at_epsilon_one(name, B, target):
-    from benchmarks.geometric import median_error, random_pairs, widened
-
-    columns = [column for column in definitions.table(name).T if np.ptp(column) > 0]
-    bounds = [widened(column.min(), column.max()) for column in columns]
-    assert median_error(random_pairs(columns, bounds, B, n_pairs=100), epsilon=1.0, n_repeats=1) <= target
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name, target", [("baseball", 0.036), ("Spellman", 0.015)])
-def test_median_error_on_pairs_of_the_paper_at_epsilon_one(paper_data, name, target):
-    pytest.importorskip("pandas")
-    from benchmarks.geometric import median_error, real_pairs
-
-    assert median_error(real_pairs(paper_data, name, n_pairs=100), epsilon=1.0, n_repeats=1) <= target

@@ -8,8 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids, nominal_plan
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids, GridScorer
+from skdpmic.statistics.mic.code_grids import nominal_plan
 from skdpmic.statistics.mic.label_tables import degrees_in_two, labels_in_two
 from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, largest_rounding_error
@@ -23,8 +22,8 @@ from tests.naive import (
     naive_mic_r_of_codes,
     naive_two_groups,
 )
+from tests.statistics.mic.counted import UNIT, check_scores_from_counts
 
-UNIT = (0.0, 1.0)
 CORRECTIONS = [None, "miller-madow"]
 KINDS = ["labels alone", "all codes", "one code", "dependent", "missing where y is high", "all missing"]
 
@@ -78,18 +77,7 @@ def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels,
 @each("correction", CORRECTIONS)
 def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n_labels, n, correction):
     codes, y = codes_and_target(kind, n_labels, n)
-    domain, B, c = Nominal(n_labels), 33.7, 3.3
-    five, three = (y * 5).astype(int), (y * 3).astype(int)
-    for grids, target, whole in [
-        (ContinuousGrids(UNIT, B, c, correction), y, NumericTargetScorer(y, UNIT, B, c, correction=correction)),
-        (DiscreteGrids(5, B, c, correction), five, ClassTargetScorer(five, 5, B, c, correction)),
-        (DiscreteGrids(3, B, c, correction), three, ClassTargetScorer(three, 3, B, c, correction)),
-    ]:
-        pieces = np.array_split(np.random.default_rng(0).permutation(n), 3)
-        counts = sum(grids.count(codes[rows], domain, grids.place(target[rows])) for rows in pieces)
-        assert counts.dtype == np.uint32
-        assert counts.sum() == n * grids.n_tables(domain)
-        assert GridScorer(grids, n).score(counts, domain) == whole.score(codes, domain)
+    check_scores_from_counts(codes, Nominal(n_labels), y, 33.7, 3.3, correction)
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 30])
@@ -223,9 +211,3 @@ def test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more
     of_two = rounding_error(n, np.array([[48, 0, 2]]))
     assert rounding_error(n, nominal_plan(320.0, 2.0, 1)) < of_two
     assert largest_rounding_error(n, [Nominal(1)], None, 320.0, 2.0, "miller-madow") == of_two
-
-
-def test_grids_hold_public_numbers_only():
-    for grids in (class_grids(4, 40.0, 2.0), nominal_grids(4, 40.0, 2.0)):
-        grids.place(np.random.default_rng(0).random(50), UNIT)
-        assert all(len(array) < 50 for array in grids.codes)

@@ -15,7 +15,7 @@ from skdpmic.statistics.mic.mic_r import (
     largest_rounding_error,
 )
 from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
-from skdpmic.statistics.mic.sensitivity import binary_mi_sensitivity
+from skdpmic.statistics.sensitivity import binary_mi_sensitivity
 
 KINDS = ["uneven", "independent", "diagonal", "sparse", "all but one in one place"]
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.weighted_tables import mic_of_class_table, mic_of_table
+from skdpmic.statistics.mic.noisy_tables import mic_of_class_table, mic_of_table
 from tests.naive import naive_largest_entry
 
 

@@ -4,6 +4,18 @@ import math
 from fractions import Fraction
 from itertools import combinations, pairwise
 
+from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
+
+
+def numeric_scorer(y, bounds, family):
+    """What the package scores features by against a numeric target."""
+    return TargetScorer(TargetCounts(family, bounds), counts_scorer(len(y), family), y)
+
+
+def class_scorer(codes, family):
+    """What the package scores features by against classes."""
+    return TargetScorer(TargetCounts(family), counts_scorer(len(codes), family), codes)
+
 
 def naive_mtv_r(x, y, x_bounds, y_bounds, family):
     """The score of two lists of numbers; NaN in x is a missing value."""
@@ -18,26 +30,29 @@ def naive_part(value, lo, hi, n_parts):
     return n_parts if value != value else sum(lo + i * width <= value for i in range(1, n_parts))
 
 
-def naive_score(master, columns, family):
+def naive_score(master, columns, family, units=1, n=None):
     """The largest (TV - o) / nu, cut to [0, 1], from the master part and the column of each record.
 
-    Missing values are a master part after all others, and before them.
+    Missing values are a master part after all others, and before them. A record with a weight, of at most so many
+    units, is there as many times, and n is then the number of records; TV is of what they may weigh together.
     """
+    n = len(master) if n is None else n
     missing_first = [(part + 1) % (family.n_master + 1) for part in master]
-    return max(naive_score_of_merges(parts, columns, family) for parts in (master, missing_first))
+    return max(naive_score_of_merges(parts, columns, family, n * units, n) for parts in (master, missing_first))
 
 
-def naive_score_of_merges(master, columns, family):
+def naive_score_of_merges(master, columns, family, most, n):
     """The same with master parts 0 ... n_master in this order."""
     best = Fraction(0)
     for side in family.sides:
         groups, shares = [side.groups[column] for column in columns], naive_shares(side)
         for k in range(2, side.k_max + 1):
             largest = naive_largest(side, k, family)
-            offset = naive_offset(k, side.size, len(master), family) / float(largest)
+            offset = naive_offset(k, side.size, n, family) / float(largest)
             for cuts in combinations(range(1, family.n_master + 1), min(k, family.n_master + 1) - 1):
                 merged = naive_merge(master, cuts, family.n_master + 1)
-                best = max(best, naive_total_variation(merged, groups, shares) / largest - Fraction(offset))
+                variation = naive_total_variation(merged, groups, shares) * Fraction(len(master), most)
+                best = max(best, variation / largest - Fraction(offset))
     return min(best, Fraction(1))
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, ClassCounts, NumericCounts
+from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, TargetCounts, counts_scorer
 from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
 from skdpmic.table.domains import Nominal
+from tests.statistics.mtv.naive_mtv_r import class_scorer, numeric_scorer
 
 X_BOUNDS, Y_BOUNDS = (-1.0, 2.5), (0.0, 0.7)  # some of the values are outside
 
@@ -17,14 +17,14 @@ def numbers(n, B=32, c=32):
     family = numeric_family(B, c)
     x = rng.normal(size=n)
     y = np.abs(x) / 3 + 0.1 * rng.random(n)
-    return NumericCounts(Y_BOUNDS, family), x, y, lambda: numeric_scorer(y, Y_BOUNDS, family)
+    return TargetCounts(family, Y_BOUNDS), x, y, lambda: numeric_scorer(y, Y_BOUNDS, family)
 
 
 def classes(n, B=32, c=30):
     rng = np.random.default_rng(n)
     family = class_family(B, c, 10)
     codes = rng.integers(10, size=n)
-    return ClassCounts(family), rng.normal(size=n) + codes % 4, codes, lambda: class_scorer(codes, family)
+    return TargetCounts(family), rng.normal(size=n) + codes % 4, codes, lambda: class_scorer(codes, family)
 
 
 KINDS = {"numbers": numbers, "classes": classes}
@@ -43,7 +43,7 @@ def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_fo
     assert counts.dtype == np.uint32
     assert counts.sum() == n * grids.n_tables(X_BOUNDS)
     assert np.array_equal(counts, grids.count(x, X_BOUNDS, grids.place(target)))
-    score = grids.scorer(n).score(counts, X_BOUNDS)
+    score = counts_scorer(n, grids._family).score(counts, X_BOUNDS)
     assert score == of_records().score(x, X_BOUNDS)
     assert n < 3000 or 0.1 < score < 1
 
@@ -52,9 +52,9 @@ def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_fo
 def test_grids_hold_nothing_of_the_records_that_they_counted(kind):
     grids, x, target, _ = KINDS[kind](500)
     before = dict(vars(grids))
-    grids.scorer(500).score(grids.count(x, X_BOUNDS, grids.place(target)), X_BOUNDS)
+    counts_scorer(500, grids._family).score(grids.count(x, X_BOUNDS, grids.place(target)), X_BOUNDS)
     assert vars(grids) == before
-    assert grids.scorer(500).rounding_error == ROUNDING_ERROR
+    assert counts_scorer(500, grids._family).rounding_error == ROUNDING_ERROR
 
 
 def test_a_missing_value_of_a_target_that_scikit_learn_was_told_not_to_look_for_counts_as_a_low_one():
@@ -75,4 +75,4 @@ def test_counts_with_missing_values_and_of_labels_add_up_to_the_scores_of_the_re
     pieces = np.array_split(rng.permutation(500), 3)
     counts = sum(grids.count(x[rows], scale, grids.place(target[rows])) for rows in pieces)
     assert counts.sum() == 500 * grids.n_tables(scale)
-    assert grids.scorer(500).score(counts, scale) == of_records().score(x, scale) > 0.1
+    assert counts_scorer(500, grids._family).score(counts, scale) == of_records().score(x, scale) > 0.1

@@ -16,16 +16,15 @@ from skdpmic.statistics.mtv.longest_path import (
     running_counts,
     walk_against,
 )
-from skdpmic.statistics.mtv.mtv_r import class_scorer, numeric_scorer
-from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
-from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.mtv.naive_mtv_r import (
+    class_scorer,
     naive_mtv_r,
     naive_part,
     naive_score,
     naive_score_of_codes,
+    numeric_scorer,
 )
 
 UNIT = (0.0, 1.0)
@@ -64,9 +63,6 @@ def columns_of(kind, n, rng):
         return np.full(n, 0.3), np.full(n, 0.9)
     if kind == "outside":
         return 3 * rng.standard_normal((2, n))
-    if kind == "weak waves":
-        x = rng.random(n)
-        return x, (rng.random(n) + (rng.random(n) < 0.5 + 0.2 * np.sin(30 * x))) / 2
     return rng.random(n) ** 8, 1 - rng.random(n) ** 8  # skewed: many master parts without records
 
 
@@ -194,52 +190,6 @@ def test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference(offse
     assert is_shorter
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "weak waves"])
-@each("n", [2, 5, 60, 3000])
-@each("shares", ["unknown", "known", "classes"])
-def test_scores_are_those_of_paths_from_which_nothing_was_dropped(kind, n, shares, monkeypatch):
-    rng = np.random.default_rng(n)
-    x, y = columns_of(kind, n, rng)
-    family = class_family(32, 38, 3) if shares == "classes" else numeric_family(32, 38)
-    if shares == "known":
-        family = family.with_target_shares((4, 8), (UNITS // 3, UNITS - UNITS // 3), 0.01)
-    target = numeric_scorer(y, UNIT, family) if shares != "classes" else class_scorer(np.arange(n) % 3, family)
-    score = target.score(x, UNIT)
-    without = "skdpmic.statistics.mtv.counts.longest_on_lines"
-    monkeypatch.setattr(without, lambda *arguments: longest_on_lines(*arguments[:-1]))
-    assert target.score(x, UNIT) == score
-
-
-@each("seed", [0, 1])
-@each("target", ["numbers", "classes", "five classes", "known shares"])
-def test_a_block_of_features_has_the_scores_of_each_alone(seed, target):
-    """Numbers that are spread, tied, constant, missing in part or altogether, or outside; and labels."""
-    rng = np.random.default_rng(seed)
-    n = 50
-    columns = [
-        rng.random(n),
-        rng.integers(0, 3, n) / 2,
-        np.full(n, 0.5),
-        np.where(rng.random(n) < 0.3, np.nan, rng.random(n)),
-        np.full(n, np.nan),
-        rng.normal(size=n) * 10,
-        rng.integers(0, 4, n).astype(np.uint32),
-        np.array([np.inf, -np.inf] * (n // 2)),
-    ]
-    domains = [(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 2.0), (0.0, 1.0), (-3.0, 5.0), Nominal(3), (0.0, 1.0)]
-    n_classes = {"classes": 2, "five classes": 5}.get(target)
-    measure = statistic_named("mtv_r", None).measure(20.0, 2.0, n, 1.0, n_classes)
-    if target == "known shares":
-        measure = measure.with_target_shares([0.3, 0.7])
-    numbers = NumericTarget(rng.random(n), (0.0, 1.0))
-    y = numbers if n_classes is None else ClassTarget(np.arange(n) % n_classes, n_classes)
-    scorer = measure.scorer(y, None)
-    alone = [scorer.score(*feature) for feature in zip(columns, domains, strict=True)]
-    assert scorer.score_block(columns, domains) == alone
-    assert scorer.score_block(columns[::-1], domains[::-1]) == alone[::-1]
-    assert scorer.score_block(columns[6:7], domains[6:7]) == alone[6:7]
-
-
 def test_lengths_are_exact_up_to_the_most_records():
     n = MOST_RECORDS
     rng = np.random.default_rng(0)
@@ -264,25 +214,6 @@ def test_lengths_are_exact_up_to_the_most_records():
 
 
 # --- The public function ----------------------------------------------------------------------------------------
-
-
-def test_shapes_that_are_no_functions_are_found():
-    rng = np.random.default_rng(0)
-    n = 2000
-    u, angle = rng.random(n), 2 * np.pi * rng.random(n)
-    row, column = rng.integers(4, size=n), rng.integers(2, size=n)
-    shapes = {
-        "line": (u, u),
-        "parabola": (u, (2 * u - 1) ** 2),
-        "parabola in y": ((2 * u - 1) ** 2, u),
-        "waves": (u, (np.sin(30 * u) + 1) / 2),
-        "circle": ((np.cos(angle) + 1) / 2, (np.sin(angle) + 1) / 2),
-        "cross": (u, np.where(rng.random(n) < 0.5, u, 1 - u)),
-        "checkerboard": ((row + rng.random(n)) / 4, (2 * column + row % 2 + rng.random(n)) / 4),
-    }
-    for x, y in shapes.values():
-        assert mtv_r(x, y, bounds=(UNIT, UNIT)) > 0.7
-        assert mtv_r(rng.permutation(x), y, bounds=(UNIT, UNIT)) < 0.1
 
 
 @pytest.mark.parametrize(
@@ -384,5 +315,5 @@ def test_a_step_back_is_left_out_only_where_it_cannot_pay(times):
     for each_, factor in ((scorer, times), (plain, 0)):
         per_length, offsets, least = each_._of_bisections
         each_._of_bisections = per_length, offsets, factor * least
-    same = [scorer.of_tables(with_a_step_back(w)) == plain.of_tables(with_a_step_back(w)) for w in range(0, 400, 3)]
+    same = [scorer.of_rows(with_a_step_back(w)) == plain.of_rows(with_a_step_back(w)) for w in range(0, 400, 3)]
     assert all(same) == (times == 1)

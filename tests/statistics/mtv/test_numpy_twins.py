@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skdpmic._utils.little_work import Allowance, only_kernels
-from skdpmic.statistics.grids.partitions import locate_each
+from skdpmic.statistics.grids import locate_each
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
@@ -46,7 +46,7 @@ def table_of(n, rng):
 @each("n", [2, 50, 3000])
 @each("margin", ["learnt", "known"])
 @each("is_weighted", [False, True])
-def test_scores_are_those_of_the_kernels_bit_for_bit(n_classes, n, margin, is_weighted):
+def test_scores_of_a_block_are_those_of_the_kernels_and_of_each_alone_bit_for_bit(n_classes, n, margin, is_weighted):
     rng = np.random.default_rng(n)
     measure = statistic_named("mtv_r", None).measure(32.0, 38.0, n, 1.0, n_classes)
     if margin == "known":
@@ -57,7 +57,10 @@ def test_scores_are_those_of_the_kernels_bit_for_bit(n_classes, n, margin, is_we
     columns, domains = table_of(n, rng)
     in_numpy = measure.scorer(y, None).score_block(columns, domains)
     with only_kernels():
-        assert measure.scorer(y, None).score_block(columns, domains) == in_numpy
+        scorer = measure.scorer(y, None)
+        assert scorer.score_block(columns, domains) == in_numpy
+        assert scorer.score_block(columns[::-1], domains[::-1]) == in_numpy[::-1]
+        assert [scorer.score(*feature) for feature in zip(columns, domains, strict=True)] == in_numpy
     assert n < 3000 or len(set(in_numpy)) > 2
 
 

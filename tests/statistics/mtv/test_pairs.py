@@ -13,8 +13,8 @@ from skdpmic.statistics.mtv import pairs
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
-from skdpmic.statistics.mtv.sensitivity import mtv_r_sensitivity
 from skdpmic.statistics.registry import statistic_named
+from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
@@ -22,9 +22,9 @@ from tests.folding import each
 UNIT = (0.0, 1.0)
 HALVES = (UNITS // 2, UNITS // 2)
 FAMILIES = {
-    "numbers": numeric_family(8, 1),
-    "a known half": numeric_family(8, 1).with_target_shares((4, 8), HALVES),
     "classes": class_family(8, 1, 4),
+    "numbers": numeric_family(8, 1),
+    "a known half": numeric_family(8, 1).with_target_shares((4, 8), HALVES),  # the quickest in the middle
     "three known classes": class_family(8, 1, 3).with_target_shares((1, 2, 3), (UNITS // 4, UNITS // 4, UNITS // 2)),
     "two known classes": class_family(8, 1, 2).with_target_shares((1, 2), (UNITS // 8, UNITS - UNITS // 8)),
 }
@@ -156,7 +156,7 @@ def largest_of_all_grids(family, y, x, s, domain, of_s):
     return min(best, Fraction(1))
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("domain", DOMAINS.values())
 @each("of_s", [UNIT, Nominal(3), Nominal(40)])
@@ -164,19 +164,10 @@ def test_joint_scores_are_those_of_the_definition(family, domain, of_s, few_part
     rng = np.random.default_rng(1)
     for n in (5, 30):
         y, x, s = rng.integers(family.n_columns, size=n), column(domain, n, rng), column(of_s, n, rng)
-        grids = PairCounts(_Placer(), family.n_columns, of_s)
+        grids = PairCounts(of_s, family)
         counts = grids.count(x, domain, grids.place(y, None, s))
-        score = PairScorer(scorers_of(family, n), grids).score(counts, domain)
+        score = PairScorer(scorers_of(family, n), of_s).score(counts, domain)
         assert abs(Fraction(score) - readable_score(family, y, x, s, domain, of_s)) <= Fraction(ROUNDING_ERROR)
-
-
-class _Placer:
-    """Columns of a target as they are."""
-
-    units = 1
-
-    def place(self, y, weights=None):
-        return pairs.Placed(y.astype(np.uint32), weights)
 
 
 # --- One record ---------------------------------------------------------------------------------------------------
@@ -188,8 +179,8 @@ class _Placer:
 @each("of_s", [UNIT, Nominal(3)])
 def test_no_climb_gets_above_the_sensitivity(family, domain, of_s):
     n, rng, largest = 12, np.random.default_rng(3), 0.0
-    grids = PairCounts(_Placer(), family.n_columns, of_s)
-    scorer = PairScorer(scorers_of(family, n), grids)
+    grids = PairCounts(of_s, family)
+    scorer = PairScorer(scorers_of(family, n), of_s)
     allowed = mtv_r_sensitivity(n, knows_target_shares=family.knows_target_shares) + 2 * ROUNDING_ERROR
 
     def record(m=1):

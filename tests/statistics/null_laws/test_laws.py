@@ -10,8 +10,8 @@ from scipy import stats
 
 from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, KNormMechanism, LaplaceMechanism
-from skdpmic.statistics.null_laws import laws
-from skdpmic.statistics.null_laws.laws import AveragedLaw, BoundedLaw, SimulatedLaw
+from skdpmic.statistics import null_laws as laws
+from skdpmic.statistics.null_laws import AveragedLaw, BoundedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
 from tests.privacy.laws import half_width_pmf
 
@@ -109,7 +109,7 @@ def law_of_all_orders(name, n):
     return np.sort([score(each[0], y) for y in each[1]])
 
 
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
 @ANY_NOISE
 @pytest.mark.combinations

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize
 from scipy.special import gammaln, xlogy
 
-from skdpmic.statistics.null_laws.laws import (
+from skdpmic.statistics.null_laws import (
     log_choices,
     log_division_tail,
     log_information_tail,

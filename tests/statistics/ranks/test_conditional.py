@@ -36,14 +36,6 @@ def test_scores_within_strata_are_the_definitions_rounded_down_once(n, kind):
         assert conditional_kendall(x, y, strata) == rounded_down(expected)
 
 
-def test_one_stratum_is_the_score_of_all_with_its_sign():
-    rng = np.random.default_rng(0)
-    n, x = 40, np.arange(40.0)
-    y, strata = np.where(rng.random(n) < 0.5, -x, rng.random(n) * n), np.full(n, 7)
-    assert conditional_kendall(x, y, strata) == pytest.approx(-(n - 1) / n * kendall(mid_ranks(x), mid_ranks(y)))
-    assert conditional_kendall(x, x, strata) == rounded_down(1 - Fraction(1, n))
-
-
 def test_what_only_the_strata_bring_about_is_gone_and_the_sign_is_that_within_them():
     # Simpson's paradox: falling in each of five strata, rising from one to the next.
     strata = np.repeat(np.arange(5), 20)

@@ -11,8 +11,8 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from skdpmic.statistics.ranks.sensitivity import conditional_kendall_sensitivity
 from skdpmic.statistics.ranks.within_strata import conditional_kendall
+from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
 from tests.statistics.ranks.test_sensitivity import compiled_only, orders, signs, with_one_more
 
 # --- The numbers themselves -------------------------------------------------------------------------------------
@@ -45,30 +45,21 @@ def partitions(n):
     return ways
 
 
-DIVISOR = {  # in a stratum of this size: of the product of two signs, or of 3 times that of two ranks
-    "kendall": lambda size: size,
-    "(n - 1) spearman": lambda size: size * (size + 1),  # as published, for docs/theory/corrections.md
-}
-
-
-def within(columns, strata, name, common):
+def within(columns, strata, common):
     """`common` n times the coefficients of the signs in y, integers: (n_columns, n * n)."""
     n = columns.shape[1]
     together = strata[:, None] == strata
-    sizes = together.sum(axis=0)
+    factors = [common // size if size > 1 else 0 for size in together.sum(axis=0).tolist()]
     in_x = np.sign(columns[:, :, None] - columns[:, None, :]) * together
-    if name != "kendall":
-        in_x = 3 * in_x.sum(axis=2)[:, :, None] * together  # 2 (r - rbar)
-    factors = [common // DIVISOR[name](size) if size > 1 else 0 for size in sizes.tolist()]
     return (in_x * factors).reshape(len(columns), n * n)
 
 
-def largest_change(name, n, distinct):
+def largest_change(n, distinct):
     """n times the score, over all data sets of n records and all replacements of one; and of its absolute value."""
     y_columns = [with_one_more(levels, distinct) for levels in orders(n - 1, distinct)]
     y_starts = np.array([0, *accumulate(len(columns) for columns in y_columns)][:-1])
     y_vectors = signs(np.concatenate(y_columns)).astype(np.float64).T  # small integers: BLAS is exact
-    common = math.lcm(*map(DIVISOR[name], range(2, n + 1)))
+    common = math.lcm(*range(2, n + 1))
     largest = np.zeros(2, dtype=int)
     for levels in orders(n - 1, distinct):
         if list(levels) != sorted(levels):
@@ -76,7 +67,7 @@ def largest_change(name, n, distinct):
         x_columns = with_one_more(levels, distinct)
         for others in partitions(n - 1):
             all_strata = [np.array([*others, stratum]) for stratum in range(max(others) + 2)]
-            products = np.concatenate([within(x_columns, strata, name, common) for strata in all_strata]) @ y_vectors
+            products = np.concatenate([within(x_columns, strata, common) for strata in all_strata]) @ y_vectors
             for i, values in enumerate((products, np.abs(products))):
                 highest = np.maximum.reduceat(values.max(axis=0), y_starts)
                 lowest = np.minimum.reduceat(values.min(axis=0), y_starts)
@@ -94,7 +85,7 @@ def largest_change(name, n, distinct):
     ],
 )
 def test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much(n, distinct):
-    signed, unsigned = largest_change("kendall", n, distinct)
+    signed, unsigned = largest_change(n, distinct)
     assert unsigned <= signed <= n * Fraction(conditional_kendall_sensitivity(n))
     assert signed == n * claimed(n)
 

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from skdpmic.statistics.ranks import kernels
-from skdpmic.statistics.ranks.sensitivity import group_sensitivity
 from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation
+from skdpmic.statistics.sensitivity import group_sensitivity
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
 UNIT = (0.0, 1.0)

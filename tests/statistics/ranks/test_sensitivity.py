@@ -19,7 +19,7 @@ from skdpmic.statistics.ranks.kernels import (
     mid_ranks,
     strict_ranks,
 )
-from skdpmic.statistics.ranks.sensitivity import (
+from skdpmic.statistics.sensitivity import (
     chatterjee_sensitivity,
     distance_correlation_sensitivity,
     kendall_sensitivity,

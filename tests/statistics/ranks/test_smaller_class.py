@@ -12,13 +12,12 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.mechanisms import GRID
+from skdpmic.statistics import null_laws as laws
 from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
-from skdpmic.statistics.null_laws import laws
-from skdpmic.statistics.null_laws.laws import AveragedLaw, SimulatedLaw
+from skdpmic.statistics.null_laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels
 from skdpmic.statistics.ranks.null_scores import null_scores
-from skdpmic.statistics.ranks.smaller_class import MISSED, SmallerClass, smaller_class
-from skdpmic.statistics.ranks.statistic import Kendall
+from skdpmic.statistics.ranks.statistic import MISSED, Kendall, SmallerClass, smaller_class
 from tests.statistics.null_laws.test_laws import ANY_NOISE, tail, tie_patterns
 
 # --- The law of a rank sum, exactly -----------------------------------------------------------------------------------

@@ -1,16 +1,113 @@
-"""Range equipartitions of one axis, and their common refinement.
+"""Grids that depend on public numbers only: limits of B and c, equal parts of a range, and divisions into two groups.
 
 MICr uses many equipartitions of an axis: 2 parts, 3 parts, ..., and the master partitions. All their edges together cut
 the axis into small *cells*. A value is located once, in its cell; the cell determines its part in any of the
 partitions.
 """
 
+import math
+import numbers
+import sys
 from typing import NamedTuple
 
 import numpy as np
 
 from skdpmic._utils.jit import jit
 from skdpmic._utils.little_work import Allowance
+
+# --- Limits of B and c (``docs/evidence/defaults.md``) ----------------------------------------------------------------
+
+_ALWAYS = 1_000  # allowed for any number of records: takes a fraction of a second
+_AT_MOST = 10_000  # maximum for any number of records: memory and time of a score grow with the square
+_FOR_A_CLASS = 100  # twice the defaults
+
+
+def largest_size(n, n_classes=None):
+    """The largest useful number of cells of a grid for `n` records, and so the largest B.
+
+    Beyond n cells, a grid adds only bias. Below 1,000 records, 1,000 cells are allowed; above 10,000, at most 10,000.
+
+    Parameters
+    ----------
+    n : int or inf
+        Number of records; infinity if it is open.
+    n_classes : int, default=None
+        Number of classes of a discrete target: each class may have 100 cells, for any n.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from skdpmic.statistics.grids import largest_size
+    >>> [largest_size(n) for n in (50, 5_000, 10**6)]
+    [1000, 5000, 10000]
+    >>> largest_size(50, n_classes=20)
+    2000
+    """
+    return max(int(min(max(n, _ALWAYS), _AT_MOST)), _FOR_A_CLASS * (n_classes or 0))
+
+
+def largest_c(n, B, n_classes=None, master="reduced"):
+    """The largest c, at which master partitions have at most ``largest_size(n)`` parts.
+
+    Finer ones would only separate records that differ by less than 1 / n of the range.
+
+    Parameters
+    ----------
+    n : int or inf
+        Number of records; infinity if it is open.
+    B : float, at least 4
+        As a number.
+    n_classes : int, default=None
+        Of a discrete target.
+    master : {"reduced", "full"}, default="reduced"
+
+    Returns
+    -------
+    float
+    """
+    return largest_size(n) / (finest_merge(B, n_classes) if master == "reduced" else int(B // 2))
+
+
+def finest_merge(B, n_classes=None):
+    """Parts of an axis in the finest square grid of at most B cells; with classes, in the finest grid."""
+    return math.isqrt(int(B)) if n_classes is None else max(int(B // n_classes), 2)
+
+
+def check_B(B, n=None, n_classes=None):
+    """Raise unless `B` is a number >= 4 or an exponent in (0, 1) and, if `n` is given, at most `largest_size`."""
+    if not isinstance(B, numbers.Real) or not (4 <= B <= sys.float_info.max or 0 < B < 1):
+        raise ValueError(f"B must be a number >= 4 or an exponent in (0, 1), got {B!r}.")
+    if n is not None and B > largest_size(n, n_classes):
+        raise ValueError(f"B must be at most {largest_size(n, n_classes):,} cells{_with(n, n_classes)}, got {B!r}.")
+
+
+def grid_size(B, n, n_classes=None):
+    """`B` as a number, checked: itself, or for an exponent in (0, 1) ``n**B``, from 4 up to 10,000."""
+    check_B(B, n, n_classes)
+    return float(min(max(n**B, 4.0), largest_size(n))) if B < 1 else float(B)
+
+
+def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
+    """Raise unless `c` is a positive number and, if `n` and `B` are given, at most `largest_c`."""
+    if not isinstance(c, numbers.Real) or not 0 < c <= sys.float_info.max:
+        raise ValueError(f"c must be a number > 0, got {c!r}.")
+    if n is not None and c > largest_c(n, B, n_classes, master):
+        raise ValueError(
+            f"c must be at most {largest_c(n, B, n_classes, master):.6g} with B={B:.6g}{_with(n, n_classes)}, because "
+            f"master partitions have at most {largest_size(n):,} parts, got {c!r}."
+        )
+
+
+def _with(n, n_classes):
+    known = [] if n == math.inf else [f"n_samples={n}"]
+    known += [] if n_classes is None else [f"{n_classes} classes"]
+    return " with " + " and ".join(known) if known else ""
+
+
+# --- Equipartitions of a range, and their common refinement -----------------------------------------------------------
 
 _IN_NUMPY = Allowance(0.03)
 
@@ -26,14 +123,6 @@ class Partitions(NamedTuple):
     parts: np.ndarray
 
 
-class Axis(NamedTuple):
-    """A column of values located in cells. Raw data; not private."""
-
-    cells: np.ndarray  # uint32 (n_samples,) the cell of each value
-    n_cells: int
-    first_cell: np.ndarray  # (n_sizes, largest size + 1) start of part i of a partition; after the last, n_cells
-
-
 def equipartitions(sizes):
     """The partitions of an axis into each of `sizes` parts: their structure, which does not depend on the bounds."""
     sizes = np.unique(sizes)
@@ -41,16 +130,6 @@ def equipartitions(sizes):
     parts = np.concatenate([np.arange(1, size) for size in sizes])
     order = np.argsort(parts / sizes[of_size], kind="stable")
     return Partitions(sizes, of_size[order], parts[order])
-
-
-def range_axis(values, bounds, partitions):
-    """The axis of numeric `values` with the equipartitions of the range `bounds`.
-
-    Part i of s holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / s``, in float64; the first and the last
-    part also contain values outside, which are thus clipped to the bounds.
-    """
-    edges, first_cell = refine(*bounds, partitions)
-    return Axis(locate(values, edges, *bounds), len(edges) + 1, first_cell)
 
 
 def refine(lo, hi, partitions):
@@ -93,24 +172,11 @@ def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
     return n_distinct
 
 
-def locate(values, edges, lo, hi):
-    """Number of `edges` that are <= each value: ``np.searchsorted(edges, values, side="right")``, but faster.
-
-    A missing value, NaN, is in the first cell.
-
-    Buckets of equal width narrow the search. The bucket number never decreases as the value grows, even with rounding,
-    so an edge in an earlier bucket lies below the value. More values justify more buckets.
-    """
-    cells, n_missing = locate_between(values, np.append(edges, np.nan), lo, hi)
-    if n_missing > 0:
-        cells[cells > len(edges)] = 0
-    return cells
-
-
 def locate_between(values, guarded, lo, hi):
-    """The cell of each value between edges, which end with a NaN above all values, even infinite ones.
+    """The number of edges that are <= each value: ``np.searchsorted(guarded, values, side="right")``, but faster.
 
-    Also returns the number of missing values, which have their own cell after all others.
+    The edges end with a NaN, which is above all values, even infinite ones. Also returns the number of missing values,
+    which have their own cell after all others.
     """
     cells, n_missing = locate_each([values], [0], guarded[np.newaxis], np.array([[lo, hi]], dtype=np.float64))
     return cells[0], n_missing[0]
@@ -118,6 +184,9 @@ def locate_between(values, guarded, lo, hi):
 
 def locate_each(columns, ranges, guarded, bounds):
     """The cells of several columns of equal length, each in one of several ranges with equal numbers of edges.
+
+    Buckets of equal width narrow the search. The bucket number never decreases as the value grows, even with rounding,
+    so an edge in an earlier bucket lies below the value. More values justify more buckets.
 
     Parameters
     ----------
@@ -191,9 +260,12 @@ def equal_parts(values, bounds, n_parts):
     """The part of each value when the range is cut into `n_parts` parts of equal width: uint32 (n_samples,).
 
     Part i holds v with ``lo + i*w <= v < lo + (i+1)*w``, ``w = (hi - lo) / n_parts``; the first and the last part also
-    take values outside.
+    take values outside. A missing value, NaN, is in the first part.
     """
-    return locate(values, _edges(bounds, n_parts), *bounds)
+    parts, n_missing = parts_and_missing(values, bounds, n_parts)
+    if n_missing > 0:
+        parts[parts == n_parts] = 0
+    return parts
 
 
 def parts_and_missing(values, bounds, n_parts):
@@ -205,10 +277,36 @@ def parts_and_missing(values, bounds, n_parts):
 def parts_of_each(columns, bounds, n_parts):
     """The parts of several columns with tuples as bounds, and missing values: (n_columns, n_samples), (n_columns,)."""
     number = {pair: r for r, pair in enumerate(dict.fromkeys(bounds))}  # of distinct ranges, usually one
-    guarded = np.array([np.append(_edges(pair, n_parts), np.nan) for pair in number])
-    return locate_each(columns, [number[pair] for pair in bounds], guarded, np.array(list(number), dtype=np.float64))
+    ranges = np.array(list(number), dtype=np.float64)
+    lo, hi = ranges[:, :1], ranges[:, 1:]
+    guarded = np.full((len(ranges), n_parts), np.nan)
+    guarded[:, :-1] = lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
+    return locate_each(columns, [number[pair] for pair in bounds], guarded, ranges)
 
 
-def _edges(bounds, n_parts):
-    lo, hi = float(bounds[0]), float(bounds[1])
-    return lo + np.arange(1, n_parts) * ((hi - lo) / n_parts)
+# --- Divisions into two groups ---------------------------------------------------------------------------------------
+
+
+MOST_DIVISIONS = 32  # in order, and by parity
+
+
+def each_alone(n_columns):
+    """Each column against the rest."""
+    return [tuple(int(j == one) for j in range(n_columns)) for one in range(n_columns)]
+
+
+def cuts(n_columns):
+    """Columns up to a cut, and those after it."""
+    n_places = min(n_columns, MOST_DIVISIONS)
+    return [tuple(int(j * n_places // n_columns >= cut) for j in range(n_columns)) for cut in range(1, n_places)]
+
+
+def parities(n_columns):
+    """By the parity of the sum of some binary digits of the column number."""
+    n_masks = min(2 ** (n_columns - 1).bit_length(), MOST_DIVISIONS)
+    return [tuple((j & mask).bit_count() % 2 for j in range(n_columns)) for mask in range(1, n_masks)]
+
+
+def distinct(divisions):
+    """The distinct divisions, with the first column in group 0."""
+    return list(dict.fromkeys(tuple(group ^ groups[0] for group in groups) for groups in divisions))

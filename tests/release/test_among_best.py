@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.release.repeated_choices import draw_truths
+from skdpmic.release.among_best import chances_among_best, draw_truths
 
 LAWS = {
     f"{law.name} {scale}": law(scale=scale) for law in (stats.laplace, stats.norm) for scale in (1e-4, 0.05, 0.3, 4.0)
@@ -58,12 +58,7 @@ def test_a_clamped_score_says_that_the_truth_lies_near_the_end(name, end):
     assert abs(abs(end - draws).mean() - mean) < 5 * draws.std() / np.sqrt(20_000) + 2.5e-6
 
 
-def test_without_noise_the_truth_is_what_was_released():
-    scores = np.array([0.0, 0.3, 1.0])
-    assert (draw_truths(scores, None, 4, np.random.default_rng(0)) == scores).all()
-
-
-@pytest.mark.few
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.001, 0.05, 0.4])
 @pytest.mark.parametrize("d", [2, 6])
 @pytest.mark.combinations
@@ -80,6 +75,7 @@ def test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws(d, scale):
         assert stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_truths_that_are_drawn_as_if_noise_in_a_cube_were_independent_are_noticed():
     """By how far the released scores lie from them at most: 1,000 releases."""
     law, random = CubeLaw(6, 0.01), np.random.default_rng(1)
@@ -91,3 +87,23 @@ def test_truths_that_are_drawn_as_if_noise_in_a_cube_were_independent_are_notice
     for draws, is_right in ((joint, True), (alone, False)):
         places = (furthest(draws) < furthest(truths[:, np.newaxis])).sum(axis=1)
         assert (stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-3) == is_right
+
+
+@pytest.mark.slow
+def test_features_are_among_the_best_as_often_as_is_said():
+    """3,000 scores that are as likely as others; beyond 4 standard errors once in 16,000."""
+    d, k, law, random, rows = 20, 5, stats.laplace(scale=0.15), np.random.default_rng(0), []
+    for _ in range(150):
+        truths = random.random(d)
+        released = np.clip(truths + law.rvs(size=d, random_state=random), 0, 1)
+        rows.append([chances_among_best(released, 0.0, law, k), truths >= np.sort(truths)[-k]])
+    said, are = np.concatenate(rows, axis=1)
+    cells = np.digitize(said, [0.1, 0.4, 0.8])
+    for i in range(4):
+        off = (said - are)[cells == i]
+        assert abs(off.mean()) < 4 * off.std() / np.sqrt(len(off))
+
+
+def test_what_is_public_about_chance_is_taken_off_before_features_are_compared():
+    scores, by_chance = np.array([0.5, 0.4, 0.3]), np.array([0.3, 0.0, 0.0])
+    assert chances_among_best(scores, by_chance, stats.laplace(scale=1e-4), 1).tolist() == [0, 1, 0]

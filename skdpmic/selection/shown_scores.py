@@ -1,0 +1,42 @@
+"""What a notebook shows of a fitted scorer or selector."""
+
+from skdpmic._utils.summaries import (
+    MOST_ROWS,
+    Summary,
+    and_more,
+    by_rank,
+    facts_of_release,
+    feature_columns,
+    why_broken,
+)
+from skdpmic._utils.texts import counted, names_of
+
+
+def shown_scores(estimator):
+    """Scores, or the names of the best features, of a scorer or selector."""
+    entry, features = estimator._entry, counted(estimator.n_features_in_, "feature")
+    n_rows = estimator.n_features_in_
+    if not hasattr(estimator, "scores_"):
+        n_rows = estimator.n_ranked_
+        gaps = ", and the gaps between them" if len(getattr(estimator, "gaps_", ())) else ""
+        released = f"names of the best {n_rows:,} of {features}, in order, by {entry.statistic}{gaps}; no scores"
+    else:
+        tables = ", and the noisy tables of counts behind them" if hasattr(estimator, "noisy_counts_") else ""
+        released = f"scores of {features}, by {entry.statistic}{tables}"
+    chosen, is_chosen = _choice(estimator)
+    facts = facts_of_release(estimator, released) + chosen
+    order = by_rank(estimator)[:n_rows]
+    return Summary(facts, why_broken(entry), feature_columns(estimator), order, is_chosen, "feature", (entry,))
+
+
+def _choice(estimator):
+    """A description of the chosen features, and these features; None if there are none, or if they are unknown."""
+    if not hasattr(estimator, "get_support"):
+        return [], None
+    try:
+        is_chosen = estimator.get_support()
+    except ValueError as error:  # of parameters changed since
+        return [("Chosen", str(error))], None
+    names = [name for name, chosen in zip(names_of(estimator), is_chosen, strict=True) if chosen]
+    text = f"{len(names):,} of {counted(len(is_chosen), 'feature')}: {', '.join(names[:MOST_ROWS])}"
+    return [("Chosen", text + and_more(len(names)))], is_chosen

@@ -1,1 +1,0 @@
-"""Grids that depend on public numbers only."""

@@ -1,1 +1,0 @@
-"""Distributions of scores of independent columns, from public numbers: for p-values."""
