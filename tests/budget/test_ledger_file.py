@@ -413,21 +413,6 @@ def test_a_ledger_with_two_names_is_refused_by_both(path, charged_as):
 
 
 @kills
-def test_a_charge_through_a_hard_link_cannot_be_undone_by_the_journal_of_the_other_name(path, torn):
-    # Without the refusal, the charge of 100 is accepted, and gone when the file is next opened by its first name.
-    other = path.with_name("other.db")
-    os.link(path, other)
-    with pytest.raises(OSError, match="has 2 names"):
-        BudgetLedger.open(other).charge("through a link", 100.0)
-    path.unlink()
-    with pytest.raises(OSError, match=f"was last written as '{path}', and '{path}-journal' still exists"):
-        BudgetLedger.open(other)
-    os.link(other, path)
-    other.unlink()
-    assert torn.spent() == (30.0, 0.0)
-
-
-@kills
 def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
     # Without the refusal, the charge of 100 is accepted, and gone when the file is renamed back.
     other = path.with_name("other.db")

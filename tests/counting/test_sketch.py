@@ -14,7 +14,7 @@ from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, mic_r
+from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning
 from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords
 from skdpmic.statistics.mic.defaults import default_B
@@ -224,15 +224,6 @@ def test_for_one_seed_all_ways_publish_the_same(name, target):
         streamed.partial_fit(*chunk, n_expected=N)
     assert published(streamed.publish()) == expected
     assert published(streamed.fit(X, y)) == expected
-
-
-def test_scores_of_a_sketch_without_noise_are_mic_r():
-    X, y = table()
-    for correction in (None, "miller-madow"):
-        sketch = RangeGridSketch(**CONTINUOUS, B=40, correction=correction).update(X, y)
-        scores = DPMICScorer(epsilon=math.inf, correction=correction).fit_sketch(sketch).scores_
-        for score, x, bounds in zip(scores, X.T, zip(LOWER, UPPER, strict=True), strict=True):
-            assert score == mic_r(x, y, bounds=(bounds, (0.1, 0.9)), B=40, correction=correction)
 
 
 def test_automatic_B_is_that_of_the_expected_number_of_records():

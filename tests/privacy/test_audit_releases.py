@@ -13,7 +13,6 @@ import pytest
 
 from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
-from skdpmic.statistics.mtv import released_shares
 from skdpmic.table.targets import WEIGHT_UNITS
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
@@ -256,13 +255,6 @@ def test_no_release_loses_more_than_epsilon(name):
 @pytest.mark.parametrize("name", EACH)
 def test_half_the_noise_is_found_out(name):
     assert loss_of(name, epsilon=2 * EPSILON) > EPSILON  # says EPSILON, has the noise of twice as much
-
-
-@seeded
-@pytest.mark.slow
-def test_shares_without_noise_are_found_out(monkeypatch):
-    monkeypatch.setattr(released_shares, "_with_noise", lambda counts, scale, source: counts.tolist())
-    assert loss_of("shares and scores") > EPSILON
 
 
 @seeded

@@ -219,12 +219,6 @@ def test_as_many_numbers_are_drawn_as_there_are_scores():
         assert len(set(released)) == 3
 
 
-def test_no_integer_is_too_large():
-    draws = discrete_k_norm(10**40, 3, entropy_source(0))
-    assert all(isinstance(draw, int) for draw in draws)
-    assert max(map(abs, draws)) > 10**38
-
-
 # --- What it costs ----------------------------------------------------------------------------------------------------
 
 REACH = 9  # of the vectors that are compared
