@@ -136,6 +136,8 @@ TAKES = {
     "bounds": lambda x: private_bounds(x, epsilon=1),
     "ranks": lambda x: DPMICScorer(statistic="kendall").fit(np.arange(len(x)).reshape(-1, 1), x),
     "classes": lambda x: make_target(x, len(x), None, [0.0, 1.0, 2.0], "reader"),
+    "classes of the data": lambda x: make_target(x, len(x), None, "data", "reader"),
+    "ranges of the data": lambda x: DPMICScorer(bounds="data", target_bounds="data").fit(np.column_stack([x, x]), x),
     "text": lambda x: read_strata(x, ["a", "b"], len(x)),
 }
 

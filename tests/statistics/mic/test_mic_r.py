@@ -246,6 +246,7 @@ SECRET = 4321.125
 @each(
     "change, message",
     [
+        ({"x": [[1.0, 2.0]]}, "x must be 1-dimensional"),
         ({"y": [1j, 2j, 3j]}, "y must hold real numbers"),
         ({"y": [SECRET, np.inf, 0]}, "y must be finite"),
         ({"y": [SECRET, 1.0]}, "x and y must have the same length, got 3 and 2"),

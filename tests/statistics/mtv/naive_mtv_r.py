@@ -41,32 +41,38 @@ def naive_score(master, columns, family, units=1, n=None):
     return max(naive_score_of_merges(parts, columns, family, n * units, n) for parts in (master, missing_first))
 
 
-def naive_score_of_merges(master, columns, family, most, n):
-    """The same with master parts 0 ... n_master in this order."""
-    best = Fraction(0)
+def naive_score_of_merges(parts, columns, family, most, n, n_parts=None):
+    """The same with parts 0 ... n_parts - 1 in this order, which are the master parts and one for missing values."""
+    best, n_parts = Fraction(0), n_parts or family.n_master + 1
     for side in family.sides:
         groups, shares = [side.groups[column] for column in columns], naive_shares(side)
         for k in range(2, side.k_max + 1):
             largest = naive_largest(side, k, family)
             offset = naive_offset(k, side.size, n, family) / float(largest)
-            for cuts in combinations(range(1, family.n_master + 1), min(k, family.n_master + 1) - 1):
-                merged = naive_merge(master, cuts, family.n_master + 1)
-                variation = naive_total_variation(merged, groups, shares) * Fraction(len(master), most)
+            for cuts in combinations(range(1, n_parts), min(k, n_parts) - 1):
+                merged = naive_merge(parts, cuts, n_parts)
+                variation = naive_total_variation(merged, groups, shares) * Fraction(len(parts), most)
                 best = max(best, variation / largest - Fraction(offset))
     return min(best, Fraction(1))
 
 
 def naive_score_of_codes(codes, columns, n_labels, family):
     """The score of a nominal feature: all codes apart, and two labels also with other and missing in the second."""
+    best = naive_score_of_cells(codes, n_labels + 2, columns, n_labels, family)
+    if n_labels == 2:
+        best = max(best, naive_score_of_cells([min(code, 1) for code in codes], 2, columns, n_labels, family))
+    return best
+
+
+def naive_score_of_cells(cells, n_cells, columns, n_labels, family):
+    """The score of so many cells apart, less what so many labels have by chance."""
     best = Fraction(0)
     for side in family.sides:
         groups, shares = [side.groups[column] for column in columns], naive_shares(side)
-        apart = [(codes, n_labels + 2)]
-        for rows, n_rows in apart + ([([min(code, 1) for code in codes], 2)] if n_labels == 2 else []):
-            largest = naive_largest(side, n_rows, family)
-            size_of_labels = side.size if len(set(side.groups)) == 2 else len(set(side.groups))
-            offset = 0.53 * naive_offset(max(n_labels, 2), size_of_labels, len(codes), family) / float(largest)
-            best = max(best, naive_total_variation(rows, groups, shares) / largest - Fraction(offset))
+        largest, n_groups = naive_largest(side, n_cells, family), len(set(side.groups))
+        size = side.size if n_groups == 2 else n_groups
+        offset = 0.53 * naive_offset(max(n_labels, 2), size, len(cells), family) / float(largest)
+        best = max(best, naive_total_variation(cells, groups, shares) / largest - Fraction(offset))
     return min(best, Fraction(1))
 
 
