@@ -587,6 +587,18 @@ MUTANTS = [
            f"{IN_TURN}::test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to"),
     Mutant("ChoicesInTurn.release", "len(chosen) == 1 and not len(kept)", "False",
            f"{IN_TURN}::test_published_lists_follow_the_exact_law[one-sided]"),
+    Mutant("chance._of_two_classes", "math.sqrt(rarer * (1 - rarer)) / (1 - rarer)", "1.0",
+           "statistics/test_chance.py::"
+           "test_with_two_classes_of_known_shares_it_is_what_independent_variables_score_against_such_classes"),
+    Mutant("chance._simulated_shares", "measure.class_shares is None or measure.n_classes == 2", "True",
+           "statistics/test_chance.py::test_with_three_classes_of_known_shares_it_is_simulated_with_these"),
+    Mutant("Family.sized_by_shares", "1 + evenness(side.margins[0] / UNITS)", "2.0",
+           "statistics/test_chance.py::"
+           "test_with_two_classes_of_known_shares_it_is_what_independent_variables_score_against_such_classes"),
+    Mutant("NullGrids.needed", "np.minimum(self.slope * scores + self.offset, scores + self.least)",
+           "self.slope * scores + self.offset",
+           "statistics/null_laws/test_noisy_shares.py::"
+           "test_no_released_shares_of_classes_let_a_score_require_less_than_the_law_says"),
     Mutant("BestFeatures.draw", "chance_scores(measure, shape, candidates)",
            "0 * chance_scores(measure, shape, candidates)",
            "selection/test_kinds_compared.py::test_the_order_is_that_of_scores_less_chance[SelectNames]"),

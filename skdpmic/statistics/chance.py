@@ -5,6 +5,7 @@ features have different grids: before they are compared, the mean score of each 
 all data sets, so the sensitivity does not change.
 """
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -36,8 +37,23 @@ def chance_scores(measure, shape, candidates=None):
     kind_of = {domain: _kind(domain) for domain in set(domains)}
     if len(set(kind_of.values())) == 1 or measure.chance_rate is None:
         return np.zeros(len(domains))
-    factor, measure = measure.chance_factor, measure.without_target_shares()
-    return factor * np.array([chance_score(measure, kind_of[domain], shape.n_groups) for domain in domains])
+    public, shares, n = measure.without_target_shares(), _simulated_shares(measure), int(shape.n_groups)
+    by_kind = {kind: _simulated(public, kind, n, shares) for kind in dict.fromkeys(kind_of.values())}
+    factor = measure.chance_factor * _of_two_classes(measure)
+    return factor * np.array([by_kind[kind_of[domain]] for domain in domains])
+
+
+def _of_two_classes(measure):
+    """Chance scores against two classes of these shares, relative to equal ones: what one record in a part tells."""
+    if measure.n_classes != 2 or measure.class_shares is None:
+        return 1.0
+    rarer = min(measure.class_shares)
+    return math.sqrt(rarer * (1 - rarer)) / (1 - rarer)
+
+
+def _simulated_shares(measure):
+    """The shares to simulate more than two classes with, rounded so that a simulation serves many fits; or None."""
+    return None if measure.class_shares is None or measure.n_classes == 2 else _rounded(measure.class_shares)
 
 
 def chance_added(measure, shape, given, alone, candidates):
@@ -68,12 +84,16 @@ def chance_added(measure, shape, given, alone, candidates):
 
 
 def _class_shares(measure):
-    """Known shares of the classes, rounded to fiftieths, so that a simulation serves many fits; or None."""
+    """Known shares of the classes, or equal ones, rounded; None for a numeric target."""
     n_classes = measure.n_classes
     if n_classes is None:
         return None
-    known = np.full(n_classes, 1 / n_classes) if measure.target_shares is None else measure.target_shares.published()
-    fiftieths = np.maximum(np.round(known * 50), 1)
+    return _rounded((1 / n_classes,) * n_classes if measure.class_shares is None else measure.class_shares)
+
+
+def _rounded(shares):
+    """Shares in fiftieths, so that a simulation serves many fits."""
+    fiftieths = np.maximum(np.round(np.array(shares) * 50), 1)
     return tuple((fiftieths / fiftieths.sum()).tolist())
 
 
@@ -108,18 +128,17 @@ def chance_score(measure, domain, n):
     float
         In [0, 1]; from a simulation with fixed random numbers.
     """
-    return _simulated(measure, _kind(domain), int(n))
+    return _simulated(measure, _kind(domain), int(n), None)
 
 
 @lru_cache(maxsize=256)
-def _simulated(measure, domain, n):
+def _simulated(measure, domain, n, shares):
+    """The mean score; `shares` are those of the classes, None for equal ones."""
     n_drawn = min(n, _MOST_SAMPLES)
     random = np.random.RandomState(0)
     scores = []
     for _ in range(_DRAWS):
-        n_classes = measure.n_classes
-        values = random.randint(n_classes, size=n_drawn) if n_classes else random.random_sample(n_drawn)
-        target = _target(n_classes, values)
+        target = _drawn_target(measure.n_classes, shares, n_drawn, random)
         scorer = measure.with_shares_of(target).scorer(target, None)
         scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
     return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
@@ -136,11 +155,22 @@ def _added(domain, measure, shares, given, n, level):
         half = 2 * column < (given.n_labels if isinstance(given, Nominal) else 1)
         is_upper = half == (2 * random.random_sample(n_drawn) < 1 + level)
         places = (is_upper + random.random_sample(n_drawn)) / 2
-        values = places if shares is None else np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
-        target = _target(measure.n_classes, values)
+        target = _target(measure.n_classes, places if shares is None else _classes(shares, places))
         scorer = measure.with_shares_of(target).scorer_beside(target, column, given)
         added.append(scorer.score(_feature(domain, n_drawn, random), domain) - scorer.score(column, given))
     return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
+
+
+def _drawn_target(n_classes, shares, n, random):
+    if n_classes and shares is None:
+        return ClassTarget(random.randint(n_classes, size=n), n_classes)
+    places = random.random_sample(n)
+    return _target(n_classes, places if shares is None else _classes(shares, places))
+
+
+def _classes(shares, places):
+    """The class of each place in [0, 1), of which each class has its share."""
+    return np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
 
 
 def _target(n_classes, values):

@@ -103,13 +103,19 @@ def log_choices(n, k):
 class NullGrids(NamedTuple):
     """NullGrids of one size, or of several, each in a row of (n_sizes, 1) arrays.
 
-    A score of s in one of them requires a dependence of at least ``slope * s + offset``.
+    A score of s in one of them requires a dependence of at least ``slope * s + offset``, or of ``s + least`` if that is
+    less.
     """
 
     slope: float | np.ndarray
     offset: float | np.ndarray
     log_tail: Callable[[np.ndarray], np.ndarray]
     """Of the dependence of any of them: an ndarray of it to logarithms of bounds on the probability to reach it."""
+    least: float = np.inf
+
+    def needed(self, scores):
+        """The dependence that scores require."""
+        return np.minimum(self.slope * scores + self.offset, scores + self.least)
 
 
 def log_tail_of_any(log_number, of_one, of_finest=None):
@@ -147,7 +153,7 @@ class ScoreBound:
     def _tails(self, scores):
         tails = np.zeros(len(scores))
         for grids in self._family:
-            of_sizes = np.exp(grids.log_tail(grids.slope * scores + grids.offset))
+            of_sizes = np.exp(grids.log_tail(grids.needed(scores)))
             tails += of_sizes.reshape(-1, len(scores)).sum(axis=0)
         tails[0] = 1.0
         return np.minimum.accumulate(np.minimum(tails, 1.0))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, DPMICSelector
+from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.privacy.mechanisms import LaplaceMechanism
 from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK
 from skdpmic.statistics.chance import chance_score, chance_scores
@@ -137,3 +137,30 @@ def test_offsets_are_subtracted_in_whole_steps_of_the_noise():
         released, order = LaplaceMechanism(scale).release(scores, source, offsets)
         np.testing.assert_allclose(released, scores, atol=1e-9)
         assert order.tolist() == [0, 2, 1]
+
+
+# --- Rare classes -----------------------------------------------------------------------------------------------------
+
+
+def found(true, junk, share, n_tables, n=4000):
+    """The share of five true columns of one kind that is found among fifteen of another, if `share` is positive."""
+    kept = []
+    for seed in range(n_tables):
+        rng = np.random.default_rng(seed)
+        X = rng.random((n, 20))
+        is_flag = np.array([true == "flags"] * 5 + [junk == "flags"] * 15)
+        X[:, is_flag] = X[:, is_flag] < 0.3
+        z = ((X[:, :5] - X[:, :5].mean(axis=0)) / X[:, :5].std(axis=0)).sum(axis=1) + 9 * rng.standard_normal(n)
+        flags = {j: [0, 1] for j in np.flatnonzero(is_flag).tolist()}
+        given = {"bounds": {j: (0, 1) for j in range(20) if j not in flags}, "categories": flags, "classes": [0, 1]}
+        selector = PrivateSelectKBest(5, epsilon=1, **given).fit(X, z > np.quantile(z, 1 - share))
+        kept.append((selector.get_support(indices=True) < 5).mean())
+    return np.mean(kept)
+
+
+@pytest.mark.slow
+def test_of_a_rare_class_neither_numbers_nor_labels_are_found_for_their_kind():
+    """Means of 20 tables, with standard errors of .03 to .05; with chance of equal classes, .02 and .96 are found."""
+    assert found("numbers", "flags", 0.06, 20) > 0.35
+    assert 0.45 < found("flags", "numbers", 0.06, 20) < 0.8
+    assert found("numbers", "flags", 0.5, 20) > 0.85

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from skdpmic.statistics.chance import _simulated, chance_added, chance_score
+from skdpmic.statistics.chance import _simulated, chance_added, chance_score, chance_scores
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
 from skdpmic.table.targets import ClassTarget, NumericTarget
+from tests.folding import each
 
 UNIT = (0.0, 1.0)
 
@@ -114,3 +115,38 @@ def test_an_unrelated_feature_adds_about_that_much(n_classes):
         code = random.integers(100, size=N).astype(np.uint32)
         differences.append(scorer.score(code, KINDS[3]) - scorer.score(s, KINDS[given]))
     assert added(given, 0.0, of)[3] == pytest.approx(np.mean(differences), abs=0.02)
+
+
+@each("share", [0.06, 0.2, 0.4])
+@each("scale", [UNIT, Nominal(2), Nominal(10)])
+def test_with_two_classes_of_known_shares_it_is_what_independent_variables_score_against_such_classes(scale, share):
+    """4 standard errors of 50 draws here and 24 there, n = 2,000; the grids follow the shares, too."""
+    n, classes = 2000, np.random.default_rng(2).random(2000) < share
+    spending = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, 2).spending_on_target()
+    known = spending.with_shares_of(ClassTarget(classes.astype(int), 2))
+    domains = [scale, Nominal(3) if scale == UNIT else UNIT]
+    by_chance = chance_scores(known, Shape(n, domains))[0]
+    rng = np.random.default_rng(1)
+    scores = []
+    for _ in range(50):
+        target = ClassTarget((rng.random(n) < share).astype(int), 2)
+        x = rng.integers(scale.n_labels, size=n).astype(np.uint32) if isinstance(scale, Nominal) else rng.random(n)
+        scores.append(spending.with_shares_of(target).scorer(target, None).score(x, scale))
+    error = np.std(scores) / np.sqrt(50) * np.sqrt(1 + 50 / 24)
+    assert abs(by_chance - np.mean(scores)) < 4 * error + 0.05 * by_chance  # the factor is that of large samples
+    assert by_chance < 0.95 * chance_scores(spending, Shape(n, domains))[0]
+
+
+def test_with_three_classes_of_known_shares_it_is_simulated_with_these():
+    n, shares = 2000, (0.8, 0.1, 0.1)
+    spending = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, 3).spending_on_target()
+    rng = np.random.default_rng(0)
+    target = ClassTarget(rng.choice(3, size=n, p=shares), 3)
+    known, shape = spending.with_shares_of(target), Shape(n, [UNIT, Nominal(5)])
+    scores = []
+    for _ in range(50):
+        y = ClassTarget(rng.choice(3, size=n, p=shares), 3)
+        scores.append(spending.with_shares_of(y).scorer(y, None).score(rng.random(n), UNIT))
+    error = np.std(scores) / np.sqrt(50) * np.sqrt(1 + 50 / 24)
+    assert abs(chance_scores(known, shape)[0] - np.mean(scores)) < 4 * error + 0.05 * np.mean(scores)
+    assert chance_scores(known, shape)[0] < 0.7 * chance_scores(spending, shape)[0]

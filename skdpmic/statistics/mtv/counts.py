@@ -192,7 +192,7 @@ class CountsScorer:
 
     def offsets(self, side, k):
         """Offset subtracted from the normalised total variation of k parts; infinite beyond the side's limit."""
-        offset = self._by_chance(k, side.size) - self._coarsest + _OF_AN_ERROR * self._family.error_of(side)
+        offset = self._by_chance(k, side.size) - self._coarsest + self.offset_of_error(side)
         return np.where(k <= side.k_max, offset / self._family.normaliser(side, k), np.inf)
 
     def score(self, counts, domain):
@@ -269,7 +269,11 @@ class CountsScorer:
     def offset_of_labels(self, n_labels, side):
         """Offset subtracted from the total variation of a nominal feature with one part per code."""
         size = side.size if side.n_groups == 2 else side.n_groups
-        return self._offset_of_labels(n_labels, size) + _OF_AN_ERROR * self._family.error_of(side)
+        return self._offset_of_labels(n_labels, size) + self.offset_of_error(side)
+
+    def offset_of_error(self, side):
+        """What is subtracted from the total variation for the noise in a known share."""
+        return _OF_AN_ERROR * self._family.error_of(side)
 
     def _offset_of_labels(self, n_labels, size):
         return _UNMERGED * (self._by_chance(max(n_labels, 2), size) - self._coarsest)

@@ -70,6 +70,8 @@ class Family:
         grid is subtracted from the total variation. The coarsest grid has no penalty, so scores range from 0 to 1.
     share_error : float, default=0.0
         Scale of the noise in each noisy count, as a share of all records.
+    is_sized : bool, default=False
+        Whether the sizes of sides of known share follow from these shares, as for classes.
     """
 
     n_columns: int
@@ -77,6 +79,7 @@ class Family:
     sides: tuple
     penalty: float = 0.75
     share_error: float = 0.0
+    is_sized: bool = False
 
     def for_groups(self, n_per_group):
         """The grids if `n_per_group` records (a float) carry as much information as one, such as rows of a person.
@@ -117,6 +120,19 @@ class Family:
         piece_of = np.searchsorted(ends, np.arange(self.n_columns), side="right").tolist()
         sides = (side._replace(**_known(side.groups, piece_of, margins, error)) for side in self.sides)
         return replace(self, sides=tuple(sides), share_error=error)
+
+    def sized_by_shares(self):
+        """The grids for classes: the rarer a group of known share, the less chance shows, so the smaller its size."""
+        return self._with_sizes(lambda side: 1 + evenness(side.margins[0] / UNITS))
+
+    def of_even_sizes(self):
+        """The grids for classes with the sizes of groups of one half, which are the largest."""
+        return self._with_sizes(lambda side: 2.0)
+
+    def _with_sizes(self, size_of):
+        is_one = [side.n_groups == 2 and side.margins is not None for side in self.sides]
+        sides = (s._replace(size=size_of(s)) if one else s for s, one in zip(self.sides, is_one, strict=True))
+        return replace(self, sides=tuple(sides), is_sized=True)
 
     def error_of(self, side):
         """Scale of the noise in the known share of a side, as a share of all records."""

@@ -14,7 +14,6 @@ import numpy as np
 
 from skdpmic.statistics.grids import parts_of_each
 from skdpmic.statistics.mtv.counts import Placed, TargetCounts, tables_of
-from skdpmic.statistics.mtv.family import UNITS, evenness
 from skdpmic.table.domains import Nominal
 
 _PARTS = 48  # equal parts of a feature's range
@@ -44,8 +43,6 @@ def families_of_pairs(family, n_classes):
     """
     penalty = family.penalty * _OF_PENALTY
     sides = [side._replace(k_max=_MOST_PIECES) for side in family.sides if side.n_groups == 2]
-    if n_classes is not None:  # chance scores are smaller for a rare class, and shares are known here
-        sides = [s if s.margins is None else s._replace(size=1 + evenness(s.margins[0] / UNITS)) for s in sides]
     if n_classes is None or n_classes == 2:
         return [replace(family, sides=tuple(sides), penalty=penalty)]
     alone = [side for side in sides if sum(side.groups) in (1, n_classes - 1)]

@@ -9,7 +9,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
-from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
+from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family, resolve_mtv
 from skdpmic.statistics.mtv.null_law import mtv_r_bound
 from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
 from skdpmic.statistics.mtv.released_shares import (
@@ -91,6 +91,16 @@ class MtvRGrids(Measure):
         is_known = self.target_shares is not None and self.target_shares.mean_weight is not None
         return chance_of_weights(self.target_shares.mean_weight if is_known else USUAL_MEAN)
 
+    @property
+    def class_shares(self):
+        """Known shares of the classes, as the grids use them; None for numbers, or if none are known."""
+        if self.n_classes is None or self.target_shares is None:
+            return None
+        if self.n_classes > 2:
+            return tuple(self.target_shares.published().tolist())
+        (side,) = self._family.sides
+        return tuple(margin / UNITS for margin in side.margins)
+
     def of_weights(self):
         """The measure for records with weights."""
         return replace(self, units=WEIGHT_UNITS)
@@ -163,8 +173,11 @@ class MtvRGrids(Measure):
                 "p_values requires the error of the shares of the target, which is unknown for target_shares: use "
                 "target_shares=None to learn the shares."
             )
+        if self.n_classes and self.target_shares.scale == 0:  # they are those of the records
+            return BoundedLaw(mtv_r_bound(n, n_labels, self._family))
         any_shares = self.target_shares.with_equal_shares()  # the bound does not depend on the released shares
-        return BoundedLaw(mtv_r_bound(n, n_labels, replace(self, target_shares=any_shares)._family))
+        family = replace(self, target_shares=any_shares)._family
+        return BoundedLaw(mtv_r_bound(n, n_labels, family.of_even_sizes() if self.n_classes else family))
 
     def scorer(self, target, random_bytes):
         """The object that scores features against a target."""
@@ -219,4 +232,5 @@ def _families_of(grids):
     if target_shares is None and grids.spends_on_target:
         target_shares = shares_of_counts(np.ones(grids.n_classes or 2), family.n_columns)
     family = family if target_shares is None else target_shares.of(family)
+    family = family if has_numbers else family.sized_by_shares()
     return (family, *families_of_pairs(family, grids.n_classes))

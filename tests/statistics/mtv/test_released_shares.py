@@ -274,18 +274,19 @@ def test_percentages_that_were_rounded_are_scaled_to_all():
     assert sum(public_shares([0.33, 0.67 + 0.005], 2).shares) == 1
 
 
-def test_what_scores_by_chance_is_public():
-    """Of numbers and labels: the same whatever was learnt, so that one simulation is enough."""
+def test_what_scores_by_chance_is_a_function_of_what_was_learnt():
+    """Of numbers and labels: one simulation serves all shares of two classes, as it is multiplied."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.random(300), rng.integers(0, 5, 300)])
     public = {"bounds": {0: (0, 1)}, "categories": {1: range(5)}, "classes": [0, 1], "statistic": "mtv_r"}
     fits, simulations = [], []
     for share in (0.5, 0.05):
-        fits.append(DPMICScorer(epsilon=5.0, **public).fit(X, (rng.random(300) < share).astype(int)))
+        fits.append(DPMICScorer(epsilon=50.0, **public).fit(X, (rng.random(300) < share).astype(int)))
         simulations.append(chance._simulated.cache_info().misses)
-    assert fits[0].null_scores_.tolist() == fits[1].null_scores_.tolist()
     assert simulations[0] == simulations[1]
-    assert (fits[0].null_scores_ > 0).all()
+    by_chance = [fit.null_scores_ / np.sqrt(fit.target_shares_.prod()) * fit.target_shares_.max() for fit in fits]
+    np.testing.assert_allclose(*by_chance, rtol=1e-6)
+    assert (fits[0].null_scores_ > 2 * fits[1].null_scores_).all()
 
 
 def test_nothing_is_learnt_of_more_than_four_classes():

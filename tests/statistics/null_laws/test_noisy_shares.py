@@ -123,3 +123,30 @@ def test_there_are_no_p_values_with_shares_that_a_user_gives():
     scorer = DPMICScorer(statistic="mtv_r", bounds=(0, 1), classes=[0, 1], target_shares=[0.5, 0.5]).fit(X, y)
     with pytest.raises(AttributeError, match="which is unknown for target_shares"):
         scorer.p_values()
+
+
+@each("n_classes", [2, 3, 4])
+@each("n_labels", [None, 2, 5])
+def test_no_released_shares_of_classes_let_a_score_require_less_than_the_law_says(n_classes, n_labels):
+    """Offsets fall with the share of a rare class, and the divisor rises: of all shares, none undercuts the bound."""
+    n, scores, rng = 400, np.linspace(0, 1, 101), np.random.default_rng(0)
+    measure = statistic_named("mtv_r", None).measure("auto", 4, n, 1.0, n_classes).spending_on_target()
+
+    def required(shares, *, of_any=False):
+        known = replace(measure, target_shares=TargetShares(tuple(range(1, n_classes + 1)), shares, Fraction(9), n))
+        family = known._family.of_even_sizes() if of_any else known._family
+        make = null_law._merges(n, family) if n_labels is None else null_law._of_labels(n, n_labels, family)
+        return family, list(make)
+
+    equal = (Fraction(1, n_classes),) * n_classes
+    _, of_any_shares = required(equal, of_any=True)
+    strict = 0
+    for _ in range(30):
+        drawn = rng.dirichlet(np.full(n_classes, 0.5))
+        family, grids = required(tuple(Fraction(int(2**40 * share), 2**40) for share in drawn))
+        divisors = (float(family.normaliser(side, 2)) for side in family.sides if side.n_groups == 2)
+        for bound, of_one in zip(of_any_shares, grids, strict=True):
+            needed = (next(divisors) if bound.least < math.inf else of_one.slope) * scores + of_one.offset
+            assert (bound.needed(scores) <= needed + 1e-12).all()
+            strict += bool((bound.slope * scores + bound.offset > needed + 1e-9).any())
+    assert strict > 0 or n_labels == 2  # without the other end, the bound would not hold
