@@ -38,7 +38,6 @@ REASONS = {
     "of POSIX": 4,
     "one allocator only": 1,
     "no fork here": 4,
-    "no processes here": 1,
     "other systems count resident memory in other units": 1,
     "processes start slowly here": 1,
     # Where NUMBA_DISABLE_JIT is set, as in the session "kernels" of noxfile.py:

@@ -125,12 +125,10 @@ class Wire:
         Of the server.
     at_commit : {"lose the answer", "lose the question", "delay the question"}
         The COMMIT has gone to the server and its answer is there; has not gone; goes only after the client was cut off.
-    is_down_afterwards : bool
-        Whether nobody is let through any more, once one was cut off.
     """
 
-    def __init__(self, port, at_commit, is_down_afterwards=False):
-        self._server_port, self._at_commit, self._is_down_afterwards = port, at_commit, is_down_afterwards
+    def __init__(self, port, at_commit):
+        self._server_port, self._at_commit = port, at_commit
         self.n_cut = 0
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -144,9 +142,6 @@ class Wire:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
-                if self.n_cut and self._is_down_afterwards:
-                    client.close()
-                    continue
                 server = socket.create_connection(("127.0.0.1", self._server_port))
                 answers = threading.Event()  # set if they are still passed on
                 answers.set()

@@ -101,27 +101,6 @@ def test_an_epsilon_whose_square_is_no_float_is_charged_as_one_part(epsilon):
     assert Cost(math.inf).in_zcdp == math.inf
 
 
-def test_eight_even_splits_fit_where_two_did():
-    limit = ZCDPFilter(2.0, 1e-6)
-    split = Cost.of_parts(1.0, Fraction(1, 50))
-    assert limit.accepts([split._replace(count=8)])
-    assert limit.accepts([Cost(1.0, count=2)])
-    assert not limit.accepts([Cost(1.0, count=3)])
-    assert limit.spent([split]) == (epsilon_of(0.01, 1e-6), 1e-6)
-    basic = BasicFilter(2.0, 1e-6)
-    assert basic.spent([split._replace(count=2)]) == (2.0, 0.0)  # epsilons add up as ever
-    assert not basic.accepts([split._replace(count=3)])
-
-
-@pytest.mark.slow
-def test_for_gaussian_noise_rho_never_adds_up_to_more_than_epsilon_and_delta_do():
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        epsilons, deltas = 10 ** rng.uniform(-2, 1, size=4), 10 ** rng.uniform(-12, -2, size=4)
-        rho = sum(map(rho_for, epsilons, deltas))
-        assert delta_of(rho, epsilons.sum()) <= deltas.sum()
-
-
 def test_the_counterexample_to_taking_the_better_of_both_sums_while_looking_at_results():
     epsilon, delta = 5.0, 1e-6
     p, q = 100 * delta, 99 * delta  # of a published 1 on two neighbours

@@ -1,7 +1,5 @@
 """Mechanisms of other libraries: charged before they run, whatever becomes of them."""
 
-import pickle
-
 import pytest
 
 from skdpmic import BudgetError, BudgetLedger
@@ -86,10 +84,3 @@ def test_what_is_not_as_described_is_refused_and_costs_nothing(arguments, messag
     with pytest.raises(ValueError, match="by must be"):
         ledger.spend("model", 0.1, by=" ")
     assert ledger.entries() == []
-
-
-def test_a_copy_in_another_process_charges_the_same_file(ledger):
-    with pickle.loads(pickle.dumps(ledger)).spend("model", 0.75):
-        pass
-    with pytest.raises(BudgetError):
-        ledger.spend("another", 0.5)

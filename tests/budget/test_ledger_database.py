@@ -13,14 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skdpmic import BudgetError, BudgetLedger, DPMICScorer
-from skdpmic.budget import ledger as ledger_module
+from skdpmic import BudgetError, BudgetLedger
 from skdpmic.budget import ledger_database
 from skdpmic.budget.filters import BasicFilter
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.privacy import mechanisms
 from tests.budget.servers import PASSWORD, Server, Wire
-from tests.budget.test_ledger_url import CHANGES, Clock, assert_every_use_says, filled
 
 pytest.importorskip("psycopg", reason="the ledgers are in PostgreSQL")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgresql")]
@@ -69,31 +66,6 @@ def test_a_charge_is_written_and_a_refused_one_is_not(url):
         ledger.charge("too much", 1e-100)
     assert BudgetLedger.open(url).spent() == (1.0, 0.0)
     assert str(ledger.entries()[0]) == "a report: a tenth"
-
-
-def test_limits_are_stored_and_compared(url):
-    ledger = BudgetLedger(url, 1.0, 1e-6)
-    assert vars(BudgetLedger.open(url)) == vars(ledger)
-    with pytest.raises(ValueError, match=r"\(1.0, 1e-06, 'zcdp', None\), got .*BudgetLedger.open"):
-        BudgetLedger(url, 2.0, 1e-6)
-
-
-@pytest.mark.parametrize("change, message", CHANGES)
-def test_an_error_says_what_was_changed(server, database, url, change, message, monkeypatch):
-    ledger = filled(url)
-    monkeypatch.setenv("PGPASSWORD", PASSWORD)
-    for table in ("entries", "limits", "head"):
-        change = change.replace(f" {table}", f" skdpmic.{table}")
-    server.execute(change, database)
-    assert_every_use_says(f"is not a privacy ledger, or is damaged .*{message}", ledger)
-
-
-def test_a_ledger_that_vanished_is_an_error_not_a_new_budget(server, database, url):
-    ledger = BudgetLedger(url, 1.0)
-    server.execute("DROP SCHEMA skdpmic CASCADE", database)
-    for use in (ledger.spent, lambda: ledger.charge("x", 0.1), lambda: BudgetLedger.open(url)):
-        with pytest.raises(ValueError, match="is not a privacy ledger, or is damaged"):
-            use()
 
 
 def test_a_lock_that_is_never_released_is_an_error(server, database, url, monkeypatch):
@@ -164,19 +136,6 @@ def _make_and_charge(url, start):
             ledger.charge("race", 0.1)
 
 
-def test_eight_processes_that_make_one_ledger_and_race_in_it_fill_it_exactly(url, context):
-    start = context.Event()
-    workers = [context.Process(target=_make_and_charge, args=(url, start)) for _ in range(8)]
-    for worker in workers:
-        worker.start()
-    start.set()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 8
-    assert BudgetLedger.open(url).spent() == (4.0, 0.0)
-    assert len(BudgetLedger.open(url).entries()) == 40
-
-
 @pytest.mark.parametrize("is_locked", [True, False])
 def test_of_many_that_decide_before_anybody_writes_one_gets_it(url, monkeypatch, is_locked):
     """Without the lock, the database finds that their order matters, and all but one begin again."""
@@ -207,21 +166,6 @@ def test_of_many_that_decide_before_anybody_writes_one_gets_it(url, monkeypatch,
         thread.join()
     assert sorted(outcomes) == ["charged"] + ["refused"] * 3
     assert ledger.spent() == (0.6, 0.0)
-
-
-def test_clocks_of_clients_do_not_matter(url, monkeypatch):
-    ledger = BudgetLedger(url, 10.0)
-    before = time.time()
-    for i in range(6):
-        with monkeypatch.context() as patch:
-            if i % 2:
-                patch.setattr(ledger_module, "datetime", Clock)
-            ledger.charge(f"charge {i}", 0.1)
-    entries = ledger.entries()
-    times = [ledger_module.datetime.fromisoformat(entry.when).timestamp() for entry in entries]
-    assert [entry.what for entry in entries] == [f"charge {i}" for i in range(6)]
-    assert times == sorted(times)
-    assert before - 1 < times[0] <= times[-1] < time.time() + 1
 
 
 def _charge_and_say_so(url, name, said):
@@ -346,22 +290,6 @@ def test_another_may_be_faster_after_a_question_was_lost(server, database, url):
             with pytest.raises(BudgetError):
                 cut.charge("cut off", 0.5)
     assert whats(ledger) == ["faster"]
-
-
-def test_a_charge_of_which_nobody_can_be_asked_counts_as_spent_and_draws_no_noise(server, database, url, monkeypatch):
-    monkeypatch.setattr(ledger_database, "_WAIT", 2)
-    monkeypatch.setattr(mechanisms, "discrete_laplace", None)
-    ledger = BudgetLedger(url, 1.0)
-    with through_a_wire(server, database, "lose the answer", True) as (_, cut):
-        rng = np.random.default_rng(0)
-        scorer = DPMICScorer(epsilon=0.5, bounds=(0, 1), target_bounds=(0, 1), ledger=cut)
-        with pytest.raises(
-            OSError, match=r"may have been written: .* Count it as spent, and publish nothing"
-        ) as raised:
-            scorer.fit(rng.random((60, 3)), rng.random(60))
-        assert PASSWORD not in str(raised.value)
-        assert raised.value.__context__ is None
-    assert ledger.spent() == (0.5, 0.0)
 
 
 def test_a_charge_that_is_cut_off_before_its_commit_is_not_written(server, database, url):

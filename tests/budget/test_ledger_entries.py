@@ -1,6 +1,5 @@
 """What an entry of a ledger says: who spent it, what was released, by which mechanism, and what for."""
 
-import multiprocessing
 import pickle
 
 import numpy as np
@@ -235,14 +234,3 @@ def test_a_ledger_with_a_purpose_is_the_same_ledger(ledger):
 def test_a_purpose_that_is_no_text_is_refused(ledger, purpose):
     with pytest.raises(ValueError, match="purpose must be a non-blank str, got "):
         ledger.for_purpose(purpose)
-
-
-@pytest.mark.skipif("spawn" not in multiprocessing.get_all_start_methods(), reason="no processes here")
-@pytest.mark.slow
-def test_a_worker_writes_the_purpose_that_it_was_given(ledger):
-    report = ledger.for_purpose("report")
-    worker = multiprocessing.get_context("spawn").Process(target=fit_scorer, args=(report,))
-    worker.start()
-    worker.join()
-    (entry,) = ledger.entries()
-    assert (worker.exitcode, str(entry)) == (0, f"report: DPMICScorer, mic_r, scores of {D}, laplace")

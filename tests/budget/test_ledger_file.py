@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 from functools import partial
 from pathlib import Path
 
@@ -241,7 +240,7 @@ def test_a_folder_that_cannot_be_written_is_named(open_folder):
 def filled(path, n_entries=20):
     """A ledger with charges of all kinds."""
     ledger = BudgetLedger(path, 1000.0, 0.5)
-    released = {"statistic": "mtv_r", "release": "support", "mechanism": "one-shot"}
+    released = {"statistic": "mtv_r", "release": "names", "mechanism": "one-shot", "epsilon_of_target": 0.1}
     for i in range(n_entries):
         numbers = {"rho": 0.25 if i % 3 else None, "n": 100 + i, "d": i, "k": i // 2}
         own = ledger.for_purpose("a report") if i % 3 else ledger
@@ -284,15 +283,6 @@ def assert_nothing_changes_silently(path, bits):
 
 
 @pytest.mark.slow
-def test_no_bit_can_flip_and_change_what_is_read(path):
-    # Without digests, one flip in 80 to 500 lowers the total, and nobody notices. Here, 1,580 flips or more.
-    filled(path)
-    bits = range(0, 8 * path.stat().st_size, 83)
-    assert len(bits) >= 1500
-    assert assert_nothing_changes_silently(path, bits) > 300
-
-
-@pytest.mark.slow
 def test_no_bit_at_all_can_flip_and_change_what_is_read(path):
     # Free space is all zero: there, one bit of every 16th byte.
     filled(path, 6)  # of every kind
@@ -324,59 +314,43 @@ def test_a_page_that_a_charge_could_get_lost_in_is_an_error_now(path):
     ledger.charge("x", 0.5)
 
 
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ("UPDATE entries SET epsilon = epsilon * (1 - 1.2e-16) WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET delta = 0 WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET rho = NULL WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET what = 'Charge 2' WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET n = NULL WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET statistic = 'mic_r' WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET release = 'scores' WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET mechanism = 'exponential' WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET k = 2 WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE entries SET purpose = 'another report' WHERE id = 3", "entry 3 was changed or lost"),
-        ("DELETE FROM entries WHERE id = 1", "entry 1 was changed or lost"),
-        ("DELETE FROM entries WHERE id = 3", "entry 3 was changed or lost"),
-        ("DELETE FROM entries WHERE id = 5", "what follows entry 4 was changed or lost"),
-        ("DELETE FROM entries", "what follows entry 0 was changed or lost"),
-        ("UPDATE entries SET id = 7 WHERE id = 5", "entry 5 was changed or lost"),
-        ("UPDATE limits SET epsilon = 2000", "limits were changed"),
-        ("UPDATE limits SET composition = 'basic'", "limits were changed"),
-        ("DELETE FROM limits", "limits was changed or lost"),
-        ("UPDATE head SET path = x'00'", "what follows entry 5"),
-        ("UPDATE head SET identity = x'00'", "limits were changed"),
-        ("UPDATE limits SET max_rows_per_person = 9", "limits were changed"),
-        ("UPDATE entries SET unit = 'person' WHERE id = 3", "entry 3 was changed or lost"),
-        ("UPDATE head SET path = 'a'", "head was changed"),
-        ("DELETE FROM head", "head was changed or lost"),
-        ("ALTER TABLE entries ADD COLUMN extra", "tables were changed"),
-        ("CREATE VIEW extra AS SELECT 1", "tables were changed"),
-    ],
-)
-def test_an_error_says_what_was_changed(path, change, message):
-    ledger = filled(path, 5)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        assert connection.execute("SELECT epsilon FROM entries WHERE id = 3").fetchone() == (1.2,)
-        connection.execute(change)
-    before = path.read_bytes()
-    for use in uses(ledger).values():
-        with pytest.raises(ValueError, match=f"budget.db' is not a privacy ledger, or is damaged .*{message}"):
-            use()
-    assert path.read_bytes() == before
+OF_ENTRY_3 = ("epsilon = epsilon * (1 - 1.2e-16)", "delta = 0", "rho = NULL", "what = 'Charge 2'", "n = NULL", "k = 2")
+OF_ENTRY_3 += ("statistic = 'mic_r'", "release = 'scores'", "mechanism = 'exponential'", "epsilon_of_target = 0.2")
+OF_ENTRY_3 += ("purpose = 'another report'", "unit = 'person'")
+CHANGES = [(f"UPDATE entries SET {change} WHERE number = 3", "entry 3 was changed or lost") for change in OF_ENTRY_3]
+CHANGES += [(f"DELETE FROM entries WHERE number = {i}", f"entry {i} was changed or lost") for i in (1, 3)]
+CHANGES += [
+    ("DELETE FROM entries WHERE number = 5", "what follows entry 4 was changed or lost"),
+    ("DELETE FROM entries", "what follows entry 0 was changed or lost"),
+    ("UPDATE entries SET number = 7 WHERE number = 5", "entry 5 was changed or lost"),
+    ("UPDATE limits SET epsilon = 2000", "limits were changed"),
+    ("UPDATE limits SET composition = 'basic'", "limits were changed"),
+    ("UPDATE limits SET max_rows_per_person = 9", "limits were changed"),
+    ("DELETE FROM limits", "limits (was|were) changed or lost"),
+    ("DELETE FROM head", "head was changed or lost"),
+]
+OF_FILES = [
+    ("UPDATE head SET path = x'00'", "what follows entry 5"),
+    ("UPDATE head SET identity = x'00'", "limits were changed"),
+    ("UPDATE head SET path = 'a'", "head was changed"),
+    ("ALTER TABLE entries ADD COLUMN extra", "tables were changed"),
+    ("CREATE VIEW extra AS SELECT 1", "tables were changed"),
+]
 
 
-def test_an_older_entry_in_the_place_of_a_newer_one_is_noticed(path):
+def test_an_error_says_what_was_changed(path):
     ledger = filled(path, 5)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        columns = [column for _, column, *_ in connection.execute("PRAGMA table_info(entries)")]
-        for column in columns[1:]:  # all but the number
-            connection.execute(
-                f'UPDATE entries SET "{column}" = (SELECT "{column}" FROM entries WHERE id = 2) WHERE id = 5'
-            )
-    with pytest.raises(ValueError, match="entry 5 was changed or lost"):
-        ledger.spent()
+    whole = path.read_bytes()
+    for change, message in CHANGES + OF_FILES:
+        path.write_bytes(whole)
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            assert connection.execute("SELECT epsilon FROM entries WHERE id = 3").fetchone() == (1.2,)
+            connection.execute(change.replace("number", "id"))
+        before = path.read_bytes()
+        for use in uses(ledger).values():
+            with pytest.raises(ValueError, match=f"budget.db' is not a privacy ledger, or is damaged .*{message}"):
+                use()
+        assert path.read_bytes() == before
 
 
 # --- Names and journals -------------------------------------------------------------------------------------------
@@ -439,21 +413,6 @@ def test_a_ledger_with_two_names_is_refused_by_both(path, charged_as):
 
 
 @kills
-def test_a_charge_through_a_hard_link_cannot_be_undone_by_the_journal_of_the_other_name(path, torn):
-    # Without the refusal, the charge of 100 is accepted, and gone when the file is next opened by its first name.
-    other = path.with_name("other.db")
-    os.link(path, other)
-    with pytest.raises(OSError, match="has 2 names"):
-        BudgetLedger.open(other).charge("through a link", 100.0)
-    path.unlink()
-    with pytest.raises(OSError, match=f"was last written as '{path}', and '{path}-journal' still exists"):
-        BudgetLedger.open(other)
-    os.link(other, path)
-    other.unlink()
-    assert torn.spent() == (30.0, 0.0)
-
-
-@kills
 def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
     # Without the refusal, the charge of 100 is accepted, and gone when the file is renamed back.
     other = path.with_name("other.db")
@@ -470,31 +429,10 @@ def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
 
 
 @kills
-def test_a_ledger_that_was_renamed_back_to_its_journal_is_whole(path, torn):
-    other = path.with_name("other.db")
-    path.rename(other)
-    with pytest.raises(OSError, match="last written as"):
-        BudgetLedger.open(other)
-    other.rename(path)
-    assert torn.spent() == (30.0, 0.0)
-
-
-@kills
 def test_half_a_write_whose_journal_is_lost_is_an_error(path, torn):
     journal_of(path).unlink()
     with pytest.raises(ValueError, match="is damaged"):
         torn.spent()
-
-
-@kills
-def test_a_copy_of_a_ledger_that_has_a_journal_is_refused_until_that_is_gone(path, torn):
-    copy = path.with_name("copy.db")
-    copy.write_bytes(path.read_bytes())
-    with pytest.raises(OSError, match=f"last written as '{path}'.* Open '{path}' first"):
-        BudgetLedger.open(copy)
-    assert BudgetLedger.open(path).spent() == (30.0, 0.0)
-    copy.write_bytes(path.read_bytes())
-    assert BudgetLedger.open(copy).spent() == (30.0, 0.0)
 
 
 @kills
@@ -564,30 +502,6 @@ def test_a_maker_that_is_killed_before_it_removes_the_first_name_leaves_a_ledger
     path.with_name(".ledger-of-another").write_bytes(path.read_bytes())
     assert BudgetLedger(path, 1.0).spent() == (0.0, 0.0)
     assert sorted(os.listdir(path.parent)) == [".ledger-of-another", path.name]
-
-
-@pytest.mark.slow
-def test_of_many_that_make_one_ledger_at_once_all_have_the_same(tmp_path, monkeypatch):
-    # As processes do, they share nothing but the folder. Whoever is late meets a file that was charged.
-    monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
-    for i in range(10):
-        path, together, errors = tmp_path / f"{i}.db", threading.Barrier(8), []
-
-        def make_and_charge(path=path, together=together, errors=errors):
-            together.wait()
-            try:
-                BudgetLedger(path, 1.0).charge("x", 0.125)
-            except Exception as error:
-                errors.append(error)
-
-        threads = [threading.Thread(target=make_and_charge) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert errors == []
-        assert BudgetLedger.open(path).spent() == (1.0, 0.0)
-    assert sorted(os.listdir(tmp_path)) == [f"{i}.db" for i in range(10)]
 
 
 # --- Writing it ---------------------------------------------------------------------------------------------------

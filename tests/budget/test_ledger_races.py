@@ -30,13 +30,6 @@ class TwoSteps(BudgetLedger):
         self._transact(lambda book: book.append(entry), writes=True)
 
 
-class Deferred(BudgetLedger):
-    """What must not be: the write lock is taken after the total was read, so one of two that read cannot write."""
-
-    def _transact(self, work, *, writes):
-        return super()._transact(work, writes=False)
-
-
 def race_for_the_last_of_the_budget(kind, path, monkeypatch, n_threads=4):
     """Everyone decides before anyone writes, if the ledger lets them. Returns the ledger and what came of each."""
     together = threading.Barrier(n_threads)
@@ -80,11 +73,6 @@ def test_the_race_catches_a_ledger_that_reads_and_writes_in_two_steps(path, monk
     assert ledger.spent()[0] > 1
 
 
-def test_the_race_catches_a_ledger_that_locks_after_reading(path, monkeypatch):
-    _, outcomes = race_for_the_last_of_the_budget(Deferred, path, monkeypatch)
-    assert "OSError" in outcomes
-
-
 processes = pytest.mark.skipif(
     "forkserver" not in multiprocessing.get_all_start_methods(), reason="processes start slowly here"
 )
@@ -103,22 +91,6 @@ def _make_and_charge(path, start):
     with contextlib.suppress(BudgetError):
         while True:
             ledger.charge("race", 0.1)
-
-
-@pytest.mark.slow
-@processes
-def test_processes_that_make_one_ledger_and_race_in_it_fill_it_exactly(path, context):
-    start = context.Event()
-    workers = [context.Process(target=_make_and_charge, args=(path, start)) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    start.set()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 4
-    assert BudgetLedger.open(path).spent() == (1.0, 0.0)
-    assert len(BudgetLedger.open(path).entries()) == 10
-    assert os.listdir(path.parent) == [path.name]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -159,16 +131,6 @@ def test_a_fork_waits_until_no_other_thread_is_inside_sqlite(path):
     os.waitpid(child, 0)
     ledger.charge("parent", 0.1)
     assert [entry.what for entry in ledger.entries()] == ["child", "parent"]
-
-
-def test_threads_share_a_ledger(path):
-    ledger = BudgetLedger(path, 1.0)
-    threads = [threading.Thread(target=ledger.charge, args=("thread", 0.1)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert ledger.spent() == (0.8, 0.0)
 
 
 def _fit_when_allowed(path, permits, results):

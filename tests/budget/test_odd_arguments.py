@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import random
 from decimal import Decimal
 from fractions import Fraction
 
@@ -91,15 +90,6 @@ def test_an_odd_argument_is_refused_or_read_back_and_counted(place):
     for name in ARGUMENTS:
         assert any(charge.get(name) != USUAL.get(name) for charge in kept)
     assert not any(value is True or value is False or value is HUGE for charge in kept for value in charge.values())
-
-
-@pytest.mark.parametrize("composition", ["basic", "zcdp"])
-@pytest.mark.slow
-def test_many_odd_arguments_at_once_are_refused_or_read_back_and_counted(place, composition):
-    draw = random.Random(0)
-    drawn = [draw.sample(ARGUMENTS, draw.randint(1, 4)) for _ in range(600)]
-    charges = [USUAL | {name: draw.choice(ODD) for name in names} for names in drawn]
-    assert 20 < len(written(BudgetLedger(place, 1e6, 0.999, composition=composition), charges)) < 400
 
 
 def test_a_release_of_epsilon_5_is_never_free(tmp_path):

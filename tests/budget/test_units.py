@@ -199,11 +199,6 @@ def test_totals_of_any_charges_are_those_of_one_person():
     assert sum(map(assert_as_the_oracle, range(40))) > 40
 
 
-@pytest.mark.slow
-def test_totals_of_many_more_charges_are_those_of_one_person():
-    assert sum(map(assert_as_the_oracle, range(40, 1000))) > 1000
-
-
 @pytest.mark.parametrize("epsilon", [1e-100, 1e-12, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize("rows", [2, 3, 40])
 def test_the_delta_of_a_person_is_rounded_up_and_hardly(epsilon, rows):
@@ -238,14 +233,6 @@ def test_the_delta_of_a_person_is_the_least_that_holds_for_any_release():
         assert (1 - less) - math.exp(epsilon) * (1 - more) <= delta
     excess = chances[-1] - math.exp(rows * epsilon) * chances[0]
     assert float(Cost(epsilon, delta, rows=rows).in_basic[1]) == pytest.approx(excess, rel=1e-12)
-
-
-@pytest.mark.parametrize("alpha", [1.5, 4.0, 50.0])
-def test_the_rho_of_a_person_is_the_least_that_holds_for_any_release(alpha):
-    """Of Gaussian noise, m records shift the mean m times as far, and the divergence is alpha m**2 rho."""
-    rho, rows, scale = 0.02, 5, 1 / math.sqrt(2 * 0.02)
-    divergence = alpha * rows**2 / (2 * scale**2)
-    assert float(Cost(1.0, 1e-6, rho, rows=rows).in_zcdp) == pytest.approx(divergence / alpha, rel=1e-12)
 
 
 @pytest.mark.parametrize("rows", [0, -1, True, 1.0, "2", math.nan, 2**63, pytest.param(10**5000, id="huge")])

@@ -7,7 +7,6 @@ import pickle
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer
 from skdpmic.counting import RangeGridSketch, merge_all
 from skdpmic.counting import chunks as parts
 from skdpmic.counting.sketched import PairSketch
@@ -89,10 +88,6 @@ def test_copies_of_an_empty_sketch_are_filled_elsewhere_and_merged():
     assert merge_all([empty(), *map(saved, filled), empty()]).n_samples == 5 * len(sent)
 
 
-def test_the_same_rows_that_are_counted_again_are_other_counts():
-    assert counted().merge(counted()).n_samples == 10  # as is said in the docstring: a sketch does not know its rows
-
-
 def test_a_copy_has_counts_of_its_own():
     sketch = counted()
     other = copy.copy(sketch).update(*chunk())
@@ -143,10 +138,3 @@ def test_identities_have_nothing_to_do_with_the_records():
     assert a == b
     assert a._parts.isdisjoint(b._parts)
     assert all(len(part) == 16 for part in a._parts | b._parts)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_what_is_published_does_not_depend_on_identities():
-    fits = [DPMICScorer(random_state=0).fit_sketch(sketch).scores_.tolist() for sketch in (counted(), counted())]
-    assert fits[0] == fits[1]
-    assert not any("part" in name for name in vars(DPMICScorer().fit_sketch(counted())))

@@ -2,14 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from functools import partial, reduce
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 
 from skdpmic import BudgetLedger, DPMICScorer
 from skdpmic.counting import RangeGridSketch, merge_all
@@ -46,17 +43,6 @@ def test_plain_map_and_reduce_publish_what_fit_does(statistic):
     assert published(scorer.fit_sketch(merge_all(sketches))) == published(
         DPMICScorer(random_state=0, statistic=statistic, epsilon=0.5, **PUBLIC).fit(X, y)
     )
-
-
-@pytest.mark.slow
-def test_dask_is_imported_only_for_its_collections():
-    code = (
-        "import sys, numpy as np, skdpmic, skdpmic.counting.distributed\n"
-        "X = np.random.rand(50, 2)\n"
-        "skdpmic.DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])\n"
-        "assert 'dask' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # --- Dask, in this process ------------------------------------------------------------------------------------------
@@ -134,28 +120,6 @@ def test_one_length_may_be_unknown():
     assert published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(X, y)) == expected
     with pytest.raises(ValueError, match="same partitions, got 3 and 11"):
         DPMICScorer(B=20, **PUBLIC).fit(X.rechunk({0: 200}), y)
-
-
-@seeded
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of dask, about pandas
-def test_small_files_that_dask_reads_together_are_partitions_still(tmp_path):
-    """Of many columns, dask reads X and y in different numbers of tasks."""
-    frame, polars = pytest.importorskip("dask.dataframe"), pytest.importorskip("polars")
-    pytest.importorskip("pyarrow", reason="dask reads files of Parquet with pyarrow")
-    table = polars.DataFrame(np.random.default_rng(0).random((300, 10)), schema=[*"abcdefghi", "y"])
-    for i, rows in enumerate(table.iter_slices(50)):
-        rows.write_parquet(tmp_path / f"{i}.parquet")
-    whole = frame.read_parquet(tmp_path)
-    public = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 20, "random_state": 0}
-    fitted = DPMICScorer(**public).fit(whole.drop(columns="y"), whole["y"])
-    assert published(fitted) == published(DPMICScorer(**public).fit(table.drop("y"), table["y"]))
-
-
-@seeded
-def test_columns_without_names_are_matched_to_no_dict_of_bounds():
-    X, y = collections(*table())["array"]
-    with pytest.raises(ValueError, match="bounds is a dict by feature name, but X has no feature names"):
-        DPMICScorer(bounds=dict.fromkeys("dcba", (0, 1)), target_bounds=(0, 1)).fit(X, y)
 
 
 def test_rows_stay_where_they_are(monkeypatch):
@@ -262,13 +226,3 @@ def test_a_worker_killed_mid_way_changes_nothing_and_is_charged_once(client, tmp
     assert published(fitted) == published(DPMICScorer(random_state=0, **PUBLIC).fit(rows, rows[:, 2] ** 2))
     assert len(ledger.entries()) == 1
     assert ledger.spent() == (1.0, 0.0)
-
-
-@pytest.mark.slow
-@seeded
-def test_many_features_in_memory_go_to_the_workers_through_joblib(client):
-    X, y = table()
-    expected = published(DPMICScorer(random_state=0, **PUBLIC).fit(X, y))
-    with parallel_config(backend="dask"):
-        assert published(DPMICScorer(random_state=0, **PUBLIC).fit(X, y)) == expected
-        assert published(DPMICScorer(random_state=0, **PUBLIC).partial_fit(X, y, n_expected=N).publish()) == expected

@@ -1,9 +1,7 @@
 """Whatever engine streams a table, the sketch is that of its rows, bit for bit; what does not fit is not quoted."""
 
 import builtins
-import gc
 import traceback
-import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -136,14 +134,6 @@ def test_text_in_every_layout_is_counted(text):
     assert expected.n_samples == 90
 
 
-def test_integers_of_any_width_are_classes():
-    frame = pyarrow.table({"x": np.linspace(0, 1, 30), "y": [0, 1, 2] * 10})
-    empty = RangeGridSketch(bounds={"x": (0, 1)}, classes=[0, 1, 2], B=8)
-    expected = empty.empty().update(frame.select(["x"]), frame["y"].to_numpy())
-    for kind in ("hugeint", "decimal(5, 2)", "utinyint", "double"):
-        assert count_stream(empty, relation(f"select x, y::{kind} as y from t", t=frame), target="y") == expected
-
-
 def test_no_rows_are_a_sketch_without_records():
     frame = of_target(mixed_table())
     for nothing in ([], iter(()), frame[:0], frame[:0].to_arrow(), frame[:0].to_arrow().to_reader(), [frame[:0]] * 3):
@@ -188,37 +178,6 @@ def test_small_batches_are_counted_together_and_large_ones_apart(monkeypatch):
         sketch = count_stream(empty, [table_of(columns(n)) for n in (*[30] * 10, 250, 1)], target="y")
         assert counted_at_once == [120, 120, 104, 104, 102, 1]
         assert sketch.n_samples == 551
-
-
-@pytest.mark.slow
-def test_a_stream_is_never_in_memory_as_a_whole():
-    """200 batches of 2**16 rows take 210 MB together; three or four of them are in memory."""
-    n_batches, n = 200, 2**16
-    schema = pyarrow.schema({"x": pyarrow.float64(), "y": pyarrow.float64()})
-
-    def batches():
-        for i in range(n_batches):
-            yield pyarrow.record_batch([np.full(n, i / n_batches), np.linspace(0, 1, n)], schema=schema)
-
-    empty = RangeGridSketch(bounds={"x": (0, 1)}, target_bounds=(0, 1), statistic="mtv_r", B=16)
-    count_stream(empty, [next(batches())], target="y")  # compiles
-    gc.collect()
-    before = pyarrow.total_allocated_bytes()
-    most = 0
-
-    def with_progress():
-        nonlocal most
-        for batch in batches():
-            most = max(most, pyarrow.total_allocated_bytes() - before, tracemalloc.get_traced_memory()[0])
-            yield batch
-
-    tracemalloc.start()
-    try:
-        sketch = count_stream(empty, pyarrow.RecordBatchReader.from_batches(schema, with_progress()), target="y")
-    finally:
-        tracemalloc.stop()
-    assert sketch.n_samples == n_batches * n
-    assert most < 8 * 16 * n  # of 200 times 16 bytes a row
 
 
 # --- What is refused --------------------------------------------------------------------------------------------------

@@ -60,12 +60,6 @@ def test_no_table_of_up_to_8_records_changes_by_more_than_the_sensitivity_of_a_f
             assert largest == pytest.approx(mi_sensitivity(n), abs=1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", range(2, 9))
-def test_no_4_by_4_table_of_up_to_8_records_changes_by_more_than_the_sensitivity_of_a_fixed_grid(n):
-    assert largest_change_of_mutual_information(4, 4, n) <= mi_sensitivity(n) + ERROR
-
-
 # --- The scores of the estimators: all tables on a few places ---------------------------------------------------
 
 
@@ -304,17 +298,3 @@ def test_of_a_one_shot_draw_only_the_list_can_be_published(what, epsilon, monkey
         assert max(losses) == pytest.approx(epsilon, rel=1e-6)
     else:
         assert max(losses) > epsilon
-
-
-def test_nor_can_the_scores_be_published_if_the_noise_has_two_sides():
-    # Laplace noise of the one-shot scale 2 k steps / epsilon on each of d scores loses d epsilon / (2 k) = 1.5 epsilon.
-    epsilon, k, d = 1.0, 1, 3
-    scale = OneShotTopK.for_budget(budget_of(epsilon), k, steps=1).scale
-    laws = [
-        law_of(
-            lambda noises, step=step: tuple(step + z for z in noises),
-            independent(*[noises_within(lambda z: discrete_laplace_cdf(z, scale), -6 - step, 6 - step)] * d),
-        )
-        for step in (0, 1)
-    ]
-    assert largest_log_ratio(*laws) == pytest.approx(1.5 * epsilon)

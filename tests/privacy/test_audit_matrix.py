@@ -57,15 +57,6 @@ def test_half_the_noise_is_found_out(monkeypatch):
 
 
 @pytest.mark.slow
-def test_noise_that_is_drawn_once_is_found_out(monkeypatch):
-    draw = concordance.discrete_gaussian
-    monkeypatch.setattr(
-        concordance, "discrete_gaussian", lambda sigma2, size, source: np.repeat(draw(sigma2, 1, source), size)
-    )
-    assert separation(correlation()) > 2 * CLAIMED
-
-
-@pytest.mark.slow
 def test_noise_for_a_single_pair_of_columns_is_found_out(monkeypatch):
     of_matrix = rank_sensitivity.kendall_matrix_squared_sensitivity
     monkeypatch.setattr(concordance, "kendall_matrix_squared_sensitivity", lambda p, *rows: of_matrix(2, *rows))

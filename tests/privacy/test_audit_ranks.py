@@ -13,7 +13,6 @@ from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.ranks import within_strata
 from skdpmic.statistics.registry import STATISTICS
 from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
-from tests.privacy.auditing import privacy_loss_at_least
 from tests.statistics.ranks.test_conditional_sensitivity import from_falling_to_rising
 from tests.statistics.ranks.test_sensitivity import SENSITIVITY, compiled_only, corner, tilted, valley
 
@@ -64,11 +63,6 @@ def test_half_the_sensitivity_is_found_out(name, monkeypatch):
     assert exact_loss(name, NEIGHBOURS[name], 1.0, monkeypatch) > 1.1
 
 
-def test_the_published_bound_that_is_too_small_is_found_out(monkeypatch):
-    monkeypatch.setattr(STATISTICS["kendall"], "sensitivity_of", lambda self, n: 2 / (n - 1))  # Priv-PC, Theorem 6
-    assert exact_loss("kendall", NEIGHBOURS["kendall"], 1.0, monkeypatch) > 1.8
-
-
 # --- Within strata ----------------------------------------------------------------------------------------------
 
 
@@ -111,23 +105,3 @@ def test_all_neighbours_of_four_records_lose_no_more_than_epsilon(monkeypatch):
 def test_a_sensitivity_within_strata_that_is_too_small_is_found_out(wrong, loss, monkeypatch):
     monkeypatch.setattr(within_strata, "conditional_kendall_sensitivity", wrong)
     assert exact_loss("kendall", from_falling_to_rising(201), 1.0, monkeypatch) > loss
-
-
-@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-@pytest.mark.slow
-def test_half_the_noise_within_strata_is_found_out_by_sampling():
-    # The chance of a release no less than the higher of two scores that are apart by the sensitivity, in 300 runs each:
-    # a half, and exp(-epsilon) of that. alpha = 1e-2, fixed seed.
-    here, there = sorted(from_falling_to_rising(21), key=lambda table: -within_strata.conditional_kendall(*table))
-    highest = within_strata.conditional_kendall(*here)
-
-    def loss(epsilon):
-        source = np.random.RandomState(0)
-
-        def release(table):
-            return score("kendall", table, epsilon=epsilon, random_state=source)
-
-        return privacy_loss_at_least(release, here, there, lambda released: released >= highest, 300, 1e-2)
-
-    assert 1 / 4 < loss(epsilon=1.0) <= 1
-    assert loss(epsilon=2.0) > 1

@@ -13,8 +13,6 @@ import pytest
 
 from skdpmic import DPMICScorer, private_score
 from skdpmic.privacy import mechanisms
-from skdpmic.statistics.mtv import released_shares
-from skdpmic.statistics.sensitivity import mic_r_sensitivity
 from skdpmic.table.targets import WEIGHT_UNITS
 from tests.privacy.auditing import exchange, privacy_loss_at_least
 from tests.select_names import SelectNames
@@ -260,21 +258,6 @@ def test_half_the_noise_is_found_out(name):
 
 
 @seeded
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["scores", "scores against classes", "scores of mtv_r"])
-def test_four_fifths_of_the_noise_are_found_out(name):
-    # At four times the runs. Of pairs and tables, which take longer, ``test_noise_scale.py`` has the exact scale.
-    assert loss_of(name, 4) <= EPSILON < loss_of(name, 4, epsilon=EPSILON / 0.8)
-
-
-@seeded
-@pytest.mark.slow
-def test_shares_without_noise_are_found_out(monkeypatch):
-    monkeypatch.setattr(released_shares, "_with_noise", lambda counts, scale, source: counts.tolist())
-    assert loss_of("shares and scores") > EPSILON
-
-
-@seeded
 def test_noise_that_features_share_is_found_out(monkeypatch):
     draw = mechanisms.discrete_laplace
     monkeypatch.setattr(
@@ -288,35 +271,3 @@ def test_noise_that_features_share_is_found_out(monkeypatch):
 
 
 # --- Sensitivity of the old n -----------------------------------------------------------------------------------
-
-
-class Refitted:
-    """A release by one estimator that has been fitted to a larger table before."""
-
-    def __init__(self, source):
-        self.scorer = DPMICScorer(random_state=source, **PUBLIC).fit(np.zeros((1000, COPIES)), np.zeros(1000))
-
-    def __call__(self, table):
-        X, y = np.repeat(table[0], COPIES, axis=1), table[1]
-        return self.scorer.set_params(epsilon=COPIES * EPSILON).fit(X, y).scores_
-
-
-def with_noise_for_1000_records(table, source):
-    """Says EPSILON, has the noise that this takes at n = 1,000."""
-    ratio = mic_r_sensitivity(len(table[1])) / mic_r_sensitivity(1000)
-    return release_scores(table, source, epsilon=EPSILON * ratio)
-
-
-@seeded
-def test_a_second_fit_to_fewer_records_loses_no_more_than_epsilon():
-    loss = privacy_loss_at_least(Refitted(np.random.RandomState(0)), *lone_record(), is_zero, 30, ALPHA)
-    assert EPSILON / 4 < loss <= EPSILON
-
-
-@seeded
-def test_the_sensitivity_of_the_old_n_is_found_out():
-    source = np.random.RandomState(0)
-    loss = privacy_loss_at_least(
-        lambda table: with_noise_for_1000_records(table, source), *lone_record(), is_zero, 30, ALPHA
-    )
-    assert loss > EPSILON

@@ -114,12 +114,6 @@ def test_no_release_costs_more_than_its_ledger_is_charged():
     try_releases(0, 150)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_none_of_many_releases_costs_more_than_its_ledger_is_charged(seed):
-    try_releases(seed, 2500)
-
-
 @pytest.mark.parametrize("epsilon, delta", [(1e-8, 1e-6), (1e-3, 1e-2), (1e-100, 0.5), (0.1, 1e-6), (1e3, 1e-300)])
 @pytest.mark.parametrize("k", [1, 4])
 def test_noise_after_a_target_is_learnt_costs_what_is_left_and_nearly_all_of_it(epsilon, delta, k):
@@ -156,12 +150,6 @@ def test_shares_of_a_budget_sum_to_all_of_it_exactly(epsilon, delta):
     if delta > 0:
         assert first.epsilon**2 / 2 <= first.rho <= first.epsilon**2 / 2 * (1 + Fraction(1, 10**9))
         assert second.part(share) == Concentrated(second.rho * share)
-
-
-def test_an_infinite_budget_has_infinite_parts():
-    for delta in (0.0, 1e-6):
-        assert budget_of(math.inf, delta).part(Fraction(1, 10)).epsilon == math.inf
-    assert budget_of(math.inf, 1e-6).part(Fraction(1, 10)).rho == math.inf
 
 
 def test_a_root_is_rounded_down_and_never_to_nothing():

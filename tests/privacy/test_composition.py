@@ -90,10 +90,6 @@ def test_epsilon_is_the_least_that_holds_rounded_up(epsilon, delta):
         assert exact_delta(rho, epsilon_of(rho, delta)) <= delta
 
 
-def test_the_published_value():
-    assert round(rho_for(1, 1e-6), 4) == 0.0244
-
-
 @each("epsilon, delta", BUDGETS)
 def test_the_bound_holds_for_gaussian_noise_and_is_less_than_ten_times_its_exact_delta(epsilon, delta):
     # Exact (Balle and Wang 2018): sensitivity over standard deviation is sqrt(2 rho).
@@ -116,13 +112,6 @@ def test_the_extremes_give_safe_numbers():
     assert 0.1 / 2 < delta_of(rho_for(1e-40, 0.1), 0.0) <= 0.1  # delta alone pays
     with pytest.raises(ValueError, match="must be larger"):
         rho_for(1e-300, 1e-320)
-
-
-def test_more_epsilon_or_delta_allows_more_rho():
-    table = np.array([[rho_for(epsilon, delta) for delta in (1e-9, 1e-6, 1e-3)] for epsilon in (0.1, 1, 1.001, 10)])
-    assert (np.diff(table, axis=0) > 0).all()
-    assert (np.diff(table, axis=1) > 0).all()
-    assert rho_for(np.float32(0.1), np.float64(1e-6)) == rho_for(float(np.float32(0.1)), 1e-6)
 
 
 @pytest.mark.parametrize("rho", [0.0244, 1e-9, 3.0])

@@ -133,25 +133,12 @@ def law_with_the_gap_to_the_next(scores, k, most=8):
     return found
 
 
-def law_with_the_noisy_score(scores, most=8):
-    """Of the first, and of its noisy score."""
-    found = {}
-    for i in range(len(scores)):
-        first, terms = law_of_last(scores, (i,), ())
-        found |= {((i,), t): sum(c * r**t for c, r in terms) for t in range(first, most)}
-    return {outcome: p for outcome, p in found.items() if p}
-
-
 def test_the_gap_to_the_first_that_was_not_chosen_costs_twice_as_much():
     """The counterexample of docs/theory/top_k.md: the first rises by one, both others, which are tied, fall by one."""
     here, there = (law_with_the_gap_to_the_next(scores, 1) for scores in ((1, 0, 0), (2, -1, -1)))
     outcome = ((1,), 0)  # the second, tied with the next, which is the third
     assert here[outcome] / there[outcome] == Q**-4  # exp(2 epsilon)
     assert worst_ratio(law((1, 0, 0), 1), law((2, -1, -1), 1)) <= Q**-2
-
-
-def test_noisy_scores_would_tell_the_scores():
-    assert worst_ratio(law_with_the_noisy_score((1, 1, 1)), law_with_the_noisy_score((2, 2, 2))) == math.inf
 
 
 # --- What a gap says --------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from skdpmic.privacy.mechanisms import (
     k_norm_quantile,
 )
 from skdpmic.privacy.noise import discrete_k_norm, entropy_source, geometric
-from tests.privacy.laws import half_width_pmf, laplace_p_value
+from tests.privacy.laws import half_width_pmf
 
 ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
 
@@ -116,17 +116,6 @@ def test_uniform_numbers_below_each_bound_reach_all_of_their_ranges(first, size)
             assert bound == 1 or stats.chisquare(np.bincount(column.astype(int), minlength=bound)).pvalue > ALPHA
 
 
-@pytest.mark.parametrize("size, scale", [(1, 1), (2, 1), (10, 1), (100, 1), (1000, 3), (5, 3), (50, 40), (3, 500)])
-def test_more_than_eight_in_a_hundred_sums_are_kept(size, scale):
-    fineness = -(-size // (2 * scale))
-    unit = 2 * fineness * scale
-    m = np.arange(int(4 * (size + 20) * scale) + 60)
-    centre = fineness * (2 * m + 1.0)
-    log_weights = math.log(2 * fineness) + size * np.log(centre) - (centre + 2 * fineness - 1) / unit
-    kept = np.exp(log_weights + (size + 1) * math.log(-math.expm1(-1 / unit)) - math.lgamma(size + 1)).sum()
-    assert 0.08 < kept <= 1
-
-
 class Pool:
     """Geometric numbers, drawn by the thousand and handed out a few at a time, which is as random, and faster."""
 
@@ -194,21 +183,6 @@ def test_noise_in_a_cube_follows_its_law(size, scale):
     assert abs((draws > 0).sum() - (draws < 0).sum()) < 4 * math.sqrt((draws != 0).sum())  # alpha 6e-5
 
 
-def test_of_vectors_on_a_sphere_none_is_likelier_than_another():
-    """Two scores at scale 1: all 16 vectors of largest coordinate 2, n = 400 or so, alpha = 1e-3."""
-    draws = draws_of(2, 1)
-    on_sphere = draws[np.abs(draws).max(axis=1) == 2]
-    _, counts = np.unique(on_sphere, axis=0, return_counts=True)
-    assert len(counts) == 16
-    assert stats.chisquare(counts).pvalue > ALPHA
-
-
-def test_noise_on_one_score_is_that_of_laplace():
-    """n = 2,000, alpha = 1e-3."""
-    assert laplace_p_value(draws_of(1, 300).ravel(), 300) > ALPHA
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("size, scale", [(3, 10), pytest.param(10, 30, marks=pytest.mark.slow)])
 def test_the_fit_rejects_other_laws(size, scale):
     """n = 2,000: a scale that is a fifth off, one geometric number too few, and the surface of the cube."""
@@ -243,12 +217,6 @@ def test_as_many_numbers_are_drawn_as_there_are_scores():
     for n_scores in (1, 3):
         released, _ = KNormMechanism(2**20, n_scores).release(np.full(3, 0.5), entropy_source(0))
         assert len(set(released)) == 3
-
-
-def test_no_integer_is_too_large():
-    draws = discrete_k_norm(10**40, 3, entropy_source(0))
-    assert all(isinstance(draw, int) for draw in draws)
-    assert max(map(abs, draws)) > 10**38
 
 
 # --- What it costs ----------------------------------------------------------------------------------------------------
@@ -324,12 +292,6 @@ def test_broken_half_widths_lose_more_than_epsilon(name, size):
     assert largest_loss(law_of_vectors(BROKEN[name](size, 2), size), size, 2) > 1.0 + 0.005
 
 
-def test_vectors_on_the_surface_of_the_cube_alone_lose_everything():
-    """Of half-widths that are even: what lies on a surface moves to where nothing comes out."""
-    surface = {z: (p if max(map(abs, z)) % 2 == 0 else 0.0) for z, p in law_of_vectors(weights_of(2, 2), 2).items()}
-    assert largest_loss(surface, 2, 1) == math.inf
-
-
 def test_what_is_released_is_the_score_plus_one_vector(monkeypatch):
     """Of scores that are not clamped: all vectors up to 3 give different releases, as likely as the vectors are."""
     law = law_of_vectors(weights_of(2, 2), 2)
@@ -340,26 +302,6 @@ def test_what_is_released_is_the_score_plus_one_vector(monkeypatch):
         assert order.tolist() == [0, 1]
         released[tuple(np.rint((noisy - [0.5, 0.25]) / GRID).astype(int).tolist())] = law[z]
     assert released == {z: law[z] for z in product(range(-3, 4), repeat=2)}
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 1.0, 7, np.float32(0.1), np.int64(2)])
-@pytest.mark.parametrize("n_scores", [1, 9, 1000])
-def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(epsilon, n_scores):
-    steps = 12_345
-    spent = Fraction(steps, KNormMechanism.for_budget(budget_of(epsilon), n_scores, steps).scale)
-    as_written = Fraction(repr(float(epsilon)))
-    assert as_written * (1 - Fraction(1, 1000)) < spent <= as_written
-
-
-def test_without_noise_scores_are_untouched():
-    scores = np.array([0.1, 0.7, 0.7, 1 / 3])
-    mechanism = KNormMechanism.for_budget(budget_of(math.inf), 4, 10**9)
-    released, order = mechanism.release(scores, entropy_source())
-    np.testing.assert_array_equal(released, scores)
-    assert order.tolist() == [1, 2, 3, 0]
-    assert mechanism.noise_scale == 0
-    assert mechanism.law is None
-    np.testing.assert_array_equal(mechanism.interval(released, 0.95, simultaneous=True), [scores, scores])
 
 
 # --- Intervals --------------------------------------------------------------------------------------------------------
@@ -429,11 +371,6 @@ def test_a_confidence_next_to_one_has_a_finite_margin():
             assert 0 < make(10**6, d).half_width(confidence, d) < math.inf, name
 
 
-def test_a_confidence_next_to_zero_has_a_margin():
-    for make in MECHANISMS.values():
-        assert make(10**6, 7).half_width(1e-300, 7) >= make(10**6, 7).half_width(1e-300) >= GRID
-
-
 # --- The continuous law -----------------------------------------------------------------------------------------------
 
 
@@ -488,20 +425,3 @@ def test_cubes_that_stand_for_all_have_its_law():
     law = CubeLaw(4, 0.5)
     for z in (0.1, 1.0, 3.0):
         assert np.mean([each.sf(z) for each in law.given_half_widths(200)]) == pytest.approx(law.sf(z), rel=0.01)
-
-
-def test_all_scores_of_a_hundred_features_have_less_than_half_the_noise_and_a_sixth_of_the_joint_margin():
-    cube, even_split = (kind.for_budget(budget_of(1.0), 100, 10**6) for kind in (KNormMechanism, LaplaceMechanism))
-    assert even_split.law.std() / cube.law.std() == pytest.approx(2.41, abs=0.01)
-    assert even_split.half_width(0.95, 100) / cube.half_width(0.95, 100) == pytest.approx(6.5, abs=0.1)
-    assert even_split.half_width(0.95) / cube.half_width(0.95) == pytest.approx(3.05, abs=0.05)
-
-
-@pytest.mark.parametrize("epsilon, n_scores", [(1.0, 1), (0.1, 1000), (5.0, 40)])
-def test_the_epsilon_per_score_is_that_of_laplace_noise_of_the_same_standard_deviation(epsilon, n_scores):
-    steps = 10**9
-    cube = KNormMechanism.for_budget(budget_of(epsilon), n_scores, steps)
-    per_score = KNormMechanism.epsilon_per_score(budget_of(epsilon), n_scores)
-    alike = LaplaceMechanism.for_budget(budget_of(per_score), 1, steps)
-    assert alike.law.std() == pytest.approx(cube.law.std(), rel=1e-6)
-    assert cube.noise_scale == cube.law.std()

@@ -1,4 +1,4 @@
-"""The Laplace mechanism on the grid: its noise, its law, its intervals."""
+"""Noise on the grid: what it costs, its law around the score, and what all mechanisms share."""
 
 import math
 from fractions import Fraction
@@ -7,9 +7,19 @@ import numpy as np
 import pytest
 
 from skdpmic.privacy.composition import budget_of
-from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, from_grid, grid_sensitivity, to_grid
+from skdpmic.privacy.mechanisms import (
+    GRID,
+    GaussianMechanism,
+    KNormMechanism,
+    LaplaceMechanism,
+    grid_sensitivity,
+    to_grid,
+)
 from skdpmic.privacy.noise import entropy_source
+from tests.folding import each
 from tests.privacy.laws import laplace_p_value
+
+KINDS = [(LaplaceMechanism, 0.0), (GaussianMechanism, 1e-6), (KNormMechanism, 0.0)]
 
 
 def test_rounding_to_the_grid_moves_neighbours_no_further_apart_than_the_grid_sensitivity():
@@ -30,17 +40,6 @@ def test_grid_sensitivity_rounds_up():
     assert grid_sensitivity(math.nextafter(GRID, 1), 0.0) == 2
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 1.0, 7, np.float32(0.1), np.int64(2)])
-@pytest.mark.parametrize("n_scores", [1, 9, 1000])
-def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(epsilon, n_scores):
-    steps = 12_345
-    scale = LaplaceMechanism.for_budget(budget_of(epsilon), n_scores, steps).scale
-    # One record moves each score by at most `steps`, which changes the log-probability by at most steps / scale.
-    spent = n_scores * Fraction(steps, scale)
-    as_written = Fraction(repr(float(epsilon)))
-    assert as_written * (1 - Fraction(1, 1000)) < spent <= as_written
-
-
 def test_released_scores_follow_the_discrete_laplace_law_around_the_score():
     # alpha = 1e-3, n = 20,000, fixed seed; half or twice the noise has a p-value of 0.
     score, scale = 0.5 + 0.25 * GRID, 2000
@@ -49,14 +48,6 @@ def test_released_scores_follow_the_discrete_laplace_law_around_the_score():
     assert laplace_p_value(noise, scale) > 1e-3
     for wrong in (scale / 2, scale * 2):
         assert laplace_p_value(noise, wrong) < 1e-12
-
-
-def test_which_numbers_can_be_released_does_not_depend_on_the_score():
-    scores = np.random.default_rng(0).random(1000)
-    released, _ = LaplaceMechanism(2**20).release(scores, entropy_source(0))
-    np.testing.assert_array_equal(released / GRID, np.rint(released / GRID))
-    assert released.min() >= 0
-    assert released.max() <= 1
 
 
 def test_clamping_keeps_the_order_of_the_noisy_scores():
@@ -69,14 +60,46 @@ def test_clamping_keeps_the_order_of_the_noisy_scores():
     assert order.tolist() != np.argsort(-released, kind="stable").tolist()  # not by index among the clamped
 
 
-def test_without_noise_scores_are_untouched():
+def test_intervals_hold_near_zero_and_one():
+    scores = np.repeat([0.0, 0.001, 0.999, 1.0], 5000)
+    mechanism = LaplaceMechanism(2**27)
+    lower, upper = mechanism.interval(mechanism.release(scores, entropy_source(0))[0], 0.9)
+    assert np.mean((lower <= scores) & (scores <= upper)) >= 0.9
+    assert lower.min() >= 0
+    assert upper.max() <= 1
+
+
+@pytest.mark.parametrize("kind", [LaplaceMechanism, KNormMechanism])
+@each("epsilon", [0.1, 1 / 3, 1.0, 7, np.float32(0.1), np.int64(2)])
+@each("n_scores", [1, 9, 1000])
+def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(kind, epsilon, n_scores):
+    steps = 12_345
+    # One record moves each score by at most `steps`, which changes the log-probability by at most steps / scale.
+    spent = Fraction(steps, kind.for_budget(budget_of(epsilon), n_scores, steps).scale)
+    spent *= n_scores if kind is LaplaceMechanism else 1
+    as_written = Fraction(repr(float(epsilon)))
+    assert as_written * (1 - Fraction(1, 1000)) < spent <= as_written
+
+
+@pytest.mark.parametrize("kind, delta", KINDS)
+def test_without_noise_scores_are_untouched(kind, delta):
     scores = np.array([0.1, 0.7, 0.7, 1 / 3])
-    mechanism = LaplaceMechanism.for_budget(budget_of(math.inf), 4, 10**9)
+    mechanism = kind.for_budget(budget_of(math.inf, delta), 4, 10**9)
     released, order = mechanism.release(scores, entropy_source())
     np.testing.assert_array_equal(released, scores)
     assert order.tolist() == [1, 2, 3, 0]
     assert mechanism.noise_scale == 0
-    np.testing.assert_array_equal(mechanism.interval(released, 0.95), [scores, scores])
+    assert mechanism.law is None
+    np.testing.assert_array_equal(mechanism.interval(released, 0.95, simultaneous=True), [scores, scores])
+
+
+@pytest.mark.parametrize("kind, delta", KINDS)
+@each("epsilon, n_scores", [(1.0, 1), (0.1, 1000), (5.0, 40)])
+def test_the_epsilon_per_score_is_that_of_laplace_noise_of_the_same_standard_deviation(kind, delta, epsilon, n_scores):
+    steps, budget = 10**9, budget_of(epsilon, delta)
+    mechanism = kind.for_budget(budget, n_scores, steps)
+    alike = LaplaceMechanism.for_budget(budget_of(kind.epsilon_per_score(budget, n_scores)), 1, steps)
+    assert alike.law.std() == pytest.approx(mechanism.law.std(), rel=1e-5)
 
 
 @pytest.mark.parametrize("scale", [3, 10**7])
@@ -91,16 +114,3 @@ def test_intervals_cover_as_often_as_they_say(scale, confidence):
     assert coverage > confidence - margin
     if scale > 100:
         assert coverage < confidence + margin
-
-
-def test_intervals_hold_near_zero_and_one():
-    scores = np.repeat([0.0, 0.001, 0.999, 1.0], 5000)
-    mechanism = LaplaceMechanism(2**27)
-    lower, upper = mechanism.interval(mechanism.release(scores, entropy_source(0))[0], 0.9)
-    assert np.mean((lower <= scores) & (scores <= upper)) >= 0.9
-    assert lower.min() >= 0
-    assert upper.max() <= 1
-
-
-def test_grid_round_trip():
-    assert from_grid(to_grid([0.0, 0.5, 1.0])).tolist() == [0.0, 0.5, 1.0]

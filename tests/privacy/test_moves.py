@@ -113,17 +113,6 @@ def law_of_noise(n_cells, scale, largest):
     return {together: weight / total for together, weight in weights.items()}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "n_cells, scale, largest",
-    [([3], Fraction(3, 2), 18), ([3, 2], Fraction(5, 4), 16)],
-)
-def test_noise_has_its_law(n_cells, scale, largest):
-    n, source = 3000, entropy_source(1)
-    observed = Counter(tuple(tuple(z) for z in discrete_moves(n_cells, scale, source)) for _ in range(n))
-    assert chi_square_p_value(observed, law_of_noise(n_cells, scale, largest), n) > ALPHA
-
-
 def test_many_columns_have_noise_that_adds_up_to_nothing_in_each():
     noise = discrete_moves([4] * 300, Fraction(500), entropy_source(2))
     assert [len(z) for z in noise] == [4] * 300
@@ -215,19 +204,6 @@ def test_reach_is_beyond_the_exact_quantile_by_little_more_than_the_grid(n_cells
         beyond = math.floor(reach * mechanism.n_steps) + 1  # the least that is above it
         assert tail[beyond] <= level
         assert tail[max(1, math.floor(0.93 * reach * mechanism.n_steps) - 2)] > level
-
-
-@pytest.mark.slow
-def test_reach_of_two_cells_bounds_their_sum_and_is_no_larger_than_twice_that_of_one():
-    n_cells, source, n = [5, 4], entropy_source(3), 2500
-    mechanism = MovesMechanism.for_budget(1.0, n_cells, 1)
-    sums = [sum(discrete_moves(n_cells, mechanism.scale, source)[0][:2]) / mechanism.n_steps for _ in range(n)]
-    reach = mechanism.reach(0.02, 5, 2)
-    assert mechanism.reach(0.02, 5) < reach < 2 * mechanism.reach(0.01, 5)
-    # One-sided, alpha = 0.001: no more than a share of 0.02 is above it, and not far less.
-    n_above = int(np.sum(np.array(sums) > reach))
-    assert stats.binom.sf(n_above - 1, n, 0.02) > ALPHA
-    assert n_above > 0.005 * n
 
 
 @each("n_cells, n_moves, n_together", [(4, 3, 1), (4, 30, 1), (12, 110, 2), (2, 1, 1), (3, 3000, 1)])

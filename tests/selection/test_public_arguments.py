@@ -14,7 +14,6 @@ from skdpmic import (
     BudgetLedger,
     DPMICScorer,
     DPMICSelector,
-    PrivacyLeakWarning,
     PrivateGridSearch,
     dp_mic_regression,
     mic_cross,
@@ -23,6 +22,7 @@ from skdpmic import (
     private_score,
 )
 from skdpmic.counting import RangeGridSketch
+from tests.folding import each
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -75,9 +75,8 @@ AMBIGUOUS = {
 }
 
 
-@pytest.mark.parametrize("read", BOUNDS_READERS.values(), ids=BOUNDS_READERS)
-@pytest.mark.parametrize("bounds", AMBIGUOUS.values(), ids=AMBIGUOUS)
-@pytest.mark.combinations
+@each("read", BOUNDS_READERS.values())
+@each("bounds", AMBIGUOUS.values())
 def test_two_pairs_for_two_features_are_refused_with_both_readings(bounds, read, ledger):
     sides, by_feature = "(np.array([0, 1]), np.array([2, 5]))", "(np.array([0, 2]), np.array([1, 5]))"
     both = rf"all lower ends, all upper ends.*{re.escape(sides)}.*one pair per feature.*{re.escape(by_feature)}"
@@ -86,7 +85,7 @@ def test_two_pairs_for_two_features_are_refused_with_both_readings(bounds, read,
     assert ledger.spent() == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("read", BOUNDS_READERS.values(), ids=BOUNDS_READERS)
+@each("read", BOUNDS_READERS.values())
 def test_a_tuple_of_arrays_is_lower_and_upper(read, ledger):
     read((np.array([0, 1]), np.array([2, 5])), ledger)
 
@@ -114,8 +113,8 @@ def test_a_saved_sketch_of_two_features_can_be_read_again(tmp_path):
     assert RangeGridSketch.load(tmp_path / "sketch") == sketch
 
 
-@pytest.mark.parametrize("n_features", [1, 3, 4])
-@pytest.mark.parametrize("kind", [list, tuple, np.array])
+@each("n_features", [1, 3, 4])
+@each("kind", [list, tuple, np.array])
 def test_a_pair_for_each_of_other_numbers_of_features_is_refused_with_what_to_write(n_features, kind):
     bounds = kind([(0, 1)] * n_features)
     for known in (None, n_features):
@@ -146,7 +145,7 @@ UNORDERED = {
 }
 
 
-@pytest.mark.parametrize("pair", UNORDERED.values(), ids=UNORDERED)
+@each("pair", UNORDERED.values())
 def test_pairs_without_an_order_or_of_no_numbers_are_refused(pair, ledger):
     public = {"bounds": (0, 1), "target_bounds": (0, 1)}
     names = ["bounds", "target_bounds"] if not isinstance(pair, dict) else ["target_bounds"]
@@ -171,13 +170,17 @@ def test_pairs_without_an_order_or_of_no_numbers_are_refused(pair, ledger):
     assert ledger.spent() == (0.0, 0.0)
 
 
-def test_sets_of_pairs_are_refused():
+@each(
+    "read",
+    [
+        lambda pairs: mic_cross(X, X, statistic="mic_r", bounds=pairs),
+        lambda pairs: mic_r(X[:, 0], Y, bounds=pairs),
+        lambda pairs: DPMICScorer(bounds=pairs, target_bounds=(0, 1)).fit(X, Y),
+    ],
+)
+def test_sets_of_pairs_are_refused(read):
     with pytest.raises(ValueError, match="bounds must be "):
-        mic_cross(X, X, statistic="mic_r", bounds={(0, 1), (2, 5)})
-    with pytest.raises(ValueError, match="bounds must be "):
-        mic_r(X[:, 0], Y, bounds={(0, 1), (2, 5)})
-    with pytest.raises(ValueError, match="bounds must be "):
-        DPMICScorer(bounds={(0, 1), (2, 5)}, target_bounds=(0, 1)).fit(X, Y)
+        read({(0, 1), (2, 5)})
 
 
 def test_classes_have_no_order_but_are_no_set():
@@ -190,8 +193,8 @@ def test_classes_have_no_order_but_are_no_set():
         DPMICScorer(bounds=(0, 1), classes={False, True}).fit(X, Y > 0.5)
 
 
-@pytest.mark.parametrize("number", [10**400, -(10**400)])
-@pytest.mark.parametrize("name", ["epsilon", "delta", "B", "c"])
+@each("number", [10**400, -(10**400)])
+@each("name", ["epsilon", "delta", "B", "c"])
 def test_numbers_that_no_float_holds_are_refused(name, number, ledger):
     public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
     with pytest.raises(ValueError, match=f"{name} must be"):
@@ -224,8 +227,8 @@ BY_DATA = {"epsilon": math.inf, "bounds": "data", "B": 9, "correction": None}
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-@pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
-@pytest.mark.parametrize("scale", [LARGE, 2.0**1022, 8.9e307, 1.0])
+@each("mechanism", ["laplace", "geometric"])
+@each("scale", [LARGE, 2.0**1022, 8.9e307, 1.0])
 def test_a_range_of_the_data_of_any_width_is_scored(scale, mechanism):
     scorer = partial(DPMICScorer, mechanism=mechanism, **BY_DATA)
     table = np.c_[LINE, np.abs(LINE), RNG.random(N)]
@@ -240,7 +243,7 @@ def test_a_range_of_the_data_of_any_width_is_scored(scale, mechanism):
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "error::RuntimeWarning")
-@pytest.mark.parametrize("value", [LARGE, -LARGE, 0.0, 5e-324, 8.9e307])
+@each("value", [LARGE, -LARGE, 0.0, 5e-324, 8.9e307])
 def test_a_constant_of_any_size_has_a_score_of_zero(value):
     constant = np.full((N, 1), value)
     assert DPMICScorer(target_bounds="data", **BY_DATA).fit(constant, LINE * LARGE).scores_.tolist() == [0.0]
@@ -248,7 +251,7 @@ def test_a_constant_of_any_size_has_a_score_of_zero(value):
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "error::RuntimeWarning")
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("dtype", [np.float32, np.float64])
 def test_a_range_of_the_data_is_found_without_warnings(dtype):
     largest = np.float32(3.4e38) * LINE.astype(np.float32)
     table = np.c_[LINE, largest].astype(dtype)
@@ -275,11 +278,6 @@ def test_bounds_whose_width_no_float_holds_are_refused_as_such(ledger):
     with pytest.raises(ValueError, match=message):
         private_score(X[:, 0], Y, epsilon=1, bounds=(wide, (0, 1)), ledger=ledger)
     assert ledger.spent() == (0.0, 0.0)
-
-
-def test_data_bounds_still_warn():
-    with pytest.warns(PrivacyLeakWarning, match="bounds='data' reads bounds from the data"):
-        DPMICScorer(target_bounds=(0, 1), **BY_DATA).fit(X, Y)
 
 
 # --- Paths ------------------------------------------------------------------------------------------------------------

@@ -97,7 +97,10 @@ def test_a_grid_with_two_parts_on_one_side_changes_by_at_most_the_binary_sensiti
     assert largest == pytest.approx(binary_mi_sensitivity(n), abs=1e-12)
 
 
-@each("n_rows, n_columns, n", [(3, 3, 3), (3, 3, 4), (3, 3, 5)])
+LARGER = [pytest.param(*size, marks=pytest.mark.slow) for size in ((3, 3, 6), (3, 4, 5), (4, 4, 4))]
+
+
+@pytest.mark.parametrize("n_rows, n_columns, n", [(3, 3, 3), (3, 3, 4), (3, 3, 5), *LARGER])
 def test_any_grid_changes_by_at_most_the_general_sensitivity_and_attains_it_at_odd_n(n_rows, n_columns, n):
     largest, along = _largest_mi_change(n_rows, n_columns, n)
     assert largest <= mi_sensitivity(n) + ERROR
@@ -167,6 +170,7 @@ def _certificate(n):
     return n_cases, n_before_independence, margin
 
 
+@pytest.mark.slow
 @compiled_only
 def test_the_certificate_closes_for_every_n_from_125_on_and_for_none_below():
     found = {n: _certificate(n) for n in [*range(2, 1050), 2000, 5000, 20_000]}
