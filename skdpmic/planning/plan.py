@@ -344,6 +344,7 @@ class _Unprepared(NamedTuple):
     """A measure without the (possibly large) objects that only scoring needs."""
 
     measure: Measure
+    chance_rate = None  # what kinds score by chance has nothing to do with noise
 
     def steps(self, shape):
         """Sensitivity of a score, in grid steps."""

@@ -208,18 +208,6 @@ def test_a_cross_validation_costs_as_a_search_of_one_candidate_without_refit():
             assert search_cost(estimator, cv=cv, n_samples=N) == search_cost(search, n_samples=N)
 
 
-def test_splits_by_label_or_group_of_a_cross_validation_warn():
-    classifier = make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression())
-    for estimator, cv in ((classifier, 5), (pipeline(), StratifiedKFold(2)), (pipeline(), GroupKFold(2))):
-        with pytest.warns(PrivacyLeakWarning, match="KFold assigns records to folds by the labels or groups") as caught:
-            search_cost(estimator, cv=cv)
-        assert caught[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        search_cost(classifier)  # one fit, no split
-        search_cost(classifier, cv=KFold(5, shuffle=True))
-
-
 def test_a_cv_beside_that_of_a_search_is_refused():
     with pytest.raises(ValueError, match="cv must be None with a GridSearchCV, which has its own cv, got 5"):
         search_cost(GridSearchCV(pipeline(), GRID), cv=5)
@@ -283,16 +271,15 @@ def test_splits_by_label_or_group_warn_as_a_record_moves_others():
     assert max(rows_that_differ(StratifiedKFold(2), y, i) for i in range(N)) >= 3
     assert max(rows_that_differ(StratifiedKFold(2, shuffle=True, random_state=0), y, i) for i in range(N)) >= 15
     classifier = make_pipeline(DPMICSelector(epsilon=0.1), LogisticRegression())
-    for search in (
-        GridSearchCV(classifier, {}, cv=2),
-        GridSearchCV(pipeline(), {}, cv=StratifiedKFold(2)),
-        GridSearchCV(pipeline(), {}, cv=GroupKFold(2)),
-    ):
-        with pytest.warns(PrivacyLeakWarning, match="KFold assigns records to folds by the labels or groups") as caught:
-            search_cost(search)
-        assert caught[0].filename == __file__
+    for estimator, cv in ((classifier, 2), (pipeline(), StratifiedKFold(2)), (pipeline(), GroupKFold(2))):
+        for given in ({"estimator": GridSearchCV(estimator, {}, cv=cv)}, {"estimator": estimator, "cv": cv}):
+            with pytest.warns(PrivacyLeakWarning, match="KFold assigns records to folds by the labels") as caught:
+                search_cost(**given)
+            assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        search_cost(classifier)  # one fit, no split
+        search_cost(classifier, cv=KFold(2, shuffle=True))
         search_cost(GridSearchCV(classifier, {}, cv=KFold(2, shuffle=True)))
         search_cost(GridSearchCV(pipeline(), {}, cv=2))
 

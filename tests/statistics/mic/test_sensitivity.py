@@ -170,6 +170,7 @@ def _certificate(n):
     return n_cases, n_before_independence, margin
 
 
+@pytest.mark.slow
 @compiled_only
 def test_the_certificate_closes_for_every_n_from_125_on_and_for_none_below():
     found = {n: _certificate(n) for n in [*range(2, 1050), 2000, 5000, 20_000]}
