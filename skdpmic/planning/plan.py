@@ -345,6 +345,11 @@ class _Unprepared(NamedTuple):
 
     measure: Measure
 
+    @property
+    def chance_rate(self):
+        """None, because what kinds score by chance has nothing to do with noise."""
+        return None
+
     def steps(self, shape):
         """Sensitivity of a score, in grid steps."""
         return grid_sensitivity(self.measure.sensitivity(shape), self.measure.rounding_error(shape))
