@@ -24,6 +24,7 @@ from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch, count_stream
 from skdpmic.table.targets import read_strata
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+from tests.two_party.sent import reports_of
 
 PACKAGE = str(Path(skdpmic.__file__).parent)
 SECRET = "8675309"
@@ -246,7 +247,7 @@ WAYS_OF_TARGETS = {
     "beside a LazyFrame": lambda y: DPMICScorer(**NAMED).fit(LAZY, y),
     "ranks": lambda y: DPMICScorer(statistic="kendall").fit(X, y),
     "sketch": lambda y: RangeGridSketch(n_features=2, **PUBLIC).update(X, y),
-    "two parties": lambda y: TwoPartyScorer(target_bounds=(0, 1))._two_party_plan().read_target(y, N),
+    "two parties": lambda y: TwoPartyScorer(target_bounds=(0, 1)).fit(reports_of(SHARES[:, None]), y),
     "bounds": lambda y: private_bounds(y, epsilon=9),
     "pair": lambda y: private_score(SHARES, y, bounds=((0, 1), (0, 1)), epsilon=1),
     "strata": lambda y: read_strata(y, [0, 1], N),

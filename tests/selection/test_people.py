@@ -105,7 +105,9 @@ OFFSETS = {
     ),
     "mtv_r": (
         lambda y, m: numeric_scorer(y, (0, 1), known(numeric_family(30, 4).for_groups(math.sqrt(m)), (0.5, 0.5))),
-        lambda codes, m: class_scorer(codes, known(class_family(30, 4, 3).for_groups(math.sqrt(m)), shares_of(codes))),
+        lambda codes, m: class_scorer(
+            codes, known(class_family(30, 4, 3).for_groups(math.sqrt(m)), shares_of(codes)).sized_by_shares()
+        ),
     ),
 }
 

@@ -28,6 +28,7 @@ from skdpmic.table.targets import read_strata
 from skdpmic.table.values import check_pair
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 from tests.folding import each
+from tests.two_party.sent import reports_of
 
 N, DRAWS = 8, 2
 
@@ -215,7 +216,8 @@ def test_no_record_of_a_table_moves_another(way):
 def test_no_record_of_a_target_moves_another(target):
     (pool, public), X = TARGETS[target], np.zeros((N + 1, 1))
     check_columns(lambda y: [DPMICScorer(bounds=(0, 1), **public)._plan().read_table(X, y).target.values], pool)
-    check_columns(lambda y: [TwoPartyScorer(**public)._two_party_plan().read_target(y, N + 1).values], pool)
+    reports, plan = reports_of(X), TwoPartyScorer(**public)._two_party_plan()
+    check_columns(lambda y: [plan.read(reports, y).target.values], pool)
 
 
 def read_people_together(groups):
