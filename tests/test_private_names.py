@@ -84,6 +84,7 @@ def names_used():
     return list(private_names(trees()))
 
 
+@pytest.mark.slow
 def test_no_private_name_of_another_package_is_used():
     found = [place for place in names_used() if place[2] not in ATTRIBUTES]
     assert not found, (

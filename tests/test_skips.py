@@ -25,6 +25,7 @@ def test_only_libraries_that_may_be_absent_are_imported_if_they_are_there():
     assert imported == skips.LIBRARIES.keys() | skips.OF_PYTHON, "mend LIBRARIES in tests/skips.py"
 
 
+@pytest.mark.slow
 def test_the_other_reasons_are_counted():
     places = Counter(skips.other_places())
     of_pages = places.pop("f'runs in an environment of its own: {ENVIRONMENTS[page]}'")

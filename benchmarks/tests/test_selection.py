@@ -264,6 +264,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
 # --- Results --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
     text = report.of_results(benchmark.RESULTS)
     assert pages.text_of("benchmarks/selection/results/tables.md") == text

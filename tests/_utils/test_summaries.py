@@ -118,6 +118,7 @@ def test_an_unfitted_estimator_shows_the_diagram_only(name):
     assert "skdpmic-release" not in unfitted._repr_html_() + unfitted._repr_mimebundle_()["text/html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_where_text_is_to_be_displayed_there_is_no_html(name, fitted):
     with config_context(display="text"):

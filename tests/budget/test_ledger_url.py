@@ -152,6 +152,7 @@ def assert_every_use_says(message, ledger):
             use()
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("change, message", CHANGES + OF_DATABASES)
 def test_an_error_says_what_was_changed(file_of, change, message):
     ledger = filled(URL, 5)

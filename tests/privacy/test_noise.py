@@ -29,6 +29,7 @@ VARIANCES = [Fraction(1, 3), Fraction(1, 10), 2, RATIO, 300**2, 2**80 + 1]
 P_VALUES = {geometric: geometric_p_value, discrete_laplace: laplace_p_value, discrete_gaussian: gaussian_p_value}
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("draw", P_VALUES)
 def test_noise_follows_its_law(draw):
     for scale in VARIANCES if draw is discrete_gaussian else [Fraction(1, 3), Fraction(7, 3), RATIO, 10**6]:

@@ -49,6 +49,7 @@ def table():
     return X, y
 
 
+@pytest.mark.slow
 @ANY_STATISTIC
 def test_features_that_have_to_do_with_the_target_have_small_p_values(statistic, table):
     p_values = DPMICScorer(statistic=statistic, epsilon=100.0, **UNIT).fit(*table).p_values()

@@ -61,6 +61,7 @@ def results(estimator):
     return {name: np.asarray(value).tolist() for name, value in vars(estimator).items() if name.endswith("_")}
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_kind_of_target_is_read(target):
     scorer = DPMICScorer(epsilon=math.inf, **PUBLIC, **TARGETS[target])

@@ -287,6 +287,7 @@ def check_largest(largest, n, correction, fewest_fixed):
     assert _without_the_least_offset(n, fewest_fixed) <= largest <= mic_r_sensitivity(n) + ERROR
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("correction", [None, "miller-madow"])
 @each("n, n_classes", [(3, None), (4, 3)])
 def test_largest_change_over_all_small_data_sets_is_h_of_1_over_n(correction, n, n_classes):

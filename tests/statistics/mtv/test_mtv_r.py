@@ -121,6 +121,7 @@ def lines_of(counts, *sides):
     return longest_on_lines(counts.reshape(1, -1), np.array([counts.shape[1] - 1]), *sides)[0]
 
 
+@pytest.mark.few
 @each("n_columns", [2, 3, 4, 8])
 @pytest.mark.parametrize("n_master, n", [(1, 5), (2, 30), (3, 30), (40, 30), (60, 5000)])
 @each("k_max", [2, 3, 4, 5, 9])
