@@ -189,7 +189,7 @@ class LedgerDisplay(Display):
             self._write_cost(ax, place, start, end, cost)
         ax.set_xlim(0, max(self.epsilon, ends[-1]) * 1.05)
         ax.set_ylim(max(len(places), 1) - 0.4, -0.6)
-        ax.set_xlabel(f"ε spent{per(self.unit)} (oldest entry at the top)")
+        ax.set_xlabel(f"ε spent{per(self.unit)}, oldest on top")
 
     def _write_cost(self, ax, place, start, end, cost):
         """Write the cost of an entry by itself, beside its bar if there is room, else on it."""
