@@ -3,11 +3,14 @@
 import datetime
 import numbers
 import sys
+import unicodedata
 from collections import Counter
+from difflib import get_close_matches
 
 import numpy as np
 
 from skdpmic._utils.errors import without_data
+from skdpmic._utils.texts import escaped
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta)  # those of pandas are subclasses of these, but for Period
 _NUMBER_KINDS = frozenset("biufc")
@@ -15,6 +18,7 @@ _DATE_KINDS = frozenset("mM")
 _PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
 _DECLARED = ("__array__", "__array_interface__", "__array_namespace__", "__dataframe__", "dtype")
 _NAMED = 20  # columns named in a message
+_CLOSE = 0.84  # similarity of two names that may be the same: one letter of six may differ
 
 
 def refuse_unreadable(X, y):
@@ -178,3 +182,22 @@ def abbreviated(labels):
     """Labels as text: all of them, or the first few and the number of the others."""
     shown = [str(label) if isinstance(label, str) else label for label in labels[:_NAMED]]
     return f"{shown}" + (f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else "")
+
+
+def almost(names, known):
+    """For a message: which known name each of a few unknown names is almost the same as, if any.
+
+    Case, spaces, marks that are not seen, and other forms of the same letters do not matter, nor does one letter.
+    """
+    of_form = {_form(name): name for name in known if isinstance(name, str)}
+    pairs = []
+    for name in names[:_NAMED]:
+        form = _form(name) if isinstance(name, str) else ""
+        close = [form] if form in of_form else get_close_matches(form, of_form, n=1, cutoff=_CLOSE)
+        pairs += [f"{escaped(of_form[one])!r} for {escaped(name)!r}" for one in close]
+    return f" Did you mean {', '.join(pairs)}?" if pairs else ""
+
+
+def _form(name):
+    letters = (letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
+    return "".join("".join(letters).casefold().split())

@@ -231,14 +231,13 @@ class BudgetLedger:
         The cost is on disk before the block runs. If the block fails, the charge stays, because its result may have
         been seen. If the cost does not fit, :class:`BudgetError` is raised and the block does not run.
 
-        The ledger cannot check the cost: pass the epsilon and delta that the library guarantees if one `unit` is
-        replaced, and publish nothing from the block that they do not cover.
+        The ledger cannot check the cost: pass what the library guarantees if one `unit` is replaced, and publish
+        nothing else from the block.
 
         Parameters
         ----------
         purpose : str
-            Purpose of the result, appended to that of :meth:`for_purpose`, if any. Anyone who can read the file can
-            read it, so it must not contain anything read from the data.
+            Purpose of the result, appended to that of :meth:`for_purpose`, if any; nothing that is read from the data.
         epsilon : float
             Above 0.
         delta : float, default=0.0
@@ -284,7 +283,7 @@ class BudgetLedger:
         Returns
         -------
         {"record", "person"} or None
-            "person" with `max_rows_per_person`; else the unit of the first charge, or None before it.
+            "person" with `max_rows_per_person`, else that of the first charge; None before it.
         """
         return self.limits.unit_of(self.entries())
 
@@ -315,7 +314,7 @@ class BudgetLedger:
         Returns
         -------
         list of LedgerEntry
-            Named tuples. Their str states what spent the charge, on what, and for which purpose.
+            Their str states what spent the charge, on what, and for which purpose.
         """
         return self._transact(lambda book: book.entries, writes=False)
 
@@ -396,4 +395,5 @@ class _Paid(AbstractContextManager):
 def check_ledger(ledger):
     """Raise unless `ledger` is a BudgetLedger or None."""
     if ledger is not None and not isinstance(ledger, BudgetLedger):
-        raise ValueError(f"ledger must be a BudgetLedger or None, got {ledger!r}.")
+        kind = type(ledger).__name__  # a URL may contain a password
+        raise ValueError(f"ledger must be a BudgetLedger or None, got {kind}: pass BudgetLedger(path, epsilon=...).")

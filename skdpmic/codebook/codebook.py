@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from skdpmic._utils.errors import warn
-from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.readable import abbreviated, almost
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
 from skdpmic.codebook.column import (
@@ -324,7 +324,9 @@ class Codebook:
     def _used(self, name):
         entry = self.entry(name)
         if entry is None:
-            raise ValueError(f"the codebook must describe column {name!r}, got no entry for it.")
+            raise ValueError(
+                f"the codebook must describe column {name!r}, got no entry for it.{almost([name], self.columns)}"
+            )
         if not entry.is_used or name in self.groups:
             what = "one of groups" if name in self.groups else f"type {entry.kind!r}"
             raise ValueError(f"column {name!r} must be of a type that is used, got {what}.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skdpmic._utils.readable import abbreviated, is_date
+from skdpmic._utils.readable import abbreviated, almost, is_date
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html
 from skdpmic._utils.texts import counted, shortened
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
@@ -346,5 +346,8 @@ def check_columns(codebook, names, features, target):
     wanted = [*features, *codebook.groups, *([] if target is None else [target])]
     missing = [name for name in dict.fromkeys(wanted) if name not in names]
     if missing:
-        raise ValueError(f"frame must have all columns of the codebook, got none named {abbreviated(missing)}.")
+        raise ValueError(
+            f"frame must have all columns of the codebook, got none named {abbreviated(missing)}."
+            f"{almost(missing, names)}"
+        )
     return [name for name in names if name not in codebook.groups and codebook.entry(name) is None]

@@ -47,7 +47,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     def fit(
         self,
         X: TableLike,
-        y: BesideTable,
+        y: BesideTable | None = None,
         groups: BesideTable | None = None,
         sample_weight: BesideTable | None = None,
     ) -> Self:

@@ -170,8 +170,12 @@ class ScoringPlan(FitPlan):
         if each is not None:
             warn_about_copies(self.statistic, each)
         k, n_features = self.publishes.k, shape.n_features - self.n_kept
-        if k not in (None, "all") and k > n_features:
-            warn(f"k={k} is greater than n_features={n_features}. All the features will be returned.")
+        if k not in (None, "all") and k >= n_features:
+            size = "greater than" if k > n_features else "equal to"
+            warn(
+                f"k={k} is {size} n_features={n_features}. All the features will be returned: nothing is chosen, at a "
+                f"cost of epsilon={float(self.epsilon):g}."
+            )
 
     def _warn_about_noise(self, release, mechanism, measure, shape):
         law = release.law(mechanism, measure, shape)

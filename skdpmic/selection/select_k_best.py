@@ -1,7 +1,7 @@
 """The main selector: it publishes the names of the k best features, not their scores, with the least noise."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,6 +238,14 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+
+    @property
+    def scores_(self) -> NoReturn:
+        """Not there: only names are published, and the gaps between them."""
+        raise AttributeError(
+            f"{type(self).__name__} publishes names, and gaps between them (gaps_), but no scores: DPMICSelector "
+            'publishes scores, with the least noise as DPMICSelector(k, statistic="mtv_r", mechanism="k-norm", ...).'
+        )
 
     def _plan(self):
         check_k(self.k)

@@ -6,7 +6,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
-from skdpmic._utils.readable import abbreviated, is_position
+from skdpmic._utils.readable import abbreviated, almost, is_position
 from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
 from skdpmic.table.normal_form.of_numpy import is_missing
 
@@ -35,7 +35,7 @@ def feature_domains(bounds, categories, n_features, names, declared=None, needs_
     list of length n_features
         With None if the range is read from the data.
     """
-    if bounds is None and not categories and needs_ranges:
+    if bounds is None and not categories and not declared and needs_ranges:
         raise ValueError(
             "bounds must give the public range of the features, got None: pass (lower, upper), each a number or an "
             "array of shape (n_features,), or a dict {feature: (lower, upper)}, and categories for features that hold "
@@ -109,7 +109,8 @@ def by_number(entries, parameter, n_features, names):
     """The entries of a dict by name, or by number if features have no names, by number."""
     if not isinstance(entries, dict):
         raise ValueError(
-            f"{parameter} must be a dict by name of a feature, or by number without names, got {entries!r}."
+            f"{parameter} must be a dict by name of a feature, or by number without names, such as "
+            f"{{{0 if names is None else str(names[0])!r}: ...}}, got {entries!r}."
         )
     number_of = numbers_of(n_features, names)
     found = {key: number_of(key) for key in entries}
@@ -123,7 +124,7 @@ def by_number(entries, parameter, n_features, names):
     if unknown:
         raise ValueError(
             f"{parameter} must have entries for features of X only, got others, {abbreviated(unknown)}."
-            f"{_advice_on_numbers(unknown, n_features, names)}"
+            f"{_advice_on_numbers(unknown, n_features, names)}{almost(unknown, () if names is None else names)}"
         )
     return {j: entries[key] for key, j in found.items()}
 

@@ -68,6 +68,8 @@ def open_table(X, reader, *, takes_text=False, least=0):
     refuse_masked(X, "X")
     if is_frame(X):
         return _open_frame(as_frame(X), least)
+    if nw.dependencies.is_into_series(X):
+        raise ValueError(f"X must be a table, got a {type(X).__name__}: pass X.to_frame(), a table of one column.")
     if sparse.issparse(X):
         X = _validated(X, reader, ensure_min_samples=least, accept_sparse="csc")
         return Table(*X.shape, None, lambda j: open_column(_column_of_sparse(X, j)), is_sparse=True, native=X)

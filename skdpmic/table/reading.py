@@ -199,10 +199,11 @@ def refuse_other_kinds(table, domains):
             f"{kind} in {abbreviated(names)}, which must be {said}" for (kind, said), names in wrong.items()
         )
         found = found.replace(f"must be {Order.of}", "must be numbers, dates or durations")
-        raise ValueError(
-            f"X must match bounds and categories, got {found}. Pass the public labels of text columns in categories, "
-            "and bounds of dates or durations as dates or durations."
-        )
+        advice = "Pass the public labels of text columns in categories, and bounds of dates or durations as dates or "
+        advice += "durations."
+        if all(pair == (NUMBERS, TEXT) for pair in wrong):
+            advice = "Labels of numbers are numbers in categories, too: [1, 2, 3], not ['1', '2', '3']."
+        raise ValueError(f"X must match bounds and categories, got {found}. {advice}")
 
 
 def _of(domain):

@@ -265,7 +265,7 @@ def test_a_seed_warns_where_the_user_called():
 
 BAD = [
     ({"epsilon": 0}, "epsilon must be a number > 0, and at least 1e-100, got 0"),
-    ({"ledger": "a file"}, "ledger must be a BudgetLedger or None, got 'a file'"),
+    ({"ledger": "a file"}, "ledger must be a BudgetLedger or None, got str: pass BudgetLedger"),
     ({"random_state": -1}, "random_state must be None, an int in"),
     ({"X": [1, 2, 86.75]}, "X must hold at least 4 samples, got n_samples=3"),
     ({"X": [1, 2, math.inf, 86.75]}, "Input X contains infinity"),

@@ -11,6 +11,7 @@ from sklearn import config_context
 from skdpmic import (
     DPMICScorer,
     DPMICSelector,
+    PrivateSelectKBest,
     dp_mic_classif,
 )
 from skdpmic.statistics.registry import statistic_named
@@ -152,7 +153,7 @@ BAD_PARAMETERS = [
     (NEITHER | {"classes": [2**53, 2**53 + 1]}, "classes must also be distinct as float64"),
     (NEITHER | {"classes": [0, 1]}, "y must hold only labels that are in classes"),
     (NEITHER | {"classes": ["0", "1"]}, "classes and y must hold labels of one type"),
-    ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None, got 'budget.db'"),
+    ({"ledger": "budget.db"}, "ledger must be a BudgetLedger or None, got str: pass BudgetLedger"),
     ({"B": 3}, r"B must be a number >= 4 or an exponent in \(0, 1\), got 3"),
     ({"B": 0}, "B must be"),
     ({"B": math.inf}, "B must be"),
@@ -293,3 +294,32 @@ def test_transform_refuses_bad_data_without_quoting_it(kind, bad, message):
     with pytest.raises(ValueError, match=message) as caught:
         fitted.transform(bad)
     assert "8675" not in str(caught.value)
+
+
+def test_what_is_nearly_right_is_told_with_the_line_to_write():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": X[:, 0], "ward": np.arange(N) % 3 + 1})
+    public = {"bounds": {"age": (0, 1)}, "categories": {"ward": [1, 2, 3]}, "target_bounds": (0, 1)}
+    selector = PrivateSelectKBest(1, **public)
+    for change, message in (
+        ({"categories": [1, 2, 3]}, r"such as \{'age': ...\}, got \[1, 2, 3\]"),
+        ({"categories": {"ward": ["1", "2", "3"]}}, r"got numbers in \['ward'\].*\[1, 2, 3\], not \['1', '2', '3'\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PrivateSelectKBest(1, **public | change).fit(frame, Y)
+    with pytest.raises(ValueError, match=r"X must be a table, got a Series: pass X.to_frame\(\)"):
+        selector.fit(frame["age"], Y)
+    for kind in (PrivateSelectKBest, DPMICSelector, DPMICScorer):
+        with pytest.raises(ValueError, match=f"{kind.__name__} requires y to be passed, but the target y is None"):
+            kind(**public, **({} if kind is DPMICScorer else {"k": 1})).fit(frame)
+    with pytest.raises(AttributeError, match=r"publishes names.* but no scores: DPMICSelector publishes scores"):
+        _ = selector.fit(frame, Y).scores_
+
+
+def test_a_table_of_booleans_needs_no_entries():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": Y > 0.5, "b": X[:, 0] > 0.5})
+    found = [
+        PrivateSelectKBest(1, epsilon=99.0, target_bounds=(0, 1), bounds=bounds).fit(frame, Y) for bounds in (None, {})
+    ]
+    assert [selector.get_feature_names_out().tolist() for selector in found] == [["a"], ["a"]]

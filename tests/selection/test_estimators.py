@@ -268,6 +268,8 @@ def test_k_above_the_number_of_features_warns_and_keeps_all(table, kind):
     with pytest.warns(UserWarning, match=f"k={D + 1} is greater than n_features={D}. All the features"):
         selector.fit(*table)
     assert selector.get_support().all()
+    with pytest.warns(UserWarning, match=f"k={D} is equal to n_features={D}.*nothing is chosen, at a cost of epsilon="):
+        selector.set_params(k=D).fit(*table)
 
 
 # --- Bounds and targets --------------------------------------------------------------------------------------------

@@ -267,7 +267,7 @@ def assert_refused(name, changed, message, ledger):
         ({"mechanism": "gaussian"}, "mechanism must be 'laplace' or 'geometric', got 'gaussian'"),
         ({"mechanism": ["laplace"]}, "mechanism must be 'laplace' or 'geometric', got"),
         ({"correction": "none"}, "correction must be None or 'miller-madow', got 'none'"),
-        ({"ledger": "a file"}, "ledger must be a BudgetLedger or None, got 'a file'"),
+        ({"ledger": "a file"}, "ledger must be a BudgetLedger or None, got str: pass BudgetLedger"),
         ({"random_state": -1}, "random_state must be None, an int in"),
         ({"random_state": "seed"}, "random_state must be None, an int in"),
     ],

@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import re
 
 import numpy as np
 import pandas
@@ -23,10 +24,13 @@ from skdpmic import (
     private_bounds,
     private_summary,
 )
+from skdpmic._utils.readable import almost
+from skdpmic._utils.texts import escaped
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
 from skdpmic.two_party import RandomizedResponse
+from tests.folding import each
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -241,3 +245,36 @@ def test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no
 def test_libraries_with_names_of_text_only_are_read_as_they_are():
     numerals = polars.DataFrame(X, schema=["2", "1", "0"])
     assert DPMICScorer(**NOISELESS).fit(numerals, Y).to_frame()["feature"].tolist()[0] == "1"
+
+
+# --- Names that almost match ------------------------------------------------------------------------------------------
+
+
+@each(
+    "written, meant",
+    [
+        ("Age", "age"),
+        (" age ", "age"),
+        ("\ufeffage", "age"),
+        ("a\u200bge", "age"),
+        ("income (USD)", "income(usd)"),
+        ("Gro\u0308ße", "Größe"),
+        ("diabetis", "diabetes"),
+    ],
+)
+def test_a_name_that_almost_matches_is_pointed_out_and_what_is_not_seen_is_shown(written, meant):
+    table = pandas.DataFrame({meant: [0.0, 1.0] * 4, "height": [1.0, 2.0] * 4})
+    said = f"Did you mean {meant!r} for {escaped(written)!r}?"
+    ranges = {written: (0, 1), "height": (1, 2)}
+    for public in ({"bounds": ranges}, {"bounds": {meant: (0, 1)} | ranges, "keep": [written]}):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            PrivateSelectKBest(1, classes=[0, 1], **public).fit(table, [0, 1] * 4)
+    codebook = Codebook({written: (0, 1), "height": (1, 2)})
+    with pytest.raises(ValueError, match=re.escape(said)):
+        codebook.records(table)
+    with pytest.raises(ValueError, match=r"the codebook must describe column .* Did you mean"):
+        codebook.target(meant)
+
+
+def test_a_name_that_matches_nothing_is_not_guessed():
+    assert almost(["weight", 3], ["age", "height (cm)", 3]) == ""
