@@ -29,7 +29,7 @@ print(plan)
 # %%
 # The picture shows other numbers of rows and other ε, for the cheapest statistic. The shaded area is usable.
 
-display = PlanDisplay.from_plan(n_features=100, k=5, statistic="mtv_r")
+display = PlanDisplay.from_plan(n_features=100, k=5)
 display.ax_.set_title("MTVr, the best 5 of 100 columns", fontsize="medium")
 display.figure_.savefig("plan.png", dpi=150)
 

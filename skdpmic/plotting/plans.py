@@ -93,7 +93,7 @@ class PlanDisplay(Display):
         *,
         n_features: int,
         k: int | None = None,
-        statistic: str = "mic_r",
+        statistic: str = "mtv_r",
         epsilons: ArrayLike = (0.1, 0.3, 1, 3),
         n_samples: ArrayLike | None = None,
         release: str | None = None,
@@ -113,7 +113,7 @@ class PlanDisplay(Display):
             Number of features, at least 1.
         k : int, default=None
             Number of features to choose; required for ``release="names"`` and ``show="found"``.
-        statistic : str, default="mic_r"
+        statistic : str, default="mtv_r"
             As in :class:`skdpmic.PrivateSelectKBest`.
         epsilons : array-like of shape (n_epsilons,), default=(0.1, 0.3, 1, 3)
             Privacy budgets; above 0 and finite.
@@ -163,7 +163,7 @@ class PlanDisplay(Display):
         How many records are needed to find the best 5 of 20 features?
 
         >>> from skdpmic.plotting import PlanDisplay
-        >>> display = PlanDisplay.from_plan(n_features=20, k=5, statistic="mtv_r", epsilons=(0.1, 1))
+        >>> display = PlanDisplay.from_plan(n_features=20, k=5, epsilons=(0.1, 1))
         >>> display.enough
         [7050, 705]
         """

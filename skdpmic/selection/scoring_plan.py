@@ -194,9 +194,16 @@ class ScoringPlan(FitPlan):
                 f"noise will exceed the signal of a typical table: with n_samples={shape.n_groups:,}, "
                 f"n_features={shape.n_features:,} and epsilon={float(self.epsilon):g}, {best}, if scores fall as "
                 "slowly as on a third of public tables. That becomes half at n_samples * epsilon = "
-                f"{in_short(excess * budget)}, which is {in_short(budget)} here. Fewer features, or "
-                f"{self.publishes.advice}, also reduce the noise; skdpmic.plan_release computes by how much."
+                f"{in_short(excess * budget)}, which is {in_short(budget)} here. Fewer features, "
+                f"{' or '.join(self._advice(shape))} also reduce the noise; skdpmic.plan_release computes by how much."
             )
+
+    def _advice(self, shape):
+        """What else has less noise, by the names of the parameters."""
+        better = [] if self.statistic.name == "mtv_r" else ["statistic='mtv_r'"]
+        if self.publishes.mechanism == "laplace" and shape.n_features > 1:
+            better.append("mechanism='k-norm'")
+        return [*better, self.publishes.advice]
 
 
 def _results(plan, release, measure, mechanism, entry, records, random_bytes):

@@ -97,7 +97,7 @@ def test_curves_differ_by_more_than_colour(pyplot):
 @pytest.mark.slow
 def test_defaults_are_those_of_a_selector_from_a_hundred_to_a_million_records(pyplot):
     display = PlanDisplay.from_plan(n_features=5, k=2, epsilons=[1])
-    assert display.title == "mic_r, best 2 of 5 features"
+    assert display.title == "mtv_r, best 2 of 5 features"
     assert (display.n_samples.min(), display.n_samples.max(), len(display.n_samples)) == (100, 1_000_000, 25)
     assert PlanDisplay.from_plan(n_features=5, statistic="kendall").title == "kendall, scores of 5 features"
 

@@ -155,3 +155,16 @@ def test_columns_that_are_kept_are_no_candidates():
     X, y = table(400, d=20)
     selector = PrivateSelectKBest(4, epsilon=0.05, keep=list(range(12)), criterion="single", **PUBLIC)
     assert "of the best 2 features will be found" in drowning(lambda: selector.fit(X, y))
+
+
+@each(
+    "estimator, advice",
+    [
+        (DPMICSelector(3, **PUBLIC), "statistic='mtv_r' or mechanism='k-norm' or publishing names only"),
+        (DPMICSelector(3, **PUBLIC, statistic="mtv_r", mechanism="k-norm"), "publishing names only"),
+        (PrivateSelectKBest(3, **PUBLIC), "a smaller k"),
+    ],
+)
+def test_the_warning_names_what_has_less_noise_first(estimator, advice):
+    with pytest.warns(UserWarning, match=rf"Fewer features, {advice}.* also reduce the noise"):
+        estimator.fit(*table())

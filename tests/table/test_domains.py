@@ -194,7 +194,7 @@ def test_ranks_need_labels_only_for_text():
             (0, 1),
             ["f", "m"],
             NAMES,
-            r"categories must be a dict by name of a feature, or by number without names, such as \{'age': ...\}, got \['f', 'm'\]",
+            r"categories must be a dict by name of a feature, .*, such as \{'age': ...\}, got \['f', 'm'\]",
         ),
         ((0, 1), {"sex": ["f"]}, NAMES, "categories of feature 'sex' must be a list or array of at least 2"),
         ({"age": (9, 0)}, None, NAMES, "bounds of feature 'age' must be finite with lower < upper"),
