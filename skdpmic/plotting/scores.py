@@ -68,7 +68,6 @@ class ScoresDisplay(Display):
     See Also
     --------
     ScoresDisplay.from_estimator : Plots a fitted estimator.
-    StabilityDisplay : Plots how certain a choice by the scores is.
 
     Examples
     --------

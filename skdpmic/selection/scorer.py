@@ -165,7 +165,6 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     DPMICSelector : Keeps the best features.
     dp_mic_classif, dp_mic_regression : Function forms.
     skdpmic.plotting.ScoresDisplay : Plots the scores.
-    skdpmic.plotting.StabilityDisplay : Plots how often each feature would be chosen at other epsilons.
     skdpmic.counting.RangeGridSketch : Counts of a table that arrives in pieces, for `fit_sketch`.
 
     Notes

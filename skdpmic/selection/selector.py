@@ -165,7 +165,6 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     skdpmic.counting.RangeGridSketch : Counts of a table that arrives in pieces, for `fit_sketch`.
     private_bounds : Learns the bounds of columns about which you know nothing.
     skdpmic.plotting.ScoresDisplay : Plots the scores.
-    skdpmic.plotting.StabilityDisplay : Plots how often each feature would be chosen at other epsilons.
     plan_release : Plans the noise before data is collected.
 
     Notes
