@@ -390,9 +390,8 @@ def test_the_roles_of_the_page_may_do_what_it_says(server, database, url, tmp_pa
 def test_a_file_is_moved_as_the_page_says(url, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = BudgetLedger("patients.db", 3.0)
-    file.for_purpose("a report").charge(
-        "first", 0.5, n=100, release="scores", mechanism="laplace", epsilon_of_target=0.1
-    )
+    of_fit = {"n": 100, "release": "scores", "mechanism": "laplace", "epsilon_of_target": 0.1}
+    file.for_purpose("a report").charge_entry(LedgerEntry("first", 0.5, **of_fit))
     file.charge("second", 0.25, rho=0.01)
     blocks = re.findall(r"```py\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert len(blocks) == 2
