@@ -264,8 +264,8 @@ def class_family(B, c, n_classes):
 
     The classes are divided in two: each one against the rest; at each cut of their order; and by the parity of each
     subset of the binary digits of their numbers, into halves with little in common. Against these divisions, the
-    feature is merged by cuts that weigh at most B - 2 in all; against all classes at once, by one cut. With more than 32 classes, only
-    31 cuts of the order and 31 parities are used.
+    feature is merged by cuts that weigh at most B - 2 in all; against all classes at once, by one cut. With more than
+    32 classes, only 31 cuts of the order and 31 parities are used.
 
     Parameters
     ----------

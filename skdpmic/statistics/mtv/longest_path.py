@@ -279,7 +279,7 @@ def _pass(after, before, twice, cost):
 
 @leaf
 def _keep_turning_points(line, n_steps, turns, places):
-    """Write the ends and the turning points of the line, and where they are; return the last, as an unsigned integer."""
+    """Write the ends and turning points of the line, and where they are; return the last, as an unsigned integer."""
     last, before = np.uint64(1), line[1]
     turns[0], turns[1], places[0], places[1] = line[0], before, 0, 1
     rose = before >= line[0]
