@@ -162,8 +162,7 @@ def check_classes(classes):
 def _of_classes(y, classes):
     if y.n_samples == 0:  # an empty column has an arbitrary type
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
-    if y.missing.any():
-        raise ValueError(_MISSING)
+    _complete(y)
     labels = _labels_of_data(y) if asks_for_data(classes) else check_classes(classes)
     kind = kind_of_dtype(labels.dtype)
     if y.kind not in (kind, OBJECTS):
@@ -175,6 +174,20 @@ def _of_classes(y, classes):
         public = "" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"
         raise ValueError(f"y must hold only labels that are in classes{public}, got at least one other label.")
     return ClassTarget(codes, max(len(labels), 2))
+
+
+def labels_in(y):
+    """The distinct labels of a target, read from the data, in ascending order: at least two."""
+    labels = _labels_of_data(_complete(column_of(y, "y", column_or_1d)))
+    if len(labels) < 2:
+        raise ValueError("y must hold labels of at least 2 classes, got 1 class.")
+    return labels
+
+
+def _complete(y):
+    if y.missing.any():
+        raise ValueError(_MISSING)
+    return y
 
 
 def _labels_of_data(y):

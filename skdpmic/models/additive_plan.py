@@ -1,0 +1,143 @@
+"""What the fit of an additive model does, as frozen values: its parameters, checked and resolved once."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from skdpmic._utils.arguments import asks_for_data
+from skdpmic._utils.errors import warn
+from skdpmic._utils.progress import Progress
+from skdpmic._utils.readable import is_dask_collection
+from skdpmic.models.additive_release import MOST_PARTS, TwoWayRelease
+from skdpmic.models.parts import n_parts_of, offsets_of
+from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
+from skdpmic.release.path import Ready
+from skdpmic.table.domains import Range
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.features import listed
+from skdpmic.table.normal_form.containers import in_memory
+from skdpmic.table.people import check_given_together
+from skdpmic.table.reading import read_records
+from skdpmic.table.targets import labels_in
+
+MOST_CLASSES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class AdditivePlan(FitPlan):
+    """How an additive model is published."""
+
+    n_kept = 0
+
+    def cost(self, n_features):
+        """The cost of a fit to any number of features."""
+        return self.release(n_features).cost
+
+    def release(self, n_features):
+        """The release of a table with this many features."""
+        return TwoWayRelease(self.epsilon, self.delta)
+
+    def noise(self, n_features, n_classes):
+        """The noise of a fit to a table with this many features and classes."""
+        return self.release(n_features).mechanism(n_features, n_classes, self.facts.max_rows_per_group or 1)
+
+    def measure(self, n_persons, n_features, n_classes):
+        """None: no feature is scored."""
+
+    def read_table(self, X, y=None):
+        """The records of a table in memory and its target."""
+        if is_dask_collection(X):
+            raise TypeError(f"X must be in memory for {self.reader}, got a dask collection: pass X.compute().")
+        return read_records(self.facts_of(y), X, y, self.reader)
+
+    def facts_of(self, y):
+        """The public facts; with the labels in y as classes, if they are to be read from the data."""
+        if not asks_for_data(self.facts.classes) or y is None:
+            return self.facts
+        return replace(self.facts, classes=labels_in(y))
+
+    def read(self, X, y, groups):
+        """The records of a table in memory, and the people behind them."""
+        each = self.facts.max_rows_per_group
+        check_given_together(groups, each)
+        return self.read_table(in_memory(X), y).of_people(groups, each)
+
+    def ready(self, public):
+        """The release of a table of which this is public; warns, and refuses what cannot be released."""
+        shape = public.shape
+        _check_size(shape, public)
+        self.warn_about_table(public)
+        release = self.release(shape.n_features)
+        noise = self.noise(shape.n_features, public.n_classes)
+        entry = self.entry(release, noise, shape, None)
+        return Ready(entry, partial(_results, self, release, noise, entry))
+
+
+def _check_size(shape, public):
+    if public.n_classes is not None and public.n_classes > MOST_CLASSES:
+        raise ValueError(f"classes must hold at most {MOST_CLASSES} labels, got {public.n_classes}.")
+    sizes = [n_parts_of(domain) for domain in shape.domains]
+    if sum(sizes) > MOST_PARTS:
+        largest = np.argsort(sizes, kind="stable")[::-1][:5].tolist()
+        raise ValueError(
+            f"X must have at most {MOST_PARTS:,} parts in all columns together, got {sum(sizes):,}; the most are in "
+            f"{listed(largest, public.names)}. Use fewer columns, or group labels by public knowledge."
+        )
+
+
+def _results(plan, release, noise, entry, records, random_bytes):
+    """What an estimator stores of a release: all of it noisy or public."""
+    public = records.public
+    sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
+    released, effects = release.draw(sampled, noise, plan.n_jobs, random_bytes)
+    pairs = zip(public.description.domains, records.domains, strict=True)
+    model = {
+        "noise_scale_": noise.noise_scale,
+        "_offsets": offsets_of([n_parts_of(domain) for domain in records.domains]),
+        "_domains": [_known(domain, encoded) for domain, encoded in pairs],
+    }
+    model |= _of_numbers(effects, public) if public.n_classes is None else _of_classes(effects, public)
+    return plan.results(public, released | model, entry)
+
+
+def _of_classes(effects, public):
+    """The model of a discrete target, in probabilities."""
+    middle = 0.0 if public.n_classes == 2 else 1 / public.n_classes
+    return {
+        "coef_": effects.of_parts.T,
+        "intercept_": effects.intercept + middle,
+        "coef_noise_scale_": effects.deviations.T,
+        "classes_": public.description.classes,
+    }
+
+
+def _of_numbers(effects, public):
+    """The model of a numeric target, in the units of its axis."""
+    lower, upper = public.target_domain.encoded
+    return {
+        "coef_": (upper - lower) * effects.of_parts[:, 0],
+        "intercept_": float((lower + upper) / 2 + (upper - lower) * effects.intercept[0]),
+        "coef_noise_scale_": (upper - lower) * effects.deviations[:, 0],
+        "_target_domain": public.target_domain,
+    }
+
+
+def _known(domain, encoded):
+    """The domain of a column; its range, if that was read from the data."""
+    return Range(*encoded) if domain is None else domain
+
+
+def additive_plan(estimator, target_bounds=None, classes=None):
+    """The plan of an estimator; a ValueError or TypeError if a parameter is invalid."""
+    check_budget_and_run(estimator)
+    facts = PublicFacts(
+        estimator.bounds,
+        estimator.categories,
+        target_bounds,
+        classes,
+        estimator.max_rows_per_group,
+        may_describe_more=True,
+    )
+    return AdditivePlan.of(estimator, facts)
