@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.results import dataframe
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
@@ -62,23 +61,6 @@ class PrivateAdditiveModel(PrivateEstimator):
             columns["class"] = np.repeat(self.classes_, len(parts))
         columns |= {"effect": effects.ravel(), "lower": (effects - margins).ravel()}
         return dataframe(columns | {"upper": (effects + margins).ravel(), "count": np.tile(counts, len(effects))})
-
-    def noise_scale_for(self, n_features: int) -> float:
-        """Compute `noise_scale_` of a fit to a table with this many columns.
-
-        Costs no privacy: it uses only the parameters and this number, and charges no ledger.
-
-        Parameters
-        ----------
-        n_features : int
-
-        Returns
-        -------
-        float
-        """
-        plan = self._plan()
-        check_whole(n_features, "n_features", 1)
-        return plan.noise(int(n_features), plan.facts.n_classes).noise_scale
 
     def _scores(self, X):
         """The sum of the effects of each row, with the intercept: (n_samples, n_targets); each row by itself."""

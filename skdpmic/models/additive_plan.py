@@ -10,7 +10,8 @@ from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import is_dask_collection
-from skdpmic.models.additive_release import MOST_PARTS, TwoWayRelease
+from skdpmic.models.scorecard import ScorecardRelease
+from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
 from skdpmic.models.parts import n_parts_of, offsets_of
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.path import Ready
@@ -23,6 +24,7 @@ from skdpmic.table.reading import read_records
 from skdpmic.table.targets import labels_in
 
 MOST_CLASSES = 10
+_ENOUGH = 3.0  # records, in standard deviations of the noise on a count of two columns: docs/theory/additive_model.md
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +34,22 @@ class AdditivePlan(FitPlan):
     n_kept = 0
 
     def cost(self, n_features):
-        """The cost of a fit to any number of features."""
-        return self.release(n_features).cost
+        """The cost of a fit to this many features, which does not depend on the kind of release."""
+        return self.release(n_features, None).cost
 
-    def release(self, n_features):
-        """The release of a table with this many features."""
-        return TwoWayRelease(self.epsilon, self.delta)
+    def release(self, n_features, n_samples, n_classes=None):
+        """The release of a table of this shape: two-way tables, unless their noise exceeds what they would tell."""
+        if self.delta == 0:
+            return ScorecardRelease(self.epsilon, self.delta, n_features)
+        two_way = TwoWayRelease(self.epsilon, self.delta, n_features)
+        if n_samples is None or n_samples >= _ENOUGH * two_way.noise(n_classes, self.rows_per_group).noise_scale:
+            return two_way
+        return ScorecardRelease(self.epsilon, self.delta, n_features)
 
-    def noise(self, n_features, n_classes):
-        """The noise of a fit to a table with this many features and classes."""
-        return self.release(n_features).mechanism(n_features, n_classes, self.facts.max_rows_per_group or 1)
+    @property
+    def rows_per_group(self):
+        """Number of records of each person."""
+        return self.facts.max_rows_per_group or 1
 
     def measure(self, n_persons, n_features, n_classes):
         """None: no feature is scored."""
@@ -69,8 +77,8 @@ class AdditivePlan(FitPlan):
         shape = public.shape
         _check_size(shape, public)
         self.warn_about_table(public)
-        release = self.release(shape.n_features)
-        noise = self.noise(shape.n_features, public.n_classes)
+        release = self.release(shape.n_features, shape.n_samples, public.n_classes)
+        noise = release.noise(public.n_classes, self.rows_per_group)
         entry = self.entry(release, noise, shape, None)
         return Ready(entry, partial(_results, self, release, noise, entry))
 
@@ -98,17 +106,22 @@ def _results(plan, release, noise, entry, records, random_bytes):
         "_offsets": offsets_of([n_parts_of(domain) for domain in records.domains]),
         "_domains": [_known(domain, encoded) for domain, encoded in pairs],
     }
-    model |= _of_numbers(effects, public) if public.n_classes is None else _of_classes(effects, public)
+    model |= _of_numbers(effects, public) if public.n_classes is None else _of_classes(release, effects, public)
     return plan.results(public, released | model, entry)
 
 
-def _of_classes(effects, public):
-    """The model of a discrete target, in probabilities."""
-    middle = 0.0 if public.n_classes == 2 else 1 / public.n_classes
+def _of_classes(release, effects, public):
+    """The model of a discrete target, in probabilities or, for a scorecard, in logarithms of odds."""
+    intercept, of_parts, deviations = effects
+    if release.kind == "scorecard" and public.n_classes == 2:
+        intercept, of_parts = np.diff(intercept), np.diff(of_parts, axis=1)
+        deviations = np.hypot(*deviations.T)[:, None]
+    elif release.kind == "two-way" and public.n_classes > 2:
+        intercept = intercept + 1 / public.n_classes
     return {
-        "coef_": effects.of_parts.T,
-        "intercept_": effects.intercept + middle,
-        "coef_noise_scale_": effects.deviations.T,
+        "coef_": of_parts.T,
+        "intercept_": intercept,
+        "coef_noise_scale_": deviations.T,
         "classes_": public.description.classes,
     }
 

@@ -57,6 +57,11 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
 
     def predict(self, X: TableLike) -> Any:
         """DOC"""
-        domain = self._target_domain
-        positions = np.clip(self._scores(X)[:, 0], *domain.encoded)
+        scores, domain = self._scores(X), self._target_domain
+        positions = np.clip(scores[:, 0], *domain.encoded)
         return positions if domain.bounds == domain.encoded and domain.of == NUMBERS else domain.decode_all(positions)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on the small tables of scikit-learn's checks, because of the noise
+        return tags

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 
 from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
@@ -179,6 +180,7 @@ def _of_classes(y, classes):
 def labels_in(y):
     """The distinct labels of a target, read from the data, in ascending order: at least two."""
     labels = _labels_of_data(_complete(column_of(y, "y", column_or_1d)))
+    without_data(check_classification_targets, labels)  # which refuses numbers that are no labels
     if len(labels) < 2:
         raise ValueError("y must hold labels of at least 2 classes, got 1 class.")
     return labels

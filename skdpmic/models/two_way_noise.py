@@ -66,7 +66,7 @@ def squared_weight(n_columns, change):
 
 
 @dataclass(frozen=True)
-class TableNoise:
+class TwoWayNoise:
     """Discrete Gaussian noise on all tables.
 
     Parameters

@@ -9,11 +9,10 @@ from skdpmic.budget.filters import Cost
 from skdpmic.causal.table_release import counts_of_sets, with_gaussian_noise
 from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import moment_matrix, ridge
-from skdpmic.models.table_noise import TableNoise, target_change
+from skdpmic.models.target_steps import in_steps, sums_in_parts
+from skdpmic.models.two_way_noise import TwoWayNoise, target_change
 from skdpmic.privacy.noise import clamped, discrete_gaussian
-from skdpmic.table.targets import ClassTarget
 
-GRID = 2**12  # equal steps of the range of a numeric target, so that sums are integers
 MOST_PARTS = 4_000  # of all columns together, to limit memory and time
 
 
@@ -23,20 +22,22 @@ class TwoWayRelease:
 
     epsilon: float
     delta: float
+    n_features: int
 
     publishes = "tables"
     k = None
     epsilon_of_target = 0
+    kind = "two-way"
 
     @property
     def cost(self):
         """The charge of the ledger."""
         return Cost.concentrated(self.epsilon, self.delta)
 
-    def mechanism(self, n_features, n_classes, rows_per_group=1):
+    def noise(self, n_classes, rows_per_group=1):
         """The noise."""
         change = target_change(n_classes)
-        return TableNoise.for_budget(self.epsilon, self.delta, n_features, change, rows_per_group)
+        return TwoWayNoise.for_budget(self.epsilon, self.delta, self.n_features, change, rows_per_group)
 
     def draw(self, records, noise, n_jobs, random_bytes):
         """The published attributes, and the effects of all parts."""
@@ -53,45 +54,13 @@ class TwoWayRelease:
         offsets = offsets_of(sizes)
         moments = moment_matrix(records.n_samples, counts, pairs, offsets)
         effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, noise.sum_scale)
-        return {"noisy_counts_": counts, "noisy_pairs_": pairs, "noisy_sums_": sums}, effects
+        published = {"noisy_counts_": counts, "noisy_pairs_": pairs, "noisy_sums_": sums}
+        return {"kind_": self.kind} | published, effects
 
 
 def _centred(sums):
     """Sums of several classes minus their mean: the effects then are those on differences from equal shares."""
     return sums - sums.mean(axis=1, keepdims=True) if sums.shape[1] > 1 else sums
-
-
-def in_steps(target):
-    """The target as integers, for each record by itself, and the number of steps from the least to the largest.
-
-    Parameters
-    ----------
-    target : ClassTarget or NumericTarget
-
-    Returns
-    -------
-    values : int64 ndarray of shape (n_samples, n_targets)
-        Steps from the middle of the range; -1 and 1 for two classes; for more, 1 in the column of the class.
-    n_steps : int
-    """
-    if isinstance(target, ClassTarget):
-        codes = np.asarray(target.values, dtype=np.int64)
-        if target.n_classes == 2:
-            return 2 * codes[:, None] - 1, 2
-        return (codes[:, None] == np.arange(target.n_classes)).astype(np.int64), 1
-    lower, upper = target.bounds
-    share = (np.clip(target.values.astype(np.float64), lower, upper) - lower) / (upper - lower)
-    return np.rint(share * GRID).astype(np.int64)[:, None] - GRID // 2, GRID
-
-
-def sums_in_parts(columns, sizes, values):
-    """Sums of each column of `values` in each part of each column: int64 ndarray of shape (n_parts, n_targets)."""
-    offsets = offsets_of(sizes)
-    sums = np.empty((offsets[-1], values.shape[1]), dtype=np.int64)
-    for codes, first, last in zip(columns, offsets[:-1], offsets[1:], strict=True):
-        for target, of_target in enumerate(values.T):
-            sums[first:last, target] = np.bincount(codes, weights=of_target, minlength=last - first)  # below 2**53
-    return sums
 
 
 def with_noise_on_sums(sums, variance, random_bytes):
