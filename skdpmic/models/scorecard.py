@@ -16,7 +16,6 @@ from skdpmic.models.ridge import Effects
 from skdpmic.models.scorecard_noise import OF_FACTOR, STEPS, ScorecardNoise
 from skdpmic.models.target_steps import in_steps, sums_in_parts
 
-FACTORS = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0])
 _SHRUNK = 4.0  # standard deviations of the noise, as the number of records of a typical distribution in each part
 
 
@@ -53,7 +52,7 @@ class ScorecardRelease:
             values, n_steps = in_steps(records.target)
             counts = noise.on_counts(sums_in_parts(columns, sizes, np.ones_like(values)), random_bytes)[:, 0]
             sums = noise.on_sums(sums_in_parts(columns, sizes, values), n_steps, random_bytes) / n_steps
-            effects = effects_on_numbers(counts, sums, offsets, noise)
+            effects = effects_on_numbers(counts, sums, offsets, noise, records.n_samples)
             truth = values / n_steps
         else:
             truth = (np.asarray(records.target.values)[:, None] == np.arange(n_classes)).astype(np.int64)
@@ -61,8 +60,9 @@ class ScorecardRelease:
             counts = sums.sum(axis=1)
             effects = effects_on_classes(sums, offsets, noise)
         scores = sum(effects.of_parts[first + codes] for first, codes in zip(offsets[:-1], columns, strict=True))
-        losses = [losses_in_steps(truth, effects.intercept + t * scores, n_classes is not None) for t in FACTORS]
-        factor = FACTORS[noise.choose(np.array(losses), random_bytes)]
+        factors = candidate_factors(len(sizes))
+        losses = [losses_in_steps(truth, effects.intercept + t * scores, n_classes is not None) for t in factors]
+        factor = factors[noise.choose(np.array(losses), unlikely(factors), random_bytes)]
         published = {
             "kind_": self.kind,
             "noisy_counts_": np.split(counts, offsets[1:-1]),
@@ -72,10 +72,22 @@ class ScorecardRelease:
         return published, Effects(effects.intercept, factor * effects.of_parts, factor * effects.deviations)
 
 
-def effects_on_numbers(counts, sums, offsets, noise):
+def candidate_factors(n_columns):
+    """Factors from which one is chosen: one over the root of the number of columns, times powers of two, up to 1."""
+    usual = 1 / np.sqrt(n_columns)
+    return np.array([usual * 2.0**k for k in range(-4, 4) if usual * 2.0**k < 0.75] + [1.0])
+
+
+def unlikely(factors):
+    """How unlikely each factor is before the data, in units of the logarithm of a probability."""
+    return np.abs(np.log2(factors / factors[0]) - 4)
+
+
+def effects_on_numbers(counts, sums, offsets, noise, n_samples):
     """The mean of the target, and how far its mean in each part is from it, shrunk by the noise."""
-    n_columns = len(offsets) - 1
-    mean = float(np.clip(sums.sum() / max(counts.sum(), n_columns), -0.5, 0.5))
+    n_columns, n_parts = len(offsets) - 1, offsets[-1]
+    noise_of_total = noise.sum_scale * np.sqrt(n_parts) / n_columns  # each column has the total
+    mean = float(np.clip(sums.sum() / n_columns / (n_samples + 2 * noise_of_total), -0.5, 0.5))
     sizes = np.maximum(counts, 0.0) + 1 + _SHRUNK * noise.noise_scale
     of_parts = (sums[:, 0] - mean * counts) / sizes
     deviations = np.hypot(noise.sum_scale, mean * noise.noise_scale) / sizes
@@ -109,5 +121,5 @@ def losses_in_steps(truth, scores, are_classes):
     if are_classes:
         errors = ((special.softmax(scores, axis=1) - truth) ** 2).sum(axis=1) / 2
     else:
-        errors = ((np.clip(scores, -0.5, 0.5) - truth) ** 2).sum(axis=1)
+        errors = 4 * ((np.clip(scores, -0.5, 0.5) - truth) ** 2).sum(axis=1)  # half a range counts fully
     return int(np.rint(np.clip(errors, 0.0, 1.0) * STEPS).astype(np.int64).sum())

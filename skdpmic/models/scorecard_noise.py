@@ -12,7 +12,7 @@ import numpy as np
 from skdpmic.privacy.composition import Pure, budget_of
 from skdpmic.privacy.noise import clamped, discrete_gaussian, discrete_laplace, exponential_choice
 
-OF_FACTOR = Fraction(1, 10)  # share of the budget for the factor
+OF_FACTOR = Fraction(3, 20)  # share of the budget for the factor
 STEPS = 2**12  # of the loss of one record, so that losses are integers
 _SUMS_TO_COUNTS = 4  # variance of the noise on counts, over that on sums of a numeric target in units of its range
 
@@ -73,8 +73,18 @@ class ScorecardNoise:
         draw = discrete_laplace if self.name == "geometric" else discrete_gaussian
         return clamped(exact + draw(scale, exact.size, random_bytes).reshape(exact.shape))
 
-    def choose(self, losses, random_bytes):
-        """The number of the candidate with nearly the smallest sum of losses, which are in steps."""
+    def choose(self, losses, unlikely, random_bytes):
+        """The number of the candidate with nearly the smallest sum of losses.
+
+        Parameters
+        ----------
+        losses : int64 ndarray of shape (n_candidates,)
+            In steps.
+        unlikely : float ndarray of shape (n_candidates,)
+            Public: minus the logarithm of the probability of each candidate before the data, up to a constant.
+        random_bytes : callable
+        """
         if self.choice_scale == 0:
             return int(np.argmin(losses))
-        return exponential_choice(-losses, self.choice_scale, random_bytes)
+        before = np.rint(np.minimum(unlikely * self.choice_scale, 2.0**60)).astype(np.int64)
+        return exponential_choice(-losses - before, self.choice_scale, random_bytes)
