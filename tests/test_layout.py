@@ -24,6 +24,7 @@ LAYERS = [
     {"plotting", "preprocessing", "selection"},
     {"correlation"},
     {"causal"},
+    {"models"},
     {"compile", "search"},
     {""},
     {"cards"},

@@ -1,5 +1,1 @@
-"""Models under differential privacy."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+"""Private additive models: the estimators, and the two kinds of tables from which they are computed."""

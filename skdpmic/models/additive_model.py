@@ -23,9 +23,10 @@ class PrivateAdditiveModel(PrivateEstimator):
     """A model that is a sum of an effect of each column, which depends on the part of its value only."""
 
     _plan: Callable[[], AdditivePlan]
+    _domains: list[Any]  # public, of each column
+    _offsets: Any  # the number of the first part of each column, and their total
     coef_: Any
     intercept_: Any
-    max_rows_per_group: int | None
 
     def to_frame(self) -> Any:
         """Return the effect of each part of each column as a dataframe.

@@ -1,6 +1,5 @@
 """What the fit of an additive model does, as frozen values: its parameters, checked and resolved once."""
 
-import math
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,9 +9,10 @@ from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import is_dask_collection
+from skdpmic._utils.texts import in_short
+from skdpmic.models.parts import n_parts_of, offsets_of
 from skdpmic.models.scorecard import ScorecardRelease
 from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
-from skdpmic.models.parts import n_parts_of, offsets_of
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.path import Ready
 from skdpmic.table.domains import Range
@@ -24,6 +24,7 @@ from skdpmic.table.reading import read_records
 from skdpmic.table.targets import labels_in
 
 MOST_CLASSES = 10
+_CLEAR = {"classes": 3.0, "numbers": 10.0}  # records of a scorecard, in standard deviations of the noise on a count
 _ENOUGH = 3.0  # records, in standard deviations of the noise on a count of two columns: docs/theory/additive_model.md
 
 
@@ -79,8 +80,21 @@ class AdditivePlan(FitPlan):
         self.warn_about_table(public)
         release = self.release(shape.n_features, shape.n_samples, public.n_classes)
         noise = release.noise(public.n_classes, self.rows_per_group)
+        self._warn_about_noise(release, noise, public)
         entry = self.entry(release, noise, shape, None)
         return Ready(entry, partial(_results, self, release, noise, entry))
+
+    def _warn_about_noise(self, release, noise, public):
+        n_samples, of = public.shape.n_samples, "classes" if public.n_classes else "numbers"
+        if noise.noise_scale == 0 or release.kind != "scorecard" or n_samples >= _CLEAR[of] * noise.noise_scale:
+            return
+        advice = "a larger epsilon" if self.delta > 0 else "a larger epsilon, delta > 0 (far below 1 / n_samples)"
+        warn(
+            f"noise will exceed the signal of a typical table: with n_samples={public.shape.n_groups:,}, "
+            f"n_features={public.shape.n_features:,} and epsilon={float(self.epsilon):g}, the noise on each count has "
+            f"a standard deviation of {in_short(noise.noise_scale)} records, and predictions may be worse than one "
+            f"number for all. Use more records, fewer columns or {advice}."
+        )
 
 
 def _check_size(shape, public):

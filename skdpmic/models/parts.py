@@ -6,7 +6,7 @@ import numpy as np
 
 from skdpmic._utils.texts import in_short
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.domains import NUMBERS, Labels, Nominal
+from skdpmic.table.domains import Labels, Nominal
 
 N_CUT = 8  # parts of a range, besides that of missing values
 
@@ -32,10 +32,15 @@ def names_of_parts(domain):
     if isinstance(domain, Labels):
         return [*map(_label, domain.labels), "other", "missing"]
     lower, upper = domain.encoded
-    edges = [domain.decode(lower + j * (upper - lower) / N_CUT) for j in range(N_CUT + 1)]
-    texts = [in_short(edge) if domain.of == NUMBERS else str(edge.astype("M8[s]" if edge.dtype.kind == "M" else "m8[s]"))
-             for edge in edges]
-    return [*(f"{low} to {high}" for low, high in pairwise(texts)), "missing"]
+    ends = [_end(domain.decode(lower + j * (upper - lower) / N_CUT)) for j in range(N_CUT + 1)]
+    return [*(f"{low} to {high}" for low, high in pairwise(ends)), "missing"]
+
+
+def _end(value):
+    """A number, date or duration as text."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return str(value.astype(f"{value.dtype.kind}8[s]"))
+    return in_short(value)
 
 
 def _label(label):

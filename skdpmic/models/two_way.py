@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from skdpmic.budget.filters import Cost
 from skdpmic.causal.table_release import counts_of_sets, with_gaussian_noise
 from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
@@ -14,6 +12,8 @@ from skdpmic.models.two_way_noise import TwoWayNoise, target_change
 from skdpmic.privacy.noise import clamped, discrete_gaussian
 
 MOST_PARTS = 4_000  # of all columns together, to limit memory and time
+
+_LITTLE_NOISE = 8.0  # records, in standard deviations of the noise on a count
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class TwoWayRelease:
         sums = with_noise_on_sums(sums, noise.sum_variance * n_steps**2, random_bytes) / n_steps
         offsets = offsets_of(sizes)
         moments = moment_matrix(records.n_samples, counts, pairs, offsets)
-        effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, noise.sum_scale)
+        penalty = relative_penalty(records.n_classes, records.n_samples, noise.noise_scale)
+        effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, noise.sum_scale, penalty)
         published = {"noisy_counts_": counts, "noisy_pairs_": pairs, "noisy_sums_": sums}
         return {"kind_": self.kind} | published, effects
 
@@ -61,6 +62,11 @@ class TwoWayRelease:
 def _centred(sums):
     """Sums of several classes minus their mean: the effects then are those on differences from equal shares."""
     return sums - sums.mean(axis=1, keepdims=True) if sums.shape[1] > 1 else sums
+
+
+def relative_penalty(n_classes, n_samples, noise_scale):
+    """The penalty of the ridge: half for numbers, of which columns tell more than of classes, unless noise is large."""
+    return 0.5 if n_classes is None and n_samples >= _LITTLE_NOISE * noise_scale else 1.0
 
 
 def with_noise_on_sums(sums, variance, random_bytes):

@@ -33,9 +33,7 @@ TARGETS = {
 def test_no_replacement_changes_all_tables_by_more_and_one_by_as_much(sizes, kind, weight):
     targets, change = TARGETS[kind]
     records = [all_tables(record, t, sizes) for record in product(*map(range, sizes)) for t in targets]
-    most = max(
-        sum((a - b) ** 2) + weight * sum((s - t) ** 2) for a, s in records for b, t in records
-    )
+    most = max(sum((a - b) ** 2) + weight * sum((s - t) ** 2) for a, s in records for b, t in records)
     assert squared_sensitivity(len(sizes), weight, change) == most
 
 
@@ -43,9 +41,7 @@ def test_of_a_person_with_several_rows_it_is_attained_by_equal_rows():
     sizes, rows = (2, 2, 2), 3
     targets, change = TARGETS["numbers"]
     records = [all_tables(record, t, sizes) for record in product(*map(range, sizes)) for t in targets]
-    most = max(
-        sum((rows * (a - b)) ** 2) + 8 * sum((rows * (s - t)) ** 2) for a, s in records for b, t in records
-    )
+    most = max(sum((rows * (a - b)) ** 2) + 8 * sum((rows * (s - t)) ** 2) for a, s in records for b, t in records)
     assert squared_sensitivity(3, 8, change, rows) == most
 
 
