@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.results import dataframe
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
 from skdpmic._utils.texts import counted, names_of
-from skdpmic.models.additive_plan import AdditivePlan
+from skdpmic.models.additive_plan import NORMAL_95, AdditivePlan
 from skdpmic.models.parts import codes_of, names_of_parts
+from skdpmic.planning.rows import ReleasePlan
 from skdpmic.table.domains import Labels
 from skdpmic.table.frames import check_columns_seen, open_table
 from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.reading import read_columns
-
-NORMAL_95 = 1.959964
 
 
 class PrivateAdditiveModel(PrivateEstimator):
@@ -62,6 +62,41 @@ class PrivateAdditiveModel(PrivateEstimator):
             columns["class"] = np.repeat(self.classes_, len(parts))
         columns |= {"effect": effects.ravel(), "lower": (effects - margins).ravel()}
         return dataframe(columns | {"upper": (effects + margins).ravel(), "count": np.tile(counts, len(effects))})
+
+    def plan(self, n_samples: int, n_features: int) -> ReleasePlan:
+        """Plan the noise of a fit to a table of this shape.
+
+        Costs no privacy: it uses only the parameters and these numbers, and charges no ledger.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of records, at least 4; number of people with `max_rows_per_group`.
+        n_features : int
+
+        Returns
+        -------
+        ReleasePlan
+            The first row describes `fit`: its `statistic` is `kind_`, its `noise_scale` is `noise_scale_`, and its
+            `epsilon` and `delta` are `privacy_spent_`. The second, if `delta` is above 0, describes the other kind of
+            model. The `error` is the half-width of a 95% interval for a count, as a share of the records.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+
+        Examples
+        --------
+        >>> from skdpmic import PrivateAdditiveClassifier
+        >>> plan = PrivateAdditiveClassifier(1.0, 1e-6, bounds=(0, 1), classes=[0, 1]).plan(10_000, 20)
+        >>> plan[0].statistic, round(plan[0].noise_scale)
+        ('two-way', 139)
+        """
+        fitted = self._plan()
+        check_whole(n_samples, "n_samples", 4)
+        check_whole(n_features, "n_features", 1)
+        return ReleasePlan(fitted.rows(int(n_samples), int(n_features)), "error")
 
     def _scores(self, X):
         """The sum of the effects of each row, with the intercept: (n_samples, n_targets); each row by itself."""

@@ -1,6 +1,8 @@
 """What the fit of an additive model does, as frozen values: its parameters, checked and resolved once."""
 
+import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -10,9 +12,11 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.texts import in_short
+from skdpmic.budget.filters import round_up
 from skdpmic.models.parts import n_parts_of, offsets_of
 from skdpmic.models.scorecard import ScorecardRelease
 from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
+from skdpmic.planning.rows import PlannedRelease
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.path import Ready
 from skdpmic.table.domains import Range
@@ -24,6 +28,7 @@ from skdpmic.table.reading import read_records
 from skdpmic.table.targets import labels_in
 
 MOST_CLASSES = 10
+NORMAL_95 = 1.959964  # half-width of a 95% interval, in standard deviations
 _CLEAR = {"classes": 3.0, "numbers": 10.0}  # records of a scorecard, in standard deviations of the noise on a count
 _ENOUGH = 3.0  # records, in standard deviations of the noise on a count of two columns: docs/theory/additive_model.md
 
@@ -40,12 +45,40 @@ class AdditivePlan(FitPlan):
 
     def release(self, n_features, n_samples, n_classes=None):
         """The release of a table of this shape: two-way tables, unless their noise exceeds what they would tell."""
-        if self.delta == 0:
-            return ScorecardRelease(self.epsilon, self.delta, n_features)
-        two_way = TwoWayRelease(self.epsilon, self.delta, n_features)
-        if n_samples is None or n_samples >= _ENOUGH * two_way.noise(n_classes, self.rows_per_group).noise_scale:
-            return two_way
-        return ScorecardRelease(self.epsilon, self.delta, n_features)
+        releases = self._releases(n_features)
+        noise = releases[0].noise(n_classes, self.rows_per_group)
+        is_enough = n_samples is None or n_samples >= _ENOUGH * noise.noise_scale
+        return releases[0] if is_enough else releases[-1]
+
+    def _releases(self, n_features):
+        """The possible kinds of release, those with less noise last."""
+        card = ScorecardRelease(self.epsilon, self.delta, n_features)
+        return [card] if self.delta == 0 else [TwoWayRelease(self.epsilon, self.delta, n_features), card]
+
+    def rows(self, n_people, n_features):
+        """The rows of a plan: of the release of a table of this shape first."""
+        n_samples, n_classes = n_people * self.rows_per_group, self.facts.n_classes
+        own = self.release(n_features, n_samples, n_classes)
+        releases = [own, *(other for other in self._releases(n_features) if other.kind != own.kind)]
+        return tuple(self._row(release, n_people, n_classes) for release in releases)
+
+    def _row(self, release, n_people, n_classes):
+        noise, cost = release.noise(n_classes, self.rows_per_group), release.cost
+        return PlannedRelease(
+            release="model",
+            mechanism=noise.name,
+            statistic=release.kind,
+            epsilon=cost.epsilon,
+            delta=cost.delta,
+            n_samples=n_people,
+            n_features=release.n_features,
+            k=None,
+            error=NORMAL_95 * noise.noise_scale / (n_people * self.rows_per_group),
+            noise_scale=noise.noise_scale,
+            found=math.nan,
+            epsilon_of_target=0.0,
+            rho=math.inf if cost.in_zcdp == math.inf else round_up(cost.in_zcdp, Fraction),
+        )
 
     @property
     def rows_per_group(self):
