@@ -3,6 +3,7 @@ from ._utils.errors import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
 from .cards.release_card import release_card
 from .codebook.codebook import Codebook
+from .models.evaluation import private_evaluation
 from .planning.plan import plan_release
 from .preprocessing.public_encoder import PublicEncoder
 from .release.bounds.learnt_bounds import private_bounds
@@ -46,6 +47,7 @@ __all__ = [
     "plan_release",
     "plotting",
     "private_bounds",
+    "private_evaluation",
     "private_score",
     "private_summary",
     "release_card",

@@ -15,6 +15,7 @@ class Mutant(NamedTuple):
     test: str  # in tests, a node id that pytest knows
 
 
+EVALUATED = "models/test_evaluation"
 UNITS, ODD = "budget/test_units.py", "budget/test_odd_arguments.py"
 FROM_OTHERS = "_utils/test_text_from_others.py"
 OUTPUTS, INTERRUPTS = "command_line/test_outputs.py", "command_line/test_interrupts.py"
@@ -1283,4 +1284,26 @@ MUTANTS = [
            "selection/test_people.py::test_what_is_spent_and_written_down_is_per_person"),
     Mutant("two_party_plan._results", "with_laplace_noise(table, terms.scale, random_bytes)", "table",
            f"{COUNTS}[target0]"),
+    Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "self.n_tables * rows_per_group",
+           f"{EVALUATED}_sensitivity.py::test_replacing_any_record_by_any_other_moves_two_counts_per_table_at_most"),
+    Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "2 * self.n_tables",
+           f"{EVALUATED}_sensitivity.py::test_people_with_several_rows_move_as_many_times_more"),
+    Mutant("GeometricCounts.for_budget", "Fraction(sensitivity) / exact(epsilon)", "Fraction(1) / exact(epsilon)",
+           f"{EVALUATED}_sensitivity.py::test_the_worst_neighbours_of_counts_lose_epsilon_and_no_more"),
+    Mutant("ErrorSums.scales", "OF_TARGET_SQUARE / 4", "OF_TARGET_SQUARE",
+           f"{EVALUATED}_sensitivity.py::test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it"),
+    Mutant("ErrorSums.scales", "rows_per_group * unit / (w * exact(epsilon))", "unit / (w * exact(epsilon))",
+           f"{EVALUATED}_sensitivity.py::test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it"),
+    Mutant("noisy_sums", "total + z", "total",
+           f"{EVALUATED}_sensitivity.py::test_the_noise_on_sums_is_drawn_at_its_scales"),
+    Mutant("predicted_by", "not has_foreign_steps(model)", "True",
+           f"{EVALUATED}.py::test_no_prediction_depends_on_another_record"),
+    Mutant("check_model", "not model_is_public", "False",
+           f"{EVALUATED}.py::test_a_model_that_is_not_known_to_be_private_is_refused_before_anything_is_read"),
+    Mutant("predictions._reason", "broken_by(entry) if entry is not None else []", "[]",
+           f"{EVALUATED}.py::test_a_model_of_this_package_whose_guarantee_is_broken_is_not_private"),
+    Mutant("private_evaluation", "people.draw(random_bytes)", "slice(None)",
+           f"{EVALUATED}.py::test_a_person_counts_as_often_as_every_other_one"),
+    Mutant("figures_of_merit.area_under_curve", "(of_members**2).sum(axis=0)", "0.0",
+           f"{EVALUATED}_intervals.py::test_intervals_of_classes_cover"),
 ]  # fmt: skip

@@ -22,6 +22,7 @@ LAYERS = [
     {"counting", "release"},
     {"planning", "two_party"},
     {"plotting", "preprocessing", "selection"},
+    {"models"},
     {"correlation"},
     {"causal"},
     {"compile", "search"},

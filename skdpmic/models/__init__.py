@@ -1,0 +1,1 @@
+"""Private models of a table, and their private test scores."""
