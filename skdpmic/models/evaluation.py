@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import _num_samples
 
 from skdpmic._utils.arguments import check_verbose
-from skdpmic._utils.errors import without_data
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.typing import ColumnLike, RandomState
@@ -19,7 +17,7 @@ from skdpmic.models.class_counts import ClassCells, GeometricCounts, usual_n_bin
 from skdpmic.models.evaluation_result import PrivateEvaluation
 from skdpmic.models.figures_of_merit import added, area_under_curve, mean_over_cells, of_sums
 from skdpmic.models.number_sums import ErrorSums, noisy_sums
-from skdpmic.models.predictions import check_model, predicted_by
+from skdpmic.models.predictions import check_model, n_rows_of, predicted_by
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import run
@@ -141,7 +139,7 @@ def private_evaluation(
     check_model(model, model_is_public)
     _check_n_bins(n_bins)
     of_kind = _OfClasses if is_classifier(model) else _OfNumbers
-    n_samples = without_data(_num_samples, X)
+    n_samples = n_rows_of(X)
     check_enough(n_samples)
     people = None if groups is None else read_people(groups, max_rows_per_group, n_samples)
     n_counted = n_samples if people is None else people.n_samples

@@ -166,4 +166,4 @@ def _written(value, lower, upper, _):
 
 
 def _short(number):
-    return in_short(number) if np.isfinite(number) else {np.inf: "∞", -np.inf: "−∞"}.get(number, "unknown")
+    return in_short(number) if np.isfinite(number) else {np.inf: "∞", -np.inf: "-∞"}.get(number, "unknown")

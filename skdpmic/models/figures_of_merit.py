@@ -70,7 +70,7 @@ def area_under_curve(others, members, deviation, rows_per_group):
     of_members = wins[:, None] - _CANDIDATES * n_others  # what one more member of a bin adds to the gap
     of_others = losses[:, None] - _CANDIDATES * n_members
     noise = deviation * np.sqrt((of_members**2).sum(axis=0) + (of_others**2).sum(axis=0))
-    possible = _CANDIDATES[np.abs(gaps) <= _REACH * noise + _ROUNDING * max(abs(n_members * n_others), 1.0)]
+    possible = _CANDIDATES[np.abs(gaps) <= _REACH * noise + _FLOAT_NOISE * max(abs(n_members * n_others), 1.0)]
     if n_members <= 0 or n_others <= 0:
         return Figure(0.5, 0.0, 1.0, math.nan)
     value = float(np.clip(members @ wins / (n_members * n_others), 0, 1))
@@ -81,7 +81,7 @@ def area_under_curve(others, members, deviation, rows_per_group):
     return Figure(value, float(min(ends)), float(max(ends)), math.sqrt(variance * rows_per_group))
 
 
-_ROUNDING = 1e-12
+_FLOAT_NOISE = 1e-12
 
 
 def of_sums(noisy, scales, steps, width, n_samples, rows_per_group):

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.progress import SILENT
@@ -53,6 +53,13 @@ def _kind(model):
     return model.__name__ if isinstance(model, type) else type(model).__name__
 
 
+def n_rows_of(X):
+    """The number of rows of an array, a dataframe, a sparse matrix or a list of rows."""
+    if X is None or np.isscalar(X):
+        raise TypeError(f"X must be array-like of shape (n_samples, n_features), got {type(X).__name__}.")
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
 def predicted_by(model, X, progress=SILENT):
     """Probabilities of the classes, or numbers: one prediction per record, which no other record can influence.
 
@@ -66,7 +73,7 @@ def predicted_by(model, X, progress=SILENT):
     predict = model.predict_proba if is_classifier(model) else model.predict
     if not has_foreign_steps(model):
         return _checked(without_data(predict, X))
-    n_samples = without_data(_num_samples, X)
+    n_samples = n_rows_of(X)
     rows = getattr(X, "iloc", X)
     each = (_checked(without_data(predict, rows[i : i + 1])) for i in range(n_samples))
     predictions = list(progress.track(each, n_samples, "records"))

@@ -41,7 +41,7 @@ def own(room, entry=None):
 
 def test_a_model_that_is_not_known_to_be_private_is_refused_before_anything_is_read():
     for model in (MODEL, make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)):
-        with pytest.raises(ValueError, match="known to be private.*model_is_public=True"):
+        with pytest.raises(ValueError, match=r"known to be private.*model_is_public=True"):
             private_evaluation(model, None, None, epsilon=1)
 
 
