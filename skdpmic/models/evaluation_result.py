@@ -9,7 +9,7 @@ from skdpmic._utils.results import dataframe
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, counted, escaped, in_short
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.models.figures_of_merit import CalibrationPart, Figure, calibration, curve
+from skdpmic.models.figures_of_merit import CalibrationPart, Figure, calibration_of, curve
 
 _NAMES = {
     "roc_auc": "ROC AUC",
@@ -103,8 +103,8 @@ class PrivateEvaluation:
             `lower_end` and `upper_end`; `predicted`, the mean prediction; `observed`, the share of records that are of
             the class; and `lower` and `upper`, its 95% interval.
         """
-        deviation = np.sqrt(2) * self.noise_scale
-        return calibration(*self._counts_of(label), self.edges, deviation)
+        others, members = self._counts_of(label)
+        return calibration_of(others, members, self.edges, np.sqrt(2) * self.noise_scale)
 
     def _counts_of(self, label):
         if self.edges is None:

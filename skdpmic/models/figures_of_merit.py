@@ -163,7 +163,7 @@ _PARTS = 10  # of the records, or fewer where their counts are not clear
 _CLEAR = 5.0  # standard deviations of the noise
 
 
-def calibration(others, members, edges, deviation):
+def calibration_of(others, members, edges, deviation):
     """Observed shares of a class by predicted probability, in ranges of bins with clearly more records than noise."""
     both, parts, start = others + members, [], 0
     fewest = max(both.sum() / _PARTS, 1.0)
