@@ -286,7 +286,7 @@ def exponential_bounds(x, precision):
 
 
 _OF_NOISE = 25  # share of scores by themselves in what features are worth, per scale of the noise: docs/theory/joint.md
-_WHOLE, _LEAST = 1000, 10  # the least share is a hundredth
+_WHOLE, _LEAST = 1000, 5  # the least share, in thousandths
 
 
 class ChoicesInTurn(NoiseOnGrid):
