@@ -285,6 +285,10 @@ def exponential_bounds(x, precision):
 # scale as if all k were chosen at once.
 
 
+_OF_NOISE = 25  # share of scores by themselves in what features are worth, per scale of the noise: docs/theory/joint.md
+_WHOLE = 1000  # shares are in thousandths
+
+
 class ChoicesInTurn(NoiseOnGrid):
     """Publishes only the names of k features, in the order of the choices.
 
@@ -301,26 +305,27 @@ class ChoicesInTurn(NoiseOnGrid):
         self.k, self._one_choice = at_once.k, type(at_once)(1, at_once.scale)
         # The noise in each choice, and its effect on the difference of two scores.
         self.scale, self._law, self.half_width = at_once.scale, at_once._law, at_once.half_width
+        self._of_alone = min(math.ceil(_OF_NOISE * _WHOLE * self.noise_scale), _WHOLE)
 
     @property
     def name(self):
         """For a single choice, one-sided exponential noise is equivalent to "permute-and-flip"."""
         return "permute-and-flip" if isinstance(self._one_choice, OneShotTopK) else self._one_choice.name
 
-    def release(self, candidates, worths, worths_beside, by_chance, random_bytes, kept=()):
+    def release(self, candidates, alone, worths_beside, by_chance, random_bytes, kept=()):
         """The k features chosen, in order.
 
         Parameters
         ----------
         candidates : ndarray of shape (n_candidates,)
             Numbers of the features to choose from, ascending.
-        worths : ndarray of shape (n_candidates,) of integers, or None
-            Scores by themselves, in grid steps, before any feature is chosen; None if features are kept.
+        alone : ndarray of shape (n_candidates,) of integers
+            Scores of the candidates by themselves, in grid steps.
         worths_beside : callable
             ``worths_beside(feature, taken)`` returns the joint scores of all candidates not taken with a feature that
             is kept or chosen, ascending by number, and the score of that feature by itself; in grid steps. It is called
             once for each of these features except the last. A candidate is judged by its smallest gain over any of
-            them.
+            them, and to a small part by its score by itself.
         by_chance : callable
             ``by_chance(feature, taken, own)`` returns the gains of independent candidates, from public numbers and
             `own`, the noisy score of that feature by itself.
@@ -329,18 +334,21 @@ class ChoicesInTurn(NoiseOnGrid):
         kept : sequence of int, default=()
             Features kept in any case, which count as chosen.
         """
-        remaining, chosen, compared = np.array(candidates), [], kept
+        remaining, chosen, compared, gains = np.array(candidates), [], kept, None
         while True:
             for feature in compared:
-                taken = [*kept, *chosen]
-                together, alone = worths_beside(feature, taken)
-                own = alone + (discrete_laplace(self._own_scale, 1, random_bytes)[0] if self._own_scale else 0)
-                added = together - own - by_chance(feature, taken, own)
-                worths = added if worths is None else np.minimum(worths, added)
+                together, own = worths_beside(feature, [*kept, *chosen])
+                own += discrete_laplace(self._own_scale, 1, random_bytes)[0] if self._own_scale else 0
+                added = together - own - by_chance(feature, [*kept, *chosen], own)
+                gains = added if gains is None else np.minimum(gains, added)
+            worths = alone if gains is None else self._mixed(gains, alone)
             place = self._one_choice.choose(worths, random_bytes)
             chosen.append(int(remaining[place]))
             if len(chosen) == self.k:
                 return np.array(chosen, dtype=np.int64)
-            # Scores by themselves are not used from here on.
-            worths = None if len(chosen) == 1 and not len(kept) else np.delete(worths, place)
-            remaining, compared = np.delete(remaining, place), chosen[-1:]
+            gains = None if gains is None else np.delete(gains, place)
+            remaining, alone, compared = np.delete(remaining, place), np.delete(alone, place), chosen[-1:]
+
+    def _mixed(self, gains, alone):
+        """What features are worth. One floor of the sum moves no further than either part; two floors could."""
+        return ((_WHOLE - self._of_alone) * gains + self._of_alone * alone) // _WHOLE

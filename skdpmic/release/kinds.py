@@ -305,10 +305,8 @@ class JointFeatures(BestFeatures):
             others = np.setdiff1d(candidates, taken)
             return to_grid(chance_added(measure, shape, feature, own * GRID, others))
 
-        single = None
-        if not len(kept):
-            single = to_grid(records.scores(measure, n_jobs, random_bytes)) - to_grid(by_chance)
-        return mechanism.release(candidates, single, scores_beside, added_by_chance, random_bytes, kept), None
+        alone = to_grid(records.scores(measure, n_jobs, random_bytes, kept)) - to_grid(by_chance)
+        return mechanism.release(candidates, alone, scores_beside, added_by_chance, random_bytes, kept), None
 
 
 def _scorer_of_tables(measure, mechanism, shape):

@@ -1,12 +1,14 @@
 """Choosing features by what they add to those before them: the exact law of the published list, on integers."""
 
 import math
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import ChoicesInTurn, ExponentialTopK, OneShotTopK
 from tests.privacy.test_top_k import law
@@ -44,13 +46,17 @@ def adds_by_chance(f, own):
     return 2 * (f % 2) * (own % 2)
 
 
-def worths(chosen, noises):
-    """Of the features that are left: what each adds to the one of those taken that it adds least to."""
+OF_ALONE = Fraction(1, 10)  # more than the package has with so little noise, so that it is seen on small integers
+
+
+def worths(chosen, noises, of_alone=OF_ALONE):
+    """Of the features left: what each adds to the one taken that it adds least to, with a part of its own score."""
     left = [f for f in range(len(ALONE)) if f not in chosen]
     if not chosen:
         return {f: ALONE[f] for f in left}
     owns = {s: ALONE[s] + z for s, z in zip(chosen, noises, strict=True)}
-    return {f: min(TOGETHER[s][f] - own - adds_by_chance(f, own) for s, own in owns.items()) for f in left}
+    gains = {f: min(TOGETHER[s][f] - own - adds_by_chance(f, own) for s, own in owns.items()) for f in left}
+    return {f: math.floor((1 - of_alone) * gains[f] + of_alone * ALONE[f]) for f in left}
 
 
 def law_of_lists(k, one_choice, own_scale, kept=()):
@@ -73,7 +79,7 @@ def law_of_lists(k, one_choice, own_scale, kept=()):
     return lists
 
 
-def published(mechanism, source, kept=()):
+def published(mechanism, source, kept=(), of_alone=OF_ALONE):
     asked = []
 
     def worths_beside(feature, taken):
@@ -84,8 +90,9 @@ def published(mechanism, source, kept=()):
     def by_chance(feature, taken, own):
         return np.array([adds_by_chance(f, own) for f in range(4) if f not in taken], dtype=object)
 
+    mechanism._of_alone = int(1000 * of_alone)
     candidates = np.delete(np.arange(4), kept)
-    alone = None if kept else np.array(ALONE, dtype=object)
+    alone = np.array(ALONE, dtype=object)[candidates]
     chosen = mechanism.release(candidates, alone, worths_beside, by_chance, source, kept).tolist()
     assert asked == [*kept, *chosen[:-1]]
     return tuple(chosen)
@@ -141,10 +148,32 @@ def test_own_worths_without_noise_would_be_seen_in_the_law():
     assert p_value("exponential", 5, 5, scale=1) > 1e-3
 
 
-def test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to():
+@pytest.mark.parametrize("of_alone, lists", [(OF_ALONE, (0, 2, 3, 1)), (3 * OF_ALONE, (0, 2, 1, 3))])
+def test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to(of_alone, lists):
     chosen = []
     for place in range(4):
-        worth = worths(tuple(chosen), (0,) * place)
+        worth = worths(tuple(chosen), (0,) * place, of_alone)
         chosen.append(max(worth, key=lambda f: (worth[f], -f)))
-    assert published(ChoicesInTurn(OneShotTopK(4, 0), 0), entropy_source(0)) == tuple(chosen) == (0, 2, 3, 1)
-    assert published(ChoicesInTurn(OneShotTopK(2, 0), 0), entropy_source(0), kept=(0, 2)) == (3, 1)
+    assert published(ChoicesInTurn(OneShotTopK(4, 0), 0), entropy_source(0), (), of_alone) == tuple(chosen) == lists
+    kept = published(ChoicesInTurn(OneShotTopK(2, 0), 0), entropy_source(0), (0, 2), of_alone)
+    assert kept == lists[2:]
+
+
+def test_a_step_in_all_scores_moves_what_a_feature_is_worth_by_no_more_than_that_step():
+    """The floor of the sum, for random integers; the sum of two floors would move further."""
+    rng, apart = np.random.default_rng(0), 0
+    for _ in range(3000):
+        mechanism, step = ChoicesInTurn(OneShotTopK(2, int(rng.integers(0, 2**24))), 0), rng.integers(1, 50)
+        gain, alone = rng.integers(-1000, 1000), rng.integers(1000)
+        moved = gain + step, alone + step
+        assert abs(mechanism._mixed(*moved) - mechanism._mixed(gain, alone)) <= step
+        floors = [(9 * a // 10) + (b // 10) for a, b in ((gain, alone), moved)]
+        apart = max(apart, abs(floors[1] - floors[0]) - step)
+    assert apart == 1
+
+
+@pytest.mark.parametrize("noise_scale, share", [(0, 0), (0.001, 0.025), (0.004, 0.1), (0.04, 1), (3, 1)])
+def test_the_more_noise_there_is_the_more_a_score_by_itself_counts(noise_scale, share):
+    mechanism = ChoicesInTurn(OneShotTopK(2, round(noise_scale / GRID)), 0)
+    assert mechanism._mixed(0, 10**6) == pytest.approx(share * 10**6, abs=1001)
+    assert mechanism._mixed(10**6, 0) == pytest.approx((1 - share) * 10**6, abs=1001)

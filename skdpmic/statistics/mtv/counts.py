@@ -14,7 +14,13 @@ from skdpmic._utils.jit import jit
 from skdpmic._utils.little_work import Allowance
 from skdpmic.statistics.grids import equal_parts, parts_of_each
 from skdpmic.statistics.mtv.family import UNITS
-from skdpmic.statistics.mtv.longest_path import MOST_RECORDS, longest, longest_on_lines, running_counts, walk_against
+from skdpmic.statistics.mtv.longest_path import (
+    MOST_RECORDS,
+    longest_of_one_cut,
+    longest_on_lines,
+    running_counts,
+    walk_against,
+)
 from skdpmic.table.domains import Nominal
 
 _UNMERGED = 0.53  # chance variation of an unmerged table, relative to that of the best merge
@@ -146,7 +152,7 @@ class CountsScorer:
         self._most = n * units  # largest possible total weight
         self._are_weighted = units > 1
         self._n, self._family = n, family
-        self._coarsest = self._by_chance(2, min(side.size for side in family.sides))
+        self._coarsest = self._by_chance(1, min(side.size for side in family.sides))
 
         self._bisections = [side for side in family.sides if side.n_groups == 2]
         lines = [_smaller_group(side) for side in self._bisections]
@@ -155,32 +161,37 @@ class CountsScorer:
         self._sizes = np.array([side.size for side in self._bisections])
         self._errors = _OF_AN_ERROR * np.array([family.error_of(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
-        self._k_max = max((side.k_max for side in self._bisections), default=2)
+        self._cuts = family.cuts, family.cuts.with_missing_first(family.n_master)
+        self._most_cost = family.cuts.other * (max((side.k_max for side in self._bisections), default=2) - 1)
         self._of_bisections = self._constants_of_bisections(self._most)
         self._others = [
-            (side, np.array(side.groups), _of_groups(side), np.arange(2, side.k_max + 1))
+            (side, np.array(side.groups), _of_groups(side), np.arange(family.cuts.other + 1))
             for side in family.sides
             if side.n_groups > 2
         ]
 
-    def _by_chance(self, k, size):
-        return self._family.penalty * np.sqrt((k - 1) * (size - 1) / self._n)
+    def _by_chance(self, weight, size):
+        return self._family.penalty * np.sqrt(weight * (size - 1) / self._n)
+
+    def _of_cuts(self, cost, size):
+        """What cuts of this cost have by chance; those that cost less than the coarsest grid's have as much as that."""
+        return self._by_chance(np.maximum(cost / self._family.cuts.per_unit, 1), size)
 
     def _constants_of_bisections(self, total):
-        """Factors for path lengths of k pieces, offsets and smallest useful gains, for records of weight `total`.
+        """Factor for path lengths, offset for each cost and smallest useful gain, for records of weight `total`.
 
-        Both arrays have two more columns than needed, for the undefined lengths. A gain is half of the length that two
-        more pieces must add to a path to outweigh their offset. As a path of one piece has the offset of two pieces,
-        the step from two to three pieces counts, too.
+        A gain is half of the length that two more cuts, of which one has the full cost, must add to a path to outweigh
+        their offset.
         """
-        k, nu = np.arange(2, self._k_max + 3), self._normalisers[:, np.newaxis]  # independent of k for two groups
+        cost, nu = np.arange(self._most_cost + 1), self._normalisers[:, np.newaxis]  # the same for any parts
         units = np.array([total if side.margins is None else UNITS for side in self._bisections])
-        limits = np.array([side.k_max for side in self._bisections])
-        offsets = self._by_chance(k, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
+        limits = np.array([self._family.cuts.other * (side.k_max - 1) for side in self._bisections])
+        offsets = self._of_cuts(cost, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
         per_length, offsets = 1 / (2 * self._most * units[:, np.newaxis] * nu), offsets / nu
-        of_two_pieces = np.minimum(offsets[:, 1] - offsets[:, 0], (offsets[:, 2:] - offsets[:, :-2]).min(axis=1))
-        least = _CLEARLY * of_two_pieces / (2 * per_length[:, 0])
-        return per_length, np.where(k <= limits[:, np.newaxis], offsets, np.inf), least.astype(np.int64)
+        of_two = self._family.cuts.other + min(self._family.cuts.costs, default=self._family.cuts.other)
+        gains = (offsets[:, of_two:] - offsets[:, :-of_two]).min(axis=1, initial=np.inf)
+        least = np.where(gains < np.inf, _CLEARLY * gains / (2 * per_length[:, 0]), 0)
+        return per_length, np.where(cost <= limits[:, np.newaxis], offsets, np.inf), least.astype(np.int64)
 
     def _constants(self, total):
         """The constants of bisections for this total weight, which is always the largest possible without weights."""
@@ -190,10 +201,10 @@ class CountsScorer:
         units = total if side.margins is None else UNITS
         return 1 / (2 * self._most * units * self._family.normaliser(side, k))
 
-    def offsets(self, side, k):
-        """Offset subtracted from the normalised total variation of k parts; infinite beyond the side's limit."""
-        offset = self._by_chance(k, side.size) - self._coarsest + self.offset_of_error(side)
-        return np.where(k <= side.k_max, offset / self._family.normaliser(side, k), np.inf)
+    def offsets(self, side, cost):
+        """Offset subtracted from the total variation of a merge by cuts of these costs; infinite beyond the limit."""
+        offset = self._of_cuts(cost, side.size) - self._coarsest + self.offset_of_error(side)
+        return np.where(cost <= self._family.cuts.other * (side.k_max - 1), offset, np.inf)
 
     def score(self, counts, domain):
         """MTVr from the flat uint32 counts of a feature: the largest (TV - o) / nu of all grids, clipped to [0, 1]."""
@@ -209,7 +220,7 @@ class CountsScorer:
             return [self.of_cells(table, domain.n_labels) for table in tables.astype(np.int64)]
         scores, some_missing = self.of_rows(tables), tables[:, :, -1].any(axis=1)
         if some_missing.any():
-            before = self.of_rows(np.roll(tables[some_missing], 1, axis=2))
+            before = self.of_rows(np.roll(tables[some_missing], 1, axis=2), self._cuts[1])
             scores[some_missing] = np.maximum(scores[some_missing], before)
         return scores.tolist()
 
@@ -217,30 +228,34 @@ class CountsScorer:
         """Total weight of all records, the same for all features."""
         return int(table.sum(dtype=np.int64)) if self._are_weighted else self._most
 
-    def of_rows(self, tables):
+    def of_rows(self, tables, cuts=None):
         """MTVr of several features from counts of ordered parts, with neighbouring parts merged.
 
         Parameters
         ----------
         tables : uint32 ndarray of shape (n_features, n_columns, n_parts)
+        cuts : Cuts, default=None
+            What cuts cost; None if missing values, if any, are last.
 
         Returns
         -------
         ndarray of shape (n_features,)
         """
-        largest, total = np.zeros(len(tables)), self._total(tables[0])
+        largest, total, cuts = np.zeros(len(tables)), self._total(tables[0]), cuts or self._cuts[0]
         if total == 0:
             return largest
-        counts, n_used = running_counts(tables)
+        counts, n_used, points = running_counts(tables, cuts.edges)
         if self._bisections:
             per_length, offsets, least = self._constants(total)
-            lengths = longest_on_lines(counts, n_used, self._groups, self._margins, self._k_max, least)
+            lines = self._groups, self._margins, self._most_cost, least
+            lengths = longest_on_lines(counts, n_used, points, cuts, *lines)
             largest = np.maximum(largest, (lengths * per_length - offsets).max(axis=(1, 2)))
-        for side, groups, margins, k in self._others:
-            per_length, offsets = self._per_length(side, k, total), self.offsets(side, k)
+        for side, groups, margins, cost in self._others:
+            per_length, nu = self._per_length(side, 2, total), self._family.normaliser(side, 2)
+            offsets = self.offsets(side, cost) / nu
             for f, n in enumerate((n_used + 1).tolist()):
                 of_feature = counts[f, : len(groups) * n + n].reshape(-1, n)
-                lengths = longest(walk_against(of_feature, groups, margins), side.k_max)
+                lengths = longest_of_one_cut(walk_against(of_feature, groups, margins), points[f], cuts)
                 largest[f] = max(largest[f], (lengths * per_length - offsets).max())
         return np.minimum(largest, 1.0)
 
@@ -276,7 +291,7 @@ class CountsScorer:
         return _OF_AN_ERROR * self._family.error_of(side)
 
     def _offset_of_labels(self, n_labels, size):
-        return _UNMERGED * (self._by_chance(max(n_labels, 2), size) - self._coarsest)
+        return _UNMERGED * (self._by_chance(max(n_labels - 1, 1), size) - self._coarsest)
 
 
 def _steps(in_groups, margins, units, of_code):

@@ -33,7 +33,8 @@ class Side(NamedTuple):
     groups : tuple of int
         Group of each column, from 0 to l - 1, l >= 2. The columns of a group need not be neighbours.
     k_max : int, at least 2
-        Maximum number of parts that the feature is merged into.
+        Maximum number of parts that the feature is merged into, with cuts of the largest cost; with more than two
+        groups, 2.
     size : float, above 1, default=2
         Effective number of groups in the penalty.
     margins : tuple of int, default=None
@@ -54,6 +55,32 @@ class Side(NamedTuple):
         return max(self.groups) + 1
 
 
+class Cuts(NamedTuple):
+    """What cuts of a feature, in steps from one master part to the next, cost in the penalty.
+
+    Parameters
+    ----------
+    edges : tuple of int
+        Cuts that cost less than others, ascending; cut i is before master part i.
+    costs : tuple of int
+        Their costs.
+    other : int
+        The cost of any other cut.
+    per_unit : int
+        The cost that has the penalty of one cut of the coarsest grid.
+    """
+
+    edges: tuple = ()
+    costs: tuple = ()
+    other: int = 1
+    per_unit: int = 1
+
+    def with_missing_first(self, n_master):
+        """The cuts if missing values are moved before the first master part, from after the last one."""
+        moved = sorted((edge % n_master + 1, cost) for edge, cost in zip(self.edges, self.costs, strict=True))
+        return self._replace(edges=tuple(edge for edge, _ in moved), costs=tuple(cost for _, cost in moved))
+
+
 @dataclass(frozen=True)
 class Family:
     """The grids of MTVr. The target is the fixed side; a feature is merged from master parts.
@@ -66,8 +93,12 @@ class Family:
         Number of equal parts of a feature before neighbours are merged.
     sides : tuple of Side
     penalty : float, default=0.75
-        For a grid of k parts and a side, ``penalty * sqrt((k - 1) * (size - 1) / n)`` minus its value for the coarsest
-        grid is subtracted from the total variation. The coarsest grid has no penalty, so scores range from 0 to 1.
+        For a grid with cuts of weight w in all and a side, ``penalty * sqrt(w * (size - 1) / n)`` minus its value for
+        the coarsest grid is subtracted from the total variation. The coarsest grid has no penalty, so scores range from
+        0 to 1.
+    by_place : bool, default=False
+        Whether a cut of a single feature weighs 1 in the middle of its range and before missing values, 3/2 at the
+        quarters, and 2 elsewhere. Otherwise each weighs 1.
     share_error : float, default=0.0
         Scale of the noise in each noisy count, as a share of all records.
     is_sized : bool, default=False
@@ -78,6 +109,7 @@ class Family:
     n_master: int
     sides: tuple
     penalty: float = 0.75
+    by_place: bool = False
     share_error: float = 0.0
     is_sized: bool = False
 
@@ -87,6 +119,11 @@ class Family:
         Chance scores are then as large as with `n_per_group` times fewer records, so the penalty is higher.
         """
         return replace(self, penalty=self.penalty * math.sqrt(n_per_group))
+
+    @cached_property
+    def cuts(self):
+        """What the cuts of a feature cost, with missing values in a part after all others."""
+        return _cuts_by_place(self.n_master) if self.by_place else Cuts()
 
     @cached_property
     def knows_target_shares(self):
@@ -150,6 +187,14 @@ class Family:
         return largest_variation(side.n_groups, k) * (2 if self.knows_target_shares else 1)
 
 
+def _cuts_by_place(n_master):
+    """Costs in halves: 2 for the middle, or what is nearest to it, and missing values, 3 for the quarters, else 4."""
+    quarter, middle = n_master // 4, n_master // 2
+    costs = {quarter: 3, n_master - quarter: 3, middle: 2, n_master: 2}
+    edges = sorted(edge for edge in costs if edge > 0)
+    return Cuts(tuple(edges), tuple(costs[edge] for edge in edges), 4, 2)
+
+
 def largest_variation(n_groups, k):
     """Nu of grids with k by `n_groups` parts."""
     return np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)
@@ -196,7 +241,7 @@ def numeric_family(B, c):
 
     The target's range is divided in two at each eighth, and by the parity of each subset of the binary digits of the
     eighths' indices: the middle half against the rest, every other quarter, every other eighth, and three more. Against
-    each of these 13 divisions, the feature is merged into at most B / 2 parts.
+    each of these 13 divisions, the feature is merged by cuts that weigh at most B - 2 in all.
 
     Parameters
     ----------
@@ -211,7 +256,7 @@ def numeric_family(B, c):
     """
     divisions = distinct([*cuts(_N_EIGHTHS), *parities(_N_EIGHTHS)])
     sides = [Side(groups, int(B // 2), 2 + _OF_AN_INTERVAL * (n_intervals(groups) - 2)) for groups in divisions]
-    return Family(_N_EIGHTHS, _master_size(B, c), tuple(sides))
+    return Family(_N_EIGHTHS, _master_size(B, c), tuple(sides), by_place=True)
 
 
 def class_family(B, c, n_classes):
@@ -219,8 +264,8 @@ def class_family(B, c, n_classes):
 
     The classes are divided in two: each one against the rest; at each cut of their order; and by the parity of each
     subset of the binary digits of their numbers, into halves with little in common. Against these divisions, the
-    feature is merged into at most B / 2 parts; against all classes at once, into two. With more than 32 classes, only
-    31 cuts of the order and 31 parities are used.
+    feature is merged by cuts that weigh at most B - 2 in all; against all classes at once, by one cut. With more than
+    32 classes, only 31 cuts of the order and 31 parities are used.
 
     Parameters
     ----------
@@ -239,7 +284,7 @@ def class_family(B, c, n_classes):
     sides = [Side(groups, int(B // 2), 1 + evenness(sum(groups) / n_classes)) for groups in divisions]
     if n_classes > 3:  # else those are all divisions
         sides.append(Side(classes, 2, 2 + _OF_A_CLASS * (n_classes - 2)))
-    return Family(n_classes, _master_size(B, c), tuple(sides))
+    return Family(n_classes, _master_size(B, c), tuple(sides), by_place=True)
 
 
 def evenness(share):

@@ -2,8 +2,10 @@
 
 import math
 from functools import lru_cache, partial
+from itertools import product
 
 import numpy as np
+from scipy.special import logsumexp
 
 from skdpmic.statistics.mtv.counts import counts_scorer
 from skdpmic.statistics.null_laws import (
@@ -83,16 +85,33 @@ def _merges(n, family):
     """
     scorer = counts_scorer(n, family)
     for side in family.sides:
-        sizes = np.arange(2, min(side.k_max, family.n_master + 1) + 1)
-        for k in [sizes[:, np.newaxis]] if side.n_groups == 2 else sizes:
-            log_number = math.log(2.0) + log_choices(family.n_master, k - 1)
-            if side.n_groups == 2:
-                log_tail = log_tail_of_any(math.log(2.0) + log_number, partial(log_division_tail, n=n))
-            else:
-                of_one = partial(log_variation_tail, n=n, n_rows=k, n_columns=side.n_groups)
-                log_tail = log_tail_of_any(log_number, of_one)
-            offset = scorer.offsets(side, k) * family.normaliser(side, k)
-            yield _grids(n, family, side, k, offset, log_tail)
+        most = family.cuts.other * (side.k_max - 1)
+        if side.n_groups == 2:
+            cost, numbers = _numbers_of_merges(family, most)
+            log_number, cost = math.log(2.0) + numbers[:, np.newaxis], cost[:, np.newaxis]
+            log_tail = log_tail_of_any(math.log(2.0) + log_number, partial(log_division_tail, n=n))
+            yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
+            continue
+        for cost, number in zip(*_numbers_of_merges(family, family.cuts.other, n_cuts=1), strict=True):
+            of_one = partial(log_variation_tail, n=n, n_rows=2, n_columns=side.n_groups)
+            log_tail = log_tail_of_any(math.log(2.0) + number, of_one)
+            yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
+
+
+def _numbers_of_merges(family, most, n_cuts=math.inf):
+    """The costs that cuts can have in all, and logarithms of the numbers of merges by them: two ndarrays.
+
+    A merge has at least one cut and at most `n_cuts`.
+    """
+    cheaper, n_others = family.cuts.costs, family.n_master - len(family.cuts.costs)
+    numbers = {}
+    for chosen in product([0, 1], repeat=len(cheaper)):
+        spent = sum(np.multiply(chosen, cheaper))
+        for n_more in range(min(n_others, (most - spent) // family.cuts.other) + 1):
+            if 1 <= sum(chosen) + n_more <= n_cuts:
+                cost = int(spent) + n_more * family.cuts.other
+                numbers.setdefault(cost, []).append(log_choices(n_others, n_more))
+    return np.array(sorted(numbers)), np.array([logsumexp(numbers[cost]) for cost in sorted(numbers)])
 
 
 def _of_labels(n, n_labels, family):

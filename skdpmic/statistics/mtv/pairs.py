@@ -44,9 +44,9 @@ def families_of_pairs(family, n_classes):
     penalty = family.penalty * _OF_PENALTY
     sides = [side._replace(k_max=_MOST_PIECES) for side in family.sides if side.n_groups == 2]
     if n_classes is None or n_classes == 2:
-        return [replace(family, sides=tuple(sides), penalty=penalty)]
+        return [replace(family, sides=tuple(sides), penalty=penalty, by_place=False)]
     alone = [side for side in sides if sum(side.groups) in (1, n_classes - 1)]
-    return [replace(family, sides=(side,), penalty=penalty) for side in alone]
+    return [replace(family, sides=(side,), penalty=penalty, by_place=False) for side in alone]
 
 
 class PairCounts(TargetCounts):

@@ -38,18 +38,38 @@ def naive_score(master, columns, family, units=1, n=None):
     """
     n = len(master) if n is None else n
     missing_first = [(part + 1) % (family.n_master + 1) for part in master]
-    return max(naive_score_of_merges(parts, columns, family, n * units, n) for parts in (master, missing_first))
+    return max(
+        naive_score_of_merges(parts, columns, family, n * units, n, weight_of=weights)
+        for parts, weights in zip((master, missing_first), naive_weights(family), strict=True)
+    )
 
 
-def naive_score_of_merges(parts, columns, family, most, n, n_parts=None):
+def naive_weights(family):
+    """The weight of each cut, by the part after it, with missing values last, and with missing values first."""
+    n = family.n_master
+    if not family.by_place:
+        return [dict.fromkeys(range(1, n + 1), Fraction(1))] * 2
+    last = dict.fromkeys(range(1, n), Fraction(2))
+    last |= {cut: Fraction(3, 2) for cut in (n // 4, n - n // 4) if cut in last}
+    last |= {n // 2: Fraction(1), n: Fraction(1)}
+    return last, {1: last[n]} | {cut + 1: last[cut] for cut in range(1, n)}
+
+
+def naive_score_of_merges(parts, columns, family, most, n, n_parts=None, weight_of=None):
     """The same with parts 0 ... n_parts - 1 in this order, which are the master parts and one for missing values."""
     best, n_parts = Fraction(0), n_parts or family.n_master + 1
+    weight_of = weight_of or dict.fromkeys(range(1, n_parts), Fraction(1))
+    heaviest = 2 if family.by_place else 1
     for side in family.sides:
         groups, shares = [side.groups[column] for column in columns], naive_shares(side)
-        for k in range(2, side.k_max + 1):
-            largest = naive_largest(side, k, family)
-            offset = naive_offset(k, side.size, n, family) / float(largest)
-            for cuts in combinations(range(1, n_parts), min(k, n_parts) - 1):
+        two_groups = len(set(side.groups)) == 2
+        for n_cuts in range(heaviest * (side.k_max - 1) + 1 if two_groups else 2):
+            for cuts in combinations(range(1, n_parts), n_cuts):
+                weight = sum((weight_of[cut] for cut in cuts), Fraction(0))
+                if weight > heaviest * (side.k_max - 1):
+                    continue
+                largest = naive_largest(side, n_cuts + 1, family)
+                offset = naive_offset(max(weight, 1), side.size, n, family) / float(largest)
                 merged = naive_merge(parts, cuts, n_parts)
                 variation = naive_total_variation(merged, groups, shares) * Fraction(len(parts), most)
                 best = max(best, variation / largest - Fraction(offset))
@@ -71,7 +91,7 @@ def naive_score_of_cells(cells, n_cells, columns, n_labels, family):
         groups, shares = [side.groups[column] for column in columns], naive_shares(side)
         largest, n_groups = naive_largest(side, n_cells, family), len(set(side.groups))
         size = side.size if n_groups == 2 else n_groups
-        offset = 0.53 * naive_offset(max(n_labels, 2), size, len(cells), family) / float(largest)
+        offset = 0.53 * naive_offset(max(n_labels - 1, 1), size, len(cells), family) / float(largest)
         best = max(best, naive_total_variation(cells, groups, shares) / largest - Fraction(offset))
     return min(best, Fraction(1))
 
@@ -89,10 +109,10 @@ def naive_largest(side, k, family):
     return 2 * nu if any(other.margins is not None for other in family.sides) else nu
 
 
-def naive_offset(k, size, n, family):
+def naive_offset(weight, size, n, family):
     """What is taken off TV for chance."""
     fewest = min(side.size for side in family.sides)
-    return family.penalty * math.sqrt((k - 1) * (size - 1) / n) - family.penalty * math.sqrt((fewest - 1) / n)
+    return family.penalty * math.sqrt(weight * (size - 1) / n) - family.penalty * math.sqrt((fewest - 1) / n)
 
 
 def naive_merge(parts, cuts, n_parts):

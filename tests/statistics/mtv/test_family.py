@@ -51,7 +51,7 @@ def test_master_parts_are_c_times_the_merged_ones_from_2_to_10_000(B, c, n_maste
 
 
 def test_two_classes_are_divided_in_one_way_and_three_in_all():
-    assert class_family(32, 32, 2) == Family(2, 512, (Side((0, 1), 16, 2.0),))
+    assert class_family(32, 32, 2) == Family(2, 512, (Side((0, 1), 16, 2.0),), by_place=True)
     assert divisions(class_family(32, 32, 3)) == ["011", "010", "001"]
 
 

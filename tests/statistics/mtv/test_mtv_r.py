@@ -8,10 +8,10 @@ import pytest
 
 from skdpmic import mtv_r
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.family import UNITS, Cuts, Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.longest_path import (
     MOST_RECORDS,
-    longest,
+    longest_of_one_cut,
     longest_on_lines,
     running_counts,
     walk_against,
@@ -27,24 +27,24 @@ from tests.statistics.mtv.naive_mtv_r import (
     numeric_scorer,
 )
 
-UNIT = (0.0, 1.0)
+UNIT, ALIKE = (0.0, 1.0), Cuts()
 FAMILIES = {
     "default, small": numeric_family(8, 2),
     "no penalty": Family(4, 8, (Side((0, 0, 1, 1), 4), Side((0, 1, 1, 0), 3)), penalty=0.0),
-    "even sides": Family(4, 8, (Side((0, 0, 1, 1), 3), Side((0, 1, 2, 3), 4, 4)), penalty=0.25),
-    "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 4, 3),), penalty=0.1),
-    "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 2), 3, 2.5)), penalty=0.1),
+    "even sides": Family(4, 8, (Side((0, 0, 1, 1), 3), Side((0, 1, 2, 3), 2, 4)), penalty=0.25),
+    "three groups, not neighbours": Family(4, 4, (Side((0, 1, 0, 2), 2, 3),), penalty=0.1, by_place=True),
+    "other sizes": Family(4, 8, (Side((0, 1, 0, 1), 4, 3.5), Side((0, 1, 2, 2), 2, 2.5)), penalty=0.1, by_place=True),
     "more parts than master parts": Family(2, 2, (Side((0, 1), 5),), penalty=0.0),
     "known halves": numeric_family(8, 2).with_target_shares((4, 8), (UNITS // 2, UNITS // 2)),
     "known quarters": numeric_family(6, 2).with_target_shares(
         (2, 4, 6, 8), tuple(UNITS // 16 * i for i in (1, 5, 7, 3))
     ),
     "known, three groups": Family(
-        4, 5, (Side((0, 1, 0, 2), 4, 3), Side((0, 0, 1, 1), 3)), penalty=0.1
+        4, 5, (Side((0, 1, 0, 2), 2, 3), Side((0, 0, 1, 1), 3)), penalty=0.1, by_place=True
     ).with_target_shares(
         (1, 2, 3, 4), (UNITS // 3, UNITS // 2, UNITS // 9, UNITS - UNITS // 3 - UNITS // 2 - UNITS // 9)
     ),
-    "columns that do not divide": Family(3, 7, (Side((0, 1, 2), 3), Side((0, 1, 0), 2)), penalty=0.0),
+    "columns that do not divide": Family(3, 7, (Side((0, 1, 2), 2), Side((0, 1, 0), 2)), penalty=0.0),
 }
 
 
@@ -57,6 +57,9 @@ def columns_of(kind, n, rng):
         return x, (2 * x - 1) ** 2 + 0.1 * rng.standard_normal(n)
     if kind == "tied":
         return rng.integers(4, size=(2, n)) / 4
+    if kind == "some missing":
+        x = np.where(rng.random(n) < 0.3, np.nan, rng.random(n))
+        return x, np.where((x >= 0.5) ^ (rng.random(n) < 0.2), 0.2, 0.8)
     if kind == "constant":
         return np.full(n, 0.3), rng.random(n)
     if kind == "in one place":
@@ -67,7 +70,7 @@ def columns_of(kind, n, rng):
 
 
 SIZES = [2, 3, 7, 40]
-KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outside", "skewed"]
+KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outside", "skewed", "some missing"]
 
 
 @pytest.mark.few
@@ -87,7 +90,7 @@ def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
 def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classes, n):
     rng = np.random.default_rng(n)
     family = class_family(4 * n_classes, 1.0, n_classes)
-    family = Family(n_classes, 8, family.sides, penalty=0.1)
+    family = Family(n_classes, 8, family.sides, penalty=0.1, by_place=True)
     codes, x = rng.integers(n_classes, size=n), rng.random(n)
     score = class_scorer(codes, family).score(x, UNIT)
     exact = naive_score([naive_part(v, *UNIT, 8) for v in x], codes.tolist(), family)
@@ -97,35 +100,54 @@ def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classe
 # --- The longest paths ------------------------------------------------------------------------------------------
 
 
-def plain_lengths(walk, k_max):
-    """The recursion of OptimizeAxis, one term after the other."""
-    m = walk.shape[1] - 1
+def plain_lengths(walk, cost_of, most):
+    """The recursion of OptimizeAxis by cost in place of the number of parts, one term after the other."""
+    end = walk.shape[1] - 1
     distance = np.abs(walk[:, :, None] - walk[:, None, :]).sum(axis=0)
-    best = distance[0].copy()
-    lengths = []
-    for _ in range(2, k_max + 1):
-        best = np.array([max(best[: t + 1] + distance[: t + 1, t]) for t in range(m + 1)])
-        lengths.append(best[m])
-    return lengths
+    best = np.zeros((most + 1, end + 1), dtype=np.int64)  # the longest path to a cut here, of this cost at most
+    for cost in range(most + 1):
+        for t in range(1, end + 1):
+            spent = cost - (cost_of[t] if t < end else 0)
+            earlier = [best[spent, s] if s else 0 for s in range(t)] if spent >= 0 else []
+            best[cost, t] = max((length + distance[s, t] for s, length in enumerate(earlier)), default=-(10**18))
+    return best[:, end].tolist()
+
+
+def plain_lengths_of_one_cut(walk, cost_of, most):
+    """No cut, or each that costs at most 0 ... most."""
+    end = walk.shape[1] - 1
+    lengths = np.abs(walk).sum(axis=0) + np.abs(walk[:, [-1]] - walk).sum(axis=0)
+    return [max(lengths[t] for t in range(end + 1) if t == end or cost_of[t] <= cost) for cost in range(most + 1)]
 
 
 def counts_of(table):
     """Running counts of one feature."""
-    counts, n_used = running_counts(table[np.newaxis])
+    counts, n_used, _ = running_counts(table[np.newaxis])
     n_steps = int(n_used[0]) + 1
     return counts[0, : (len(table) + 1) * n_steps].reshape(-1, n_steps)
 
 
-def lines_of(counts, *sides):
+def lines_of(counts, groups, margins, most, *least, cheaper=(), cuts=ALIKE):
     """Lengths along lines of one feature."""
-    return longest_on_lines(counts.reshape(1, -1), np.array([counts.shape[1] - 1]), *sides)[0]
+    points = np.array(cheaper, dtype=np.int64).reshape(1, -1)
+    n_used = np.array([counts.shape[1] - 1])
+    return longest_on_lines(counts.reshape(1, -1), n_used, points, cuts, groups, margins, most, *least)[0]
+
+
+def random_cuts(n_steps, rng):
+    """What cuts cost, the points where they cost less, and the cost of each point."""
+    costs, points = (3, 2, 3, 2), np.sort(rng.integers(0, n_steps, 4))
+    cost_of = np.full(n_steps, 4)
+    for point, cost in zip(points, costs, strict=True):
+        cost_of[point] = min(cost_of[point], cost)
+    return Cuts((0, 0, 0, 0), costs, 4, 2), points, cost_of
 
 
 @pytest.mark.few
 @each("n_columns", [2, 3, 4, 8])
 @pytest.mark.parametrize("n_master, n", [(1, 5), (2, 30), (3, 30), (40, 30), (60, 5000)])
-@each("k_max", [2, 3, 4, 5, 9])
-def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, k_max):
+@each("most", [4, 7, 16, 33])
+def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, most):
     rng = np.random.default_rng(n_master)
     shares = rng.random(n_columns * n_master) ** 3
     table = rng.multinomial(n, shares / shares.sum()).reshape(n_columns, n_master).astype(np.uint32)
@@ -133,16 +155,32 @@ def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, 
     assert counts.shape[1] == np.count_nonzero(table.sum(axis=0)) + 1
     assert not counts[:, 0].any()
     assert counts[:, -1].tolist() == [*table.sum(axis=1), n]
+    cuts, points, cost_of = random_cuts(counts.shape[1], rng)
+    alike = np.ones(counts.shape[1], dtype=int)
     for margins in (np.zeros(n_columns, dtype=np.int64), rng.integers(1, 100, n_columns)):
         walk = walk_against(counts, alone, margins)
         assert margins.any() or not walk[:, -1].any()
-        assert longest(walk, k_max).tolist() == plain_lengths(walk, k_max)
+        assert longest_of_one_cut(walk, points, cuts).tolist() == plain_lengths_of_one_cut(walk, cost_of, 4)
+        assert longest_of_one_cut(walk, (), Cuts()).tolist() == plain_lengths(walk, alike, 1)
         for groups in (alone % 2, (alone >= n_columns // 2).astype(int)):
             of_groups = np.bincount(groups, margins, minlength=2).astype(np.int64)
             two = walk_against(counts, groups, of_groups)
             line = np.array([[of_groups[1], of_groups.sum()]])
-            assert lines_of(counts, groups[None], line, k_max)[0, : k_max - 1].tolist() == plain_lengths(two, k_max)
-            assert longest(two, k_max).tolist() == plain_lengths(two, k_max)
+            by_place = lines_of(counts, groups[None], line, most, cheaper=points, cuts=cuts)
+            assert by_place.tolist() == [plain_lengths(two, cost_of, most)]
+            assert lines_of(counts, groups[None], line, most).tolist() == [plain_lengths(two, alike, most)]
+
+
+@pytest.mark.few
+@each("n_master, n", [(1, 3), (5, 12), (30, 30)])
+@each("n_columns", [2, 5])
+def test_the_points_of_edges_are_where_a_cut_there_parts_the_records(n_columns, n_master, n):
+    rng = np.random.default_rng(n)
+    table = rng.multinomial(n, np.full(n_columns * n_master, 1 / (n_columns * n_master))).astype(np.uint32)
+    table = table.reshape(1, n_columns, n_master)
+    counts, n_used, points = running_counts(table, range(n_master + 1))
+    of_all = counts[0, n_columns * (n_used[0] + 1) : (n_columns + 1) * (n_used[0] + 1)]
+    assert of_all[points[0]].tolist() == [table[:, :, :edge].sum() for edge in range(n_master + 1)]
 
 
 def test_a_walk_is_at_the_records_of_a_group_less_its_share_of_all():
@@ -161,34 +199,43 @@ def along_line(line):
 def test_paths_along_lines_that_stand_still_and_turn_are_the_longest():
     for steps in ([0, 0, 0], [1, 1, -2], [1, 0, -1], [0, 1, 0, 1, -1, 0, 0, 2, -3], [3, -2, 0, 0, -2, 1], [1, -1] * 6):
         counts, margins, walk = along_line(np.concatenate([[0], np.cumsum(steps)]))
-        for k_max in range(2, 9):
-            found = lines_of(counts, np.array([[0, 1]]), margins, k_max)[0, : k_max - 1]
-            assert found.tolist() == plain_lengths(walk, k_max)
+        found = lines_of(counts, np.array([[0, 1]]), margins, 7)
+        assert found.tolist() == [plain_lengths(walk, np.ones(walk.shape[1], dtype=int), 7)]
 
 
 def test_paths_along_all_short_lines_are_the_longest_wherever_they_end():
     for n_steps in (1, 2, 3, 4):
         for steps in product([-2, -1, 0, 1, 2], repeat=n_steps):
             counts, margins, walk = along_line(np.cumsum([0, *steps]))
-            found = lines_of(counts, np.array([[0, 1]]), margins, 6)
-            assert found[0, :5].tolist() == longest(walk, 6).tolist() == plain_lengths(walk, 6)
+            found = lines_of(counts, np.array([[0, 1]]), margins, 5)
+            assert found.tolist() == [plain_lengths(walk, np.ones(walk.shape[1], dtype=int), 5)]
 
 
-@pytest.mark.slow
-@each("offsets", [[0, 6, 10, 12, 14], [0, 2, 3, 4, 5], [5, 6, 7, 8, 9], [0, 9, 12, 14, 15]])
-def test_what_cannot_pay_for_two_pieces_more_changes_no_largest_difference(offsets):
-    least = np.array([4 * min(offsets[1] - offsets[0], offsets[4] - offsets[2])])  # they rise ever less
-    is_shorter = False
-    for n_steps in (1, 3, 5, 6):
-        for steps in product([-3, -1, 1, 2] if n_steps > 4 else [-3, -1, 0, 1, 4], repeat=n_steps):
-            counts, margins, walk = along_line(np.cumsum([0, *steps]))
-            found = lines_of(counts, np.array([[0, 1]]), margins, 6, least)[0, :5]
-            lengths = np.array(plain_lengths(walk, 6))
+@pytest.mark.few
+@each("cheaper", [(), (1, 2), (2, 3), (2, 4)])
+@each("per_unit", [1, 3, 9, 25])
+def test_what_cannot_pay_for_two_cuts_more_changes_no_largest_difference(cheaper, per_unit):
+    cuts = Cuts((0,) * len(cheaper), (3, 2)[: len(cheaper)], 4, 2) if cheaper else Cuts((), (), 4, 2)
+    offsets = np.sqrt(np.maximum(np.arange(17), 2)) * per_unit
+    of_two = 6 if cheaper else 8
+    least = np.array([int(4 * (offsets[of_two:] - offsets[:-of_two]).min())])
+    is_shorter, rng = False, np.random.default_rng(per_unit)
+    for n_steps in (2, 4, 6, 12, 25):
+        for _ in range(60):
+            counts, margins, walk = along_line(np.cumsum([0, *rng.integers(-9, 10, n_steps)]))
+            points = (
+                np.sort(rng.integers(0, n_steps + 1, len(cheaper))) if n_steps > 4 else np.minimum(cheaper, n_steps)
+            )
+            cost_of = np.full(n_steps + 1, 4)
+            for point, cost in zip(points, cuts.costs, strict=True):
+                cost_of[point] = min(cost_of[point], cost)
+            (found,) = lines_of(counts, np.array([[0, 1]]), margins, 16, least, cheaper=points, cuts=cuts)
+            lengths = np.array(plain_lengths(walk, cost_of, 16))
             assert (found / 8 - offsets).max() == (lengths / 8 - offsets).max()
             assert found[0] == lengths[0]
             assert (found <= lengths).all()
             is_shorter |= (found < lengths).any()
-    assert is_shorter
+    assert is_shorter or per_unit == 1
 
 
 def test_lengths_are_exact_up_to_the_most_records():
@@ -206,10 +253,11 @@ def test_lengths_are_exact_up_to_the_most_records():
         for units, margins in ((n, columns), (UNITS, [1, UNITS - 2, 1]), (UNITS, [UNITS - 2, 1, 1])):
             known = np.array(margins) if units == UNITS else np.zeros(3, dtype=np.int64)
             largest = sum(abs(units * cells[j][t] - parts[t] * margins[j]) for j in range(3) for t in range(3))
-            assert longest(walk_against(counts, np.arange(3), known), 3)[-1] == largest
+            if not table[:, 2].any():
+                assert longest_of_one_cut(walk_against(counts, np.arange(3), known), (), Cuts())[-1] == largest
             first = 2 * sum(abs(units * cells[0][t] - parts[t] * margins[0]) for t in range(3))
             line = np.array([[known[1:].sum(), known.sum()]])
-            assert lines_of(counts, np.array([[0, 1, 1]]), line, 3)[0, 1] == first
+            assert lines_of(counts, np.array([[0, 1, 1]]), line, 2)[0, 2] == first
     with pytest.raises(ValueError, match=r"at most 2,147,483,647 records, got n_samples=2,147,483,648"):
         CountsScorer(n + 1, numeric_family(32, 32))
 
@@ -299,8 +347,6 @@ def test_no_score_is_above_one_even_if_eight_parts_are_told_exactly():
     """Eight parts against eight vary by 7/8, which is more than the 3/4 of the definition that is divided by."""
     codes = np.arange(4000) % 8
     assert class_scorer(codes, class_family(512, 64, 8)).score(codes.astype(np.uint32), Nominal(8)) == 1
-    all_apart = Family(8, 8, (Side(tuple(range(8)), 8),), penalty=0.0)
-    assert numeric_scorer(codes + 0.5, (0.0, 8.0), all_apart).score(codes + 0.5, (0.0, 8.0)) == 1
 
 
 def with_a_step_back(w, n=10_000):
