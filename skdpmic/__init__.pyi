@@ -5,6 +5,7 @@ from .cards.release_card import release_card
 from .codebook.codebook import Codebook
 from .models.additive_classifier import PrivateAdditiveClassifier
 from .models.additive_regressor import PrivateAdditiveRegressor
+from .models.evaluation import private_evaluation
 from .planning.plan import plan_release
 from .preprocessing.public_encoder import PublicEncoder
 from .release.bounds.learnt_bounds import private_bounds
@@ -50,6 +51,7 @@ __all__ = [
     "plan_release",
     "plotting",
     "private_bounds",
+    "private_evaluation",
     "private_score",
     "private_summary",
     "release_card",

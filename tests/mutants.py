@@ -15,6 +15,7 @@ class Mutant(NamedTuple):
     test: str  # in tests, a node id that pytest knows
 
 
+EVALUATED = "models/test_evaluation"
 UNITS, ODD = "budget/test_units.py", "budget/test_odd_arguments.py"
 FROM_OTHERS = "_utils/test_text_from_others.py"
 OUTPUTS, INTERRUPTS = "command_line/test_outputs.py", "command_line/test_interrupts.py"
@@ -113,6 +114,7 @@ ONE_CALL = "_utils/test_one_call_at_a_time.py"
 READ_BY_OTHERS = "test_a_sketch_that_is_published_is_read_by_others_but_not_counted_into"
 TWO_PARTS = f"{SUMMARY}::test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken"
 TRUTHS = "draw_truths(scores, law, n_draws, np.random.default_rng(0))"
+MODEL_TABLES = "models/test_table_sensitivity.py::test_no_replacement_changes_all_tables_by_more_and_one_by_as_much"
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
@@ -1298,5 +1300,47 @@ MUTANTS = [
     Mutant("longest_of_one_cut", "length[point]", "length[0]",
            "statistics/mtv/test_mtv_r.py::test_score_is_that_of_all_merges_in_exact_fractions[three groups, not neighbours]"),
     Mutant("ChoicesInTurn.__init__", "_OF_NOISE * _WHOLE * self.noise_scale", "0",
-           f"{IN_TURN}::test_the_more_noise_there_is_the_more_a_score_by_itself_counts[0.004-0.11]"),
+           f"{IN_TURN}::test_the_more_noise_there_is_the_more_a_score_by_itself_counts[0.004-0.1]"),
+    Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "self.n_tables * rows_per_group",
+           f"{EVALUATED}_sensitivity.py::test_replacing_any_record_by_any_other_moves_two_counts_per_table_at_most"),
+    Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "2 * self.n_tables",
+           f"{EVALUATED}_sensitivity.py::test_people_with_several_rows_move_as_many_times_more"),
+    Mutant("GeometricCounts.for_budget", "Fraction(sensitivity) / exact(epsilon)", "Fraction(1) / exact(epsilon)",
+           f"{EVALUATED}_sensitivity.py::test_the_worst_neighbours_of_counts_lose_epsilon_and_no_more"),
+    Mutant("ErrorSums.scales", "OF_TARGET_SQUARE / 4", "OF_TARGET_SQUARE",
+           f"{EVALUATED}_sensitivity.py::test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it"),
+    Mutant("ErrorSums.scales", "rows_per_group * unit / (w * exact(epsilon))", "unit / (w * exact(epsilon))",
+           f"{EVALUATED}_sensitivity.py::test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it"),
+    Mutant("noisy_sums", "total + z", "total",
+           f"{EVALUATED}_sensitivity.py::test_the_noise_on_sums_is_drawn_at_its_scales"),
+    Mutant("predicted_by", "not has_foreign_steps(model)", "True",
+           f"{EVALUATED}.py::test_no_prediction_depends_on_another_record"),
+    Mutant("check_model", "not model_is_public", "False",
+           f"{EVALUATED}.py::test_a_model_that_is_not_known_to_be_private_is_refused_before_anything_is_read"),
+    Mutant("predictions._reason", "broken_by(entry) if entry is not None else []", "[]",
+           f"{EVALUATED}.py::test_a_model_of_this_package_whose_guarantee_is_broken_is_not_private"),
+    Mutant("private_evaluation", "people.draw(random_bytes)", "slice(None)",
+           f"{EVALUATED}.py::test_a_person_counts_as_often_as_every_other_one"),
+    Mutant("figures_of_merit.area_under_curve", "(of_members**2).sum(axis=0)", "0.0",
+           f"{EVALUATED}_intervals.py::test_intervals_of_classes_cover"),
+    Mutant("two_way_noise.squared_sensitivity", "m * (m - 1)", "m * m",
+           f"{MODEL_TABLES}[weight0-numbers-sizes2]"),
+    Mutant("two_way_noise.squared_sensitivity", "rows_per_group**2 * Fraction(most)", "rows_per_group * Fraction(most)",
+           "models/test_table_sensitivity.py::test_of_a_person_with_several_rows_it_is_attained_by_equal_rows"),
+    Mutant("TwoWayNoise.for_budget", "count_variance / weight", "count_variance / weight / 2",
+           "models/test_table_sensitivity.py::test_the_noise_costs_at_most_its_budget_exactly[1.0-1-change0-8]"),
+    Mutant("ScorecardNoise.for_budget", "2 if n_classes is not None else 4", "2",
+           "models/test_scorecard_noise.py::test_the_noise_is_for_the_largest_change_of_all_tables[1-numbers-targets1-1]"),
+    Mutant("ScorecardNoise.for_budget", "2 * STEPS * rows_per_group / factor.epsilon", "STEPS / factor.epsilon",
+           "models/test_scorecard_noise.py::test_the_factor_costs_its_part[1-0.0]"),
+    Mutant("ScorecardRelease.draw", "noise.on_counts(sums_in_parts(columns, sizes, truth), random_bytes)",
+           "sums_in_parts(columns, sizes, truth)",
+           "models/test_additive_model.py::test_equal_releases_leave_equal_estimators[0.0]"),
+    Mutant("TwoWayRelease.draw", "with_gaussian_noise(exact, noise.count_variance, random_bytes)", "exact",
+           "models/test_additive_model.py::test_equal_releases_leave_equal_estimators[1e-06]"),
+    Mutant("AdditivePlan.ready", "_check_size(shape, public)", "pass",
+           "models/test_additive_model.py::"
+           "test_what_is_wrong_is_refused_before_the_charge_and_changes_nothing[many classes]"),
+    Mutant("losses_in_steps", "np.clip(errors, 0.0, 1.0)", "errors",
+           "models/test_scorecard_noise.py::test_the_loss_of_a_record_is_within_its_steps_and_its_own[False]"),
 ]  # fmt: skip

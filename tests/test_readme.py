@@ -117,7 +117,7 @@ def test_bounds_need_not_be_tight():
     rng = np.random.default_rng(0)
     x = rng.random(3000)
     y = (2 * x - 1) ** 2 + 0.02 * rng.standard_normal(3000)
-    for statistic, expected in (("mic_r", [0.93, 0.86, 0.25]), ("mtv_r", [0.96, 0.96, 0.69])):
+    for statistic, expected in (("mic_r", [0.93, 0.86, 0.25]), ("mtv_r", [0.94, 0.94, 0.68])):
         public = {"statistic": statistic, "target_bounds": (0, 1)}
         scores = [
             dp_mic_regression(x[:, np.newaxis], y, epsilon=math.inf, bounds=(0, width), **public)[0]

@@ -11,6 +11,13 @@ here it is tau-a, which one record moves by 4 / n at most, ties or none: 4 / n f
 later. Labels count in the order of the code book, or of the alphabet, and missing values come first, as in
 PrivateCorrelation. Classes that have no order cannot be a target.
 
+Correlations, a set at once: "DP-SIS" of Swope, Khanna, Doldo, Roy and Ryan, Feature Selection from Differentially
+Private Correlations (AISec 2024). The set is chosen at once by the canonical Lipschitz mechanism (Shekelyan and
+Loukides 2022) from the absolute correlations of the columns with the target: it has weight exp(-epsilon * gap / (4 *
+sensitivity)), the gap being the best score left out less the worst one taken. Columns and target are scaled from their
+public ranges to [-1, 1], so one record moves a mean product by 2 / n; missing values count 0, labels as above. Their
+means are taken off without noise, which is more than the method is due.
+
 Not here: best subset selection of Roy, Wang and Tewari (2024). Its noise is for a public bound on the coefficients of a
 linear model in bounded columns, which no code book gives, and beyond few columns its sets are the states of a Markov
 chain, whose distance from the law that is private is not known for a given table. What is run would be a choice of
@@ -18,10 +25,12 @@ ours, and not their method.
 """
 
 import numpy as np
+from scipy.special import gammaln, logsumexp
 
 from benchmarks.selection.ways import NOT_PRIVATE
 from skdpmic.statistics.ranks.kernels import kendall, mid_ranks
 from skdpmic.statistics.sensitivity import kendall_sensitivity
+from skdpmic.table.domains import domain_of
 
 
 def kendall_less_redundancy(split, epsilon, seed):
@@ -55,3 +64,58 @@ def _ranks(column):
     values = column.cat.codes.to_numpy(float) if column.dtype == "category" else column.to_numpy(float)
     lowest = np.nanmin(values, initial=0.0) - 1
     return mid_ranks(np.where(np.isnan(values), lowest, values))
+
+
+def set_of_correlations(split, epsilon, seed):
+    """The columns of a set that is chosen at once, by their absolute mean product with the target."""
+    rng, k, n = np.random.default_rng(seed), split.table.k, len(split.y)
+    if "products" not in split.known:
+        target, bounds = _scaled(*_target_of(split)), split.table.features["bounds"]
+        columns = (_scaled(*_column_of(name, series, bounds)) for name, series in split.X.items())
+        split.known["products"] = np.array([abs(np.nan_to_num(column) @ target) / n for column in columns])
+    order = np.argsort(-split.known["products"], kind="stable")
+    scores, rate = split.known["products"][order], np.inf if epsilon == NOT_PRIVATE else epsilon * n / 8
+    return order[set_at_once(scores, k, rate, rng)]
+
+
+def set_at_once(scores, k, rate, rng):
+    """Places of a set of k of the scores, which are sorted, drawn with weight exp(-rate * gap).
+
+    A set other than the best is known by the place of the best score left out, that of the worst one taken, and which
+    of those between them are taken.
+    """
+    if rate == np.inf:
+        return np.arange(k)
+    out, last = (ends.ravel() for ends in np.meshgrid(np.arange(k), np.arange(k, len(scores)), indexing="ij"))
+    between, wanted = last - out - 1, k - out - 1
+    logs = gammaln(between + 1) - gammaln(wanted + 1) - gammaln(between - wanted + 1)
+    logs = np.append(logs - rate * (scores[out] - scores[last]), rate * (scores[k - 1] - scores[k]))
+    drawn = rng.choice(len(logs), p=np.exp(logs - logsumexp(logs)))
+    if drawn == len(out):
+        return np.arange(k)
+    taken = rng.choice(np.arange(out[drawn] + 1, last[drawn]), wanted[drawn], replace=False)
+    return np.array([*range(out[drawn]), *sorted(taken), last[drawn]])
+
+
+def _target_of(split):
+    if split.table.n_classes is None:
+        return _on_range(split.y, split.table.target["target_bounds"])
+    return np.searchsorted(split.table.target["classes"], split.y), 0, split.table.n_classes - 1
+
+
+def _column_of(name, column, bounds):
+    if column.dtype != "category":
+        return _on_range(column.to_numpy(float), bounds[name])
+    codes = column.cat.codes.to_numpy(float)
+    return np.where(codes < 0, np.nan, codes), 0, max(len(column.cat.categories) - 1, 1)
+
+
+def _on_range(values, entry):
+    domain = domain_of(entry, "bounds")
+    return domain.encode(values), *domain.encoded
+
+
+def _scaled(values, lower, upper):
+    """From a public range to [-1, 1], less the mean."""
+    scaled = 2 * (np.clip(values, lower, upper) - lower) / (upper - lower)
+    return scaled - np.nanmean(scaled)

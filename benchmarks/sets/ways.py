@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.sets import free, rivals
 from skdpmic import PrivateSelectKBest
 
-SINGLE, RIVAL = "single scores", "Kendall less redundancy"
+SINGLE, RIVAL, AT_ONCE = "single scores", "Kendall less redundancy", "correlations, a set at once"
 
 
 def _best(split, epsilon, seed, **options):
@@ -33,6 +33,7 @@ PRIVATE = {
     "joint": partial(_best, criterion="joint"),
     "auto": partial(_best, criterion="auto"),
     RIVAL: rivals.kendall_less_redundancy,
+    AT_ONCE: rivals.set_of_correlations,
 }
 # What was compared until commits 7c8bdd4, 2dd850 and 2a2d595, where these were measured: they stay in the results.
 REMOVED = ("redundancy 0.5", "redundancy 1", "forward from one matrix", "joint, plain minimum", "joint, mean")
@@ -44,4 +45,4 @@ FREE = {
     "at random": free.at_random,
 }
 WAYS = PRIVATE | FREE
-NEED_ORDER = (RIVAL, "forward from one matrix")  # of the target: numbers, or two classes
+NEED_ORDER = (RIVAL, AT_ONCE, "forward from one matrix")  # of the target: numbers, or two classes

@@ -10,8 +10,10 @@ from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import PERSON, PLURAL
 from skdpmic.cards.card_html import statement
 from skdpmic.cards.privacy_card import PrivacyCard
+from skdpmic.models.evaluation_result import PrivateEvaluation
 from skdpmic.release.summary.summary_result import PrivateSummary
 
+_BY_FUNCTION = {PrivateSummary: "private_summary", PrivateEvaluation: "private_evaluation"}
 FORMAT, VERSION = "skdpmic privacy card", 2
 _NOT_COVERED = (
     "the output of transform, and encoders or models fitted afterwards: they contain or have seen records",
@@ -31,9 +33,9 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
 
     Parameters
     ----------
-    released : estimator or PrivateSummary
+    released : estimator, PrivateSummary or PrivateEvaluation
         A fitted private estimator of this package (for a pipeline, its private step), or the result of
-        :func:`private_summary`.
+        :func:`private_summary` or :func:`private_evaluation`.
     ledger : BudgetLedger, default=None
         Ledger whose entries are listed; the default is the estimator's `ledger` in its current state. The card lists
         *all* entries, with their purposes: everything spent on the table.
@@ -72,16 +74,16 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     >>> card.fields["guarantees"][0]["epsilon"], card.fields["private"]
     (2.0, True)
     """
-    is_summary = isinstance(released, PrivateSummary)
-    if isinstance(released, type) or not (is_summary or isinstance(released, PrivateEstimator)):
+    by_function = next((by for kind, by in _BY_FUNCTION.items() if isinstance(released, kind)), None)
+    if isinstance(released, type) or not (by_function or isinstance(released, PrivateEstimator)):
         raise TypeError(
-            "released must be a fitted private estimator of skdpmic or a PrivateSummary, got "
+            "released must be a fitted private estimator of skdpmic, a PrivateSummary or a PrivateEvaluation, got "
             f"{type(released).__name__}. For a pipeline, pass the private step."
         )
-    if not is_summary:
+    if not by_function:
         check_published(released)
     check_ledger(ledger)
-    by = "private_summary" if is_summary else type(released).__name__
+    by = by_function or type(released).__name__
     shown = released._shown()
     if not shown.entries:
         raise ValueError(

@@ -1,1 +1,1 @@
-"""Private additive models: the estimators, and the two kinds of tables from which they are computed."""
+"""Private models of a table, and their private test scores."""

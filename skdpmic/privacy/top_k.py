@@ -286,7 +286,7 @@ def exponential_bounds(x, precision):
 
 
 _OF_NOISE = 25  # share of scores by themselves in what features are worth, per scale of the noise: docs/theory/joint.md
-_WHOLE, _LEAST = 1000, 10  # the least share is a hundredth
+_WHOLE = 1000  # shares are in thousandths
 
 
 class ChoicesInTurn(NoiseOnGrid):
@@ -305,7 +305,7 @@ class ChoicesInTurn(NoiseOnGrid):
         self.k, self._one_choice = at_once.k, type(at_once)(1, at_once.scale)
         # The noise in each choice, and its effect on the difference of two scores.
         self.scale, self._law, self.half_width = at_once.scale, at_once._law, at_once.half_width
-        self._of_alone = min(_LEAST + math.ceil(_OF_NOISE * _WHOLE * self.noise_scale), _WHOLE)
+        self._of_alone = min(math.ceil(_OF_NOISE * _WHOLE * self.noise_scale), _WHOLE)
 
     @property
     def name(self):

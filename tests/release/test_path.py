@@ -66,6 +66,7 @@ def test_one_place_makes_a_source_of_noise():
 def test_whatever_is_run_says_what_it_costs():
     runs = places(lambda node: called(node) == "run")
     assert set(runs) == {
+        "models/evaluation.py",
         "release/bounds/learnt_bounds.py",
         "release/path.py",  # of what a plan says is ready
         "release/summary/private_summary.py",

@@ -76,7 +76,7 @@ class Cuts(NamedTuple):
     per_unit: int = 1
 
     def with_missing_first(self, n_master):
-        """The same cuts if missing values, which are after the last master part, are moved before the first one."""
+        """The cuts if missing values are moved before the first master part, from after the last one."""
         moved = sorted((edge % n_master + 1, cost) for edge, cost in zip(self.edges, self.costs, strict=True))
         return self._replace(edges=tuple(edge for edge, _ in moved), costs=tuple(cost for _, cost in moved))
 

@@ -44,8 +44,8 @@ def mtv_r(
         Public range of each variable; for y also ``(y_lo, y_cut, y_hi)``, with the same number of parts on both sides.
     B : float, default=32
         Maximum grid size: a number of cells >= 4 (need not be an integer), or an exponent in (0, 1) for ``n_samples **
-        B`` cells, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`. x is merged into at most
-        B / 2 parts.
+        B`` cells, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`. The cuts of x
+        weigh at most B - 2 in all (see Notes).
     c : float, default=38
         How many times finer than the merged partition its master partition is, which has at most 10,000 parts; above 0.
         A range that is much too wide needs a larger c.
@@ -57,7 +57,7 @@ def mtv_r(
     Returns
     -------
     float
-        Score in [0, 1]: about ``3 / sqrt(n_samples)`` for independent variables; 1 for a noiseless relationship that
+        Score in [0, 1]: about ``2 / sqrt(n_samples)`` for independent variables; 1 for a noiseless relationship that
         the grids resolve, or approaching 1 as the number of samples grows.
 
     Raises
@@ -73,8 +73,9 @@ def mtv_r(
     Notes
     -----
     For a division of y with shares q and 1 - q and merged parts of x, half of the sum of ``|p_ij - p_i q_j|`` is the
-    total variation, at most 1/2. From it, ``0.75 * (sqrt((k - 1) * (i + 2) / 4) - 1) / sqrt(n_samples)`` is subtracted,
-    where i is the number of intervals of the cut. The sensitivity of the score does not depend on the grids
+    total variation, at most 1/2. From it, ``0.75 * (sqrt(w * (i + 2) / 4) - 1) / sqrt(n_samples)`` is subtracted, where
+    i is the number of intervals of the cut, and w the weight of the cuts between the merged parts: 1 in the middle of
+    the range, 3/2 at the quarters, 2 elsewhere. The sensitivity of the score does not depend on the grids
     (``docs/theory/mtv_r.md``).
 
     Examples

@@ -1,0 +1,272 @@
+"""A private test score of a model, from noisy counts of its predictions."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+
+from skdpmic._utils.arguments import check_verbose
+from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.progress import Progress
+from skdpmic._utils.typing import ColumnLike, RandomState
+from skdpmic.budget.ledger import BudgetLedger, check_ledger
+from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
+from skdpmic.models.class_counts import ClassCells, GeometricCounts, usual_n_bins
+from skdpmic.models.evaluation_result import PrivateEvaluation
+from skdpmic.models.figures_of_merit import added, area_under_curve, mean_over_cells, of_sums
+from skdpmic.models.number_sums import ErrorSums, noisy_sums
+from skdpmic.models.predictions import check_model, n_rows_of, predicted_by
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.release.path import run
+from skdpmic.table.domains import NUMBERS, Range, domain_of
+from skdpmic.table.people import check_given_together, check_max_rows, read_people
+from skdpmic.table.reading import check_enough
+from skdpmic.table.targets import make_target
+
+
+@never_cached
+def private_evaluation(
+    model: Any,
+    X: Any,
+    y: ColumnLike,
+    *,
+    epsilon: float,
+    target_bounds: Sequence[float] | None = None,
+    groups: ColumnLike | None = None,
+    max_rows_per_group: int | None = None,
+    n_bins: int | None = None,
+    model_is_public: bool = False,
+    ledger: BudgetLedger | None = None,
+    verbose: int = 0,
+    random_state: RandomState = None,
+) -> PrivateEvaluation:
+    """Publish how well a model predicts people that it has not seen, under epsilon-differential privacy.
+
+    For classes: ROC AUC with its curve, accuracy, Brier score and calibration, from noisy counts of the records in
+    public bins of the predicted probability, by class. For numbers: R2 and the mean absolute error, from noisy sums.
+    Replacing one record of X and y (with `groups`, all rows of one person) changes the probability of any outcome by a
+    factor of at most exp(epsilon), for any fixed model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier with `predict_proba`, or a regressor: a private model of this package, or a pipeline of its
+        private steps and such a model. Any other one requires `model_is_public`.
+    X : array-like of shape (n_samples, n_features)
+        Test records, at least 4, as the model takes them.
+    y : array-like of shape (n_samples,)
+        Their classes, all in ``model.classes_``, or numbers.
+    epsilon : float
+        Privacy budget of all figures together, above 0. Infinity adds no noise.
+    target_bounds : (lower, upper), default=None
+        Public range of y for a regressor; targets and predictions outside are clipped to it. None uses the
+        `target_bounds` of the model.
+    groups : array-like of shape (n_samples,), default=None
+        Label of the person behind each row, if people have several rows. Split train and test by person.
+    max_rows_per_group : int, default=None
+        Number of rows that count for each person, required with `groups`.
+    n_bins : int, default=None
+        Number of bins of a predicted probability, even. More bins lose less of a prediction and gather more noise. None
+        chooses 8 to 64 by the number of people and epsilon.
+    model_is_public : bool, default=False
+        Pass True if the model was published with a privacy guarantee of its own, or has never seen people of this
+        table. A model that has seen people without noise cannot be evaluated privately: what its test score tells of
+        these people is not limited by epsilon.
+    ledger : BudgetLedger, default=None
+        Ledger that is charged after the records are predicted and before anything is counted.
+    verbose : int, default=0
+        Verbosity, as in the estimators.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
+
+    Returns
+    -------
+    PrivateEvaluation
+        Has `figures`, `roc_curve`, `calibration` and `to_frame`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is invalid, or the model is not known to be private. Nothing is charged.
+    BudgetError
+        If the cost does not fit in `ledger`. No noise is drawn.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If `random_state` is not None.
+
+    See Also
+    --------
+    release_card : Makes a card of the evaluation.
+
+    Notes
+    -----
+    The cost is for the test records. If nobody is in both parts, and who is in which was decided without looking at
+    the data (``train_test_split`` without `stratify`; with `groups`, by person), model and test score together cost
+    the larger of their epsilons; if a person may be in both, the sum. A ledger always adds them, which is right in
+    both cases (``docs/theory/evaluation.md``).
+
+    All figures of classes are those of predictions rounded to the middle of their bin, which ROC AUC counts as ties. R2
+    and the mean absolute error are those of targets and predictions rounded to 2**-14 of the range. Models of this
+    package predict all records at once; all others predict one record at a time, so that no prediction depends on other
+    records. A prediction that changes the model is not covered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from skdpmic import private_evaluation
+    >>> X = np.random.default_rng(0).uniform(size=(4000, 1))
+    >>> y = 3 * X[:, 0]
+    >>> model = LinearRegression().fit(X[:2000], y[:2000])
+    >>> evaluation = private_evaluation(
+    ...     model, X[2000:], y[2000:], epsilon=1, target_bounds=(0, 3), model_is_public=True
+    ... )
+    >>> evaluation.figures["r2"].value > 0.8
+    True
+    """
+    check_epsilon(epsilon)
+    check_ledger(ledger)
+    check_verbose(verbose)
+    check_max_rows(max_rows_per_group)
+    check_given_together(groups, max_rows_per_group)
+    entropy_source(random_state)  # raises if it is invalid
+    check_model(model, model_is_public)
+    _check_n_bins(n_bins)
+    of_kind = _OfClasses if is_classifier(model) else _OfNumbers
+    n_samples = n_rows_of(X)
+    check_enough(n_samples)
+    people = None if groups is None else read_people(groups, max_rows_per_group, n_samples)
+    n_counted = n_samples if people is None else people.n_samples
+    n_groups = n_samples if people is None else people.n_groups
+    release = of_kind.for_budget(model, epsilon, target_bounds, n_bins, n_groups, n_counted)
+    predictions = predicted_by(model, X, Progress("private_evaluation", verbose))
+    records = release.records(predictions, y, n_samples)
+    entry = LedgerEntry(
+        "private_evaluation",
+        epsilon=float(epsilon),
+        n=n_groups,
+        release="test score",
+        mechanism=GeometricCounts.name,
+        unit=unit_of(max_rows_per_group),
+        rows_per_person=max_rows_per_group,
+        broken_by=broken_by_seed(random_state),
+    )
+
+    def draw(random_bytes):
+        rows = slice(None) if people is None else people.draw(random_bytes)
+        return PrivateEvaluation(*release.draw(records[..., rows], random_bytes), n_counted, entry)
+
+    return run(entry, draw, ledger=ledger, random_state=random_state)
+
+
+def _check_n_bins(n_bins):
+    is_int = isinstance(n_bins, int | np.integer) and not isinstance(n_bins, bool)
+    if n_bins is not None and not (is_int and 2 <= n_bins <= 1000 and n_bins % 2 == 0):
+        raise ValueError(f"n_bins must be None or an even int from 2 to 1000, got {n_bins!r}.")
+
+
+class _OfClasses(NamedTuple):
+    """The release for a classifier; its records are their cells, one row for each table."""
+
+    cells: ClassCells
+    classes: np.ndarray
+    noise: GeometricCounts
+    n_counted: int
+    rows_per_group: int
+
+    @classmethod
+    def for_budget(cls, model, epsilon, target_bounds, n_bins, n_groups, n_counted):
+        """The release that spends epsilon."""
+        if target_bounds is not None:
+            raise ValueError("target_bounds must be None for a classifier.")
+        rows_per_group = n_counted // n_groups
+        n_classes = len(model.classes_)
+        n_tables = ClassCells(n_classes, 2).n_tables
+        cells = ClassCells(n_classes, n_bins or usual_n_bins(n_groups, epsilon / n_tables))
+        noise = GeometricCounts.for_budget(epsilon, cells.sensitivity(rows_per_group))
+        return cls(cells, np.asarray(model.classes_), noise, n_counted, rows_per_group)
+
+    def records(self, probabilities, y, n_samples):
+        """The cells of each record."""
+        if probabilities.shape != (n_samples, len(self.classes)):
+            raise ValueError("model.predict_proba must return one column per class in model.classes_.")
+        target = make_target(y, n_samples, None, self.classes, "private_evaluation")
+        return self.cells.cells(probabilities, target.values)
+
+    def draw(self, cells, random_bytes):
+        """What is published: figures, noisy counts, ends of bins, and the scale of the noise."""
+        noisy = self.noise.release(self.cells.counts(cells), random_bytes)
+        labels = [self.classes.tolist()[k] for k in self.cells.scored]
+        counts = dict(zip(labels, noisy, strict=False))
+        areas = [area_under_curve(*table, self.noise.deviation, self.rows_per_group) for table in counts.values()]
+        worth = (np.arange(2)[:, None] - self.cells.middles()) ** 2
+        figures = {"roc_auc": self._mean(areas), "accuracy": self._accuracy(noisy)}
+        figures["brier_score"] = added([self._mean_of(worth, table) for table in counts.values()])
+        if len(areas) > 1:
+            figures |= {f"roc_auc of {label}": area for label, area in zip(labels, areas, strict=True)}
+        return figures, counts, self.cells.edges(), float(self.noise.scale)
+
+    def _accuracy(self, noisy):
+        is_upper = np.arange(self.cells.n_bins) >= self.cells.n_bins // 2
+        worth = np.array([~is_upper, is_upper], dtype=np.float64) if self.cells.n_classes == 2 else np.arange(2.0)
+        return self._mean_of(worth, noisy[-1])
+
+    def _mean_of(self, worth, table):
+        return mean_over_cells(worth, table, self.noise.deviation, self.n_counted, self.rows_per_group)
+
+    @staticmethod
+    def _mean(figures):
+        return type(figures[0])(*(total / len(figures) for total in added(figures)))
+
+
+class _OfNumbers(NamedTuple):
+    """The release for a regressor; its records are the rounded target and prediction."""
+
+    bounds: tuple
+    scales: list
+    n_counted: int
+    rows_per_group: int
+
+    @classmethod
+    def for_budget(cls, model, epsilon, target_bounds, n_bins, n_groups, n_counted):
+        """The release that spends epsilon."""
+        if n_bins is not None:
+            raise ValueError("n_bins must be None for a regressor.")
+        rows_per_group = n_counted // n_groups
+        scales = ErrorSums().scales(epsilon, rows_per_group)
+        return cls(_bounds(model, target_bounds), scales, n_counted, rows_per_group)
+
+    def records(self, predictions, y, n_samples):
+        """The rounded target and prediction of each record."""
+        if predictions.shape != (n_samples,):
+            raise ValueError("model.predict must return one number per record.")
+        target = make_target(y, n_samples, Range(*self.bounds), None, "private_evaluation")
+        return np.array([ErrorSums().rounded(values, self.bounds) for values in (target.values, predictions)])
+
+    def draw(self, rounded, random_bytes):
+        """What is published, as for classes."""
+        sums = ErrorSums()
+        noisy = noisy_sums(sums.sums(*rounded), self.scales, random_bytes)
+        width = self.bounds[1] - self.bounds[0]
+        given = noisy, self.scales, sums.steps, width, self.n_counted, self.rows_per_group
+        noise_scale = np.sqrt(2) * float(self.scales[0] / sums.steps) * width / self.n_counted
+        return of_sums(*given), {"sums": np.array(noisy, dtype=np.float64)}, None, float(noise_scale)
+
+
+def _bounds(model, target_bounds):
+    """The ends of the range of a numeric target, which are public."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    given = getattr(last, "target_bounds", None) if target_bounds is None else target_bounds
+    if given is None:
+        raise ValueError("target_bounds must be the public range of y for a regressor without its own, got None.")
+    domain = domain_of(given, "target_bounds")
+    if domain.of != NUMBERS:
+        raise ValueError("target_bounds must be numbers to measure errors, got dates or durations.")
+    numbers = [bound for bound in domain.bounds if bound != "log"]
+    return numbers[0], numbers[-1]

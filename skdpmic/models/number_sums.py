@@ -1,0 +1,54 @@
+"""Sums over records of what R2 and the mean absolute error need, and exact noise (``docs/theory/evaluation.md``)."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from skdpmic.privacy.noise import discrete_laplace
+from skdpmic.privacy.parameters import exact
+
+STEPS = 2**14  # of the range of the target, to which targets and predictions are rounded
+# Weights of the sums in the budget, where each sum is scaled so that a record moves it by at most 1 (the last: 1/4).
+# Those of the target and of its square cost less together than their sum (Theorem 2).
+OF_ERROR, OF_SQUARE, OF_TARGET, OF_TARGET_SQUARE = (Fraction(n, 80) for n in (9, 44, 24, 48))
+
+
+@dataclass(frozen=True)
+class ErrorSums:
+    """Four sums over records of a target g and a prediction h, integers in 0 ... steps.
+
+    The sums of ``|g - h|``, ``(g - h)**2``, ``2 g - steps`` and ``(2 g - steps)**2``, integers.
+
+    Parameters
+    ----------
+    steps : int
+    """
+
+    steps: int = STEPS
+
+    def rounded(self, values, bounds):
+        """Values clipped to bounds and rounded to a grid, each by itself: int64 ndarray."""
+        lower, upper = bounds
+        return np.rint((np.clip(values, lower, upper) - lower) / (upper - lower) * self.steps).astype(np.int64)
+
+    def sums(self, target, predicted):
+        """The four sums, as Python integers."""
+        error, doubled = target - predicted, 2 * target - self.steps
+        of_records = np.abs(error), error**2, doubled, doubled**2
+        return [int(each.sum(dtype=np.int64)) for each in of_records]
+
+    def scales(self, epsilon, rows_per_group):
+        """Scales of the noise on the four sums, in integers' units; zeros for infinite epsilon."""
+        if epsilon == math.inf:
+            return [Fraction(0)] * 4
+        weights = OF_ERROR, OF_SQUARE, OF_TARGET / 2, OF_TARGET_SQUARE / 4  # of doubled numbers
+        units = self.steps, self.steps**2, self.steps, self.steps**2
+        return [rows_per_group * unit / (w * exact(epsilon)) for w, unit in zip(weights, units, strict=True)]
+
+
+def noisy_sums(sums, scales, random_bytes):
+    """The sums with independent discrete Laplace noise, as Python integers."""
+    noise = [0 if scale == 0 else int(discrete_laplace(scale, 1, random_bytes)[0]) for scale in scales]
+    return [total + z for total, z in zip(sums, noise, strict=True)]

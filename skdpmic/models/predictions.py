@@ -1,0 +1,95 @@
+"""The predictions of a model, each from its own record; and whether the model is known to be private."""
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skdpmic._utils.errors import without_data
+from skdpmic._utils.progress import SILENT
+from skdpmic._utils.summaries import broken_by
+
+_OWN_MODELS = "skdpmic.models."
+_OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
+
+
+def check_model(model, model_is_public):
+    """Raise unless a model is fitted, predicts numbers or probabilities, and is private or said to be public."""
+    if not isinstance(model_is_public, bool | np.bool_):
+        raise ValueError(f"model_is_public must be a bool, got {model_is_public!r}.")
+    if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):
+        raise TypeError(f"model must be a fitted classifier or regressor, got {_kind(model)}.")
+    check_is_fitted(model)
+    if is_classifier(model) and not hasattr(model, "predict_proba"):
+        raise TypeError(f"model must have predict_proba, or be a regressor, got {_kind(model)}.")
+    if not model_is_public and (reason := why_not_private(model)):
+        raise ValueError(
+            f"model must be known to be private, got {reason}. The test score of a model that has seen people without "
+            "noise publishes more than its cost says. If the model itself is published with a privacy guarantee, or "
+            "never saw people of this table, pass model_is_public=True."
+        )
+
+
+def why_not_private(model):
+    """Why a model is not known to be private; empty if it is one of this package, or a pipeline of such steps."""
+    if isinstance(model, Pipeline):
+        *steps, last = [step for _, step in model.steps]
+        return next(filter(None, [*(_reason(step, _OWN_STEPS) for step in steps), _reason(last, _OWN_MODELS)]), "")
+    return _reason(model, _OWN_MODELS)
+
+
+def _reason(step, rooms):
+    """Why a step is not known to be private. A subclass may do anything, so its module is not one of ours."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return ""
+    if not type(step).__module__.startswith(rooms):
+        return _kind(step)
+    entry = getattr(step, "_entry", None)
+    broken = broken_by(entry) if entry is not None else []
+    return f"a {_kind(step)} without privacy because of {' and '.join(broken)}" if broken else ""
+
+
+def _kind(model):
+    return model.__name__ if isinstance(model, type) else type(model).__name__
+
+
+def n_rows_of(X):
+    """The number of rows of an array, a dataframe, a sparse matrix or a list of rows."""
+    if X is None or np.isscalar(X):
+        raise TypeError(f"X must be array-like of shape (n_samples, n_features), got {type(X).__name__}.")
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def predicted_by(model, X, progress=SILENT):
+    """Probabilities of the classes, or numbers: one prediction per record, which no other record can influence.
+
+    The models of this package predict all records at once, each from its own parts. What others do with several
+    records is unknown (some standardize them, some compute in another order), so they get one record at a time.
+
+    Returns
+    -------
+    float64 ndarray of shape (n_samples,) or (n_samples, n_classes)
+    """
+    predict = model.predict_proba if is_classifier(model) else model.predict
+    if not has_foreign_steps(model):
+        return _checked(without_data(predict, X))
+    n_samples = n_rows_of(X)
+    rows = getattr(X, "iloc", X)
+    each = (_checked(without_data(predict, rows[i : i + 1])) for i in range(n_samples))
+    predictions = list(progress.track(each, n_samples, "records"))
+    if any(len(prediction) != 1 for prediction in predictions):
+        raise ValueError("model must return one prediction per record, got another number.")
+    return np.concatenate(predictions)
+
+
+def has_foreign_steps(model):
+    """Whether a model has steps that are not of this package, private or not."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    return any(not type(step).__module__.startswith(_OWN_STEPS) for step in steps if step not in (None, "passthrough"))
+
+
+def _checked(predictions):
+    predictions = without_data(np.asarray, predictions, dtype=np.float64)
+    if np.isnan(predictions).any():
+        raise ValueError("model must predict a number for every record, got NaN for at least one.")
+    return predictions

@@ -1,0 +1,217 @@
+"""What a private evaluation takes and refuses, what it charges, and what remains of it."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, PrivateSelectKBest, private_evaluation, release_card
+from skdpmic.models.predictions import predicted_by, why_not_private
+from tests.folding import each
+
+N = 400
+RNG = np.random.default_rng(0)
+X = RNG.random((N, 2))
+Y = (X[:, 0] + RNG.normal(0, 0.3, N) > 0.5).astype(int)
+MODEL = LogisticRegression().fit(X, Y)
+NUMBERS = LinearRegression().fit(X, X[:, 0])
+PUBLIC = {"model_is_public": True}
+
+
+def evaluate(model=MODEL, y=Y, rows=X, **options):
+    return private_evaluation(model, rows, y, **({"epsilon": 1.0} | PUBLIC | options))
+
+
+# --- Whether the model is private ------------------------------------------------------------------------------------
+
+
+def own(room, entry=None):
+    kind = type("Step", (BaseEstimator,), {"__module__": f"skdpmic.{room}.x", "_entry": entry})
+    kind.fit = kind.transform = lambda self, X, y=None: self
+    return kind()
+
+
+def test_a_model_that_is_not_known_to_be_private_is_refused_before_anything_is_read():
+    for model in (MODEL, make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)):
+        with pytest.raises(ValueError, match=r"known to be private.*model_is_public=True"):
+            private_evaluation(model, None, None, epsilon=1)
+
+
+def test_steps_of_this_package_are_known_and_all_others_are_not():
+    model, selector = own("models"), own("selection")
+    for known in (model, make_pipeline(selector, "passthrough", model), make_pipeline(own("preprocessing"), model)):
+        assert why_not_private(known) == ""
+    for unknown in (selector, make_pipeline(selector, MODEL), make_pipeline(StandardScaler(), model), own("search")):
+        assert why_not_private(unknown)
+    of_user = type("Mine", (type(model),), {"__module__": "__main__"})()
+    assert why_not_private(of_user) == "Mine"
+
+
+def test_a_model_of_this_package_whose_guarantee_is_broken_is_not_private():
+    with pytest.warns(PrivacyLeakWarning):
+        selector = PrivateSelectKBest(1, epsilon=1, bounds=(0, 1), classes=[0, 1], random_state=0).fit(X, Y)
+    assert "random_state" in why_not_private(make_pipeline(selector, own("models")))
+    assert "epsilon" in why_not_private(own("models", selector._entry._replace(epsilon=math.inf, broken_by="")))
+
+
+class Standardizing(ClassifierMixin, BaseEstimator):
+    """Its predictions depend on all records that it is given together."""
+
+    classes_ = np.array([0, 1])
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict_proba(self, X):
+        p = np.asarray(X)[:, 0]
+        p = (p - p.min()) / max(np.ptp(p), 1e-9)
+        return np.column_stack([1 - p, p])
+
+
+@each("rows", [X, pandas.DataFrame(X, index=np.arange(N) * 7.0), X.tolist()])
+def test_no_prediction_depends_on_another_record(rows):
+    others = X.copy()
+    others[1:] = 0
+    changed = predicted_by(Standardizing(), type(rows)(others) if not isinstance(rows, np.ndarray | list) else others)
+    assert (predicted_by(Standardizing(), rows)[0] == changed[0]).all()
+
+
+# --- What is refused --------------------------------------------------------------------------------------------------
+
+
+@each(
+    "options, error, text",
+    [
+        ({"epsilon": 0}, ValueError, "epsilon must be"),
+        ({"model_is_public": "yes"}, ValueError, "model_is_public must be a bool"),
+        ({"model": LogisticRegression}, TypeError, "fitted classifier or regressor"),
+        ({"model": LogisticRegression()}, NotFittedError, "not fitted"),
+        ({"model": StandardScaler().fit(X)}, TypeError, "fitted classifier or regressor, got StandardScaler"),
+        ({"model": LinearSVC().fit(X, Y)}, TypeError, "predict_proba"),
+        ({"n_bins": 5}, ValueError, "n_bins must be None or an even int"),
+        ({"target_bounds": (0, 1)}, ValueError, "target_bounds must be None for a classifier"),
+        ({"model": NUMBERS, "y": X[:, 0]}, ValueError, "target_bounds must be the public range"),
+        ({"model": NUMBERS, "y": X[:, 0], "target_bounds": (0, 1), "n_bins": 4}, ValueError, "n_bins must be None"),
+        ({"y": Y + 5}, ValueError, "y must hold only labels that are in classes"),
+        ({"y": Y[:-1]}, ValueError, "inconsistent numbers of samples"),
+        ({"rows": X[:3], "y": Y[:3]}, ValueError, "minimum of 4"),
+        ({"groups": np.arange(N)}, ValueError, "max_rows_per_group must be an int"),
+        ({"max_rows_per_group": 3}, ValueError, "groups must identify"),
+        ({"rows": X[:, :1]}, ValueError, "features"),
+    ],
+)
+def test_what_is_invalid_is_refused_and_costs_nothing(options, error, text, tmp_path_factory):
+    ledger = BudgetLedger(tmp_path_factory.mktemp("ledger") / "ledger", epsilon=5)
+    with pytest.raises(error, match=text):
+        evaluate(**options, ledger=ledger)
+    assert ledger.spent() == (0.0, 0.0)
+
+
+# --- What it charges --------------------------------------------------------------------------------------------------
+
+
+def test_it_charges_what_it_costs_and_no_noise_is_drawn_beyond_the_limit(tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=1)
+    evaluation = evaluate(epsilon=0.75, ledger=ledger)
+    (entry,) = ledger.entries()
+    assert evaluation.entry._replace(when=entry.when) == entry
+    assert (entry.what, entry.epsilon, entry.n, entry.unit) == ("private_evaluation", 0.75, N, "record")
+    assert evaluation.privacy_spent == (0.75, 0.0)
+    with pytest.raises(BudgetError):
+        evaluate(epsilon=0.5, ledger=ledger)
+
+
+def test_people_with_several_rows_are_protected_as_a_whole(tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=1, max_rows_per_person=4)
+    person = np.arange(N) // 4
+    evaluation = evaluate(groups=person, max_rows_per_group=2, ledger=ledger)
+    (entry,) = ledger.entries()
+    assert (entry.unit, entry.n, entry.rows_per_person) == ("person", N // 4, 2)
+    assert evaluation.n_samples == N // 2
+    assert evaluation.noise_scale == 2 * evaluate(n_bins=8).noise_scale == 4
+    numbers = {"model": NUMBERS, "y": X[:, 0], "target_bounds": (0, 1)}
+    assert evaluate(**numbers, groups=person, max_rows_per_group=4).noise_scale == pytest.approx(
+        4 * evaluate(**numbers).noise_scale
+    )
+
+
+def test_a_person_counts_as_often_as_every_other_one():
+    groups = np.concatenate([np.zeros(N - 9), np.arange(1, 10)])
+    evaluation = evaluate(epsilon=math.inf, groups=groups, max_rows_per_group=3)
+    assert sum(counts.sum() for counts in evaluation.noisy_counts.values()) == 30
+
+
+# --- What remains -----------------------------------------------------------------------------------------------------
+
+
+def test_a_seed_and_infinite_epsilon_are_named_where_the_result_is_shown():
+    with pytest.warns(PrivacyLeakWarning):
+        seeded = evaluate(random_state=0)
+    for evaluation, reason in ((seeded, "seed"), (evaluate(epsilon=math.inf), "no noise")):
+        assert f"No privacy: {'random_state' if reason == 'seed' else 'an epsilon'}" in evaluation._repr_html_()
+
+
+def test_only_noisy_values_and_public_ones_remain():
+    evaluation = pickle.loads(pickle.dumps(evaluate(epsilon=0.5)))
+    assert set(vars(evaluation)) == {"figures", "noisy_counts", "edges", "noise_scale", "n_samples", "entry"}
+    (counts,) = evaluation.noisy_counts.values()
+    assert evaluation.figures["accuracy"] != evaluate(epsilon=math.inf).figures["accuracy"]
+    assert counts.sum() != N
+
+
+def test_two_evaluations_have_different_noise():
+    assert (evaluate().noisy_counts[1] != evaluate().noisy_counts[1]).any()
+
+
+def test_a_card_tells_of_the_test_score(tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=5)
+    card = release_card(evaluate(ledger=ledger), ledger=ledger)
+    assert card.fields["by"] == "private_evaluation"
+    assert card.fields["published"]["table"]["rows"][0][0] == "ROC AUC"
+    assert "test score of a model" in str(card)
+    assert card.fields["private"]
+
+
+def test_it_is_shown_as_text_a_frame_and_html():
+    numbers = evaluate(NUMBERS, X[:, 0], target_bounds=(0, 1))
+    for evaluation, names in ((evaluate(), ["ROC AUC", "accuracy", "Brier score"]), (numbers, ["R²"])):
+        assert all(name in repr(evaluation) and name in evaluation._repr_html_() for name in names)
+        assert evaluation.to_frame()["figure"].tolist() == list(evaluation.figures)
+    with pytest.raises(ValueError, match="without curves"):
+        numbers.roc_curve()
+    with pytest.raises(ValueError, match="label must be one of"):
+        evaluate().calibration("ill")
+
+
+def test_labels_of_any_type_are_named_and_what_acts_on_a_screen_is_escaped():
+    y = np.array(["low", "mid\x1b[2J", "high"])[np.digitize(X[:, 0], [0.3, 0.6])]
+    model = LogisticRegression().fit(X, y)
+    evaluation = evaluate(model, y)
+    assert "ROC AUC of high" in repr(evaluation)
+    assert "\x1b" not in repr(evaluation)
+    assert set(evaluation.noisy_counts) == set(y.tolist())
+    fpr, tpr = evaluation.roc_curve("low")
+    assert (np.diff(fpr) >= 0).all()
+    assert (tpr[0], tpr[-1]) == (0, pytest.approx(1, abs=0.5))
+
+
+@each("epsilon", [1e-100, 1e-25, 1e-6, 30.0, 1e16, 1e155, 1e300])
+def test_any_budget_gives_figures_in_their_range(epsilon):
+    with np.errstate(all="raise"):
+        for kind in ({}, {"model": NUMBERS, "y": X[:, 0], "target_bounds": (0, 1)}):
+            for name, figure in evaluate(
+                epsilon=epsilon, rows=X[:20], **({"y": Y[:20]} | kind | {"y": (kind.get("y", Y))[:20]})
+            ).figures.items():
+                assert math.isnan(figure.value) or figure.lower <= figure.value <= figure.upper or name == "r2"
+                assert figure.upper <= 1

@@ -1,0 +1,182 @@
+"""Figures equal scikit-learn's without noise, and their intervals cover at every budget."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, brier_score_loss, mean_absolute_error, r2_score, roc_auc_score, roc_curve
+
+from skdpmic import private_evaluation
+from skdpmic.models import evaluation
+from skdpmic.models.evaluation_result import PrivateEvaluation
+from skdpmic.privacy.noise import entropy_source
+from tests.folding import each
+
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """Its predictions are in X."""
+
+    def __init__(self, n_classes=2):
+        self.n_classes = n_classes
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    @property
+    def classes_(self):
+        return np.arange(self.n_classes)
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X, X]) if self.n_classes == 2 else X
+
+
+class GivenNumber(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+def of_two_classes(n, rate=0.3, seed=0):
+    rng = np.random.default_rng(seed)
+    p = 1 / (1 + np.exp(-(1.5 * rng.normal(size=n) + math.log(rate / (1 - rate)))))
+    return p[:, None], (rng.random(n) < p).astype(int)
+
+
+def of_numbers(n, noise=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.random(n)
+    return x[:, None], np.clip(x + noise * rng.normal(size=n), 0, 1)
+
+
+def evaluated(X, y, epsilon=math.inf, model=None, **options):
+    return private_evaluation(model or Given(), X, y, epsilon=epsilon, model_is_public=True, **options)
+
+
+def rounded(p, n_bins):
+    edges = np.sin(np.linspace(0, np.pi / 2, n_bins + 1)) ** 2
+    middles = (edges[1:] + edges[:-1]) / 2
+    return middles[np.clip(np.searchsorted(edges, p, side="right") - 1, 0, n_bins - 1)]
+
+
+def test_without_noise_figures_of_classes_are_those_of_scikit_learn_for_rounded_predictions():
+    X, y = of_two_classes(500)
+    result, p = evaluated(X, y, n_bins=12), rounded(X[:, 0], 12)
+    figures = result.figures
+    assert figures["roc_auc"].value == pytest.approx(roc_auc_score(y, p))
+    assert figures["accuracy"].value == pytest.approx(accuracy_score(y, p > 0.5))
+    assert figures["brier_score"].value == pytest.approx(brier_score_loss(y, p))
+    assert all(figure.lower == pytest.approx(figure.upper, abs=3e-4) for figure in figures.values())
+    fpr, tpr = result.roc_curve()
+    expected = roc_curve(y, p, drop_intermediate=False)
+    points = np.column_stack([fpr, tpr])
+    assert all(np.isclose(points, point).all(axis=1).any() for point in np.column_stack(expected[:2]))
+
+
+def test_without_noise_figures_of_several_classes_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    X = rng.dirichlet([1, 1, 2], size=800)
+    y = np.array([rng.choice(3, p=p) for p in X])
+    figures = evaluated(X, y, model=Given(3), n_bins=1000).figures
+    assert figures["roc_auc"].value == pytest.approx(roc_auc_score(y, X, multi_class="ovr"), abs=1e-3)
+    assert figures["roc_auc of 2"].value == pytest.approx(roc_auc_score(y == 2, X[:, 2]), abs=1e-3)
+    assert figures["accuracy"].value == pytest.approx(accuracy_score(y, X.argmax(axis=1)))
+    brier = np.square(X - np.eye(3)[y]).sum(axis=1).mean()
+    assert figures["brier_score"].value == pytest.approx(brier, abs=2e-3)
+
+
+def test_sixty_four_bins_lose_less_than_a_hundredth_of_every_figure():
+    """Rates of the class from 2% to a half."""
+    for rate in (0.02, 0.1, 0.5):
+        X, y = of_two_classes(20_000, rate)
+        figures = evaluated(X, y, n_bins=64).figures
+        assert abs(figures["roc_auc"].value - roc_auc_score(y, X[:, 0])) < 0.005
+        assert abs(figures["brier_score"].value - brier_score_loss(y, X[:, 0])) < 0.001
+
+
+def test_without_noise_figures_of_numbers_are_those_of_scikit_learn():
+    X, y = of_numbers(500)
+    figures = evaluated(5 * X - 1, 5 * y - 1, model=GivenNumber(), target_bounds=(-1, 4)).figures
+    assert figures["r2"].value == pytest.approx(r2_score(y, X), abs=1e-3)
+    assert figures["mean_absolute_error"].value == pytest.approx(mean_absolute_error(5 * y, 5 * X), abs=1e-3)
+
+
+def covers(evaluations, truth, name):
+    return np.mean([e.figures[name].lower - 4e-4 <= truth <= e.figures[name].upper + 4e-4 for e in evaluations])
+
+
+RUNS = 400  # of which at least 0.9 must cover: with 95% coverage, fewer have a probability of 3e-5
+
+
+@pytest.mark.slow
+@each("n, rate, epsilon", [(400, 0.3, 0.02), (400, 0.3, 0.5), (2000, 0.05, 0.2), (2000, 0.5, 0.1), (2000, 0.3, 5.0)])
+def test_intervals_of_classes_cover(n, rate, epsilon):
+    X, y = of_two_classes(n, rate)
+    n_bins = len(evaluated(X, y, epsilon).edges) - 1
+    truth = evaluated(X, y, n_bins=n_bins).figures
+    many = Predicted(X, y)
+    evaluations = [many.evaluated(epsilon, seed, n_bins) for seed in range(RUNS)]
+    for name in truth:
+        assert covers(evaluations, truth[name].value, name) >= 0.9, name
+
+
+@pytest.mark.slow
+@each("n, noise, epsilon", [(400, 0.1, 0.02), (400, 0.3, 1.0), (2000, 0.1, 0.3), (2000, 0.5, 0.1), (2000, 0.05, 5.0)])
+def test_intervals_of_numbers_cover(n, noise, epsilon):
+    X, y = of_numbers(n, noise)
+    truth = evaluated(X, y, model=GivenNumber(), target_bounds=(0, 1)).figures
+    many = Predicted(X, y, GivenNumber(), target_bounds=(0, 1))
+    evaluations = [many.evaluated(epsilon, seed) for seed in range(RUNS)]
+    for name in truth:
+        assert covers(evaluations, truth[name].value, name) >= 0.9, name
+
+
+class Predicted:
+    """Records predicted once, for many evaluations that differ in their noise."""
+
+    def __init__(self, X, y, model=None, **options):
+        self.model, self.y, self.options = model or Given(), y, options
+        self.predictions = self.model.predict_proba(X[:, 0]) if model is None else self.model.predict(X)
+
+    def evaluated(self, epsilon, seed, n_bins=None):
+        kind = evaluation._OfClasses if n_bins else evaluation._OfNumbers
+        n, bounds = len(self.y), self.options.get("target_bounds")
+        release = kind.for_budget(self.model, epsilon, bounds, n_bins, n, n)
+        records = release.records(self.predictions, self.y, n)
+        return PrivateEvaluation(*release.draw(records, entropy_source(seed)), n, None)
+
+
+@each("epsilon", [0.3, 3.0])
+def test_intervals_of_calibration_cover(epsilon):
+    """All parts of 100 evaluations: at least 0.9 cover the share without noise of the same bins."""
+    X, y = of_two_classes(3000)
+    many, found = Predicted(X, y), []
+    for seed in range(100):
+        for part in many.evaluated(epsilon, seed, 16).calibration():
+            inside = (X[:, 0] >= part.lower_end) & (X[:, 0] < part.upper_end)
+            found.append(part.lower <= y[inside].mean() <= part.upper)
+    assert len(found) > 200
+    assert np.mean(found) > 0.9
+
+
+def test_sampling_errors_are_those_of_samples():
+    """400 samples of 1,000 people: the mean estimate is within 20 % of their standard deviation."""
+    samples = [evaluate_sample(seed) for seed in range(400)]
+    for name in ("roc_auc", "accuracy", "brier_score"):
+        values, errors = zip(*[(s[name].value, s[name].sampling_error) for s in samples], strict=True)
+        assert np.mean(errors) == pytest.approx(np.std(values), rel=0.2)
+
+
+def evaluate_sample(seed):
+    X, y = of_two_classes(1000, seed=seed)
+    return Predicted(X, y).evaluated(math.inf, 0, 16).figures

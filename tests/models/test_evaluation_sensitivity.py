@@ -1,0 +1,132 @@
+"""One person moves the counts and the sums of an evaluation by no more than is proved, and by as much."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from skdpmic.models.class_counts import ClassCells, GeometricCounts
+from skdpmic.models.number_sums import OF_ERROR, OF_SQUARE, OF_TARGET, OF_TARGET_SQUARE, ErrorSums, noisy_sums
+from skdpmic.privacy.noise import entropy_source
+from tests.folding import each
+from tests.privacy.auditing import privacy_loss_at_least
+
+# --- Counts ----------------------------------------------------------------------------------------------------------
+
+
+def tables(cells, records):
+    probabilities, target = zip(*records, strict=True)
+    return cells.counts(cells.cells(np.array(probabilities), np.array(target)))
+
+
+@each("n_classes", [2, 3, 4])
+def test_replacing_any_record_by_any_other_moves_two_counts_per_table_at_most(n_classes):
+    """All pairs of records with predictions in all bins: the largest change is the sensitivity."""
+    cells = ClassCells(n_classes, 4)
+    steps = [shares for shares in product(range(5), repeat=n_classes) if sum(shares) == 4]
+    records = [(np.array(shares) / 4, k) for shares in steps for k in range(n_classes)]
+    drawn = np.random.default_rng(0).permutation(len(records))[:40]
+    records = [records[i] for i in drawn] if n_classes > 2 else records
+    moved = {
+        sum(int(np.abs(a - b).sum()) for a, b in zip(tables(cells, [one]), tables(cells, [other]), strict=True))
+        for one, other in product(records, repeat=2)
+    }
+    assert max(moved) == cells.sensitivity(1) == 2 * (1 if n_classes == 2 else n_classes + 1)
+
+
+def test_people_with_several_rows_move_as_many_times_more():
+    cells = ClassCells(2, 8)
+    here, there = ([((1 - p, p), k)] * 5 for p, k in ((0.01, 0), (0.9, 1)))
+    (a,), (b,) = tables(cells, here), tables(cells, there)
+    assert np.abs(a - b).sum() == cells.sensitivity(5)
+
+
+@each("n_bins", [2, 8, 30])
+def test_a_record_is_in_the_bin_of_its_prediction_whatever_the_others_are(n_bins):
+    cells, rng = ClassCells(2, n_bins), np.random.default_rng(n_bins)
+    edges = cells.edges()
+    probabilities = np.concatenate([edges, np.nextafter(edges[1:], 0), rng.random(200)])
+    target = rng.integers(2, size=len(probabilities))
+    found = cells.cells(np.column_stack([1 - probabilities, probabilities]), target)[0]
+    for p, k, cell in zip(probabilities, target, found, strict=True):
+        assert cell == k * n_bins + max(j for j in range(n_bins) if p >= edges[j])
+    assert edges[n_bins // 2] == 0.5
+
+
+def test_predictions_beyond_zero_and_one_are_in_the_last_bins():
+    cells = ClassCells(2, 8)
+    assert cells.cells(np.array([[0, -7.0], [0, 7.0], [0, np.inf]]), np.zeros(3, int)).tolist() == [[0, 7, 7]]
+
+
+def test_the_noise_on_counts_has_the_scale_of_the_theorem():
+    noise = GeometricCounts.for_budget(0.1, ClassCells(3, 8).sensitivity(2))
+    assert noise.scale == Fraction(2 * 4 * 2) / Fraction(1, 10)
+
+
+def test_the_worst_neighbours_of_counts_lose_epsilon_and_no_more():
+    """20,000 draws each, alpha 1e-6: the loss is epsilon = 1 on the event that both counts lean to one side."""
+    cells, epsilon, n_runs = ClassCells(2, 2), 1.0, 20_000
+    here, there = tables(cells, [((0.9, 0.1), 0)] * 4), tables(cells, [((0.9, 0.1), 0)] * 3 + [((0.1, 0.9), 1)])
+    source = entropy_source(0)
+
+    def loss_of(noise):
+        def release(counts):
+            (noisy,) = noise.release([np.repeat(counts[0][None], n_runs, axis=0)], source)
+            return (noisy[:, 0, 0] >= 4) & (noisy[:, 1, 1] <= 0)
+
+        return privacy_loss_at_least(release, here, there, lambda occurred: occurred, 1, 1e-6)
+
+    noise = GeometricCounts.for_budget(epsilon, cells.sensitivity(1))
+    assert 0.75 < loss_of(noise) <= epsilon < loss_of(GeometricCounts(noise.scale / 2))
+
+
+# --- Sums ------------------------------------------------------------------------------------------------------------
+
+
+def cost_of_a_change(sums, before, after, scales):
+    """What a change of one record costs: its change of each sum over the scale of the noise on it."""
+    here, there = (sums.sums(*(np.array([value]) for value in record)) for record in (before, after))
+    return sum(abs(a - b) / scale for a, b, scale in zip(here, there, scales, strict=True))
+
+
+@each("steps", [1, 2, 3, 4, 5, 8])
+def test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it(steps):
+    """Every pair of records on a coarse grid, in fractions. The bound is attained where a quarter of steps is whole."""
+    sums, epsilon = ErrorSums(steps), Fraction(1, 3)
+    scales = sums.scales(epsilon, 1)
+    records = list(product(range(steps + 1), repeat=2))
+    costs = [cost_of_a_change(sums, *pair, scales) for pair in product(records, repeat=2)]
+    assert max(costs) <= epsilon
+    assert (max(costs) == epsilon) == (steps % 4 == 0)
+    doubled = sums.scales(epsilon, 2)
+    assert doubled == [2 * scale for scale in scales]
+
+
+def test_the_two_sums_of_the_target_cost_less_together_than_one_by_one():
+    together = (OF_TARGET + OF_TARGET_SQUARE) ** 2 / (4 * OF_TARGET_SQUARE)
+    assert OF_ERROR + OF_SQUARE + together == 1
+    assert OF_TARGET + OF_TARGET_SQUARE / 4 > together
+
+
+def test_targets_and_predictions_are_clipped_and_rounded_each_by_itself():
+    sums, rng = ErrorSums(10), np.random.default_rng(0)
+    values = np.concatenate([rng.normal(0, 3, 100), [-np.inf, np.inf]])
+    expected = [min(max(round(10 * (min(max(v, -1), 4) + 1) / 5), 0), 10) for v in values]
+    assert sums.rounded(values, (-1.0, 4.0)).tolist() == expected
+
+
+def test_the_noise_on_sums_is_drawn_at_its_scales():
+    """600 draws each: the mean of absolute values is within a fifth of the scale (alpha 1e-5)."""
+    scales = [Fraction(50), Fraction(3000), Fraction(7, 2), Fraction(10**6)]
+    draws = np.array([noisy_sums([5, 6, 7, 8], scales, entropy_source(seed)) for seed in range(600)], dtype=float)
+    np.testing.assert_allclose(np.abs(draws - [5, 6, 7, 8]).mean(axis=0), [float(s) for s in scales], rtol=0.2)
+
+
+def test_infinite_epsilon_adds_no_noise():
+    assert noisy_sums([1, 2, 3, 4], ErrorSums().scales(math.inf, 1), None) == [1, 2, 3, 4]
+    (same,) = GeometricCounts.for_budget(math.inf, 2).release([np.array([3, 4])], None)
+    assert same.tolist() == [3, 4]
+    with pytest.raises(ZeroDivisionError):
+        ErrorSums().scales(Fraction(0), 1)
