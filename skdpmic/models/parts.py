@@ -31,10 +31,10 @@ def names_of_parts(domain):
     """A text for each part of a column with this public domain."""
     if isinstance(domain, Labels):
         return [*map(_label, domain.labels), "other", "missing"]
-    return [*(f"{low} to {high}" for low, high in pairwise(map(_end, edges_of(domain)))), "missing"]
+    return [*(f"{low} to {high}" for low, high in pairwise(map(_end, ends_of_parts(domain)))), "missing"]
 
 
-def edges_of(domain):
+def ends_of_parts(domain):
     """The ends of the parts of a range, as numbers, dates or durations; None for labels."""
     if isinstance(domain, Labels):
         return None
