@@ -2,9 +2,10 @@
 
 In an environment of its own, with the extra ``synthesis``. The people are those of :mod:`benchmarks.ends.claims`, two
 thirds of whom are learnt from, in ten splits. A quarter of epsilon chooses five columns, the rest synthesises them and
-the target with MST or AIM of OpenDP, or with Fixed, which counts each column together with the target; with ``rounded``, rows are
-rounded counts, not draws. A model without privacy, gradient boosting, learns from the synthetic table and is scored on
-real people who are in neither. With ``real``, the model learns from the binned real rows, without privacy.
+the target with MST or AIM of OpenDP, or with Fixed, which counts each column together with the target; with
+``rounded``, rows are rounded counts, not draws. A model without privacy, gradient boosting, learns from the synthetic
+table and is scored on real people who are in neither. With ``real``, the model learns from the binned real rows,
+without privacy.
 
 With ``all``, all of epsilon is for all 129 columns. OpenDP's synthesizers do not get that far (``failures.md`` in the
 folder of results). So what is measured is what Fixed would: each column together with the target, with Gaussian noise

@@ -46,7 +46,7 @@ class Split:
 
 def additive(split, epsilon, seed, delta=DELTA):
     """An additive model of all columns."""
-    from skdpmic.models import PrivateAdditiveClassifier, PrivateAdditiveRegressor
+    from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 
     kind = PrivateAdditiveClassifier if split.table.n_classes else PrivateAdditiveRegressor
     model = kind(epsilon, delta, **split.table.features, **split.table.target, random_state=seed)

@@ -1,4 +1,5 @@
 from .column_shares import SummaryDisplay
+from .evaluations import EvaluationDisplay
 from .gaps import GapsDisplay
 from .graphs import GraphDisplay
 from .ledgers import LedgerDisplay
@@ -6,6 +7,7 @@ from .plans import PlanDisplay
 from .scores import ScoresDisplay
 
 __all__ = [
+    "EvaluationDisplay",
     "GapsDisplay",
     "GraphDisplay",
     "LedgerDisplay",
