@@ -9,10 +9,11 @@ import pytest
 pytest.importorskip("pandas", reason="the benchmark keeps its results with pandas")
 pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 
-from benchmarks.models import ways
+from benchmarks.models import report, ways
 from benchmarks.models.__main__ import filter_here, run
 from benchmarks.models.guarantee import largest_loss
 from benchmarks.models.tables import TABLES, of_numbers
+from benchmarks.tests import pages
 
 needs_diffprivlib = pytest.mark.skipif(find_spec("diffprivlib") is None, reason="in the environment of .ci/models.txt")
 
@@ -84,3 +85,10 @@ def test_a_small_run(tmp_path):
     assert list(means["way"]) == filter_here(ways.WAYS)
     assert (tmp_path / "models.csv").read_text().startswith("table,way,epsilon,score,se,runs")
     assert (means["score"].between(0.6, 0.95)).all()
+
+
+def test_the_page_on_private_models_shows_what_is_kept():
+    text = pages.text_of("benchmarks/models/results/report.md")
+    assert report.markdown() == text
+    page = pages.text_of("docs/publish/private_model.md")
+    assert len(pages.shown_in(page, text)) == 2
