@@ -3,6 +3,8 @@ from ._utils.errors import BudgetError, PrivacyLeakWarning
 from .budget.ledger import BudgetLedger
 from .cards.release_card import release_card
 from .codebook.codebook import Codebook
+from .models.additive_classifier import PrivateAdditiveClassifier
+from .models.additive_regressor import PrivateAdditiveRegressor
 from .models.evaluation import private_evaluation
 from .planning.plan import plan_release
 from .preprocessing.public_encoder import PublicEncoder
@@ -29,6 +31,8 @@ __all__ = [
     "DPMICScorer",
     "DPMICSelector",
     "PrivacyLeakWarning",
+    "PrivateAdditiveClassifier",
+    "PrivateAdditiveRegressor",
     "PrivateGridSearch",
     "PrivateSelectKBest",
     "PublicEncoder",

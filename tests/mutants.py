@@ -114,6 +114,7 @@ ONE_CALL = "_utils/test_one_call_at_a_time.py"
 READ_BY_OTHERS = "test_a_sketch_that_is_published_is_read_by_others_but_not_counted_into"
 TWO_PARTS = f"{SUMMARY}::test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken"
 TRUTHS = "draw_truths(scores, law, n_draws, np.random.default_rng(0))"
+MODEL_TABLES = "models/test_table_sensitivity.py::test_no_replacement_changes_all_tables_by_more_and_one_by_as_much"
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
@@ -1322,4 +1323,24 @@ MUTANTS = [
            f"{EVALUATED}.py::test_a_person_counts_as_often_as_every_other_one"),
     Mutant("figures_of_merit.area_under_curve", "(of_members**2).sum(axis=0)", "0.0",
            f"{EVALUATED}_intervals.py::test_intervals_of_classes_cover"),
+    Mutant("two_way_noise.squared_sensitivity", "m * (m - 1)", "m * m",
+           f"{MODEL_TABLES}[weight0-numbers-sizes2]"),
+    Mutant("two_way_noise.squared_sensitivity", "rows_per_group**2 * Fraction(most)", "rows_per_group * Fraction(most)",
+           "models/test_table_sensitivity.py::test_of_a_person_with_several_rows_it_is_attained_by_equal_rows"),
+    Mutant("TwoWayNoise.for_budget", "count_variance / weight", "count_variance / weight / 2",
+           "models/test_table_sensitivity.py::test_the_noise_costs_at_most_its_budget_exactly[1.0-1-change0-8]"),
+    Mutant("ScorecardNoise.for_budget", "2 if n_classes is not None else 4", "2",
+           "models/test_scorecard_noise.py::test_the_noise_is_for_the_largest_change_of_all_tables[1-numbers-targets1-1]"),
+    Mutant("ScorecardNoise.for_budget", "2 * STEPS * rows_per_group / factor.epsilon", "STEPS / factor.epsilon",
+           "models/test_scorecard_noise.py::test_the_factor_costs_its_part[1-0.0]"),
+    Mutant("ScorecardRelease.draw", "noise.on_counts(sums_in_parts(columns, sizes, truth), random_bytes)",
+           "sums_in_parts(columns, sizes, truth)",
+           "models/test_additive_model.py::test_equal_releases_leave_equal_estimators[0.0]"),
+    Mutant("TwoWayRelease.draw", "with_gaussian_noise(exact, noise.count_variance, random_bytes)", "exact",
+           "models/test_additive_model.py::test_equal_releases_leave_equal_estimators[1e-06]"),
+    Mutant("AdditivePlan.ready", "_check_size(shape, public)", "pass",
+           "models/test_additive_model.py::"
+           "test_what_is_wrong_is_refused_before_the_charge_and_changes_nothing[many classes]"),
+    Mutant("losses_in_steps", "np.clip(errors, 0.0, 1.0)", "errors",
+           "models/test_scorecard_noise.py::test_the_loss_of_a_record_is_within_its_steps_and_its_own[False]"),
 ]  # fmt: skip

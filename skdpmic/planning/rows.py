@@ -17,18 +17,19 @@ class PlannedRelease(NamedTuple):
 
     Attributes
     ----------
-    release : {"scores", "names", "summary"}
+    release : {"scores", "names", "summary", "model"}
     mechanism : {"laplace", "gaussian", "k-norm", "geometric", "one-shot", "permute-and-flip", "exponential"}
         The last three are for ``release="names"``: without `delta`, with joint scores and without `delta`, with
         `delta`.
     statistic : str
-        "shares" for a summary.
+        "shares" for a summary, "two-way" or "scorecard" for a model.
     epsilon, delta : float
         Privacy cost.
     n_samples, n_features : int
     k : int or None
     error : float
-        As in :func:`plan_release`; NaN with "geometric", whose noise is on counts.
+        As in :func:`plan_release`; NaN for scores from "geometric", whose noise is on counts. For a model, the
+        half-width of a 95% interval for a count, as a share of the records.
     noise_scale : float
         `noise_scale_` of a fitted estimator; for a summary, as a share of the records.
     found : float

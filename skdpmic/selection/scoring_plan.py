@@ -25,7 +25,7 @@ from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
 LEARN = "learn"  # as target_shares
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
-_ENOUGH = 500  # "auto" is "joint" if the noise of a choice is 2 / 500 or less: docs/theory/joint.md
+_ENOUGH = 10_000  # "auto" is "joint" if the noise of a choice is 2 / 10,000 or less: docs/theory/joint.md
 
 
 def n_to_keep(k, n_features):

@@ -108,6 +108,9 @@ class PublicFacts:
         Features kept in any case.
     reads_kept : bool, default=False
         Whether their values are used, so that they must be described.
+    may_describe_more : bool, default=False
+        Whether `bounds` and `categories` may have entries for names that are not in the table, as those of the table
+        from which an earlier step chose columns.
     """
 
     bounds: Any = None
@@ -118,6 +121,7 @@ class PublicFacts:
     needs_ranges: bool = True
     keep: Any = ()
     reads_kept: bool = False
+    may_describe_more: bool = False
 
     @property
     def read_from_data(self):
@@ -142,7 +146,8 @@ class PublicFacts:
     @property
     def n_features(self):
         """Number of features described by the arguments; None if they fit any number."""
-        return n_features_of(self.bounds, self.categories, self.keep) if self.needs_ranges else None
+        is_known = self.needs_ranges and not self.may_describe_more
+        return n_features_of(self.bounds, self.categories, self.keep) if is_known else None
 
     @property
     def takes_text(self):
@@ -170,10 +175,15 @@ class PublicFacts:
 
     def domains(self, n_features, names, declared=None):
         """The domain of each feature; None if its range is read from the data."""
+        bounds, categories = self._entries_for(self.bounds, names), self._entries_for(self.categories, names)
         columns = (n_features, names, declared)
-        return feature_domains(
-            self.bounds, self.categories, *columns, self.needs_ranges, self.ignored(n_features, names)
-        )
+        return feature_domains(bounds, categories, *columns, self.needs_ranges, self.ignored(n_features, names))
+
+    def _entries_for(self, entries, names):
+        """The entries of a dict for these names, if it may have others."""
+        if not self.may_describe_more or names is None or not isinstance(entries, dict):
+            return entries
+        return {key: entry for key, entry in entries.items() if key in set(names) or not isinstance(key, str)}
 
     def describe(self, n_features, names, declared=None):
         """The description of a table with these columns.

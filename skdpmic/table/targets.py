@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 
 from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
@@ -162,8 +163,7 @@ def check_classes(classes):
 def _of_classes(y, classes):
     if y.n_samples == 0:  # an empty column has an arbitrary type
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
-    if y.missing.any():
-        raise ValueError(_MISSING)
+    _complete(y)
     labels = _labels_of_data(y) if asks_for_data(classes) else check_classes(classes)
     kind = kind_of_dtype(labels.dtype)
     if y.kind not in (kind, OBJECTS):
@@ -175,6 +175,21 @@ def _of_classes(y, classes):
         public = "" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"
         raise ValueError(f"y must hold only labels that are in classes{public}, got at least one other label.")
     return ClassTarget(codes, max(len(labels), 2))
+
+
+def labels_in(y):
+    """The distinct labels of a target, read from the data, in ascending order: at least two."""
+    labels = _labels_of_data(_complete(column_of(y, "y", column_or_1d)))
+    without_data(check_classification_targets, labels)  # which refuses numbers that are no labels
+    if len(labels) < 2:
+        raise ValueError("y must hold labels of at least 2 classes, got 1 class.")
+    return labels
+
+
+def _complete(y):
+    if y.missing.any():
+        raise ValueError(_MISSING)
+    return y
 
 
 def _labels_of_data(y):

@@ -1,0 +1,151 @@
+"""What the additive classifier and regressor have in common: the fit, the scores of new rows, and what is shown."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.private_estimator import PrivateEstimator, check_published
+from skdpmic._utils.results import dataframe
+from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
+from skdpmic._utils.texts import counted, names_of
+from skdpmic.models.additive_plan import NORMAL_95, AdditivePlan
+from skdpmic.models.parts import codes_of, names_of_parts
+from skdpmic.planning.rows import ReleasePlan
+from skdpmic.table.domains import Labels
+from skdpmic.table.frames import check_columns_seen, open_table
+from skdpmic.table.normal_form.containers import in_memory
+from skdpmic.table.reading import read_columns
+
+
+class PrivateAdditiveModel(PrivateEstimator):
+    """A model that is a sum of an effect of each column, which depends on the part of its value only."""
+
+    _plan: Callable[[], AdditivePlan]
+    _domains: list[Any]  # public, of each column
+    _offsets: Any  # the number of the first part of each column, and their total
+    coef_: Any
+    intercept_: Any
+
+    def to_frame(self) -> Any:
+        """Return the effect of each part of each column as a dataframe.
+
+        Costs no privacy: it uses only what was released, and public numbers.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per part of each column (and class, if there are more than two), with the columns
+
+            - `feature`: the name of the column, or its number if columns have no names;
+            - `part`: the range or the label; "other" for other labels, "missing" for missing values;
+            - `class`: the class to which the effect belongs; only with more than two classes;
+            - `effect`: its effect, as in `coef_`;
+            - `lower`, `upper`: approximately the range of the effects without noise, at 95% for each effect by itself;
+            - `count`: the noisy number of records in the part.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        NotFittedError
+            If the estimator is not fitted.
+        """
+        check_published(self)
+        effects, margins = np.atleast_2d(self.coef_), NORMAL_95 * np.atleast_2d(self.coef_noise_scale_)
+        counts = np.concatenate(self.noisy_counts_)
+        names = np.repeat(np.asarray(names_of(self), dtype=object), np.diff(self._offsets))
+        parts = [part for domain in self._domains for part in names_of_parts(domain)]
+        columns = {"feature": np.tile(names, len(effects)), "part": parts * len(effects)}
+        if len(effects) > 1:
+            columns["class"] = np.repeat(self.classes_, len(parts))
+        columns |= {"effect": effects.ravel(), "lower": (effects - margins).ravel()}
+        return dataframe(columns | {"upper": (effects + margins).ravel(), "count": np.tile(counts, len(effects))})
+
+    def plan(self, n_samples: int, n_features: int) -> ReleasePlan:
+        """Plan the noise of a fit to a table of this shape.
+
+        Costs no privacy: it uses only the parameters and these numbers, and charges no ledger.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of records, at least 4; number of people with `max_rows_per_group`.
+        n_features : int
+
+        Returns
+        -------
+        ReleasePlan
+            The first row describes `fit`: its `statistic` is `kind_`, its `noise_scale` is `noise_scale_`, and its
+            `epsilon` and `delta` are `privacy_spent_`. The second, if `delta` is above 0, describes the other kind of
+            model. The `error` is the half-width of a 95% interval for a count, as a share of the records.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+
+        Examples
+        --------
+        >>> from skdpmic import PrivateAdditiveClassifier
+        >>> plan = PrivateAdditiveClassifier(1.0, 1e-6, bounds=(0, 1), classes=[0, 1]).plan(10_000, 20)
+        >>> plan[0].statistic, round(plan[0].noise_scale)
+        ('two-way', 139)
+        """
+        fitted = self._plan()
+        check_whole(n_samples, "n_samples", 4)
+        check_whole(n_features, "n_features", 1)
+        return ReleasePlan(fitted.rows(int(n_samples), int(n_features)), "error")
+
+    def _scores(self, X):
+        """The sum of the effects of each row, with the intercept: (n_samples, n_targets); each row by itself."""
+        check_published(self)
+        takes_text = any(isinstance(domain, Labels) for domain in self._domains)
+        table = open_table(in_memory(X), type(self).__name__, takes_text=takes_text, least=1)
+        check_columns_seen(self, table)
+        columns, domains = read_columns(table, self._domains)
+        effects = np.atleast_2d(self.coef_).T
+        scores = np.tile(np.atleast_1d(self.intercept_), (table.n_samples, 1))
+        for column, domain, first in zip(columns, domains, self._offsets[:-1], strict=True):
+            scores += effects[first + codes_of(column, domain.encoded)]
+        return scores
+
+    def _shown(self):
+        """The columns of an additive model, those with the largest effects first."""
+        names, effects = names_of(self), np.atleast_2d(self.coef_)
+        margins = NORMAL_95 * np.atleast_2d(self.coef_noise_scale_)
+        ranges = [slice(*pair) for pair in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
+        parts = [names_of_parts(domain) for domain in self._domains]
+        weights = np.maximum(np.concatenate(self.noisy_counts_), 0.0)
+        sizes = np.array([_root_mean_square(effects[:, j], weights[j]) for j in ranges])
+        columns = [
+            ResultColumn("feature", names),
+            number_column("typical effect", sizes),
+            ResultColumn("largest in", [texts[_best(effects[:, j])] for texts, j in zip(parts, ranges, strict=True)]),
+            ResultColumn("smallest in", [texts[_best(-effects[:, j])] for texts, j in zip(parts, ranges, strict=True)]),
+            number_column("95% half-width", [float(np.median(margins[:, j])) for j in ranges]),
+        ]
+        released = f"an additive model of {counted(len(names), 'column')}, and the tables from which it is computed"
+        facts = facts_of_release(self, released, noisy="count")
+        order = np.argsort(-sizes, kind="stable")
+        return Summary(facts, why_broken(self._entry), columns, order, unit="column", entries=(self._entry,))
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "coef_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+
+def _root_mean_square(effects, weights):
+    weights = weights if weights.sum() > 0 else np.ones(len(weights))
+    return float(np.sqrt(np.average((effects**2).mean(axis=0), weights=weights)))
+
+
+def _best(effects):
+    """The part with the largest effect, on the last class if there are several."""
+    return int(np.argmax(effects[-1]))

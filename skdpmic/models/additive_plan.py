@@ -1,0 +1,203 @@
+"""What the fit of an additive model does, as frozen values: its parameters, checked and resolved once."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from skdpmic._utils.arguments import asks_for_data
+from skdpmic._utils.errors import warn
+from skdpmic._utils.progress import Progress
+from skdpmic._utils.readable import is_dask_collection
+from skdpmic._utils.texts import in_short
+from skdpmic.budget.filters import round_up
+from skdpmic.models.parts import n_parts_of, offsets_of
+from skdpmic.models.scorecard import ScorecardRelease
+from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
+from skdpmic.planning.rows import PlannedRelease
+from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
+from skdpmic.release.path import Ready
+from skdpmic.table.domains import Range
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.features import listed
+from skdpmic.table.normal_form.containers import in_memory
+from skdpmic.table.people import check_given_together
+from skdpmic.table.reading import read_records
+from skdpmic.table.targets import labels_in
+
+MOST_CLASSES = 10
+NORMAL_95 = 1.959964  # half-width of a 95% interval, in standard deviations
+_CLEAR = {"classes": 3.0, "numbers": 10.0}  # records of a scorecard, in standard deviations of the noise on a count
+_ENOUGH = 3.0  # records, in standard deviations of the noise on a count of two columns: docs/theory/additive_model.md
+
+
+@dataclass(frozen=True, eq=False)
+class AdditivePlan(FitPlan):
+    """How an additive model is published."""
+
+    n_kept = 0
+
+    def cost(self, n_features):
+        """The cost of a fit to this many features, which does not depend on the kind of release."""
+        return self.release(n_features, None).cost
+
+    def release(self, n_features, n_samples, n_classes=None):
+        """The release of a table of this shape: two-way tables, unless their noise exceeds what they would tell."""
+        releases = self._releases(n_features)
+        noise = releases[0].noise(n_classes, self.rows_per_group)
+        is_enough = n_samples is None or n_samples >= _ENOUGH * noise.noise_scale
+        return releases[0] if is_enough else releases[-1]
+
+    def _releases(self, n_features):
+        """The possible kinds of release, those with less noise last."""
+        card = ScorecardRelease(self.epsilon, self.delta, n_features)
+        return [card] if self.delta == 0 else [TwoWayRelease(self.epsilon, self.delta, n_features), card]
+
+    def rows(self, n_people, n_features):
+        """The rows of a plan: of the release of a table of this shape first."""
+        n_samples, n_classes = n_people * self.rows_per_group, self.facts.n_classes
+        own = self.release(n_features, n_samples, n_classes)
+        releases = [own, *(other for other in self._releases(n_features) if other.kind != own.kind)]
+        return tuple(self._row(release, n_people, n_classes) for release in releases)
+
+    def _row(self, release, n_people, n_classes):
+        noise, cost = release.noise(n_classes, self.rows_per_group), release.cost
+        return PlannedRelease(
+            release="model",
+            mechanism=noise.name,
+            statistic=release.kind,
+            epsilon=cost.epsilon,
+            delta=cost.delta,
+            n_samples=n_people,
+            n_features=release.n_features,
+            k=None,
+            error=NORMAL_95 * noise.noise_scale / (n_people * self.rows_per_group),
+            noise_scale=noise.noise_scale,
+            found=math.nan,
+            epsilon_of_target=0.0,
+            rho=math.inf if cost.in_zcdp == math.inf else round_up(cost.in_zcdp, Fraction),
+        )
+
+    @property
+    def rows_per_group(self):
+        """Number of records of each person."""
+        return self.facts.max_rows_per_group or 1
+
+    def measure(self, n_persons, n_features, n_classes):
+        """None: no feature is scored."""
+
+    def read_table(self, X, y=None):
+        """The records of a table in memory and its target."""
+        if is_dask_collection(X):
+            raise TypeError(f"X must be in memory for {self.reader}, got a dask collection: pass X.compute().")
+        return read_records(self.facts_of(y), X, y, self.reader)
+
+    def facts_of(self, y):
+        """The public facts; with the labels in y as classes, if they are to be read from the data."""
+        if not asks_for_data(self.facts.classes) or y is None:
+            return self.facts
+        return replace(self.facts, classes=labels_in(y))
+
+    def read(self, X, y, groups):
+        """The records of a table in memory, and the people behind them."""
+        each = self.facts.max_rows_per_group
+        check_given_together(groups, each)
+        return self.read_table(in_memory(X), y).of_people(groups, each)
+
+    def ready(self, public):
+        """The release of a table of which this is public; warns, and refuses what cannot be released."""
+        shape = public.shape
+        _check_size(shape, public)
+        self.warn_about_table(public)
+        release = self.release(shape.n_features, shape.n_samples, public.n_classes)
+        noise = release.noise(public.n_classes, self.rows_per_group)
+        self._warn_about_noise(release, noise, public)
+        entry = self.entry(release, noise, shape, None)
+        return Ready(entry, partial(_results, self, release, noise, entry))
+
+    def _warn_about_noise(self, release, noise, public):
+        n_samples, of = public.shape.n_samples, "classes" if public.n_classes else "numbers"
+        if noise.noise_scale == 0 or release.kind != "scorecard" or n_samples >= _CLEAR[of] * noise.noise_scale:
+            return
+        advice = "a larger epsilon" if self.delta > 0 else "a larger epsilon, delta > 0 (far below 1 / n_samples)"
+        warn(
+            f"noise will exceed the signal of a typical table: with n_samples={public.shape.n_groups:,}, "
+            f"n_features={public.shape.n_features:,} and epsilon={float(self.epsilon):g}, the noise on each count has "
+            f"a standard deviation of {in_short(noise.noise_scale)} records, and predictions may be worse than one "
+            f"number for all. Use more records, fewer columns or {advice}."
+        )
+
+
+def _check_size(shape, public):
+    if public.n_classes is not None and public.n_classes > MOST_CLASSES:
+        raise ValueError(f"classes must hold at most {MOST_CLASSES} labels, got {public.n_classes}.")
+    sizes = [n_parts_of(domain) for domain in shape.domains]
+    if sum(sizes) > MOST_PARTS:
+        largest = np.argsort(sizes, kind="stable")[::-1][:5].tolist()
+        raise ValueError(
+            f"X must have at most {MOST_PARTS:,} parts in all columns together, got {sum(sizes):,}; the most are in "
+            f"{listed(largest, public.names)}. Use fewer columns, or group labels by public knowledge."
+        )
+
+
+def _results(plan, release, noise, entry, records, random_bytes):
+    """What an estimator stores of a release: all of it noisy or public."""
+    public = records.public
+    sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
+    released, effects = release.draw(sampled, noise, plan.n_jobs, random_bytes)
+    pairs = zip(public.description.domains, records.domains, strict=True)
+    model = {
+        "noise_scale_": noise.noise_scale,
+        "_offsets": offsets_of([n_parts_of(domain) for domain in records.domains]),
+        "_domains": [_known(domain, encoded) for domain, encoded in pairs],
+    }
+    model |= _of_numbers(effects, public) if public.n_classes is None else _of_classes(release, effects, public)
+    return plan.results(public, released | model, entry)
+
+
+def _of_classes(release, effects, public):
+    """The model of a discrete target, in probabilities or, for a scorecard, in logarithms of odds."""
+    intercept, of_parts, deviations = effects
+    if release.kind == "scorecard" and public.n_classes == 2:
+        intercept, of_parts = np.diff(intercept), np.diff(of_parts, axis=1)
+        deviations = np.hypot(*deviations.T)[:, None]
+    elif release.kind == "two-way" and public.n_classes > 2:
+        intercept = intercept + 1 / public.n_classes
+    return {
+        "coef_": of_parts.T,
+        "intercept_": intercept,
+        "coef_noise_scale_": deviations.T,
+        "classes_": public.description.classes,
+    }
+
+
+def _of_numbers(effects, public):
+    """The model of a numeric target, in the units of its axis."""
+    lower, upper = public.target_domain.encoded
+    return {
+        "coef_": (upper - lower) * effects.of_parts[:, 0],
+        "intercept_": float((lower + upper) / 2 + (upper - lower) * effects.intercept[0]),
+        "coef_noise_scale_": (upper - lower) * effects.deviations[:, 0],
+        "_target_domain": public.target_domain,
+    }
+
+
+def _known(domain, encoded):
+    """The domain of a column; its range, if that was read from the data."""
+    return Range(*encoded) if domain is None else domain
+
+
+def additive_plan(estimator, target_bounds=None, classes=None):
+    """The plan of an estimator; a ValueError or TypeError if a parameter is invalid."""
+    check_budget_and_run(estimator)
+    facts = PublicFacts(
+        estimator.bounds,
+        estimator.categories,
+        target_bounds,
+        classes,
+        estimator.max_rows_per_group,
+        may_describe_more=True,
+    )
+    return AdditivePlan.of(estimator, facts)

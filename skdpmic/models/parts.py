@@ -1,0 +1,47 @@
+"""The public parts of each column of a table: eight of equal width in a range, or the labels; other, and missing."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from skdpmic._utils.texts import in_short
+from skdpmic.statistics.grids import parts_and_missing
+from skdpmic.table.domains import Labels, Nominal
+
+N_CUT = 8  # parts of a range, besides that of missing values
+
+
+def n_parts_of(domain):
+    """Number of parts of a column with this encoded domain."""
+    return domain.n_parts if isinstance(domain, Nominal) else N_CUT + 1
+
+
+def codes_of(column, domain):
+    """The part of each value of a column with this encoded domain, each by itself: an int64 ndarray."""
+    codes = column if isinstance(domain, Nominal) else parts_and_missing(column, domain, N_CUT)[0]
+    return np.asarray(codes, dtype=np.int64)
+
+
+def offsets_of(sizes):
+    """The number of the first part of each column among the parts of all columns, and their total."""
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+def names_of_parts(domain):
+    """A text for each part of a column with this public domain."""
+    if isinstance(domain, Labels):
+        return [*map(_label, domain.labels), "other", "missing"]
+    lower, upper = domain.encoded
+    ends = [_end(domain.decode(lower + j * (upper - lower) / N_CUT)) for j in range(N_CUT + 1)]
+    return [*(f"{low} to {high}" for low, high in pairwise(ends)), "missing"]
+
+
+def _end(value):
+    """A number, date or duration as text."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return str(value.astype(f"{value.dtype.kind}8[s]"))
+    return in_short(value)
+
+
+def _label(label):
+    return label if isinstance(label, str) else in_short(label)

@@ -1,0 +1,330 @@
+"""Fits of additive models to tables of people: mixed columns, refusals before the charge, what remains of the data."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skdpmic import (
+    BudgetError,
+    BudgetLedger,
+    PrivacyLeakWarning,
+    PrivateAdditiveClassifier,
+    PrivateAdditiveRegressor,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+    release_card,
+    search_cost,
+)
+from skdpmic._utils import no_cache as uncached
+from skdpmic.models import scorecard_noise, two_way
+from skdpmic.models.two_way_noise import OF_NUMBERS, TwoWayNoise
+
+N = 4000
+PUBLIC = {
+    "bounds": {
+        "age": (18, 90),
+        "income": (1, 1e6, "log"),
+        "seen": (pd.Timestamp("2020-01-01"), pd.Timestamp("2023-01-01")),
+    },
+    "categories": {"sex": ["f", "m"], "smokes": [False, True]},
+}
+CLASSES = ["no", "yes"]
+DELTAS = [1e-6, 0.0]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": rng.uniform(18, 90, N),
+            "sex": rng.choice(np.array(["f", "m", "x", None], dtype=object), N),
+            "income": np.exp(rng.normal(10, 1, N)),
+            "seen": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1000, N), unit="D"),
+            "smokes": rng.random(N) < 0.3,
+        }
+    )
+    X.loc[::7, "age"] = np.nan
+    signal = np.where(X["age"] > 50, 1.0, -1.0) + 1.5 * (X["sex"] == "f") - 2.0 * X["age"].isna()
+    return X, np.where(signal + rng.normal(size=N) > 0, "yes", "no"), signal.to_numpy()
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+def test_a_mixed_table_goes_in_as_it_is_and_missing_and_other_have_effects(table, delta):
+    X, y, signal = table
+    model = PrivateAdditiveClassifier(3.0, delta, **PUBLIC, classes=CLASSES).fit(X, y)
+    assert model.score(X, y) > 0.75
+    assert model.classes_.tolist() == CLASSES
+    effects = model.to_frame().set_index(["feature", "part"])["effect"]
+    assert effects["age", "missing"] < 0 < effects["age", "81 to 90"]
+    assert effects["sex", "f"] > effects["sex", "other"]
+    regressor = PrivateAdditiveRegressor(3.0, delta, **PUBLIC, target_bounds=(-5, 5)).fit(X, signal)
+    assert regressor.score(X, signal) > 0.6
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+def test_a_prediction_depends_on_its_own_row_and_the_model_only(table, delta):
+    X, y, _ = table
+    model = PrivateAdditiveClassifier(1.0, delta, **PUBLIC, classes=CLASSES).fit(X, y)
+    whole = model.decision_function(X[:50])
+    alone = [model.decision_function(X[i : i + 1])[0] for i in range(50)]
+    np.testing.assert_array_equal(whole, alone)
+    np.testing.assert_array_equal(model.predict(X[:50]), np.where(whole > 0, "yes", "no"))
+    shares = model.predict_proba(X[:50])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert ((shares[:, 1] > 0.5) == (whole > 0)).all()
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_scores_are_the_sum_of_the_effects_and_the_intercept(delta, n_classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (1000, 2)), rng.integers(0, n_classes, 1000)
+    public = {"categories": {0: [0, 1, 2], 1: [0, 1, 2]}, "classes": range(n_classes)}
+    model = PrivateAdditiveClassifier(5.0, delta, **(public | {"classes": list(range(n_classes))})).fit(X, y)
+    rows = 1 if n_classes == 2 else n_classes
+    assert model.coef_.shape == model.coef_noise_scale_.shape == (rows, 10)
+    expected = model.intercept_ + model.coef_[:, [2]].ravel() + model.coef_[:, [5 + 1]].ravel()
+    np.testing.assert_allclose(np.atleast_1d(model.decision_function([[2, 1]])[0]), expected)
+
+
+@pytest.mark.parametrize(
+    "axis, y",
+    [
+        ((1, 1e6, "log"), np.exp),
+        ((-5, 0, 5), lambda signal: signal),
+        ((pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01")),
+         lambda signal: pd.Timestamp("2020-07-01") + pd.to_timedelta(signal * 20, unit="D")),
+    ],
+)  # fmt: skip
+def test_a_numeric_target_is_predicted_in_its_own_units_and_within_its_bounds(table, axis, y):
+    X, _, signal = table
+    target = pd.Series(y(signal))
+    model = PrivateAdditiveRegressor(3.0, **PUBLIC, target_bounds=axis).fit(X, target)
+    predicted = pd.Series(model.predict(X))
+    assert predicted.dtype.kind == target.dtype.kind
+    assert predicted.between(axis[0], axis[-1] if axis[-1] != "log" else axis[1]).all()
+    assert predicted.corr(target, method="spearman") > 0.7 if predicted.dtype.kind == "f" else predicted.nunique() > 5
+
+
+def test_the_noise_decides_between_two_way_tables_and_a_scorecard_by_public_numbers(table):
+    X, y, _ = table
+    wide = {"bounds": (0, 1), "classes": CLASSES}
+    noise = TwoWayNoise.for_budget(1.0, 1e-6, 60, OF_NUMBERS).noise_scale
+    for n, kind in ((math.ceil(3 * noise), "two-way"), (math.floor(3 * noise), "scorecard")):
+        numbers = np.random.default_rng(0).uniform(size=(n, 60))
+        assert PrivateAdditiveClassifier(1.0, **wide).fit(numbers, np.resize(CLASSES, n)).kind_ == kind
+    assert PrivateAdditiveClassifier(1.0, 0.0, **PUBLIC, classes=CLASSES).fit(X, y).kind_ == "scorecard"
+
+
+# --- Public errors and warnings --------------------------------------------------------------------------------------
+
+
+REFUSED = {
+    "epsilon": ({"epsilon": 0}, "epsilon must be a number > 0"),
+    "delta": ({"delta": 1}, "delta must be a number in"),
+    "no classes": ({"classes": None}, "exactly one of target_bounds"),
+    "another class": ({"classes": ["no", "maybe"]}, "y must hold only labels that are in classes"),
+    "many classes": ({"classes": ["yes", "no", *"abcdefghi"]}, "classes must hold at most 10"),
+    "no bounds": ({"bounds": {"age": (0, 1)}}, "bounds must have an entry for every feature"),
+    "many parts": (
+        {"categories": PUBLIC["categories"] | {"sex": [f"{i}" for i in range(4001)]}},
+        "at most 4,000 parts",
+    ),
+    "groups": ({"max_rows_per_group": 2}, "groups must identify the person"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_wrong_is_refused_before_the_charge_and_changes_nothing(table, name, tmp_path):
+    X, y, _ = table
+    changed, message = REFUSED[name]
+    ledger = BudgetLedger(tmp_path / "ledger.json", epsilon=10, delta=1e-3)
+    model = PrivateAdditiveClassifier(1.0, **PUBLIC, classes=CLASSES, ledger=ledger).fit(X, y)
+    before, spent = pickle.dumps(model.coef_), ledger.spent()
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**changed).fit(X, y)
+    assert pickle.dumps(model.coef_) == before
+    assert ledger.spent() == spent
+
+
+@pytest.mark.parametrize("wrong", ["text", "missing target", "rows", "unfit row"])
+def test_errors_about_data_quote_none_of_it(table, wrong):
+    X, y, _ = table
+    model = PrivateAdditiveClassifier(1.0, **PUBLIC, classes=CLASSES)
+    if wrong == "unfit row":
+        model.fit(X, y)
+        with pytest.raises(ValueError, match=r"column 'age' of X|X must match bounds") as error:
+            model.predict(X[:5].assign(age=["secret"] * 5))
+    else:
+        y = np.array(y, dtype=object)
+        y[5] = None
+        broken = {"text": (X.assign(age=["secret"] * N), y), "missing target": (X, y), "rows": (X[:-1], y)}[wrong]
+        with pytest.raises(ValueError, match=r"X must match|NaN|inconsistent numbers") as error:
+            model.fit(*broken)
+    assert "secret" not in str(error.value)
+
+
+def test_a_ledger_is_charged_once_and_refuses_what_does_not_fit(table, tmp_path):
+    X, y, _ = table
+    ledger = BudgetLedger(tmp_path / "ledger.json", epsilon=1.5, delta=1e-5, composition="basic")
+    model = PrivateAdditiveClassifier(1.0, 1e-6, **PUBLIC, classes=CLASSES, ledger=ledger).fit(X, y)
+    assert ledger.spent() == (1.0, 1e-6) == model.privacy_spent_
+    (entry,) = ledger.entries()
+    assert (entry.n, entry.d, entry.release, entry.mechanism) == (N, 5, "tables", "gaussian")
+    before = model.coef_.copy()
+    with pytest.raises(BudgetError):
+        model.fit(X, y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_little_signal_is_said_before_the_charge(table):
+    X, y, signal = table
+    of_numbers = PrivateAdditiveRegressor(0.01, 0.0, **PUBLIC, target_bounds=(-5, 5))
+    with pytest.warns(UserWarning, match="noise will exceed the signal of a typical table"):
+        of_numbers.fit(X, signal)
+    with pytest.warns(UserWarning, match="noise will exceed the signal of a typical table"):
+        PrivateAdditiveClassifier(0.01, 0.0, **PUBLIC, classes=CLASSES).fit(X, y)
+    with pytest.warns(UserWarning, match="above 1 / n"):
+        PrivateAdditiveClassifier(1.0, 0.1, **PUBLIC, classes=CLASSES).fit(X, y)
+
+
+def test_data_and_seeds_break_the_guarantee_and_are_said_to(table):
+    _, y, signal = table
+    X = np.random.default_rng(0).uniform(size=(N, 2))
+    with pytest.warns(PrivacyLeakWarning) as warned:
+        model = PrivateAdditiveClassifier(1.0, bounds="data", classes="data", random_state=0).fit(X, y)
+    assert len(warned) == 3
+    assert model.classes_.tolist() == CLASSES
+    assert release_card(model).fields["broken_by"] == ["bounds", "classes", "random_state"]
+    with pytest.warns(PrivacyLeakWarning, match="target_bounds"):
+        model = PrivateAdditiveRegressor(1.0, bounds=(0, 1), target_bounds="data").fit(X, signal)
+    assert model.predict(X).max() <= signal.max()
+
+
+# --- People ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+def test_people_with_several_rows_cost_more_noise_and_are_protected_together(table, delta):
+    X, y, _ = table
+    groups = np.arange(N) // 4
+    one = PrivateAdditiveClassifier(5.0, delta, **PUBLIC, classes=CLASSES).fit(X, y)
+    model = clone(one).set_params(max_rows_per_group=4).fit(X, y, groups=groups)
+    assert model.n_groups_ == N // 4
+    assert model.noise_scale_ == pytest.approx(4 * one.noise_scale_, rel=0.01)
+    assert "1,000 people" in str(release_card(model))
+
+
+# --- What remains ----------------------------------------------------------------------------------------------------
+
+
+def as_released(table, delta, monkeypatch):
+    """A fit in which everything released is the same, whatever the table; and the exact tables it was given."""
+    exact, rng = [], np.random.default_rng(0)
+
+    def instead(given, like):
+        exact.append(np.concatenate([np.ravel(part) for part in given]))
+        return [rng.integers(0, 900, np.shape(part)) for part in like]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(uncached, "fresh_nonce", lambda: b"nonce")
+        patch.setattr(two_way, "with_gaussian_noise", lambda tables, *_: instead(tables, tables))
+        patch.setattr(two_way, "with_noise_on_sums", lambda sums, *_: instead([sums], [sums])[0])
+        of = scorecard_noise.ScorecardNoise
+        patch.setattr(of, "_added", lambda self, counts, *_: instead([counts], [counts])[0])
+        patch.setattr(of, "choose", lambda self, losses, *_: (exact.append(losses), 3)[1])
+        model = PrivateAdditiveClassifier(2.0, delta, categories={0: [0, 1], 1: [0, 1]}, classes=[0, 1]).fit(*table)
+        return model, np.concatenate(exact), pickle.dumps(model)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+def test_equal_releases_leave_equal_estimators(delta, monkeypatch):
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 2, (300, 2)), rng.integers(0, 2, 300)
+    other = X.copy()
+    other[7] = 1 - X[7]
+    model, exact, pickled = as_released((X, y), delta, monkeypatch)
+    _, exact_of_other, pickled_of_other = as_released((other, y), delta, monkeypatch)
+    assert (exact != exact_of_other).any()
+    assert pickled == pickled_of_other
+    again = pickle.loads(pickled)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_seed_gives_the_same_model_for_any_number_of_jobs(table):
+    X, y, _ = table
+    with pytest.warns(PrivacyLeakWarning):
+        models = [
+            PrivateAdditiveClassifier(1.0, **PUBLIC, classes=CLASSES, random_state=3, n_jobs=n).fit(X, y)
+            for n in (1, 2)
+        ]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
+# --- Beside other estimators -----------------------------------------------------------------------------------------
+
+
+def test_after_a_selector_the_same_public_description_serves(table, tmp_path):
+    X, y, _ = table
+    ledger = BudgetLedger(tmp_path / "ledger.json", epsilon=2, delta=1e-5, composition="basic")
+    selector = PrivateSelectKBest(2, epsilon=1.0, **PUBLIC, classes=CLASSES, ledger=ledger)
+    model = PrivateAdditiveClassifier(1.0, 1e-6, **PUBLIC, classes=CLASSES, ledger=ledger)
+    pipeline = make_pipeline(selector, model).fit(X, y)
+    assert pipeline[-1].n_features_in_ == 2
+    assert ledger.spent() == (2.0, 1e-6)
+    assert pipeline.score(X, y) > 0.7
+    cost = search_cost(pipeline)
+    assert (cost.epsilon, cost.delta) == (2.0, 1e-6)
+
+
+@pytest.mark.slow
+def test_a_private_search_chooses_among_models(table):
+    X, y, _ = table
+    model = PrivateAdditiveClassifier(1.0, 1e-6, **PUBLIC, classes=CLASSES)
+    grid = {"bounds": [PUBLIC["bounds"], PUBLIC["bounds"] | {"age": (0, 5)}]}
+    search = PrivateGridSearch(model, grid, epsilon=2.0).fit(X, y)
+    assert search.best_params_["bounds"]["age"] == (18, 90)
+
+
+def test_a_plan_says_the_noise_of_a_fit_before_there_is_a_table(table):
+    X, y, _ = table
+    for delta in DELTAS:
+        model = PrivateAdditiveClassifier(1.0, delta, **PUBLIC, classes=CLASSES)
+        row = model.plan(N, 5)[0]
+        model.fit(X, y)
+        assert (row.statistic, row.mechanism, row.noise_scale) == (
+            model.kind_, model._entry.mechanism, model.noise_scale_,
+        )  # fmt: skip
+        assert (row.epsilon, row.delta) == model.privacy_spent_
+
+
+def test_the_notebook_and_the_card_show_the_effects(table):
+    X, y, _ = table
+    model = PrivateAdditiveClassifier(3.0, **PUBLIC, classes=CLASSES).fit(X, y)
+    html = model._repr_html_()
+    assert "an additive model of 5 columns" in html
+    card = release_card(model)
+    assert card.fields["published"]["table"]["rows"][0][0] in ("age", "sex")
+    assert card.fields["private"]
+
+
+CHECKED = [
+    PrivateAdditiveClassifier(bounds=(-10, 10), classes="data"),
+    PrivateAdditiveClassifier(bounds="data", classes="data", delta=0.0, epsilon=5.0),
+    PrivateAdditiveRegressor(bounds=(-10, 10), target_bounds=(-10, 10)),
+    PrivateAdditiveRegressor(bounds="data", target_bounds="data", delta=0.0, n_jobs=2),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(CHECKED)
+def test_additive_models_pass_the_checks_of_scikit_learn(estimator, check):
+    check(estimator)

@@ -1,0 +1,112 @@
+"""The model from noisy tables: against plain formulas, without noise and with."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
+from skdpmic.models.additive_classifier import nearest_distributions
+from skdpmic.models.parts import offsets_of
+from skdpmic.models.ridge import moment_matrix, ridge
+from skdpmic.models.scorecard import effects_on_classes
+from skdpmic.models.scorecard_noise import ScorecardNoise
+
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+
+SIZES, N = [3, 2, 4], 500
+OFFSETS = offsets_of(SIZES)
+
+
+def codes_and_target(seed=0):
+    rng = np.random.default_rng(seed)
+    codes = [rng.integers(0, size, N) for size in SIZES]
+    y = 0.3 * (codes[0] == 1) - 0.2 * (codes[2] == 3) + 0.1 * rng.normal(size=N)
+    return codes, np.clip(y, -0.5, 0.5)
+
+
+def indicators(codes):
+    return np.column_stack([np.ones(N), *(np.eye(size)[code] for size, code in zip(SIZES, codes, strict=True))])
+
+
+def tables(codes):
+    parts = [np.eye(size)[code] for size, code in zip(SIZES, codes, strict=True)]
+    pairs = {(i, j): parts[i].T @ parts[j] for i in range(3) for j in range(i + 1, 3)}
+    return [part.sum(axis=0) for part in parts], pairs
+
+
+def test_the_moments_are_those_of_the_indicators():
+    codes, _ = codes_and_target()
+    Z = indicators(codes)
+    np.testing.assert_array_equal(moment_matrix(N, *tables(codes), OFFSETS), Z.T @ Z)
+
+
+def test_without_noise_it_is_ridge_regression_on_indicators():
+    codes, y = codes_and_target()
+    Z = indicators(codes)
+    effects = ridge(Z.T @ Z, Z[:, 1:].T @ y[:, None], OFFSETS, 0.0, 0.0)
+    expected = Z @ np.linalg.solve(Z.T @ Z + np.eye(Z.shape[1]), Z.T @ y)
+    np.testing.assert_allclose(effects.intercept + Z[:, 1:] @ effects.of_parts[:, 0], expected, atol=1e-9)
+    assert not effects.deviations.any()
+
+
+def test_the_mean_effect_of_each_column_is_zero():
+    codes, y = codes_and_target()
+    Z = indicators(codes)
+    effects = ridge(Z.T @ Z, Z[:, 1:].T @ y[:, None], OFFSETS, 1.0, 0.1)
+    for first, last in pairwise(OFFSETS):
+        assert Z[:, 1 + first : 1 + last].sum(axis=0) @ effects.of_parts[first:last, 0] == pytest.approx(0, abs=1e-9)
+
+
+def noisy(moments, sums, count_scale, sum_scale, rng):
+    """Moments and sums with the noise of a release."""
+    p = len(moments) - 1
+    own = np.repeat(np.arange(len(SIZES)), SIZES)
+    noise = np.triu(rng.normal(scale=count_scale, size=(p, p)), 1)
+    noise[own[:, None] == own] = 0
+    noise += noise.T + np.diag(rng.normal(scale=count_scale, size=p))
+    moments = moments.copy()
+    moments[1:, 1:] += noise
+    moments[0, 1:] = moments[1:, 0] = moments.diagonal()[1:]
+    return moments, sums + rng.normal(scale=sum_scale, size=sums.shape)
+
+
+def test_the_stated_deviations_are_those_of_the_effects():
+    """300 draws at a noise of 4 records, within 35 % of the empirical deviations, which are exact to 4 %."""
+    codes, y = codes_and_target()
+    Z, rng = indicators(codes), np.random.default_rng(1)
+    exact = Z.T @ Z, Z[:, 1:].T @ y[:, None]
+    draws = [ridge(*noisy(*exact, 4.0, 1.0, rng), OFFSETS, 4.0, 1.0) for _ in range(300)]
+    found = np.std([draw.of_parts[:, 0] for draw in draws], axis=0)
+    stated = np.median([draw.deviations[:, 0] for draw in draws], axis=0)
+    np.testing.assert_allclose(stated, found, rtol=0.35)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_the_nearest_distributions_are_those_of_the_projection(n_classes):
+    scores = np.random.default_rng(0).normal(scale=0.7, size=(200, n_classes))
+    shares = nearest_distributions(scores)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (shares >= 0).all()
+    shift = (scores - shares).max(axis=1, keepdims=True)  # equal where shares are positive, and no more elsewhere
+    np.testing.assert_allclose(np.where(shares > 0, scores - shares - shift, 0.0), 0.0, atol=1e-12)
+    np.testing.assert_array_equal(shares.argmax(axis=1), scores.argmax(axis=1))
+
+
+def test_effects_of_a_scorecard_without_noise_are_logarithms_of_relative_shares():
+    counts = np.array([[30.0, 10.0], [20.0, 40.0]])
+    effects = effects_on_classes(counts, np.array([0, 2]), ScorecardNoise("geometric", 0, 0))
+    odds = np.diff(effects.of_parts, axis=1).ravel()
+    np.testing.assert_allclose(odds, [np.log(10.5 / 30.5), np.log(40.5 / 20.5)], atol=0.02)
+    np.testing.assert_allclose(np.diff(effects.intercept), 0.0)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_without_noise_a_signal_is_found(delta):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(3000, 3))
+    y = np.abs(X[:, 0] - 0.5) + 0.3 * X[:, 1]
+    model = PrivateAdditiveRegressor(np.inf, delta, bounds=(0, 1), target_bounds=(0, 0.8)).fit(X, y)
+    assert model.score(X, y) > 0.9
+    of_classes = PrivateAdditiveClassifier(np.inf, delta, bounds=(0, 1), classes=[0, 1, 2, 3])
+    assert of_classes.fit(X, (X[:, 0] * 4).astype(int)).score(X, (X[:, 0] * 4).astype(int)) > 0.95

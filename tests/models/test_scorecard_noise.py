@@ -1,0 +1,121 @@
+"""The noise of scorecards: sensitivities by exhaustion, budgets exactly, and the law of the factor."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from skdpmic.models.scorecard import ScorecardRelease, candidate_factors, losses_in_steps, unlikely
+from skdpmic.models.scorecard_noise import OF_FACTOR, STEPS, ScorecardNoise
+from skdpmic.privacy.composition import rho_for
+from skdpmic.privacy.noise import entropy_source
+
+SIZES = (2, 3)
+NUMBERS = [Fraction(-1, 2), Fraction(-1, 8), Fraction(0), Fraction(1, 2)]
+
+
+def indicators(record):
+    return [np.eye(size, dtype=int)[code] for size, code in zip(SIZES, record, strict=True)]
+
+
+def of_classes(record, c):
+    return np.concatenate([np.outer(one, np.eye(3, dtype=int)[c]).ravel() for one in indicators(record)]), []
+
+
+def of_numbers(record, t):
+    return np.concatenate(indicators(record)), np.concatenate([one * t for one in indicators(record)])
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("kind, targets", [("classes", range(3)), ("numbers", NUMBERS)])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_noise_is_for_the_largest_change_of_all_tables(norm, kind, targets, rows):
+    """The cost of a change at the scales used, in shares of the budget of the tables: exactly all of it at most."""
+    tables = [{"classes": of_classes, "numbers": of_numbers}[kind](record, t)
+              for record in product(*map(range, SIZES)) for t in targets]  # fmt: skip
+    changes = [
+        (rows * (np.array(a, dtype=object) - b), rows * (np.array(s, dtype=object) - t))
+        for a, s in tables
+        for b, t in tables
+    ]
+    n_classes, delta = (3 if kind == "classes" else None), 0.0 if norm == 1 else 1e-6
+    noise = ScorecardNoise.for_budget(1.0, delta, len(SIZES), n_classes, rows)
+    scale = noise.count_scale
+    if norm == 1:
+        most = max(sum(abs(c)) / scale + 2 * sum(abs(s)) / scale for c, s in changes)
+        assert most == 1 - OF_FACTOR
+    else:
+        most = max(sum(c**2) / (2 * scale) + 4 * sum(s**2) / (2 * scale) for c, s in changes)
+        assert most == (1 - OF_FACTOR) * Fraction(rho_for(1.0, 1e-6))
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_sums_have_half_the_noise_of_counts_in_ranges_of_the_target(delta):
+    noise = ScorecardNoise.for_budget(1.0, delta, 5, None)
+    draw = entropy_source(0)
+    counts = noise.on_counts(np.zeros(20_000, dtype=np.int64), draw)
+    sums = noise.on_sums(np.zeros(20_000, dtype=np.int64), 4096, draw) / 4096
+    # Relative standard errors of standard deviations of Laplace noise: 0.008
+    assert counts.std() == pytest.approx(noise.noise_scale, rel=0.04)
+    assert sums.std() == pytest.approx(noise.sum_scale, rel=0.04)
+    assert noise.sum_scale == noise.noise_scale / 2
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_the_factor_costs_its_part(delta, rows):
+    noise = ScorecardNoise.for_budget(0.5, delta, 5, 2, rows)
+    share = OF_FACTOR * Fraction(1, 2) if delta == 0 else None
+    epsilon_2 = Fraction(2 * STEPS * rows) / noise.choice_scale
+    if delta == 0:
+        assert epsilon_2 <= share
+    else:
+        assert epsilon_2**2 / 2 <= OF_FACTOR * Fraction(rho_for(0.5, delta))
+
+
+def test_the_law_of_the_factor_is_that_of_the_exponential_mechanism():
+    """4,000 draws; chi-squared at alpha = 1e-6, 2 degrees of freedom."""
+    noise = ScorecardNoise("geometric", Fraction(1), 1000)
+    losses, before = np.array([3000, 2000, 2500]), np.array([0.0, 1.0, 0.5])
+    draw = entropy_source(1)
+    found = np.bincount([noise.choose(losses, before, draw) for _ in range(4000)], minlength=3)
+    expected = np.exp(-losses / 1000 - before)
+    expected *= 4000 / expected.sum()
+    assert ((found - expected) ** 2 / expected).sum() < 27.6
+
+
+def test_without_noise_the_best_factor_is_chosen_and_nothing_is_added():
+    noise = ScorecardNoise.for_budget(math.inf, 0.0, 5, None)
+    assert noise.choose(np.array([5, 2, 9]), np.zeros(3), None) == 1
+    assert noise.on_counts(np.arange(3), None).tolist() == noise.on_sums(np.arange(3), 8, None).tolist() == [0, 1, 2]
+
+
+def test_the_ledger_is_charged_for_independent_parts():
+    release = ScorecardRelease(1.0, 0.0, 10)
+    part = (1 - OF_FACTOR) / 10
+    assert release.cost.epsilon == 1.0
+    assert release.cost.in_zcdp == pytest.approx(float(10 * part**2 + OF_FACTOR**2) / 2, rel=1e-12)
+    assert release.cost.in_zcdp >= (10 * part**2 + OF_FACTOR**2) / 2
+    assert ScorecardRelease(1.0, 1e-6, 10).cost.rho == rho_for(1.0, 1e-6)
+
+
+@pytest.mark.parametrize("are_classes", [True, False])
+def test_the_loss_of_a_record_is_within_its_steps_and_its_own(are_classes):
+    rng = np.random.default_rng(0)
+    scores = rng.normal(scale=30.0, size=(200, 3 if are_classes else 1))
+    truth = np.eye(3)[rng.integers(0, 3, 200)] if are_classes else rng.choice([-0.5, 0.0, 0.5], (200, 1))
+    each = [losses_in_steps(truth[i : i + 1], scores[i : i + 1], are_classes) for i in range(200)]
+    assert min(each) >= 0
+    assert max(each) <= STEPS
+    assert abs(losses_in_steps(truth, scores, are_classes) - sum(each)) <= 1  # another order of exponentials
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 5, 49, 1000])
+def test_the_usual_factor_is_one_over_the_root_of_the_number_of_columns(n_columns):
+    factors = candidate_factors(n_columns)
+    assert factors[-1] == 1.0
+    assert (np.diff(factors) > 0).all()
+    usual = factors[np.argmin(unlikely(factors))]
+    assert usual == pytest.approx(1 / math.sqrt(n_columns), rel=1e-12)

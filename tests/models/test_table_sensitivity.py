@@ -1,0 +1,88 @@
+"""The squared sensitivity of all tables of an additive model, by exhaustion over all pairs of records."""
+
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from skdpmic.models.target_steps import GRID, in_steps, sums_in_parts
+from skdpmic.models.two_way_noise import OF_CLASSES, OF_NUMBERS, TwoWayNoise, squared_sensitivity, squared_weight
+from skdpmic.privacy.composition import rho_for
+from skdpmic.table.targets import ClassTarget, NumericTarget
+
+
+def all_tables(record, target, sizes):
+    """Tables of counts and sums of one record, by their definition."""
+    indicators = [np.eye(size, dtype=int)[code] for size, code in zip(sizes, record, strict=True)]
+    counts = [*indicators, *(np.outer(one, other).ravel() for one, other in combinations(indicators, 2))]
+    sums = [np.outer(indicator, target).ravel() for indicator in indicators]
+    return np.concatenate(counts), np.concatenate(sums)
+
+
+TARGETS = {
+    "numbers": ([(Fraction(-1, 2),), (Fraction(-1, 5),), (Fraction(0),), (Fraction(1, 2),)], OF_NUMBERS),
+    "two classes": ([(Fraction(-1, 2),), (Fraction(1, 2),)], OF_NUMBERS),
+    "three classes": ([(1, 0, 0), (0, 1, 0), (0, 0, 1)], OF_CLASSES),
+}
+
+
+@pytest.mark.parametrize("sizes", [(2,), (3,), (2, 2), (2, 3), (2, 2, 2), (2, 3, 2), (2, 2, 2, 2)])
+@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize("weight", [Fraction(7), pytest.param(Fraction(1, 3), marks=pytest.mark.slow)])
+def test_no_replacement_changes_all_tables_by_more_and_one_by_as_much(sizes, kind, weight):
+    targets, change = TARGETS[kind]
+    records = [all_tables(record, t, sizes) for record in product(*map(range, sizes)) for t in targets]
+    most = max(sum((a - b) ** 2) + weight * sum((s - t) ** 2) for a, s in records for b, t in records)
+    assert squared_sensitivity(len(sizes), weight, change) == most
+
+
+def test_of_a_person_with_several_rows_it_is_attained_by_equal_rows():
+    sizes, rows = (2, 2, 2), 3
+    targets, change = TARGETS["numbers"]
+    records = [all_tables(record, t, sizes) for record in product(*map(range, sizes)) for t in targets]
+    most = max(sum((rows * (a - b)) ** 2) + 8 * sum((rows * (s - t)) ** 2) for a, s in records for b, t in records)
+    assert squared_sensitivity(3, 8, change, rows) == most
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 8, 14, 129])
+@pytest.mark.parametrize("change", [OF_NUMBERS, OF_CLASSES])
+@pytest.mark.parametrize("rows", [1, 4])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 50.0])
+def test_the_noise_costs_at_most_its_budget_exactly(n_columns, change, rows, epsilon):
+    noise = TwoWayNoise.for_budget(epsilon, 1e-6, n_columns, change, rows)
+    d = n_columns
+    costs = [
+        Fraction(rows**2) * (d * (d - 1) - m * (m - 1) + 2 * (d - m)) / (2 * noise.count_variance)
+        + Fraction(rows**2) * (m * change.stays + (d - m) * change.moves) / (2 * noise.sum_variance)
+        for m in range(d + 1)
+    ]
+    rho = Fraction(rho_for(epsilon, 1e-6))
+    assert max(costs) <= rho
+    assert max(costs) >= rho * (1 - Fraction(1, noise.count_variance))  # the least whole variance
+
+
+def test_the_closed_form_of_the_theory_holds_for_even_numbers_of_columns():
+    for d in range(2, 60, 2):
+        assert squared_sensitivity(d, 2 * (d + 1), OF_NUMBERS) == Fraction(9, 4) * d**2 + 2 * d
+        assert squared_weight(d, OF_NUMBERS) == 2 * (d + 1)
+
+
+def test_each_target_becomes_steps_within_its_range_by_itself():
+    values = np.array([-5.0, 0.0, 1.0, 3.0, 4.0, 9.0])
+    steps, n_steps = in_steps(NumericTarget(values, (0.0, 4.0)))
+    assert steps[:, 0].tolist() == [-GRID // 2, -GRID // 2, -GRID // 4, GRID // 4, GRID // 2, GRID // 2]
+    assert n_steps == GRID
+    alone = [in_steps(NumericTarget(values[i : i + 1], (0.0, 4.0)))[0][0, 0] for i in range(len(values))]
+    assert steps[:, 0].tolist() == alone
+    assert in_steps(ClassTarget(np.array([0, 1]), 2))[0].ravel().tolist() == [-1, 1]
+    assert in_steps(ClassTarget(np.array([0, 2]), 3))[0].tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+def test_sums_are_those_of_their_definition():
+    rng = np.random.default_rng(0)
+    columns, values = [rng.integers(0, 3, 50), rng.integers(0, 2, 50)], rng.integers(-9, 9, (50, 2))
+    sums = sums_in_parts(columns, [3, 4], values)
+    expected = [values[columns[0] == part].sum(axis=0) for part in range(3)]
+    expected += [values[columns[1] == part].sum(axis=0) for part in range(4)]
+    np.testing.assert_array_equal(sums, expected)
