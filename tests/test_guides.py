@@ -41,7 +41,11 @@ NEEDED = {
     "start/command_line.md": ("pyarrow",),
     "start/people.md": ("polars", "pyarrow"),
 }
-LEFT = {"choose/describe.md": (".toml",), "start/command_line.md": (".csv", ".toml", ".bak", ".txt")}
+LEFT = {
+    "choose/describe.md": (".toml",),
+    "publish/private_model.md": (".html",),
+    "start/command_line.md": (".csv", ".toml", ".bak", ".txt"),
+}
 PRIVATE_CALL = re.compile(
     r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(|skdpmic (?:select|summary)"
 )
