@@ -11,7 +11,7 @@ from skdpmic._utils.results import dataframe
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
 from skdpmic._utils.texts import counted, names_of
 from skdpmic.models.additive_plan import NORMAL_95, AdditivePlan
-from skdpmic.models.parts import codes_of, names_of_parts
+from skdpmic.models.parts import codes_of, ends_of_parts, names_of_parts
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.table.domains import Labels
 from skdpmic.table.frames import check_columns_seen, open_table
@@ -110,6 +110,12 @@ class PrivateAdditiveModel(PrivateEstimator):
         for column, domain, first in zip(columns, domains, self._offsets[:-1], strict=True):
             scores += effects[first + codes_of(column, domain.encoded)]
         return scores
+
+    def _effects_of(self, j):
+        """The names of the parts of a column, their ends or None, and effects and their noise: (n_targets, n_parts)."""
+        of_column = slice(self._offsets[j], self._offsets[j + 1])
+        both = (np.atleast_2d(values)[:, of_column] for values in (self.coef_, self.coef_noise_scale_))
+        return names_of_parts(self._domains[j]), ends_of_parts(self._domains[j]), *both
 
     def _shown(self):
         """The columns of an additive model, those with the largest effects first."""

@@ -31,9 +31,15 @@ def names_of_parts(domain):
     """A text for each part of a column with this public domain."""
     if isinstance(domain, Labels):
         return [*map(_label, domain.labels), "other", "missing"]
+    return [*(f"{low} to {high}" for low, high in pairwise(map(_end, ends_of_parts(domain)))), "missing"]
+
+
+def ends_of_parts(domain):
+    """The ends of the parts of a range, as numbers, dates or durations; None for labels."""
+    if isinstance(domain, Labels):
+        return None
     lower, upper = domain.encoded
-    ends = [_end(domain.decode(lower + j * (upper - lower) / N_CUT)) for j in range(N_CUT + 1)]
-    return [*(f"{low} to {high}" for low, high in pairwise(ends)), "missing"]
+    return np.array([domain.decode(lower + j * (upper - lower) / N_CUT) for j in range(N_CUT + 1)])
 
 
 def _end(value):

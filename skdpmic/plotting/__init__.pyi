@@ -1,4 +1,5 @@
 from .column_shares import SummaryDisplay
+from .effects import EffectsDisplay
 from .evaluations import EvaluationDisplay
 from .gaps import GapsDisplay
 from .graphs import GraphDisplay
@@ -7,6 +8,7 @@ from .plans import PlanDisplay
 from .scores import ScoresDisplay
 
 __all__ = [
+    "EffectsDisplay",
     "EvaluationDisplay",
     "GapsDisplay",
     "GraphDisplay",
