@@ -49,14 +49,6 @@ def pairs_found(printed):
         yield f"| {' | '.join([*table, *found, ', '.join(false_edges)])} |"
 
 
-def loss_of_all_columns(printed):
-    """What docs/publish/private_model.md says of rows with a norm of the square root of 129 columns, at 0.5."""
-    loss = next(
-        loss for norm, epsilon, loss in map(str.split, printed.splitlines()) if (norm, epsilon) == ("11.40", "0.5")
-    )
-    yield f"the privacy loss at ε = 0.5 is at least {loss}"
-
-
 # Each command, with what is made of its output, and where it is shown.
 CHECKS = [
     ("python benchmarks/noise.py", rows, "docs/understand/noise.md"),
@@ -68,7 +60,7 @@ CHECKS = [
     ("python -m benchmarks.causal.private_pc", networks, "docs/theory/private_pc.md"),
     ("python -m benchmarks.defaults", rows, "benchmarks/results/defaults.md"),
     ("python -m benchmarks.causal.records", pairs_found, "docs/choose/causal.md"),
-    ("python -m benchmarks.ends.guarantee", loss_of_all_columns, "docs/publish/private_model.md"),
+    ("python -m benchmarks.models.report", rows, "benchmarks/models/results/report.md"),
 ]
 
 

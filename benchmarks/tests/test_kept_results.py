@@ -56,14 +56,6 @@ def test_the_table_of_people_with_several_rows():
         assert_rounded(cells, [row[measure] for row in of for measure in ("error", "found")])
 
 
-def test_the_table_of_private_models():
-    kept = by(["model", "columns", "epsilon"], results("benchmarks/ends/results/model.csv"))
-    for name, areas in shown("docs/publish/private_model.md", "| total ε | 0.1 | 0.5 | 2 | no privacy |"):
-        model, _, columns = name.partition(", ")
-        key = model, {"five chosen columns": "chosen", "all columns": "all"}[columns]
-        assert_rounded(areas, [kept[*key, epsilon]["auc"] for epsilon in ("0.1", "0.5", "2.0", "inf")])
-
-
 def test_the_table_of_private_tables():
     kept = by(["way", "epsilon"], results("benchmarks/ends/results/table.csv"))
     ways = {"MST": "MST", "AIM": "AIM", "each counted with the target": "Fixed"}
@@ -76,19 +68,9 @@ def test_the_table_of_private_tables():
         assert_rounded(cells, [row[measure] for row in of for measure in ("auc", "se")])
 
 
-MODEL_PAGE, TABLE_PAGE = "docs/publish/private_model.md", "docs/publish/private_table.md"
-PLAIN, REGULARISED = "logistic regression", "logistic regression, C=0.1"
+TABLE_PAGE = "docs/publish/private_table.md"
 # A page, what it says with blanks for the numbers, and of which kept results they are.
 SENTENCES = [
-    (MODEL_PAGE, "a ROC AUC of {}, and on all 129 columns {}.", [(PLAIN, "chosen", "0.1"), (PLAIN, "all", "0.1")]),
-    (MODEL_PAGE, "Without privacy, logistic regression reaches {} on all columns", [(PLAIN, "all", "inf")]),
-    (
-        MODEL_PAGE,
-        "all columns reach {} at ε = 0.1, {} at 0.25, {} at 0.5, {} at 1 and {} at 5; five columns reach {}, {}, {}, "
-        "{} and {}.",
-        [(REGULARISED, of, epsilon) for of in ("all", "chosen") for epsilon in ("0.1", "0.25", "0.5", "1.0", "5.0")],
-    ),
-    (MODEL_PAGE, "reaches {} instead of {}.", [(PLAIN, "chosen jointly", "0.5"), (PLAIN, "chosen", "0.5")]),
     (TABLE_PAGE, "an AUC of {} to {} on real people", [("chosen, MST", "0.5"), ("chosen, Fixed", "0.5")]),
     (
         TABLE_PAGE,
@@ -109,9 +91,8 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize("page, sentence, keys", SENTENCES)
-def test_sentences_about_private_models_and_tables(page, sentence, keys):
-    kept = by(["model", "columns", "epsilon"], results("benchmarks/ends/results/model.csv"))
-    kept |= by(["way", "epsilon"], results("benchmarks/ends/results/table.csv"))
+def test_sentences_about_private_tables(page, sentence, keys):
+    kept = by(["way", "epsilon"], results("benchmarks/ends/results/table.csv"))
     (numbers,) = re.findall(re.escape(sentence).replace(r"\{\}", r"(\d+\.\d+)"), pages.text_of(page))
     measures = ("auc", "se") if "±" in sentence else ("auc",)
     numbers = [numbers] if isinstance(numbers, str) else numbers

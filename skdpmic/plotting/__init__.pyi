@@ -1,5 +1,6 @@
 from .column_shares import SummaryDisplay
 from .effects import EffectsDisplay
+from .evaluations import EvaluationDisplay
 from .gaps import GapsDisplay
 from .graphs import GraphDisplay
 from .ledgers import LedgerDisplay
@@ -8,6 +9,7 @@ from .scores import ScoresDisplay
 
 __all__ = [
     "EffectsDisplay",
+    "EvaluationDisplay",
     "GapsDisplay",
     "GraphDisplay",
     "LedgerDisplay",

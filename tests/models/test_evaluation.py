@@ -13,7 +13,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, PrivateSelectKBest, private_evaluation, release_card
+from skdpmic import (
+    BudgetError,
+    BudgetLedger,
+    PrivacyLeakWarning,
+    PrivateAdditiveClassifier,
+    PrivateAdditiveRegressor,
+    PrivateSelectKBest,
+    private_evaluation,
+    release_card,
+)
 from skdpmic.models.predictions import predicted_by, why_not_private
 from tests.folding import each
 
@@ -60,6 +69,30 @@ def test_a_model_of_this_package_whose_guarantee_is_broken_is_not_private():
         selector = PrivateSelectKBest(1, epsilon=1, bounds=(0, 1), classes=[0, 1], random_state=0).fit(X, Y)
     assert "random_state" in why_not_private(make_pipeline(selector, own("models")))
     assert "epsilon" in why_not_private(own("models", selector._entry._replace(epsilon=math.inf, broken_by="")))
+
+
+def test_models_of_this_package_predict_each_record_as_they_do_alone():
+    """To the last bit, with labels, missing values and one record that moves all others where it can."""
+    frame = pandas.DataFrame(X, columns=["a", "b"]).assign(c=np.where(X[:, 1] > 0.5, "x", "y"))
+    frame.loc[::7, "a"] = np.nan
+    public = {"bounds": {"a": (0, 1), "b": (0, 1)}, "categories": {"c": ["x", "y"]}}
+    classes, numbers = {"classes": [0, 1]}, {"target_bounds": (0, 1)}
+    models = [
+        PrivateAdditiveClassifier(1.0, **public, **classes).fit(frame, Y),
+        PrivateAdditiveClassifier(1.0, 0.0, **public, **classes).fit(frame, Y),
+        PrivateAdditiveRegressor(1.0, **public, **numbers).fit(frame, X[:, 1]),
+        make_pipeline(
+            PrivateSelectKBest(2, epsilon=1, **public, **classes).set_output(transform="pandas"),
+            PrivateAdditiveClassifier(1.0, **public, **classes),
+        ).fit(frame, Y),
+    ]
+    for model in models:
+        assert why_not_private(model) == ""
+        together = predicted_by(model, frame)
+        alone = [predicted_by(model, frame[i : i + 1]) for i in range(40)]
+        np.testing.assert_array_equal(together[:40], np.concatenate(alone))
+    assert evaluate(models[0], rows=frame, model_is_public=False).privacy_spent == (1.0, 0.0)
+    assert evaluate(models[2], X[:, 1], frame, model_is_public=False).figures["r2"].upper <= 1  # with its own range
 
 
 class Standardizing(ClassifierMixin, BaseEstimator):

@@ -118,10 +118,10 @@ def test_targets_and_predictions_are_clipped_and_rounded_each_by_itself():
 
 
 def test_the_noise_on_sums_is_drawn_at_its_scales():
-    """600 draws each: the mean of absolute values is within a fifth of the scale (alpha 1e-5)."""
+    """300 draws each: the mean of absolute values is within 3 tenths of the scale (alpha 1e-6)."""
     scales = [Fraction(50), Fraction(3000), Fraction(7, 2), Fraction(10**6)]
-    draws = np.array([noisy_sums([5, 6, 7, 8], scales, entropy_source(seed)) for seed in range(600)], dtype=float)
-    np.testing.assert_allclose(np.abs(draws - [5, 6, 7, 8]).mean(axis=0), [float(s) for s in scales], rtol=0.2)
+    draws = np.array([noisy_sums([5, 6, 7, 8], scales, entropy_source(seed)) for seed in range(300)], dtype=float)
+    np.testing.assert_allclose(np.abs(draws - [5, 6, 7, 8]).mean(axis=0), [float(s) for s in scales], rtol=0.3)
 
 
 def test_infinite_epsilon_adds_no_noise():

@@ -8,6 +8,8 @@ import pytest
 
 from skdpmic import plotting
 from skdpmic.plotting import (
+    EffectsDisplay,
+    EvaluationDisplay,
     GapsDisplay,
     GraphDisplay,
     LedgerDisplay,
@@ -21,6 +23,8 @@ from skdpmic.release.summary.summary_result import ColumnShares
 from skdpmic.table.domains import Range
 
 DISPLAYS = [
+    EffectsDisplay([-0.1, 0.2, 0.0], edges=[0, 10, 20]),
+    EvaluationDisplay([0, 0.2, 1], [0, 0.8, 1]),
     GapsDisplay([0.3, 0.1], noise_margin=0.2),
     GraphDisplay(np.eye(3, k=1)),
     LedgerDisplay([], [], epsilon=1.0),

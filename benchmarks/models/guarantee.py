@@ -1,4 +1,4 @@
-"""What diffprivlib's LogisticRegression keeps of its epsilon: python -m benchmarks.ends.guarantee.
+"""What diffprivlib's LogisticRegression keeps of its epsilon: python -m benchmarks.models.guarantee.
 
 Its noise is that of objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 2), which the paper
 proves for rows of norm 1 at most. For rows of norm R, curvature grows by R squared; ``Vector`` of diffprivlib 0.6.6
