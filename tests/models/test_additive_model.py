@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skdpmic import (
     BudgetError,
     BudgetLedger,
+    Codebook,
     PrivacyLeakWarning,
     PrivateAdditiveClassifier,
     PrivateAdditiveRegressor,
@@ -282,6 +283,24 @@ def test_after_a_selector_the_same_public_description_serves(table, tmp_path):
     assert pipeline.score(X, y) > 0.7
     cost = search_cost(pipeline)
     assert (cost.epsilon, cost.delta) == (2.0, 1e-6)
+
+
+def test_columns_of_an_array_cannot_be_described_by_name_and_the_remedy_is_said():
+    X = pd.DataFrame(np.random.default_rng(0).uniform(size=(1000, 4)), columns=list("abcd"))
+    public = {"bounds": dict.fromkeys("abcd", (0, 1)), "target_bounds": (0, 1)}
+    pipeline = make_pipeline(PrivateSelectKBest(2, epsilon=5.0, **public), PrivateAdditiveRegressor(5.0, **public))
+    with pytest.raises(ValueError, match=r"set_output\(transform='pandas'\)"):
+        pipeline.fit(X, X["a"])
+    pipeline.set_output(transform="pandas").fit(X, X["a"])
+    assert pipeline[-1].n_features_in_ == 2
+
+
+def test_a_codebook_describes_the_table_for_the_model(table):
+    X, y, _ = table
+    entries = PUBLIC["bounds"] | PUBLIC["categories"] | {"ill": CLASSES}
+    codebook = Codebook({name: list(entry) if isinstance(entry, list) else entry for name, entry in entries.items()})
+    model = PrivateAdditiveClassifier(3.0, **codebook.target("ill")).fit(X, y)
+    assert model.score(X, y) > 0.75
 
 
 @pytest.mark.slow
