@@ -13,7 +13,8 @@ _CUT = 0.1  # the same share, for what the parts of a number do not resolve
 _DETERMINED = 0.03  # residual share of a column's variance at which other columns determine it
 _MOST_CELLS = 100_000  # of a joint distribution
 _MOST_WEIGHTS = 20_000_000  # of cells, over all entries of the statistic: 160 MB
-_NO_NOISE = 1e-12  # variance of shares that makes a covariance invertible
+_RECORD = 1.0  # squared records: entries of the statistic of a smaller variance hardly count
+_CLEAR = 3.0  # standard deviations of the noise on a stratum: the least that it is divided by
 _TINY = 1e-300
 
 
@@ -82,18 +83,42 @@ class TableTests:
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
             return 0.0
         a, b = sizes[i] - 1, sizes[j] - 1  # the last part is the remainder
-        explained = ((strata * within_i) @ within_j.T)[:a, :b].ravel()
+        free_i, free_j, explained = self._explained(i, j, given, within_i, within_j, strata)
+        explained = explained[:a, :b].ravel()
         dependence = self._shares(i, j)[:a, :b].ravel() - explained
         sampling = self._sampling(within_i[:a], within_j[:b], strata)
-        noise = self._noise(i, j, given, within_i, within_j)
-        inverse = np.linalg.inv(sampling + noise + _NO_NOISE * np.eye(a * b))
-        stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b))
-        statistic, degrees = dependence @ inverse @ dependence / stretch, a * b / stretch
+        covariance = sampling + self._noise(i, j, given, free_i, free_j)
+        inverse = np.linalg.inv(covariance + (_RECORD / self._n_independent**2) * np.eye(a * b))
+        weights = covariance @ inverse
+        mean, square = np.trace(weights), (weights * weights.T).sum()
+        stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b)) * square / mean
+        statistic, degrees = dependence @ inverse @ dependence / stretch, mean / stretch
         missed = self._may_be_missed(i, j, given)
         if missed == 0:
             return float(stats.chi2.sf(statistic, degrees))
         together = explained - np.outer(of_i.sum(axis=1)[:a], of_j.sum(axis=1)[:b]).ravel()
         return float(stats.ncx2.sf(statistic, degrees, missed**2 * (together @ inverse @ together) / stretch))
+
+    def _explained(self, i, j, given, within_i, within_j, strata):
+        """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
+
+        They are linear in the tables, but for the reciprocal of the share of a stratum, which is at least a few
+        standard deviations of its noise. So noise has a mean effect of second order only, which is subtracted.
+        """
+        if not given or not self.is_exact(i, j, given):
+            return within_i, within_j, (strata * within_i) @ within_j.T
+        known = self._known
+        variance = known.cell_variance(given) / known.n**2
+        shares = np.maximum(known.table(given).ravel() / known.n, max(_CLEAR * math.sqrt(variance), _TINY))
+        free = [self._first(column, given) / shares for column in (i, j)]
+        bias = variance * ((1 / len(free[0]) - free[0]) / shares) @ (1 / len(free[1]) - free[1]).T
+        return *free, (shares * free[0]) @ free[1].T - bias
+
+    def _first(self, column, given):
+        """Least-squares shares of a column, along the first axis, and of others."""
+        columns = tuple(sorted((column, *given)))
+        shares = np.moveaxis(self._known.table(columns), columns.index(column), 0) / self._known.n
+        return shares.reshape(len(shares), -1)
 
     def is_exact(self, i, j, given):
         """Whether tables contain the joint effect of the columns in `given` on i, and on j."""
