@@ -1,5 +1,6 @@
 """The graph found by tests of independence, as attributes and methods of an estimator."""
 
+import math
 import numbers
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import check_published
-from skdpmic.causal.pc import arrows_of, find_graph, lines_of, markov_blanket
+from skdpmic.causal.pc import arrows_of, find_graph, is_made, lines_of, markov_blanket
 from skdpmic.table.features import allowed_keys, numbers_of
 from skdpmic.table.frames import columns_by_columns
 from skdpmic.table.normal_form.containers import as_frame
@@ -38,6 +39,11 @@ class GraphResultMixin:
         """The largest p-value of the tests of each pair of columns."""
         return self._attribute("largest_p_values")
 
+    @property
+    def n_untested_(self) -> int:
+        """Number of tests that could not be made of pairs of columns with an edge."""
+        return self._attribute("n_untested")
+
     def p_value(self, i: int | str, j: int | str, given: Any = ()) -> float:
         """Test the independence of two columns given others, with the noise taken into account.
 
@@ -53,7 +59,9 @@ class GraphResultMixin:
         Returns
         -------
         float
-            p-value in [0, 1]; NaN if there is no such test.
+            p-value in [0, 1]. NaN if there is no such test, or if it is at most `alpha` without being evidence of
+            dependence: if noise hides rare combinations of labels of `given`, if `given` has a number that was cut
+            into parts, or if it nearly determines one of the columns.
 
         Raises
         ------
@@ -64,7 +72,10 @@ class GraphResultMixin:
         i, j, *given = (self._number(column) for column in (i, j, *given))
         if len({i, j, *given}) < 2 + len(given):
             raise ValueError("i, j and given must be distinct columns, got one of them twice.")
-        return self._p_value()(min(i, j), max(i, j), tuple(sorted(given)))
+        self._check_algorithm()
+        test = min(i, j), max(i, j), tuple(sorted(given))
+        p = self._p_value()(*test)
+        return p if is_made(p, self.alpha, test, self._tests.is_clear) else math.nan
 
     def markov_blanket(self, target: int | str) -> np.ndarray:
         """Return the Markov blanket of a target: given these columns, all others are irrelevant for predicting it.
@@ -124,7 +135,8 @@ class GraphResultMixin:
         """A matrix of the result. Invalid parameters raise an AttributeError, because `dir` accesses all attributes."""
         check_published(self)
         try:
-            return self._labelled(getattr(self._found(), name))
+            found = getattr(self._found(), name)
+            return self._labelled(found) if isinstance(found, np.ndarray) else found
         except ValueError as error:
             raise AttributeError(str(error)) from error
 
@@ -139,7 +151,9 @@ class GraphResultMixin:
         self._check_algorithm()
         asked = (float(self.alpha), int(self.max_order))
         if self._kept is None or self._kept[0] != asked:
-            self._kept = asked, find_graph(self.n_features_in_, self._p_value(), *asked, self._tests.is_exact)
+            self._kept = asked, find_graph(
+                self.n_features_in_, self._p_value(), *asked, self._tests.is_exact, self._tests.is_clear
+            )
         return self._kept[1]
 
     def _p_value(self):

@@ -114,6 +114,7 @@ class Skeleton(NamedTuple):
 
     edges: np.ndarray
     largest_p_values: np.ndarray  # of the tests of each pair; NaN for an edge with a missing test; 0 on the diagonal
+    n_untested: int  # tests of remaining edges that could not be made
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,10 @@ class Found:
     skeleton: np.ndarray  # pairs of columns that no set of others makes independent
     cpdag: np.ndarray  # marks of the graph
     largest_p_values: np.ndarray  # as in `Skeleton`
+    n_untested: int  # as in `Skeleton`
 
 
-def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
+def find_graph(n_columns, p_value, alpha, max_order, is_exact=None, is_clear=None):
     """The PC algorithm.
 
     Parameters
@@ -143,6 +145,9 @@ def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
         ``is_exact(i, j, given)`` tells whether a test has all the information it needs, without an allowance. The
         p-values of other tests are too large to compare, so these decide on no collider if an exact test makes the
         columns independent. None if all are exact.
+    is_clear : callable, default=None
+        ``is_clear(i, j, given)`` tells whether a p-value of at most `alpha` is evidence of dependence; otherwise this
+        test counts as one that could not be made. None if all are.
 
     Returns
     -------
@@ -172,29 +177,36 @@ def find_graph(n_columns, p_value, alpha, max_order, is_exact=None):
        (arXiv:1610.00378).
     """
     p_value = cache(p_value)
-    skeleton, largest = find_skeleton(n_columns, p_value, alpha, max_order)
+    skeleton, largest, n_untested = find_skeleton(n_columns, p_value, alpha, max_order, is_clear)
     marks = with_colliders(skeleton, _colliders(_triples(skeleton, p_value, alpha, max_order, is_exact)))
-    return Found(skeleton, without_cycles(with_forced_arrows(without_cycles(marks))), largest)
+    return Found(skeleton, without_cycles(with_forced_arrows(without_cycles(marks))), largest, n_untested)
 
 
 # --- Skeleton ---------------------------------------------------------------------------------------------------------
 
 
-def find_skeleton(n_columns, p_value, alpha, max_order):
+def find_skeleton(n_columns, p_value, alpha, max_order, is_clear=None):
     """The skeleton by PC-stable, and the tests of each pair of columns; parameters as in `find_graph`."""
     skeleton = ~np.eye(n_columns, dtype=bool)
     largest = np.zeros((n_columns, n_columns))
-    untested = np.zeros((n_columns, n_columns), dtype=bool)
+    untested = np.zeros((n_columns, n_columns), dtype=int)
     for order in range(max_order + 1):
         adjacent = adjacent_columns(skeleton)
         if max(map(len, adjacent), default=0) <= order:
             break
         for i, j in np.argwhere(np.triu(skeleton)).tolist():
-            p_values = [p_value(i, j, given) for given in sets_between(adjacent, i, j, order)]
-            largest[i, j] = largest[j, i] = max([largest[i, j], *_made(p_values)])
-            untested[i, j] = untested[j, i] = untested[i, j] or len(_made(p_values)) < len(p_values)
+            p_values = {given: p_value(i, j, given) for given in sets_between(adjacent, i, j, order)}
+            largest[i, j] = largest[j, i] = max([largest[i, j], *_made(p_values.values())])
+            not_made = [given for given, p in p_values.items() if not is_made(p, alpha, (i, j, given), is_clear)]
+            untested[i, j] = untested[j, i] = untested[i, j] + len(not_made)
         skeleton = skeleton & (largest <= alpha)
-    return Skeleton(skeleton, np.where(untested & skeleton, np.nan, largest))
+    n_untested = int(np.triu(untested * skeleton).sum())
+    return Skeleton(skeleton, np.where((untested > 0) & skeleton, np.nan, largest), n_untested)
+
+
+def is_made(p, alpha, test, is_clear=None):
+    """Whether a test has a p-value, and this is evidence: for independence, or for dependence."""
+    return p > alpha or (p <= alpha and (is_clear is None or is_clear(*test)))
 
 
 def _made(p_values):

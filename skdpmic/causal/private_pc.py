@@ -90,8 +90,10 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         Pairs of columns with an edge of either kind; symmetric.
     p_values_ : ndarray or dataframe of shape (n_features, n_features)
         The largest p-value of all tests of each pair of columns: at most `alpha` for an edge, and smaller for stronger
-        evidence. NaN for an edge that might have been removed by a test that could not be made: with numbers without
-        `bounds`, a test given other columns if one of the columns has many ties. Zeros on the diagonal.
+        evidence. NaN for an edge that might have been removed by a test that could not be made (see Notes). Zeros on
+        the diagonal.
+    n_untested_ : int
+        Number of tests that could not be made, of all tests of the pairs of columns that have an edge.
     kind_ : {"numeric", "categorical", "mixed"}
         Type of the release: for numbers without `bounds`; for labels only; or for numbers in parts, with or without
         labels.
@@ -139,8 +141,11 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     columns are also assumed to be increasing functions of jointly normal columns, so that values hardly ever repeat.
     Data cannot confirm all of these assumptions.
 
-    **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. A graph
-    consists of many tests, and no error rate is guaranteed for all of them together. More often, an edge is missing
+    **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. Where
+    that cannot be held, a test may remove an edge, but is no evidence for it: it counts as one that could not be made.
+    That is a test given a number that was cut into parts, because these do not tell what happens within them; given
+    labels of which noise hides rare combinations; or given columns that nearly determine another. With numbers without
+    `bounds`, there is no test given other columns if one of the columns has many ties. A graph consists of many tests, and no error rate is guaranteed for all of them together. More often, an edge is missing
     because noise hides it: at epsilon=1 and delta=1e-6, about 300 records per column are needed to find most
     correlations of 0.1. If tests contradict one another, the most certain ones count, and arrows that would form a
     cycle become lines; the graph then need not represent any causal graph.
@@ -312,6 +317,8 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
             return Summary([*facts, ("Edges", str(error))], why_broken(entry), entries=(entry,))
         edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
         facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {self.alpha:g}"))
+        if self.n_untested_:
+            facts.append(("Not tested", f"{counted(self.n_untested_, 'test')} of these edges could not be made"))
         columns = [
             ResultColumn("column", [names[i] for i, _ in edges]),
             ResultColumn("", ["—" if marks[j, i] else "→" for i, j in edges]),

@@ -2,6 +2,7 @@
 
 import math
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -14,8 +15,16 @@ _DETERMINED = 0.03  # residual share of a column's variance at which other colum
 _MOST_CELLS = 100_000  # of a joint distribution
 _MOST_WEIGHTS = 20_000_000  # of cells, over all entries of the statistic: 160 MB
 _RECORD = 1.0  # squared records: entries of the statistic of a smaller variance hardly count
+_MOST_HIDDEN = 0.05  # mean of the statistic from strata that noise hides, in its standard deviations
 _CLEAR = 3.0  # standard deviations of the noise on a stratum: the least that it is divided by
 _TINY = 1e-300
+
+
+class Tested(NamedTuple):
+    """A test of independence."""
+
+    p_value: float
+    is_clear: bool  # whether a small p-value is evidence of dependence
 
 
 class TableTests:
@@ -54,7 +63,7 @@ class TableTests:
         self._known = Interactions(tables, variances, n_samples)
         self._laws = TableLaws(self._known)
         self._n_independent = n_samples / rows_per_group
-        self._cut = cut
+        self._cut, self._tested = cut, {}
 
     def p_value(self, i, j, given):
         """The p-value of this dependence, if columns i and j are independent given others.
@@ -72,16 +81,33 @@ class TableTests:
             the columns: it is then independent of all others, which says nothing about causes. NaN if there is no test,
             because tables would have too many cells.
         """
+        return self._test(i, j, given).p_value
+
+    def is_clear(self, i, j, given):
+        """Whether a small p-value is evidence of dependence.
+
+        It is not where `given` determines a column, where noise may hide strata whose part in the statistic is not
+        negligible, or where `given` has a number that was cut, whose parts do not tell what happens within them.
+        A large p-value is always one of columns that need no edge.
+        """
+        return self._test(i, j, given).is_clear
+
+    def _test(self, i, j, given):
+        if (i, j, given) not in self._tested:
+            self._tested[i, j, given] = self._computed(i, j, given)
+        return self._tested[i, j, given]
+
+    def _computed(self, i, j, given):
         sizes = self._known.sizes
         if min(sizes[i], sizes[j]) == 1:
-            return 1.0
+            return Tested(1.0, True)
         if self._is_too_large(i, j, given):
-            return math.nan
+            return Tested(math.nan, False)
         of_i, of_j = (self._laws.of_first(column, given) for column in (i, j))
         strata = (of_i.sum(axis=0) + of_j.sum(axis=0)) / 2
         within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
-            return 0.0
+            return Tested(0.0, False)
         a, b = sizes[i] - 1, sizes[j] - 1  # the last part is the remainder
         free_i, free_j, explained = self._explained(i, j, given, within_i, within_j, strata)
         explained = explained[:a, :b].ravel()
@@ -93,11 +119,14 @@ class TableTests:
         mean, square = np.trace(weights), (weights * weights.T).sum()
         stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b)) * square / mean
         statistic, degrees = dependence @ inverse @ dependence / stretch, mean / stretch
+        hidden = self._hidden(given, within_i[:a], within_j[:b], strata)
+        is_clear = hidden @ inverse @ hidden <= _MOST_HIDDEN * math.sqrt(2 * mean) and not self._cut.intersection(given)
         missed = self._may_be_missed(i, j, given)
         if missed == 0:
-            return float(stats.chi2.sf(statistic, degrees))
+            return Tested(float(stats.chi2.sf(statistic, degrees)), is_clear)
         together = explained - np.outer(of_i.sum(axis=1)[:a], of_j.sum(axis=1)[:b]).ravel()
-        return float(stats.ncx2.sf(statistic, degrees, missed**2 * (together @ inverse @ together) / stretch))
+        allowed = missed**2 * (together @ inverse @ together) / stretch
+        return Tested(float(stats.ncx2.sf(statistic, degrees, allowed)), is_clear)
 
     def _explained(self, i, j, given, within_i, within_j, strata):
         """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
@@ -113,6 +142,14 @@ class TableTests:
         free = [self._first(column, given) / shares for column in (i, j)]
         bias = variance * ((1 / len(free[0]) - free[0]) / shares) @ (1 / len(free[1]) - free[1]).T
         return *free, (shares * free[0]) @ free[1].T - bias
+
+    def _hidden(self, given, within_i, within_j, strata):
+        """The most by which strata that noise may hide are explained too little (``private_pc.md``)."""
+        if not given:
+            return np.zeros(len(within_i) * len(within_j))
+        least = _CLEAR * math.sqrt(self._known.cell_variance(given)) / self._known.n
+        hidden = (strata < least) * least / 4  # the most that share - share**2 / least can be
+        return ((hidden * within_i) @ within_j.T).ravel()
 
     def _first(self, column, given):
         """Least-squares shares of a column, along the first axis, and of others."""
