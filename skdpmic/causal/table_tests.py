@@ -117,7 +117,10 @@ class TableTests:
         inverse = np.linalg.inv(covariance + (_RECORD / self._n_independent**2) * np.eye(a * b))
         weights = covariance @ inverse
         mean, square = np.trace(weights), (weights * weights.T).sum()
-        stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b)) * square / mean
+        stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b))
+        if given:
+            stretch = max(stretch, 1 + self._excess(within_i, within_j, strata, sampling, inverse) / (2 * square))
+        stretch *= square / mean
         statistic, degrees = dependence @ inverse @ dependence / stretch, mean / stretch
         hidden = self._hidden(given, within_i[:a], within_j[:b], strata)
         is_clear = hidden @ inverse @ hidden <= _MOST_HIDDEN * math.sqrt(2 * mean) and not self._cut.intersection(given)
@@ -216,6 +219,24 @@ class TableTests:
         degrees = (len(of_i) - 1) * (len(of_j) - 1)
         excess = math.prod(_excess(law.sum(axis=1)) for law in (of_i, of_j)) / self._n_independent
         return 1 + max(excess, 0.0) * of_sampling**2 / (2 * degrees)
+
+
+    def _excess(self, within_i, within_j, strata, sampling, inverse):
+        """How much the fourth moments of records in strata add to the variance of the statistic."""
+        n, of_i, of_j = self._n_independent, _squares(within_i), _squares(within_j)
+        a, b = len(within_i) - 1, len(within_j) - 1
+        weights = inverse.reshape(a, b, a, b).transpose(0, 2, 1, 3).reshape(a * a, b * b)
+        of_records = (of_i @ weights) @ of_j.transpose(0, 2, 1)  # for each stratum and pair of parts
+        fourth = np.einsum("s,xs,ys,sxy->", strata, within_i, within_j, of_records**2)
+        weighted = n * sampling @ inverse
+        return (fourth - np.trace(weighted) ** 2 - 2 * (weighted * weighted.T).sum()) / n**3
+
+
+def _squares(within):
+    """Products of the deviations of the indicators of a record in each part: (n_strata, n_parts, n_products)."""
+    n_parts, n_strata = within.shape
+    deviations = np.eye(n_parts)[None, :, :-1] - within.T[:, None, :-1]
+    return (deviations[..., :, None] * deviations[..., None, :]).reshape(n_strata, n_parts, -1)
 
 
 def _is_determined(law, within, strata):
