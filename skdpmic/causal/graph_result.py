@@ -151,8 +151,9 @@ class GraphResultMixin:
         self._check_algorithm()
         asked = (float(self.alpha), int(self.max_order))
         if self._kept is None or self._kept[0] != asked:
-            self._kept = asked, find_graph(
-                self.n_features_in_, self._p_value(), *asked, self._tests.is_exact, self._tests.is_clear
+            self._kept = (
+                asked,
+                find_graph(self.n_features_in_, self._p_value(), *asked, self._tests.is_exact, self._tests.is_clear),
             )
         return self._kept[1]
 

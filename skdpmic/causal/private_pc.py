@@ -141,14 +141,15 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     columns are also assumed to be increasing functions of jointly normal columns, so that values hardly ever repeat.
     Data cannot confirm all of these assumptions.
 
-    **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. Where
-    that cannot be held, a test may remove an edge, but is no evidence for it: it counts as one that could not be made.
-    That is a test given a number that was cut into parts, because these do not tell what happens within them; given
-    labels of which noise hides rare combinations; or given columns that nearly determine another. With numbers without
-    `bounds`, there is no test given other columns if one of the columns has many ties. A graph consists of many tests, and no error rate is guaranteed for all of them together. More often, an edge is missing
-    because noise hides it: at epsilon=1 and delta=1e-6, about 300 records per column are needed to find most
-    correlations of 0.1. If tests contradict one another, the most certain ones count, and arrows that would form a
-    cycle become lines; the graph then need not represent any causal graph.
+    **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. Where that
+    cannot be held, a test may remove an edge, but is no evidence for it: it counts as one that could not be made. That
+    is a test given a number that was cut into parts, because these do not tell what happens within them; given labels
+    of which noise hides rare combinations; or given columns that nearly determine another. With numbers without
+    `bounds`, there is no test given other columns if one of the columns has many ties. A graph consists of many tests,
+    and no error rate is guaranteed for all of them together. More often, an edge is missing because noise hides it: at
+    epsilon=1 and delta=1e-6, about 300 records per column are needed to find most correlations of 0.1. If tests
+    contradict one another, the most certain ones count, and arrows that would form a cycle become lines; the graph then
+    need not represent any causal graph.
 
     The result does not depend on the order of the columns, because all have the same noise distribution (PC-stable; of
     all sets that make two columns independent, the one with the largest p-value decides the arrows).

@@ -108,28 +108,39 @@ class TableTests:
         within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
             return Tested(0.0, False)
-        a, b = sizes[i] - 1, sizes[j] - 1  # the last part is the remainder
-        free_i, free_j, explained = self._explained(i, j, given, within_i, within_j, strata)
-        explained = explained[:a, :b].ravel()
-        dependence = self._shares(i, j)[:a, :b].ravel() - explained
+        law = within_i, within_j, strata
+        explained = self._explained(i, j, given, *law)
+        p, hidden = self._compared(i, j, given, law, explained)
+        if hidden > _MOST_HIDDEN:  # then a large p-value counts only, and cells of the laws have less noise
+            p, _ = self._compared(i, j, given, law, (within_i, within_j, (strata * within_i) @ within_j.T))
+        return Tested(p, hidden <= _MOST_HIDDEN and not self._cut.intersection(given))
+
+    def _compared(self, i, j, given, law, explained):
+        """The p-value, and what strata that noise hides may add to the statistic, in its standard deviations."""
+        within_i, within_j, strata = law
+        free_i, free_j, by_given = explained
+        a, b = len(within_i) - 1, len(within_j) - 1  # the last part is the remainder
+        by_given = by_given[:a, :b].ravel()
+        dependence = self._shares(i, j)[:a, :b].ravel() - by_given
         sampling = self._sampling(within_i[:a], within_j[:b], strata)
         covariance = sampling + self._noise(i, j, given, free_i, free_j)
         inverse = np.linalg.inv(covariance + (_RECORD / self._n_independent**2) * np.eye(a * b))
         weights = covariance @ inverse
         mean, square = np.trace(weights), (weights * weights.T).sum()
+        of_i, of_j = strata * within_i, strata * within_j
         stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b))
         if given:
             stretch = max(stretch, 1 + self._excess(within_i, within_j, strata, sampling, inverse) / (2 * square))
         stretch *= square / mean
         statistic, degrees = dependence @ inverse @ dependence / stretch, mean / stretch
         hidden = self._hidden(given, within_i[:a], within_j[:b], strata)
-        is_clear = hidden @ inverse @ hidden <= _MOST_HIDDEN * math.sqrt(2 * mean) and not self._cut.intersection(given)
+        hidden = float(hidden @ inverse @ hidden) / math.sqrt(2 * mean)
         missed = self._may_be_missed(i, j, given)
         if missed == 0:
-            return Tested(float(stats.chi2.sf(statistic, degrees)), is_clear)
-        together = explained - np.outer(of_i.sum(axis=1)[:a], of_j.sum(axis=1)[:b]).ravel()
+            return float(stats.chi2.sf(statistic, degrees)), hidden
+        together = by_given - np.outer(of_i.sum(axis=1)[:a], of_j.sum(axis=1)[:b]).ravel()
         allowed = missed**2 * (together @ inverse @ together) / stretch
-        return Tested(float(stats.ncx2.sf(statistic, degrees, allowed)), is_clear)
+        return float(stats.ncx2.sf(statistic, degrees, allowed)), hidden
 
     def _explained(self, i, j, given, within_i, within_j, strata):
         """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
@@ -219,7 +230,6 @@ class TableTests:
         degrees = (len(of_i) - 1) * (len(of_j) - 1)
         excess = math.prod(_excess(law.sum(axis=1)) for law in (of_i, of_j)) / self._n_independent
         return 1 + max(excess, 0.0) * of_sampling**2 / (2 * degrees)
-
 
     def _excess(self, within_i, within_j, strata, sampling, inverse):
         """How much the fourth moments of records in strata add to the variance of the statistic."""
