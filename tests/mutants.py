@@ -1343,4 +1343,6 @@ MUTANTS = [
            "test_what_is_wrong_is_refused_before_the_charge_and_changes_nothing[many classes]"),
     Mutant("losses_in_steps", "np.clip(errors, 0.0, 1.0)", "errors",
            "models/test_scorecard_noise.py::test_the_loss_of_a_record_is_within_its_steps_and_its_own[False]"),
+    Mutant("TableTests._explained", "not given or not self.is_exact(i, j, given)", "True",
+           "causal/test_levels.py::test_where_cells_are_sparse_the_tests_that_are_made_hold_their_level[setting0]"),
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """What is released for a seed is what was released before the package was rearranged, to the last bit.
 
 ``before.json`` was recorded from the tree as it was then, and is never recorded again: a difference is an error, unless
-the change that makes it was asked for. Eleven were: MTVr learns shares of the target; features are chosen by what they add
-to one another, no longer by how unlike they are; each feature has an order of its own for its ties; distance
+the change that makes it was asked for. Eleven were: MTVr learns shares of the target; features are chosen by what they
+add to one another, no longer by how unlike they are; each feature has an order of its own for its ties; distance
 correlations between two parties are those of parts; causes of labels follow from tables in stages; knots of dates are
 seconds; budgets of Gaussian noise have 40 bits, so that they are the same with every C library; Spearman's correlation
 has left, with its rows in two lists; what classes score by chance follows from their shares; and cuts of a feature
