@@ -33,7 +33,7 @@ def statement(fields):
         costs = " and ".join(map(_cost, guarantees))
         sentences = [f"Published under {costs}, by {made}: {what}.", *dict.fromkeys(map(_protects, guarantees))]
         own = [fact["text"] for fact in fields["published"]["facts"] if fact["name"] == NOT_COVERED]
-        not_covered = "; ".join([*own, "models and other results computed from the records"])
+        not_covered = "; ".join([*own, "other models and results computed from the records"])
         sentences.append(f"Not covered by the guarantee: {not_covered}.")
     return " ".join([*sentences, _total(fields["ledger"])])
 

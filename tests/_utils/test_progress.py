@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateAdditiveRegressor, PrivateGridSearch
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
@@ -19,6 +19,8 @@ LONG = np.random.default_rng(0).random((1600, D))  # that several workers share
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1)}
 JOINT = {"k": 3, "criterion": "joint"}
 PAIRS = D * (D + 1) // 2
+PAIRS_OF_TWO = D * (D - 1) // 2
+MODEL = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 
 def fit(estimator):
@@ -54,6 +56,11 @@ FITS = {
     ),
     "correlation": (PrivateCorrelation(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
     "graph": (PrivatePC(), fit, ["{}/30 columns", f"pass 2: {{}}/{PAIRS} pairs of columns"]),
+    "model": (
+        PrivateAdditiveRegressor(**MODEL),
+        fit,
+        ["{}/30 columns", f"pass 2: {{}}/{PAIRS_OF_TWO} tables of 2 columns"],
+    ),
     "workers": (DPMICScorer(**PUBLIC, n_jobs=2), fit_long, ["{}/30 columns"]),
     "workers of a matrix": (
         PrivateCorrelation(n_jobs=2),

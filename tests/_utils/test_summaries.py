@@ -13,7 +13,15 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateGridSearch, PrivateSelectKBest
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivacyLeakWarning,
+    PrivateAdditiveRegressor,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+)
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse
@@ -46,6 +54,8 @@ ESTIMATORS = {
     "exponential": SelectNames(**PUBLIC, k=20, delta=0.01),
     "correlation": PrivateCorrelation(),
     "graph": PrivatePC(),
+    "model": PrivateAdditiveRegressor(bounds=(0, 1), target_bounds=(0, 1)),
+    "scorecard": PrivateAdditiveRegressor(20.0, 0.0, bounds=(0, 1), target_bounds=(0, 1)),
     "search": search(),
     "reports": RandomizedResponse(epsilon=5.0, bounds=(0, 1)),
 }

@@ -19,6 +19,7 @@ from skdpmic import (
     Codebook,
     DPMICScorer,
     DPMICSelector,
+    PrivateAdditiveRegressor,
     PrivateGridSearch,
     PrivateSelectKBest,
     __version__,
@@ -42,6 +43,7 @@ ESTIMATORS = {
     "scorer": lambda **more: DPMICScorer(epsilon=2.0, delta=1e-6, mechanism="gaussian", **PUBLIC, **more),
     "correlation": lambda **more: PrivateCorrelation(epsilon=2.0, **more),
     "graph": lambda **more: PrivatePC(epsilon=2.0, **more),
+    "model": lambda **more: PrivateAdditiveRegressor(epsilon=2.0, **PUBLIC, **more),
 }
 PLACE = Path(__file__).parents[2] / "docs" / "reference" / "privacy_card.md"
 
@@ -100,7 +102,7 @@ def test_the_first_guarantee_is_that_of_the_release(name, cards):
     guarantee = fields["guarantees"][0]
     epsilon = 4.0 if name == "reports" else 2.0
     assert guarantee["epsilon"] == epsilon
-    assert guarantee["delta"] == (1e-6 if name in ("scorer", "correlation", "graph") else 0.0)
+    assert guarantee["delta"] == (1e-6 if name in ("scorer", "correlation", "graph", "model") else 0.0)
     assert guarantee["model"] == ("local" if name == "reports" else "central")
     assert guarantee["n"] == (None if name == "reports" else N)
     assert (guarantee["unit"], guarantee["rows_per_person"]) == ("record", None)
