@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import csv
 import math
+import sys
 from pathlib import Path
 
 from skdpmic import __version__
@@ -36,14 +37,16 @@ def parse_options(argv):
     -------
     argparse.Namespace
     """
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m skdpmic",
         description="Choose the columns of a table that predict a target, under differential privacy.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"skdpmic {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
+    )
     _add_template(commands)
     _add_summary(commands)
     _add_plan(commands)
@@ -54,17 +57,27 @@ def parse_options(argv):
     return arguments
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that lists the commands if none is given."""
+
+    def error(self, message):
+        if "required: COMMAND" in message:
+            self.print_help(sys.stderr)
+            self.exit(USAGE, f"{self.prog}: error: a command is required.\n")
+        super().error(message)
+
+
 # --- Commands ---------------------------------------------------------------------------------------------------------
 
 
 def _add_template(commands):
-    command = _command(commands, "template", "print a codebook template, from names and types of columns only")
+    command = _command(commands, "template", "print a codebook to fill in, from names of columns only")
     _add_data(command)
     command.add_argument("-o", "--output", metavar="FILE", help="write it to a new file")
 
 
 def _add_summary(commands):
-    what = "check privately whether a codebook fits the data: missing, clipped and unknown values"
+    what = "check privately whether a codebook fits the data"
     command = _command(commands, "summary", what)
     _add_data(command)
     _add_codebook(command)
@@ -74,7 +87,7 @@ def _add_summary(commands):
 
 
 def _add_plan(commands):
-    command = _command(commands, "plan", "plan the noise of a choice, or the epsilon it needs; costs nothing")
+    command = _command(commands, "plan", "plan the noise of a choice, or the epsilon it needs")
     _add_codebook(command)
     _add_choice(command)
     command.add_argument("--n-samples", type=int, required=True, metavar="N", help="number of records (or people)")
@@ -85,7 +98,7 @@ def _add_plan(commands):
 
 
 def _add_select(commands):
-    command = _command(commands, "select", "choose the columns that predict a target best, and publish their names")
+    command = _command(commands, "select", "choose the columns that predict a target best")
     _add_data(command)
     _add_codebook(command)
     _add_choice(command)
@@ -131,10 +144,10 @@ def _command(commands, name, what):
 
 
 def _add_data(command):
-    what = "a .csv file with column names in the first line, or a .parquet file"
+    what = "a .csv, .tsv or .txt file with column names in the first line, or a .parquet file"
     command.add_argument("data", metavar="DATA", help=what)
     command.add_argument(
-        "--delimiter", type=_letter, default=",", metavar="C", help="delimiter of values in a CSV (default: ,)"
+        "--delimiter", type=_letter, metavar="C", help="delimiter of values in a CSV (default: , or a tab for .tsv)"
     )
     command.add_argument(
         "--decimal", type=_letter, default=".", metavar="C", help="decimal point of numbers in a CSV (default: .)"

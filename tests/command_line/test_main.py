@@ -134,7 +134,7 @@ def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
         ([*SELECT, "--picture", "none/gaps.png"], "there is no folder 'none'"),
         ([*SELECT, "--card", "none/card.html"], "there is no folder 'none'"),
         (["select", "none.csv", *SELECT[2:]], "none.csv"),
-        (["select", "codebook.toml", *SELECT[2:]], "DATA must be a .csv or .parquet file"),
+        (["select", "codebook.toml", *SELECT[2:]], "DATA must be a .csv, .tsv, .txt or .parquet file"),
         ([*PLAN, "--epsilon", "1", "--n-samples", "3"], "n_samples must be"),
         (["ledger", "none.db"], "there is no ledger"),
         (["ledger", "people.db", "--create", "--epsilon", "1"], "already exists"),
@@ -180,7 +180,7 @@ def test_one_wrong_value_is_an_error_that_names_the_column_and_costs_nothing(nam
 def test_a_target_that_is_missing_is_an_error_without_values(folder, capsys):
     write_csv(people().assign(stay=lambda frame: frame["stay"].where(frame.index != 5)), "people.csv")
     assert main([*SELECT, "--ledger", "people.db", "--yes"]) == 1
-    assert "Input y contains NaN" in capsys.readouterr().err
+    assert "got none in line 7: keep only the lines" in capsys.readouterr().err
     assert spent() == 0
 
 
