@@ -201,7 +201,7 @@ def rewritten(folder, change, name="changed.csv"):
         (lambda lines: lines, ["--target", "STAY"], "changed.csv does not have: ['STAY']. Did you mean 'stay'"),
         (lambda lines: lines, ["--features", "Age"], "changed.csv does not have: ['Age']. Did you mean 'age'"),
         (lambda lines: lines[:1], [], "changed.csv must have at least 4 records, got 0."),
-        (lambda lines: [*lines, "", "," * lines[0].count(","), ""], [], "delete the blank lines at the end of the file"),
+        (lambda lines: [*lines, "", "," * lines[0].count(","), ""], [], "delete the blank lines at the end of the"),
         (lambda lines: ["A title", *lines], [], "its first line must have their names, and nothing above"),
         (lambda lines: [line.replace(",", "|") for line in lines], [], "pass --delimiter '|'"),
     ],
