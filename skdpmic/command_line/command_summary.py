@@ -6,7 +6,6 @@ from skdpmic.cards.privacy_card import file_content
 from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
-from skdpmic.command_line.named_columns import check_some
 from skdpmic.command_line.outputs import picture
 from skdpmic.command_line.printed import print_json, printing_to_stderr, verbosity
 from skdpmic.command_line.spending import after_paying, ask, of_ledger, open_to_pay, spent_in_words
@@ -19,9 +18,7 @@ _FLAGS = ("missing", "below", "above", "other")
 def execute(arguments, run):
     """Read the table, ask, and print a private summary."""
     codebook, ledger = Codebook.read(arguments.codebook), open_to_pay(arguments.ledger, run.interrupts)
-    source = open_data(arguments)
-    frame = read_frame(source, arguments.codebook, codebook, verbose=verbosity(arguments))
-    check_some(frame.num_rows, source)
+    frame = read_frame(open_data(arguments), arguments.codebook, codebook, verbose=verbosity(arguments))
     records = codebook.records(frame)
     n_columns = records["X"].num_columns
     _, size = size_in_words(records, codebook)

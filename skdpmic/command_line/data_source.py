@@ -15,30 +15,27 @@ from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted
 from skdpmic._utils.user_files import check_regular
 from skdpmic.command_line.csv_file import CsvFile
-from skdpmic.command_line.named_columns import check_in_file, check_type, is_text
+from skdpmic.command_line.named_columns import check_in_file, check_some, check_target, check_type, is_text
 from skdpmic.command_line.spelled_values import spelled_in_place, with_durations
 from skdpmic.table.people import read_people
 
 _EVERY = 1_000_000  # records between progress messages
-_DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}  # unless an option says so
-_ADVICE = {
-    (".gz", ".bz2", ".xz", ".zst", ".zip"): "unpack it first",
-    (".xls", ".xlsx", ".ods"): "save it as CSV UTF-8 first",
-    (".sav", ".dta", ".sas7bdat", ".rds", ".rda", ".feather"): "export it as CSV or Parquet first",
-}
+_TEXT = (".csv", ".tsv", ".txt")
 
 
 def open_data(arguments):
     """The file of a command, with `names` of columns, an `outline` of names and types, and `read`."""
     check_regular(arguments.data, "DATA")  # which is read more than once
-    kind = Path(arguments.data).suffix.lower()
-    if kind in _DELIMITERS:
-        delimiter = arguments.delimiter or _DELIMITERS[kind]
+    kind = Path(arguments.data.lower().removesuffix(".gz")).suffix
+    if kind in _TEXT:
+        delimiter = arguments.delimiter or ("\t" if kind == ".tsv" else ",")
         return CsvFile(arguments.data, delimiter, arguments.decimal, arguments.line_breaks)
-    if kind == ".parquet":
+    if arguments.data.lower().endswith(".parquet"):
         return ParquetFile(arguments.data)
-    advice = next((f": {words}" for kinds, words in _ADVICE.items() if kind in kinds), "")
-    raise ValueError(f"DATA must be a .csv, .tsv, .txt or .parquet file, got {arguments.data!r}{advice}.")
+    raise ValueError(
+        f"DATA must be a .csv, .tsv, .txt (each also .gz) or .parquet file, got {arguments.data!r}: save a table of "
+        "another kind as one of these first."
+    )
 
 
 def read_frame(source, codebook_path, codebook, target=None, features=None, *, verbose=False):
@@ -62,13 +59,17 @@ def read_frame(source, codebook_path, codebook, target=None, features=None, *, v
     """
     import pyarrow
 
-    check_in_file(codebook_path, codebook, source, target, features)
     # The names determine which columns are needed, and whether any are missing.
+    check_in_file(codebook_path, codebook, source, target, features)
     no_rows = pyarrow.schema([(name, pyarrow.string()) for name in source.names]).empty_table()
     without_rows = codebook.records(no_rows, target, features)
     used = without_rows["X"].column_names + ([] if target is None else [target])
     entries = {name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups)
-    return source.read(entries, _noter(verbose and not codebook.groups))  # with people, the number of rows is private
+    frame = source.read(entries, _noter(verbose and not codebook.groups))  # with people, the number of rows is private
+    check_some(frame.num_rows, source)
+    if target is not None:
+        check_target(frame[target], codebook.entry(target), source, target)
+    return frame
 
 
 def size_in_words(records, codebook):

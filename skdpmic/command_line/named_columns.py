@@ -8,8 +8,8 @@ from pyarrow import compute, types
 
 from skdpmic._utils.readable import abbreviated, almost
 from skdpmic.codebook.column import BOOLEAN, LABELS, is_pattern
+from skdpmic.table.reading import FEWEST
 
-_FEWEST = 4  # records of which the estimators choose
 _KEEP_COMPLETE = "keep only the {records} that have a value, whose number is then public"
 
 
@@ -97,9 +97,9 @@ def _is_label(column, entry):
 
 def check_some(n_records, source):
     """Raise if a file has too few records."""
-    if n_records < _FEWEST:
+    if n_records < FEWEST:
         below = " below the names of the columns" if source.place_of_names else ""
-        raise ValueError(f"{source.name} must hold at least {_FEWEST} records{below}, got {n_records}.")
+        raise ValueError(f"{source.name} must hold at least {FEWEST} records{below}, got {n_records}.")
 
 
 def _check_described(option, names, arguments, codebook):

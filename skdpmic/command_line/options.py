@@ -37,41 +37,32 @@ def parse_options(argv):
     -------
     argparse.Namespace
     """
-    parser = _Parser(
+    parser = argparse.ArgumentParser(
         prog="python -m skdpmic",
         description="Choose the columns of a table that predict a target, under differential privacy.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"skdpmic {__version__}")
-    commands = parser.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser
-    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_template(commands)
     _add_summary(commands)
     _add_plan(commands)
     _add_select(commands)
     _add_ledger(commands)
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        raise SystemExit(USAGE)
     arguments = parser.parse_args(argv)
     arguments.check(arguments)
     return arguments
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that lists the commands if none is given."""
-
-    def error(self, message):
-        if "required: COMMAND" in message:
-            self.print_help(sys.stderr)
-            self.exit(USAGE, f"{self.prog}: error: a command is required.\n")
-        super().error(message)
 
 
 # --- Commands ---------------------------------------------------------------------------------------------------------
 
 
 def _add_template(commands):
-    command = _command(commands, "template", "print a codebook to fill in, from names of columns only")
+    command = _command(commands, "template", "print a codebook to fill in, from names and types of columns")
     _add_data(command)
     command.add_argument("-o", "--output", metavar="FILE", help="write it to a new file")
 
@@ -87,7 +78,7 @@ def _add_summary(commands):
 
 
 def _add_plan(commands):
-    command = _command(commands, "plan", "plan the noise of a choice, or the epsilon it needs")
+    command = _command(commands, "plan", "plan the noise of a choice, or the epsilon it needs; free")
     _add_codebook(command)
     _add_choice(command)
     command.add_argument("--n-samples", type=int, required=True, metavar="N", help="number of records (or people)")
@@ -98,7 +89,7 @@ def _add_plan(commands):
 
 
 def _add_select(commands):
-    command = _command(commands, "select", "choose the columns that predict a target best")
+    command = _command(commands, "select", "publish the names of the columns that predict a target best")
     _add_data(command)
     _add_codebook(command)
     _add_choice(command)
@@ -144,10 +135,10 @@ def _command(commands, name, what):
 
 
 def _add_data(command):
-    what = "a .csv, .tsv or .txt file with column names in the first line, or a .parquet file"
+    what = "a .csv, .tsv or .txt file (or .gz of one) with column names in the first line, or a .parquet file"
     command.add_argument("data", metavar="DATA", help=what)
     command.add_argument(
-        "--delimiter", type=_letter, metavar="C", help="delimiter of values in a CSV (default: , or a tab for .tsv)"
+        "--delimiter", type=_letter, metavar="C", help="delimiter of values in a text file (default: , or tab in .tsv)"
     )
     command.add_argument(
         "--decimal", type=_letter, default=".", metavar="C", help="decimal point of numbers in a CSV (default: .)"
@@ -158,7 +149,7 @@ def _add_data(command):
 
 
 def _add_codebook(command):
-    command.add_argument("--codebook", required=True, metavar="FILE", help="the codebook, a TOML file")
+    command.add_argument("--codebook", type=_codebook, required=True, metavar="FILE", help="the codebook, a .toml file")
 
 
 def _add_choice(command):
@@ -230,7 +221,11 @@ def _card(text):
     return _ending_in(_CARDS, text)
 
 
-def _ending_in(suffixes, text):
+def _codebook(text):
+    return _ending_in((".toml",), text, "; 'python -m skdpmic template DATA -o codebook.toml' writes one to fill in")
+
+
+def _ending_in(suffixes, text, remedy=""):
     if Path(text).suffix.lower() not in suffixes:  # now, so that no error comes after the charge
-        raise argparse.ArgumentTypeError(f"must end in {', '.join(suffixes)}, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, got {text!r}{remedy}")
     return text

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from skdpmic.budget.filters import Cost
-from skdpmic.causal.table_release import counts_of_sets, with_gaussian_noise
 from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import moment_matrix, ridge
 from skdpmic.models.target_steps import in_steps, sums_in_parts
 from skdpmic.models.two_way_noise import TwoWayNoise, target_change
 from skdpmic.privacy.noise import clamped, discrete_gaussian
+from skdpmic.release.count_tables import counts_of_sets, with_gaussian_noise
 
 MOST_PARTS = 4_000  # of all columns together, to limit memory and time
 

@@ -181,7 +181,14 @@ class PublicFacts:
 
     def _entries_for(self, entries, names):
         """The entries of a dict for these names, if it may have others."""
-        if not self.may_describe_more or names is None or not isinstance(entries, dict):
+        if not self.may_describe_more or not isinstance(entries, dict):
+            return entries
+        if names is None and any(isinstance(key, str) for key in entries):
+            raise ValueError(
+                "bounds and categories are by column name, but X has no column names: pass a dataframe whose column "
+                "names are all str. A pipeline passes one on after set_output(transform='pandas') or 'polars'."
+            )
+        if names is None:
             return entries
         return {key: entry for key, entry in entries.items() if key in set(names) or not isinstance(key, str)}
 

@@ -12,8 +12,10 @@ import pytest
 
 from skdpmic.causal import PrivatePC, table_release
 from skdpmic.causal import table_release as table_plan
-from skdpmic.causal.table_release import counts_of_sets, parts_of_labels
+from skdpmic.causal.table_release import parts_of_labels
 from skdpmic.privacy.composition import rho_for
+from skdpmic.release import count_tables
+from skdpmic.release.count_tables import counts_of_sets
 from tests.privacy.auditing import separation_at_least
 
 pytestmark = pytest.mark.filterwarnings(
@@ -133,6 +135,6 @@ def test_half_the_noise_of_any_stage_is_found_out(plan, n_columns, monkeypatch):
 @pytest.mark.parametrize("plan", ["two stages"], indirect=True)
 def test_noise_on_tables_that_is_drawn_once_is_found_out(plan, monkeypatch):
     """Of two counts that move apart the difference then tells all."""
-    draw = table_release.discrete_gaussian
-    monkeypatch.setattr(table_release, "discrete_gaussian", lambda sigma2, n, source: [*draw(sigma2, 1, source)] * n)
+    draw = count_tables.discrete_gaussian
+    monkeypatch.setattr(count_tables, "discrete_gaussian", lambda sigma2, n, source: [*draw(sigma2, 1, source)] * n)
     assert separation_of_tables() > 1.5 * OF_TABLES

@@ -5,7 +5,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.causal.table_release import MOST_PARTS, N_CELLS, counts_of_sets, parts_of_cells, parts_of_labels
+from skdpmic.causal.table_release import MOST_PARTS, N_CELLS, parts_of_cells, parts_of_labels
+from skdpmic.release.count_tables import counts_of_sets
 
 
 def cells(values, n_missing=0, bounds=(0.0, 1.0)):

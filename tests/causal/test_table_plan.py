@@ -13,11 +13,10 @@ from skdpmic.causal.table_release import (
     MOST_VALUES,
     N_CELLS,
     TablePlan,
-    counts_of_sets,
     parts_of_cells,
-    tables_squared_sensitivity,
 )
 from skdpmic.privacy.composition import rho_for
+from skdpmic.release.count_tables import counts_of_sets, tables_squared_sensitivity
 from tests.folding import each
 
 

@@ -11,14 +11,13 @@ from skdpmic.causal.table_release import (
     N_CELLS,
     TablePlan,
     TablesRelease,
-    counts_of_sets,
     parts_of_cells,
     parts_of_labels,
     triples_asked_for,
-    with_gaussian_noise,
 )
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.noise import entropy_source
+from skdpmic.release.count_tables import counts_of_sets, with_gaussian_noise
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape, TableRecords
 from tests.privacy.laws import gaussian_p_value

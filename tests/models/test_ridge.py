@@ -71,6 +71,7 @@ def noisy(moments, sums, count_scale, sum_scale, rng):
     return moments, sums + rng.normal(scale=sum_scale, size=sums.shape)
 
 
+@pytest.mark.slow
 def test_the_stated_deviations_are_those_of_the_effects():
     """300 draws at a noise of 4 records, within 35 % of the empirical deviations, which are exact to 4 %."""
     codes, y = codes_and_target()
@@ -101,6 +102,7 @@ def test_effects_of_a_scorecard_without_noise_are_logarithms_of_relative_shares(
     np.testing.assert_allclose(np.diff(effects.intercept), 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_without_noise_a_signal_is_found(delta):
     rng = np.random.default_rng(0)

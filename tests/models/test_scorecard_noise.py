@@ -30,7 +30,7 @@ def of_numbers(record, t):
 
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("kind, targets", [("classes", range(3)), ("numbers", NUMBERS)])
-@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("rows", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_noise_is_for_the_largest_change_of_all_tables(norm, kind, targets, rows):
     """The cost of a change at the scales used, in shares of the budget of the tables: exactly all of it at most."""
     tables = [{"classes": of_classes, "numbers": of_numbers}[kind](record, t)
@@ -51,6 +51,7 @@ def test_the_noise_is_for_the_largest_change_of_all_tables(norm, kind, targets, 
         assert most == (1 - OF_FACTOR) * Fraction(rho_for(1.0, 1e-6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_sums_have_half_the_noise_of_counts_in_ranges_of_the_target(delta):
     noise = ScorecardNoise.for_budget(1.0, delta, 5, None)
@@ -75,6 +76,7 @@ def test_the_factor_costs_its_part(delta, rows):
         assert epsilon_2**2 / 2 <= OF_FACTOR * Fraction(rho_for(0.5, delta))
 
 
+@pytest.mark.slow
 def test_the_law_of_the_factor_is_that_of_the_exponential_mechanism():
     """4,000 draws; chi-squared at alpha = 1e-6, 2 degrees of freedom."""
     noise = ScorecardNoise("geometric", Fraction(1), 1000)

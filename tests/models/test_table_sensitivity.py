@@ -20,6 +20,7 @@ def all_tables(record, target, sizes):
     return np.concatenate(counts), np.concatenate(sums)
 
 
+LARGE = [pytest.param(sizes, marks=pytest.mark.slow) for sizes in ((2, 3, 2), (2, 2, 2, 2))]
 TARGETS = {
     "numbers": ([(Fraction(-1, 2),), (Fraction(-1, 5),), (Fraction(0),), (Fraction(1, 2),)], OF_NUMBERS),
     "two classes": ([(Fraction(-1, 2),), (Fraction(1, 2),)], OF_NUMBERS),
@@ -27,7 +28,7 @@ TARGETS = {
 }
 
 
-@pytest.mark.parametrize("sizes", [(2,), (3,), (2, 2), (2, 3), (2, 2, 2), (2, 3, 2), (2, 2, 2, 2)])
+@pytest.mark.parametrize("sizes", [(2,), (3,), (2, 2), (2, 3), (2, 2, 2), *LARGE])
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("weight", [Fraction(7), pytest.param(Fraction(1, 3), marks=pytest.mark.slow)])
 def test_no_replacement_changes_all_tables_by_more_and_one_by_as_much(sizes, kind, weight):
@@ -45,10 +46,10 @@ def test_of_a_person_with_several_rows_it_is_attained_by_equal_rows():
     assert squared_sensitivity(3, 8, change, rows) == most
 
 
-@pytest.mark.parametrize("n_columns", [1, 2, 3, 8, 14, 129])
+@pytest.mark.parametrize("n_columns", [1, 2, 8, pytest.param(129, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("change", [OF_NUMBERS, OF_CLASSES])
 @pytest.mark.parametrize("rows", [1, 4])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 50.0])
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 50.0])
 def test_the_noise_costs_at_most_its_budget_exactly(n_columns, change, rows, epsilon):
     noise = TwoWayNoise.for_budget(epsilon, 1e-6, n_columns, change, rows)
     d = n_columns

@@ -16,9 +16,9 @@ def model():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {
-            "age": rng.uniform(18, 90, 3000),
-            "town": rng.choice(["a", "b"], 3000),
-            "seen": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 300, 3000), unit="D"),
+            "age": rng.uniform(18, 90, 600),
+            "town": rng.choice(["a", "b"], 600),
+            "seen": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 300, 600), unit="D"),
         }
     )
     bounds = {"age": (18, 90), "seen": (pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01"))}
