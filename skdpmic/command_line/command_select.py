@@ -2,6 +2,7 @@
 
 import sys
 
+from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import best_first
 from skdpmic._utils.tables import aligned
 from skdpmic._utils.texts import escaped, in_short
@@ -21,8 +22,10 @@ def execute(arguments, run):
     """Read the table, ask, choose, and publish names."""
     codebook, ledger = Codebook.read(arguments.codebook), open_to_pay(arguments.ledger, run.interrupts)
     choice = (arguments.target, arguments.features)
-    frame = read_frame(open_data(arguments), codebook, *choice, verbose=verbosity(arguments))
+    frame = read_frame(open_data(arguments), codebook, *choice, arguments.keep, verbose=verbosity(arguments))
     records = codebook.records(frame, *choice)
+    if others := [name for name in arguments.keep if name not in records["X"].column_names]:
+        raise ValueError(f"keep must name columns that could be chosen, got others: {abbreviated(others)}.")
     selector = _selector(arguments, codebook, records["X"], ledger)
     n_samples, size = size_in_words(records, codebook)
     ask(arguments, ledger, *_beforehand(selector, n_samples, size, records["X"].num_columns))
