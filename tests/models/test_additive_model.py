@@ -348,3 +348,15 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_additive_models_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_fits_and_predictions_do_not_depend_on_the_library_that_holds_the_table(table, library):
+    other = pytest.importorskip(library)
+    X, y, _ = table
+    Z = other.from_pandas(X) if library == "polars" else other.Table.from_pandas(X)
+    model = PrivateAdditiveClassifier(3.0, **PUBLIC, classes=CLASSES, random_state=0)
+    with pytest.warns(PrivacyLeakWarning):
+        here, there = clone(model).fit(X, y), clone(model).fit(Z, y)
+    np.testing.assert_array_equal(here.coef_, there.coef_)
+    np.testing.assert_array_equal(here.predict_proba(X), here.predict_proba(Z))
