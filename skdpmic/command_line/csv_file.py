@@ -4,15 +4,23 @@ import csv
 import gzip
 import os
 import re
+from itertools import islice
 
 import pyarrow
 import pyarrow.csv
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic.command_line.spelled_values import spelled, type_of
+from skdpmic.command_line.spelled_values import spelled_in_place, type_of
 
 _DELIMITERS = ",;\t|"
+_OTHER_FILES = {
+    "\x1f\x8b": "a compressed file: let its name end in .csv.gz",
+    "PK\x03\x04": "a spreadsheet or a packed file: save it as CSV UTF-8, or unpack it first",
+    "PAR1": "a Parquet file: let its name end in .parquet",
+    "\xff\xfe": "UTF-16: save it as CSV UTF-8",
+    "\xfe\xff": "UTF-16: save it as CSV UTF-8",
+}
 # Read from pyarrow's message, because its `invalid_row_handler` prints a traceback about bytes that are not UTF-8.
 _NUMBER_OF_VALUES = re.compile(r"^CSV parse error: (?:Row #\d+: )?Expected \d+ columns, got (\d+)")
 
@@ -28,6 +36,8 @@ class CsvFile:
         Whether quoted values may contain line breaks. Otherwise each line is one record: an unclosed quotation mark
         would join many lines into one value, so that a record could swallow others.
     """
+
+    place_of_names, record = " in its first line", "line"
 
     def __init__(self, path, delimiter=",", decimal=".", has_line_breaks=False):
         self._path, self.name = path, os.path.basename(path)
@@ -63,7 +73,7 @@ class CsvFile:
             return schema.empty_table()
         batches, n_records = [], 0
         for batch in self._batches(schema.names):
-            columns = [self._spelled(batch[name], entries[name], name) for name in schema.names]
+            columns = [self._spelled(batch[name], entries[name], name, n_records) for name in schema.names]
             batches.append(pyarrow.record_batch(columns, schema=schema))
             n_records += len(batch)
             note(n_records)
@@ -74,21 +84,49 @@ class CsvFile:
             )
         return pyarrow.Table.from_batches(batches, schema)
 
-    def _spelled(self, text, entry, name):
-        return spelled(text, entry, f"column {name!r} of {self.name}", self._decimal)
+    def place_of(self, record):
+        """Where a record is, counted from 0: its line, or its number where a record may have several lines."""
+        if self._has_line_breaks:
+            return f"record {record + 1}"
+        with self._lines() as file:
+            numbers = (number for number, line in enumerate(file, start=1) if number > 1 and self._is_record(line))
+            return f"line {next(islice(numbers, record, None))}"
+
+    def about_blank_end(self):
+        """A remark if the last line has delimiters only, as spreadsheets write it below a table."""
+        with self._lines() as file:
+            last = ""
+            for line in file:
+                last = line if self._is_record(line) else last
+        is_blank = len(self._all_names) > 1 and not last.strip(self._delimiter + ' "\n\t')
+        return (
+            f" The last line of {self.name} is blank: delete the blank lines at the end of the file."
+            if is_blank
+            else ""
+        )
+
+    def _spelled(self, text, entry, name, n_before):
+        where = f"column {name!r} of {self.name}"
+        return spelled_in_place(text, entry, where, lambda i: self.place_of(n_before + i), self._decimal)
 
     def _header(self):
         """The names in the first line. Nothing else is read."""
         with self._lines() as file:
-            line = file.readline().encode("latin-1")
+            line = file.readline()
+        other = next((kind for start, kind in _OTHER_FILES.items() if line.startswith(start)), None)
+        if other is not None:
+            raise ValueError(f"{self.name} must be a CSV file in UTF-8, got {other}.")
         try:
-            names = next(csv.reader([line.decode("utf-8-sig")], delimiter=self._delimiter, strict=True), [])
-        except (UnicodeDecodeError, csv.Error) as error:
-            kind = type(error).__name__
+            text = line.encode("latin-1").decode("utf-8-sig")
+            names = next(csv.reader([text], delimiter=self._delimiter, strict=True), [])
+        except UnicodeDecodeError:
+            kind = "letters in another encoding: save it as CSV UTF-8"
+        except csv.Error:
+            kind = "a quotation mark that is not closed"
         else:
-            if any(names):
+            if any(names) and not sum(map(bool, names)) == 1 < len(names) - 1:
                 return names
-            kind = "an empty line"
+            kind = "a title, which is to be deleted" if any(names) else "an empty line, which is to be deleted"
         raise ValueError(f"{self.name} must have column names in the first line, in UTF-8, got {kind}.")
 
     def _lines(self):
@@ -109,7 +147,10 @@ class CsvFile:
         """Number of nonempty lines after the header."""
         with self._lines() as file:
             file.readline()
-            return sum(line != "\n" or len(self._all_names) == 1 for line in file)
+            return sum(map(self._is_record, file))
+
+    def _is_record(self, line):
+        return line != "\n" or len(self._all_names) == 1
 
     def _batches(self, names):
         """Batches of records, as text; errors quote none of them."""

@@ -11,14 +11,13 @@ except ImportError as error:
     raise ImportError("reading a table requires pyarrow: pip install pyarrow") from error
 
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import abbreviated, almost, refuse_repeated
+from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted
 from skdpmic._utils.user_files import check_regular
-from skdpmic.codebook.column import is_pattern
 from skdpmic.command_line.csv_file import CsvFile
-from skdpmic.command_line.spelled_values import with_durations
+from skdpmic.command_line.named_columns import check_in_file, check_some, check_target, check_type, is_text
+from skdpmic.command_line.spelled_values import spelled_in_place, with_durations
 from skdpmic.table.people import read_people
-from skdpmic.table.reading import FEWEST
 
 _EVERY = 1_000_000  # records between progress messages
 _TEXT = (".csv", ".tsv", ".txt")
@@ -35,22 +34,22 @@ def open_data(arguments):
         return ParquetFile(arguments.data)
     raise ValueError(
         f"DATA must be a .csv, .tsv, .txt (each also .gz) or .parquet file, got {arguments.data!r}: save a table of "
-        "another kind as one of these."
+        "another kind as one of these first."
     )
 
 
-def read_frame(source, codebook, target=None, features=None, keep=(), *, verbose=False):
+def read_frame(source, codebook_path, codebook, target=None, features=None, *, verbose=False):
     """The columns used, as an Arrow table.
 
     Parameters
     ----------
     source : CsvFile or ParquetFile
+    codebook_path : str
+        Name of the codebook in errors.
     codebook : Codebook
     target : str, default=None
     features : list of str, default=None
         Features, as in :meth:`Codebook.records`.
-    keep : list of str, default=()
-        Features kept in any case.
     verbose : bool, default=False
         Whether to print the number of records read.
 
@@ -61,58 +60,16 @@ def read_frame(source, codebook, target=None, features=None, keep=(), *, verbose
     import pyarrow
 
     # The names determine which columns are needed, and whether any are missing.
-    _check_names(source, codebook, target, features, keep)
+    check_in_file(codebook_path, codebook, source, target, features)
     no_rows = pyarrow.schema([(name, pyarrow.string()) for name in source.names]).empty_table()
     without_rows = codebook.records(no_rows, target, features)
     used = without_rows["X"].column_names + ([] if target is None else [target])
     entries = {name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups)
     frame = source.read(entries, _noter(verbose and not codebook.groups))  # with people, the number of rows is private
-    if frame.num_rows < FEWEST:
-        raise ValueError(f"{source.name} must have at least {FEWEST} records, got {frame.num_rows}.")
+    check_some(frame.num_rows, source)
     if target is not None:
-        _check_target(frame, target, codebook.entry(target), source)
+        check_target(frame[target], codebook.entry(target), source, target)
     return frame
-
-
-def _check_names(source, codebook, target, features, keep):
-    """Raise if the file lacks columns, in the words of the options and the codebook."""
-    described = [*codebook.groups, *(name for name, entry in codebook.columns.items() if entry.is_used)]
-    wanted = {
-        "--target": [] if target is None else [target],
-        "--features": features or [],
-        "--keep": keep,
-        "the codebook": [] if features is not None else [name for name in described if not is_pattern(name)],
-    }
-    for place, names in wanted.items():
-        missing = [name for name in names if name not in source.names]
-        if not missing:
-            continue
-        told = f"{place} names columns that {source.name} does not have: {abbreviated(missing)}."
-        if not set(described) & set(source.names):
-            told += " None of its columns is in the codebook: its first line must have their names, and nothing above."
-        raise ValueError(f"{told}{almost(missing, source.names)}")
-
-
-def _check_target(frame, target, entry, source):
-    """Raise if some records have no target, or another label, with what to do."""
-    missing = frame[target].is_null().to_pylist()
-    if not any(missing):
-        if entry.labels and set(frame[target].unique().to_pylist()) - set(entry.labels):
-            raise ValueError(
-                f"column {target!r} of {source.name} must hold only labels that the codebook lists, "
-                f"{abbreviated(entry.labels)}, because it is the target, got at least one other."
-            )
-        return
-    first, is_last = missing.index(True), all(missing[missing.index(True) :])
-    remedy = "delete these records, whose number is then public"
-    if entry.labels:
-        remedy = f"write a label for them, such as 'unknown', in the file and in the codebook, or {remedy}"
-    if is_last and all(column.slice(first).null_count == len(frame) - first for column in frame.columns):
-        remedy = "delete the blank lines at the end of the file"
-    raise ValueError(
-        f"{source.name} must have a target in every record, got none in column {target!r} of record {first + 1}, or of "
-        f"more: {remedy}."
-    )
 
 
 def size_in_words(records, codebook):
@@ -148,6 +105,8 @@ class ParquetFile:
     path : str
     """
 
+    place_of_names, record = "", "row"
+
     def __init__(self, path):
         self.name = os.path.basename(path)
         open(path, "rb").close()  # raises if it may not be read
@@ -159,6 +118,27 @@ class ParquetFile:
     def read(self, entries, note):
         """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
         names = [name for name in self.names if name in entries]
+        for name in names:
+            if entries[name] is not None:
+                check_type(self.outline.field(name).type, entries[name], name, self.name)
         table = read_by_engine(self.name, self._file.read, columns=names)
         note(len(table))
-        return with_durations(table.select(names), entries, self.name)
+        return with_durations(self._read_text(table.select(names), entries), entries, self.name)
+
+    def place_of(self, record):
+        """Where a record is, counted from 0."""
+        return f"row {record + 1}"
+
+    def about_blank_end(self):
+        """Nothing: no program writes blank rows into such a file."""
+        return ""
+
+    def _read_text(self, table, entries):
+        """Text in place of numbers, dates or booleans is read as in a CSV, value by value."""
+        for i, field in enumerate(table.schema):
+            entry = entries[field.name]
+            if entry is not None and is_text(field.type) and not entry.has_text_labels:
+                text = table.column(i).cast(pyarrow.string())
+                where = f"column {field.name!r} of {self.name}"
+                table = table.set_column(i, field.name, spelled_in_place(text, entry, where, self.place_of))
+        return table

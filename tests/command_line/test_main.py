@@ -128,7 +128,7 @@ def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
         ([*SELECT, "--epsilon", "-1"], "epsilon must be"),
         ([*SELECT, "--statistic", "best"], "statistic must be"),
         ([*SELECT, "--features", "age,wage"], "wage"),
-        ([*SELECT, "--keep", "name"], "--keep must name columns that could be chosen"),
+        ([*SELECT, "--keep", "name"], "--keep must name columns that are used, got 'name', in codebook.toml"),
         ([*SELECT, "--codebook", "none.toml"], "none.toml"),
         ([*SELECT, "--ledger", "none.db"], "none.db --create --epsilon E' creates it"),
         ([*SELECT, "--ledger", "codebook.toml"], "codebook.toml"),
@@ -183,8 +183,8 @@ def test_a_target_that_is_missing_is_an_error_without_values(folder, capsys):
     write_csv(people().assign(stay=lambda frame: frame["stay"].where(frame.index != 5)), "people.csv")
     assert main([*SELECT, "--ledger", "people.db", "--yes"]) == 1
     said = capsys.readouterr().err
-    assert "people.csv must have a target in every record, got none in column 'stay' of record 6" in said
-    assert "delete these records" in said
+    assert "column 'stay' of people.csv must have a value in every line, because it is the target" in said
+    assert "got none in line 7: keep only the lines that have a value" in said
     assert spent() == 0
 
 
@@ -198,11 +198,11 @@ def rewritten(folder, change, name="changed.csv"):
 @each(
     "change, options, message",
     [
-        (lambda lines: lines, ["--target", "STAY"], "changed.csv does not have: ['STAY']. Did you mean 'stay'"),
-        (lambda lines: lines, ["--features", "Age"], "changed.csv does not have: ['Age']. Did you mean 'age'"),
-        (lambda lines: lines[:1], [], "changed.csv must have at least 4 records, got 0."),
+        (lambda lines: lines, ["--target", "STAY"], "--target must name columns that codebook.toml describes"),
+        (lambda lines: lines, ["--features", "Age"], "--features must name columns that codebook.toml describes"),
+        (lambda lines: lines[:1], [], "changed.csv must hold at least 4 records below the names"),
         (lambda lines: [*lines, "", "," * lines[0].count(","), ""], [], "delete the blank lines at the end of the"),
-        (lambda lines: ["A title", *lines], [], "its first line must have their names, and nothing above"),
+        (lambda lines: ["A title", *lines], [], "if a title or a note stands above the names, delete the lines"),
         (lambda lines: [line.replace(",", "|") for line in lines], [], "pass --delimiter '|'"),
     ],
 )  # fmt: skip
