@@ -36,7 +36,6 @@ NEEDED = {
     "choose/planning.md": ("matplotlib",),
     "choose/two_parties.md": ("pyarrow",),
     "start/command_line.md": ("pyarrow",),
-    "start/people.md": ("polars", "pyarrow"),
 }
 LEFT = {
     "choose/describe.md": (".toml",),
