@@ -53,6 +53,7 @@ def pairs_found(printed):
 CHECKS = [
     ("python benchmarks/noise.py", rows, "docs/choose/planning.md"),
     ("python benchmarks/rows.py", rows, "docs/choose/planning.md"),
+    ("python -m benchmarks.first_picture --report", rows, "docs/evidence/index.md"),
     ("python -m benchmarks.selection --report", rows, "benchmarks/selection/results/tables.md"),
     ("python -m benchmarks.sets --report", rows, "benchmarks/sets/results/report.md"),
     ("python -m benchmarks.paper.report", rows, "benchmarks/paper/results/report.md"),

@@ -23,6 +23,7 @@ SCRIPTS = {
     "ends.picture": [],
     "ends.table": ["--repeats", "1"],
     "explain": [],
+    "first_picture": [],
     "geometric": ["--rule"],
     "make_mic_star": [],
     "paper.report": ["--output", "benchmarks/paper/results/report.md"],
