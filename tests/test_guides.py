@@ -19,11 +19,11 @@ from skdpmic.command_line.main import main
 from tests.folding import each
 
 DOCS = Path(__file__).parents[1] / "docs"
-BLOCK = re.compile(r"```(python|shell|toml)\n(.*?)```(?:\n\n```(text|output)\n(.*?)```)?", re.DOTALL)
+BLOCK = re.compile(r"```(python|shell|toml)\n(.*?)```(?:\n\n```(text|output[^\n]*)\n(.*?)```)?", re.DOTALL)
 COMMAND = "python -m skdpmic "
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)%|(\d+\.\d+)")
 TIME = re.compile(r"\b\d+\.\d s\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")  # not compared
-NOISE = 0.1  # by how much numbers of a block ```output may differ, which are drawn anew: 16 scales of the noise
+NOISE = 0.1  # by how much numbers of a block ```output may differ, which are drawn anew, unless the page says ±
 
 SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
@@ -61,9 +61,9 @@ def check_printed(printed, kind, shown):
     printed, shown = (TIME.sub("# s", text) for text in (printed, shown))
     if "\n...\n" in shown:
         assert OutputChecker().check_output(shown, printed, ELLIPSIS), printed
-    elif kind == "output":
+    elif kind.startswith("output"):
         assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
-        assert numbers(printed) == pytest.approx(numbers(shown), abs=NOISE)
+        assert numbers(printed) == pytest.approx(numbers(shown), abs=float(kind.partition("±")[2] or NOISE))
     elif "Warning: " in shown:  # broken into lines on the page
         assert printed.split() == shown.split()
     else:
