@@ -21,7 +21,7 @@ from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.store import completed
 
 RESULTS = Path(__file__).parent / "results"
-EPSILONS, REPEATS = (0.1, 0.25, 0.5, 1.0, 2.0), 3
+EPSILONS, REPEATS = (0.1, 0.25, 0.5, 1.0, 2.0), 5
 NUMBERS = ("loans", "wages")  # tables whose target is a number
 
 

@@ -113,15 +113,17 @@ def boosted(split, epsilon, seed):
     from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
     train, test, (lower, upper) = split.encoded(encoding="ordinal")
-    bounds = {str(j): (float(lower[j]), float(upper[j])) for j in range(train.shape[1])}
-    bounds = dict(enumerate(bounds.values()))
+    bounds = dict(enumerate(zip(lower.tolist(), upper.tolist(), strict=True)))
     options = {"epsilon": epsilon_for_one_step(epsilon), "delta": DELTA, "privacy_bounds": bounds, "random_state": seed}
     options["feature_types"] = ["continuous"] * train.shape[1]
     if split.table.n_classes:
         return DPExplainableBoostingClassifier(**options).fit(train, split.y).predict_proba(test)[:, 1]
     least, most = split.table.target["target_bounds"]
-    model = DPExplainableBoostingRegressor(**options, privacy_target_min=least, privacy_target_max=most)
-    return model.fit(train, np.clip(split.y, least, most)).predict(test)
+    middle = (
+        least + most
+    ) / 2  # subtracted, as the first residual is the target, and noise is for the width of a range
+    ends = {"privacy_target_min": least - middle, "privacy_target_max": most - middle}
+    return middle + DPExplainableBoostingRegressor(**options, **ends).fit(train, split.y - middle).predict(test)
 
 
 def objective(split, epsilon, seed, C=0.1):

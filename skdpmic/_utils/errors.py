@@ -7,8 +7,8 @@ import warnings
 from skdpmic._utils.safe_words import OUR_PHRASES, SAFE_MESSAGES, SAFE_PHRASES
 
 NO_MISSING = (
-    "A target must be complete: make 'unknown' a separate class, or keep only rows with a target; their number is then "
-    "public."
+    "A target must be complete: make 'unknown' a separate class (beside numbers or booleans, a further number in "
+    "classes), or keep only rows with a target, such as X[y.notna()] and y[y.notna()]; their number is then public."
 )
 _ADVICE = {
     "Expected 2D array": "Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample.",

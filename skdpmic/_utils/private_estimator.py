@@ -52,6 +52,8 @@ class PrivateEstimator(BaseEstimator):
 
 def check_published(estimator):
     """Raise unless an estimator is fitted; with a separate message if records are counted but not yet published."""
+    if not hasattr(estimator, "fit"):
+        raise TypeError(f"estimator must be a fitted estimator, got {type(estimator).__name__}.")
     if "_sketch" in vars(estimator) and not estimator.__sklearn_is_fitted__():
         raise NotFittedError(
             f"This {type(estimator).__name__} instance has counted records that are not published yet. Call 'publish' "
@@ -65,5 +67,6 @@ def check_has_scores(estimator, asker):
     check_published(estimator)
     if not hasattr(estimator, "scores_"):
         raise AttributeError(
-            f"{asker} requires released scores, which DPMICScorer and DPMICSelector publish, got {estimator!r}."
+            f"{asker} requires released scores, which DPMICScorer and DPMICSelector publish, got "
+            f"{type(estimator).__name__}."
         )

@@ -10,7 +10,6 @@ from difflib import get_close_matches
 import numpy as np
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.texts import escaped
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta)  # those of pandas are subclasses of these, but for Period
 _NUMBER_KINDS = frozenset("biufc")
@@ -194,7 +193,7 @@ def almost(names, known):
     for name in names[:_NAMED]:
         form = _form(name) if isinstance(name, str) else ""
         close = [form] if form in of_form else get_close_matches(form, of_form, n=1, cutoff=_CLOSE)
-        pairs += [f"{escaped(of_form[one])!r} for {escaped(name)!r}" for one in close]
+        pairs += [f"{of_form[one]!r} for {name!r}" for one in close]
     return f" Did you mean {', '.join(pairs)}?" if pairs else ""
 
 

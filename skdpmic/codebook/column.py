@@ -58,6 +58,11 @@ class ColumnEntry:
         return self.kind not in (IDENTIFIER, TEXT)
 
     @property
+    def has_text_labels(self):
+        """Whether the column holds labels that are text."""
+        return any(isinstance(label, str) for label in self.labels or ())
+
+    @property
     def public_labels(self):
         """The labels, in the form of an entry of the estimators' `categories`, or of `classes`."""
         return [0, 1] if self.kind == BOOLEAN else list(self.labels)

@@ -12,6 +12,7 @@ VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
 _MOST_TOLD = 20  # most invalid columns listed in an error
+_OTHER_FORMATS = {"<": "an HTML page", "{": "JSON"}  # such as a privacy card, by their first letter, which no TOML has
 _HEAD = """\
 A codebook: the public description of each column of a table. Take it from the questionnaire, the law or common
 knowledge, never from the data. Columns that are not described are ignored.
@@ -41,6 +42,11 @@ def parse_toml(text, source):
     -------
     dict
     """
+    if text.lstrip()[:1] in _OTHER_FORMATS:
+        raise ValueError(
+            f"{source} must be a codebook in TOML, as Codebook.template begins one, got "
+            f"{_OTHER_FORMATS[text.lstrip()[0]]}."
+        )
     try:
         fields = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a ValueError of Python for very long integers, too

@@ -1,6 +1,7 @@
 """``plan``: the noise of a choice, or the epsilon it needs, before any data is used."""
 
 from skdpmic.codebook.codebook import Codebook
+from skdpmic.command_line.named_columns import check_choice
 from skdpmic.command_line.printed import print_json
 from skdpmic.planning.plan import plan_release
 from skdpmic.planning.rows import ReleasePlan
@@ -10,6 +11,7 @@ from skdpmic.selection.select_k_best import PrivateSelectKBest
 def execute(arguments, run):
     """Print a plan of `select` with this epsilon, or the smallest epsilon that it needs."""
     codebook = Codebook.read(arguments.codebook)
+    check_choice(arguments, codebook)
     public = codebook.target(arguments.target, arguments.features)
     plan = _plan_of_fit(arguments, public) if arguments.error is None else _plan_of_error(arguments, public)
     plan = _of_names(plan, arguments.statistic)

@@ -9,6 +9,7 @@ from skdpmic.cards.privacy_card import file_content
 from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
+from skdpmic.command_line.named_columns import check_choice
 from skdpmic.command_line.outputs import picture
 from skdpmic.command_line.printed import print_json, printing_to_stderr, verbosity
 from skdpmic.command_line.spending import after_paying, ask, of_ledger, open_to_pay, spent_in_words
@@ -20,8 +21,9 @@ _CLEAR = 3  # multiple of the noise scale above which a gap is clear: see `gaps_
 def execute(arguments, run):
     """Read the table, ask, choose, and publish names."""
     codebook, ledger = Codebook.read(arguments.codebook), open_to_pay(arguments.ledger, run.interrupts)
+    check_choice(arguments, codebook)
     choice = (arguments.target, arguments.features)
-    frame = read_frame(open_data(arguments), codebook, *choice, verbose=verbosity(arguments))
+    frame = read_frame(open_data(arguments), arguments.codebook, codebook, *choice, verbose=verbosity(arguments))
     records = codebook.records(frame, *choice)
     selector = _selector(arguments, codebook, records["X"], ledger)
     n_samples, size = size_in_words(records, codebook)

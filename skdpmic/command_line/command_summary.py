@@ -18,7 +18,7 @@ _FLAGS = ("missing", "below", "above", "other")
 def execute(arguments, run):
     """Read the table, ask, and print a private summary."""
     codebook, ledger = Codebook.read(arguments.codebook), open_to_pay(arguments.ledger, run.interrupts)
-    frame = read_frame(open_data(arguments), codebook, verbose=verbosity(arguments))
+    frame = read_frame(open_data(arguments), arguments.codebook, codebook, verbose=verbosity(arguments))
     records = codebook.records(frame)
     n_columns = records["X"].num_columns
     _, size = size_in_words(records, codebook)

@@ -15,29 +15,37 @@ from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted
 from skdpmic._utils.user_files import check_regular
 from skdpmic.command_line.csv_file import CsvFile
-from skdpmic.command_line.spelled_values import with_durations
+from skdpmic.command_line.named_columns import check_in_file, check_some, check_target, check_type, is_text
+from skdpmic.command_line.spelled_values import spelled_in_place, with_durations
 from skdpmic.table.people import read_people
 
 _EVERY = 1_000_000  # records between progress messages
+_TEXT = (".csv", ".tsv", ".txt")
 
 
 def open_data(arguments):
     """The file of a command, with `names` of columns, an `outline` of names and types, and `read`."""
     check_regular(arguments.data, "DATA")  # which is read more than once
-    kind = Path(arguments.data).suffix.lower()
-    if kind == ".csv":
-        return CsvFile(arguments.data, arguments.delimiter, arguments.decimal, arguments.line_breaks)
-    if kind == ".parquet":
+    kind = Path(arguments.data.lower().removesuffix(".gz")).suffix
+    if kind in _TEXT:
+        delimiter = arguments.delimiter or ("\t" if kind == ".tsv" else ",")
+        return CsvFile(arguments.data, delimiter, arguments.decimal, arguments.line_breaks)
+    if arguments.data.lower().endswith(".parquet"):
         return ParquetFile(arguments.data)
-    raise ValueError(f"DATA must be a .csv or .parquet file, got {arguments.data!r}.")
+    raise ValueError(
+        f"DATA must be a .csv, .tsv, .txt (each also .gz) or .parquet file, got {arguments.data!r}: save a table of "
+        "another kind as one of these first."
+    )
 
 
-def read_frame(source, codebook, target=None, features=None, *, verbose=False):
+def read_frame(source, codebook_path, codebook, target=None, features=None, *, verbose=False):
     """The columns used, as an Arrow table.
 
     Parameters
     ----------
     source : CsvFile or ParquetFile
+    codebook_path : str
+        Name of the codebook in errors.
     codebook : Codebook
     target : str, default=None
     features : list of str, default=None
@@ -52,11 +60,16 @@ def read_frame(source, codebook, target=None, features=None, *, verbose=False):
     import pyarrow
 
     # The names determine which columns are needed, and whether any are missing.
+    check_in_file(codebook_path, codebook, source, target, features)
     no_rows = pyarrow.schema([(name, pyarrow.string()) for name in source.names]).empty_table()
     without_rows = codebook.records(no_rows, target, features)
     used = without_rows["X"].column_names + ([] if target is None else [target])
     entries = {name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups)
-    return source.read(entries, _noter(verbose and not codebook.groups))  # with people, the number of rows is private
+    frame = source.read(entries, _noter(verbose and not codebook.groups))  # with people, the number of rows is private
+    check_some(frame.num_rows, source)
+    if target is not None:
+        check_target(frame[target], codebook.entry(target), source, target)
+    return frame
 
 
 def size_in_words(records, codebook):
@@ -92,17 +105,40 @@ class ParquetFile:
     path : str
     """
 
+    place_of_names, record = "", "row"
+
     def __init__(self, path):
-        self._name = os.path.basename(path)
+        self.name = os.path.basename(path)
         open(path, "rb").close()  # raises if it may not be read
-        self._file = read_by_engine(self._name, pyarrow.parquet.ParquetFile, path)
+        self._file = read_by_engine(self.name, pyarrow.parquet.ParquetFile, path)
         self.outline = self._file.schema_arrow
         self.names = self.outline.names
-        refuse_repeated(self.names, f"{self._name} must have distinct column names")
+        refuse_repeated(self.names, f"{self.name} must have distinct column names")
 
     def read(self, entries, note):
         """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
         names = [name for name in self.names if name in entries]
-        table = read_by_engine(self._name, self._file.read, columns=names)
+        for name in names:
+            if entries[name] is not None:
+                check_type(self.outline.field(name).type, entries[name], name, self.name)
+        table = read_by_engine(self.name, self._file.read, columns=names)
         note(len(table))
-        return with_durations(table.select(names), entries, self._name)
+        return with_durations(self._read_text(table.select(names), entries), entries, self.name)
+
+    def place_of(self, record):
+        """Where a record is, counted from 0."""
+        return f"row {record + 1}"
+
+    def about_blank_end(self):
+        """Nothing: no program writes blank rows into such a file."""
+        return ""
+
+    def _read_text(self, table, entries):
+        """Text in place of numbers, dates or booleans is read as in a CSV, value by value."""
+        for i, field in enumerate(table.schema):
+            entry = entries[field.name]
+            if entry is not None and is_text(field.type) and not entry.has_text_labels:
+                text = table.column(i).cast(pyarrow.string())
+                where = f"column {field.name!r} of {self.name}"
+                table = table.set_column(i, field.name, spelled_in_place(text, entry, where, self.place_of))
+        return table

@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import os
+import re
 import signal
 import sys
 import warnings
@@ -17,6 +19,9 @@ from skdpmic.command_line.printed import UnfailingStream, show, write_all_letter
 from skdpmic.command_line.spending import DeclinedError, Interrupts
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
+# How errors of the package call what is an option here.
+_OPTIONS = "|".join(["k", "epsilon", "delta", "statistic", "keep", "features", "n_samples", "error"])
+_OF_TARGET = "|".join(["y", "classes", "target_bounds"])
 _UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
 
 
@@ -77,7 +82,9 @@ def _executed(arguments, run, printed):
     except Exception as error:
         if run.interrupts.number is not None:  # a library has made another error of it
             return SIGNALLED + run.interrupts.number, _or_charged("interrupted.", run)
-        return UNWRITTEN if run.interrupts.is_paid else INVALID, _or_charged(_without_data(error), run)
+        return UNWRITTEN if run.interrupts.is_paid else INVALID, _or_charged(
+            _in_words_of_options(_without_data(error), arguments), run
+        )
 
 
 def _or_charged(message, run):
@@ -102,6 +109,13 @@ def _without_data(error):
     if kind in _SAFE or (isinstance(error, OSError) and kind.__module__ == "builtins"):
         return escaped(str(error), but="\n")
     return f"failed with {kind.__name__}. Its message is not shown, because it may quote values."
+
+
+def _in_words_of_options(message, arguments):
+    """The message with the option, or the file, in place of the parameter that it begins with."""
+    message = re.sub(rf"^({_OPTIONS}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", message)
+    message = re.sub(rf"^({_OF_TARGET}) must ", "--target must ", message)
+    return re.sub(r"^(frame|X) must ", f"{os.path.basename(getattr(arguments, 'data', 'DATA'))} must ", message)
 
 
 def _warning(message):

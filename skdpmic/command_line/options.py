@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import csv
 import math
+import sys
 from pathlib import Path
 
 from skdpmic import __version__
@@ -49,6 +50,9 @@ def parse_options(argv):
     _add_plan(commands)
     _add_select(commands)
     _add_ledger(commands)
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        raise SystemExit(USAGE)
     arguments = parser.parse_args(argv)
     arguments.check(arguments)
     return arguments
@@ -58,13 +62,13 @@ def parse_options(argv):
 
 
 def _add_template(commands):
-    command = _command(commands, "template", "print a codebook template, from names and types of columns only")
+    command = _command(commands, "template", "print a codebook to fill in, from names and types of columns")
     _add_data(command)
     command.add_argument("-o", "--output", metavar="FILE", help="write it to a new file")
 
 
 def _add_summary(commands):
-    what = "check privately whether a codebook fits the data: missing, clipped and unknown values"
+    what = "check privately whether a codebook fits the data"
     command = _command(commands, "summary", what)
     _add_data(command)
     _add_codebook(command)
@@ -74,7 +78,7 @@ def _add_summary(commands):
 
 
 def _add_plan(commands):
-    command = _command(commands, "plan", "plan the noise of a choice, or the epsilon it needs; costs nothing")
+    command = _command(commands, "plan", "plan the noise of a choice, or the epsilon it needs; free")
     _add_codebook(command)
     _add_choice(command)
     command.add_argument("--n-samples", type=int, required=True, metavar="N", help="number of records (or people)")
@@ -85,7 +89,7 @@ def _add_plan(commands):
 
 
 def _add_select(commands):
-    command = _command(commands, "select", "choose the columns that predict a target best, and publish their names")
+    command = _command(commands, "select", "publish the names of the columns that predict a target best")
     _add_data(command)
     _add_codebook(command)
     _add_choice(command)
@@ -131,10 +135,10 @@ def _command(commands, name, what):
 
 
 def _add_data(command):
-    what = "a .csv file with column names in the first line, or a .parquet file"
+    what = "a .csv, .tsv or .txt file (or .gz of one) with column names in the first line, or a .parquet file"
     command.add_argument("data", metavar="DATA", help=what)
     command.add_argument(
-        "--delimiter", type=_letter, default=",", metavar="C", help="delimiter of values in a CSV (default: ,)"
+        "--delimiter", type=_letter, metavar="C", help="delimiter of values in a text file (default: , or tab in .tsv)"
     )
     command.add_argument(
         "--decimal", type=_letter, default=".", metavar="C", help="decimal point of numbers in a CSV (default: .)"
@@ -145,7 +149,7 @@ def _add_data(command):
 
 
 def _add_codebook(command):
-    command.add_argument("--codebook", required=True, metavar="FILE", help="the codebook, a TOML file")
+    command.add_argument("--codebook", type=_codebook, required=True, metavar="FILE", help="the codebook, a .toml file")
 
 
 def _add_choice(command):
@@ -217,7 +221,11 @@ def _card(text):
     return _ending_in(_CARDS, text)
 
 
-def _ending_in(suffixes, text):
+def _codebook(text):
+    return _ending_in((".toml",), text, "; 'python -m skdpmic template DATA -o codebook.toml' writes one to fill in")
+
+
+def _ending_in(suffixes, text, remedy=""):
     if Path(text).suffix.lower() not in suffixes:  # now, so that no error comes after the charge
-        raise argparse.ArgumentTypeError(f"must end in {', '.join(suffixes)}, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, got {text!r}{remedy}")
     return text

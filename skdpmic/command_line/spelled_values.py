@@ -47,6 +47,38 @@ def spelled(text, entry, name, decimal="."):
     return in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
 
 
+def spelled_in_place(text, entry, name, place_of, decimal="."):
+    """As :func:`spelled`; its error says where the first value is that cannot be read.
+
+    Parameters
+    ----------
+    text, entry, name, decimal
+        As in :func:`spelled`.
+    place_of : callable
+        ``place_of(i)`` is the place of a value in the file, in words.
+    """
+    try:
+        return spelled(text, entry, name, decimal)
+    except ValueError as error:
+        message = str(error)
+    place = place_of(_first_unreadable(text, entry, decimal))
+    raise ValueError(f"{message.removesuffix('.')}, the first in {place}.")
+
+
+def _first_unreadable(text, entry, decimal):
+    """The place of the first value that cannot be read: that many values before it can be."""
+    low, high = 0, len(text)  # of the first `low` values all can be read, of the first `high` not
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            spelled(text[low:middle], entry, "", decimal)
+        except ValueError:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
 def in_unit(values, entry, name):
     """A column of durations, from numbers in the unit of the codebook."""
     return _read(_durations, values, f"{name} must hold numbers of {entry.unit}", _MICROSECONDS[entry.unit])

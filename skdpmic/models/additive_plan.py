@@ -29,8 +29,9 @@ from skdpmic.table.targets import labels_in
 
 MOST_CLASSES = 10
 NORMAL_95 = 1.959964  # half-width of a 95% interval, in standard deviations
-_CLEAR = {"classes": 3.0, "numbers": 10.0}  # records of a scorecard, in standard deviations of the noise on a count
-_ENOUGH = 3.0  # records, in standard deviations of the noise on a count of two columns: docs/theory/additive_model.md
+CLASSES, NUMBERS = "classes", "numbers"
+_CLEAR = {CLASSES: 3.0, NUMBERS: 4.0}  # records of a scorecard, in standard deviations of the noise on a count
+_ENOUGH = {CLASSES: 3.0, NUMBERS: 1.0}  # records of two-way tables, likewise: docs/theory/additive_model.md
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class AdditivePlan(FitPlan):
         """The release of a table of this shape: two-way tables, unless their noise exceeds what they would tell."""
         releases = self._releases(n_features)
         noise = releases[0].noise(n_classes, self.rows_per_group)
-        is_enough = n_samples is None or n_samples >= _ENOUGH * noise.noise_scale
+        is_enough = n_samples is None or n_samples >= _ENOUGH[self._of_target] * noise.noise_scale
         return releases[0] if is_enough else releases[-1]
 
     def _releases(self, n_features):
@@ -79,6 +80,11 @@ class AdditivePlan(FitPlan):
             epsilon_of_target=0.0,
             rho=math.inf if cost.in_zcdp == math.inf else round_up(cost.in_zcdp, Fraction),
         )
+
+    @property
+    def _of_target(self):
+        """The kind of target."""
+        return NUMBERS if self.facts.classes is None else CLASSES
 
     @property
     def rows_per_group(self):
@@ -118,8 +124,8 @@ class AdditivePlan(FitPlan):
         return Ready(entry, partial(_results, self, release, noise, entry))
 
     def _warn_about_noise(self, release, noise, public):
-        n_samples, of = public.shape.n_samples, "classes" if public.n_classes else "numbers"
-        if noise.noise_scale == 0 or release.kind != "scorecard" or n_samples >= _CLEAR[of] * noise.noise_scale:
+        is_clear = public.shape.n_samples >= _CLEAR[self._of_target] * noise.noise_scale
+        if noise.noise_scale == 0 or release.kind != "scorecard" or is_clear:
             return
         advice = "a larger epsilon" if self.delta > 0 else "a larger epsilon, delta > 0 (far below 1 / n_samples)"
         warn(

@@ -60,7 +60,7 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     kind_ : {"two-way", "scorecard"}
         What was released; public numbers decide it. "two-way" is ridge regression on the noisy tables of all pairs of
         columns. "scorecard" is a sum of effects of single columns, from the noisy table of each column with the
-        target; it is used without `delta`, or if the noise on two-way tables would exceed a third of n_samples.
+        target; it is used without `delta`, or if the noise on two-way tables would exceed n_samples.
     coef_ : ndarray of shape (n_parts,)
         The effect of each part of each column, in the order of `to_frame`; the mean effect of a column over its records
         is about 0. Effects are in units of the target, or of

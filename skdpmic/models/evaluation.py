@@ -78,7 +78,7 @@ def private_evaluation(
     ledger : BudgetLedger, default=None
         Ledger that is charged after the records are predicted and before anything is counted.
     verbose : int, default=0
-        Verbosity, as in the estimators.
+        Verbosity, as in the estimators, for models that predict one record at a time; nothing is printed with `groups`.
     random_state : None, int or RandomState, default=None
         None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
         warns.
@@ -145,7 +145,9 @@ def private_evaluation(
     n_counted = n_samples if people is None else people.n_samples
     n_groups = n_samples if people is None else people.n_groups
     release = of_kind.for_budget(model, epsilon, target_bounds, n_bins, n_groups, n_counted)
-    predictions = predicted_by(model, X, Progress("private_evaluation", verbose))
+    # The number of rows of people is private, so it is not shown.
+    progress = Progress("private_evaluation", verbose if people is None else 0)
+    predictions = predicted_by(model, X, progress)
     records = release.records(predictions, y, n_samples)
     entry = LedgerEntry(
         "private_evaluation",

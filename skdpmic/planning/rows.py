@@ -131,19 +131,28 @@ class ReleasePlan:
         return [name for name, _ in columns], list(zip(*(cells for _, cells in columns), strict=True))
 
     def _columns(self):
-        """Names and cells of all printed columns."""
-        for name in _NAMES[:-1]:  # without rho, which is for computations
-            yield name, [_cell(name, getattr(row, name)) for row in self.rows]
+        """Names and cells of all printed columns; the others are in `to_frame`."""
+        yield "release", [_published(row) for row in self.rows]
+        for name, heading in _PRINTED.items():
+            yield heading, [_cell(name, getattr(row, name)) for row in self.rows]
 
 
 _NAMES = PlannedRelease._fields
+_PRINTED = {name: name for name in _NAMES[1:-2] if name != "k"} | {"noise_scale": "noise"}
 _WORDS = ("release", "mechanism", "statistic")
 _NONE = "-"
 
 
 def _tells_apart(name, cells, sought):
     """Whether a column is shown, rather than stated once in the caption."""
-    return name in (*_WORDS, sought, "noise_scale") or len(set(cells)) > 1
+    return name in (*_WORDS, sought, "noise") or len(set(cells)) > 1
+
+
+def _published(row):
+    """What is published, such as "5 names of 18"."""
+    if row.release != "names":
+        return f"{row.release} of {row.n_features:,}"
+    return f"{row.k:,} {row.release} of {row.n_features:,}"
 
 
 def _cell(name, value):

@@ -117,8 +117,9 @@ class EvaluationDisplay(Display):
         _check_kind(kind)
         if kind == "calibration":
             parts = evaluation.calibration(label)
-            columns = {name: [getattr(part, name) for part in parts] for name in ("lower", "upper")}
-            shown = cls([part.predicted for part in parts], [part.observed for part in parts], **columns, kind=kind)
+            x, y = [part.predicted for part in parts], [part.observed for part in parts]
+            lower, upper = [part.lower for part in parts], [part.upper for part in parts]
+            shown = cls(x, y, lower=lower, upper=upper, kind=kind)
         else:
             shown = cls(*evaluation.roc_curve(label), kind=kind)
         name = "roc_auc" if label is None or len(evaluation.noisy_counts) == 1 else f"roc_auc of {label}"

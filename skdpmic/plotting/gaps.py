@@ -122,7 +122,7 @@ class GapsDisplay(Display):
         if not hasattr(estimator, "gaps_"):
             raise AttributeError(
                 f"{cls.__name__} requires released gaps, which PrivateSelectKBest publishes with "
-                f"mechanism_='one-shot', got {estimator!r}."
+                f"mechanism_='one-shot', got {type(estimator).__name__}."
             )
         check_confidence(confidence)
         check_whole(max_features, "max_features")

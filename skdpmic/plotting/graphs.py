@@ -200,7 +200,7 @@ class GraphDisplay(Display):
         """
         check_published(estimator)
         if not hasattr(estimator, "cpdag_"):
-            raise AttributeError(f"{cls.__name__} requires a graph, as in PrivatePC, got {estimator!r}.")
+            raise AttributeError(f"{cls.__name__} requires a graph, as in PrivatePC, got {type(estimator).__name__}.")
         cost = budget(*estimator.privacy_spent_)
         display = cls(
             np.asarray(estimator.cpdag_),

@@ -126,7 +126,7 @@ class LedgerDisplay(Display):
         [0.25, 0.5]
         """
         if not isinstance(ledger, BudgetLedger):
-            raise TypeError(f"ledger must be a BudgetLedger, got {ledger!r}.")
+            raise TypeError(f"ledger must be a BudgetLedger, got {type(ledger).__name__}.")
         entries, spent = ledger.history()
         unit = ledger.limits.unit_of(entries)
         display = cls(entries, spent, epsilon=ledger.epsilon, delta=ledger.delta, unit=unit)

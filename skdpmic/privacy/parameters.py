@@ -5,6 +5,8 @@ import numbers
 import sys
 from fractions import Fraction
 
+import numpy as np
+
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 
 SMALLEST_EPSILON = 1e-100  # for much less, the integer noise would be too large for a float
@@ -15,8 +17,9 @@ def check_epsilon(epsilon):
 
     Of another number, such as a third, ledgers would store a float that may be less than what the noise costs.
     """
-    is_number = isinstance(epsilon, numbers.Real) and (epsilon <= sys.float_info.max or epsilon == math.inf)
-    if not is_number or not epsilon >= SMALLEST_EPSILON:
+    compared = float(epsilon) if isinstance(epsilon, np.floating) else epsilon  # a short float would overflow
+    is_number = isinstance(epsilon, numbers.Real) and (compared <= sys.float_info.max or compared == math.inf)
+    if not is_number or not compared >= SMALLEST_EPSILON:
         raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {epsilon!r}.")
     if float(epsilon) != epsilon:
         raise ValueError(f"epsilon must be a number that is exactly a float, got {epsilon!r}: pass a float.")

@@ -288,6 +288,8 @@ def _as_numbers(ends):
 
 
 def _advice(entry):
+    if entry is None or (isinstance(entry, tuple | list) and any(end is None for end in entry)):
+        return ": where nothing is known, private_bounds learns bounds, at a cost of epsilon"
     is_text = isinstance(entry, tuple | list) and any(isinstance(end, str) and end != "log" for end in entry)
     return ": pass dates as objects, for instance pd.Timestamp('2020-01-01')" if is_text else ""
 

@@ -39,7 +39,8 @@ def feature_domains(bounds, categories, n_features, names, declared=None, needs_
         raise ValueError(
             "bounds must give the public range of the features, got None: pass (lower, upper), each a number or an "
             "array of shape (n_features,), or a dict {feature: (lower, upper)}, and categories for features that hold "
-            "labels. bounds='data' reads ranges from X and gives up the privacy guarantee."
+            "labels; where nothing is known, private_bounds learns bounds, at a cost of epsilon. bounds='data' reads "
+            "ranges from X and gives up the privacy guarantee."
         )
     nominal = by_number(categories or {}, "categories", n_features, names)
     nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
@@ -54,7 +55,9 @@ def feature_domains(bounds, categories, n_features, names, declared=None, needs_
     if missing:
         raise ValueError(
             "bounds must have an entry for every feature that is not in categories, got none for "
-            f"{listed(missing, names)}."
+            f"{listed(missing, names)}. Write what is publicly known, such as (0, 120) for ages in years, never the "
+            "least and the greatest value found; where nothing is known, private_bounds learns bounds, at a cost of "
+            "epsilon."
         )
     return domains
 

@@ -1,8 +1,10 @@
 """What a user of the command line sees: results on stdout, all else on stderr, and how it went as exit status."""
 
+import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from skdpmic import BudgetLedger, Codebook, __version__, plan_release
 from skdpmic.command_line import data_source, printed
+from skdpmic.command_line.csv_file import CsvFile
 from skdpmic.command_line.main import main
 from tests.command_line.tables import CODEBOOK, people, write_csv, write_parquet
 from tests.folding import each
@@ -121,21 +124,20 @@ def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
     [
         ([*SELECT, "--target", "wage"], "wage"),
         ([*SELECT, "--target", "name"], "identifier"),
-        ([*SELECT, "--k", "0"], "k must be"),
+        ([*SELECT, "--k", "0"], "--k must be"),
         ([*SELECT, "--epsilon", "-1"], "epsilon must be"),
         ([*SELECT, "--statistic", "best"], "statistic must be"),
         ([*SELECT, "--features", "age,wage"], "wage"),
-        ([*SELECT, "--keep", "name"], "keep"),
+        ([*SELECT, "--keep", "name"], "--keep must name columns that are used, got 'name', in codebook.toml"),
         ([*SELECT, "--codebook", "none.toml"], "none.toml"),
-        ([*SELECT, "--codebook", "people.csv"], "TOML"),
         ([*SELECT, "--ledger", "none.db"], "none.db --create --epsilon E' creates it"),
         ([*SELECT, "--ledger", "codebook.toml"], "codebook.toml"),
         ([*SELECT, "-o", "none/names.txt"], "there is no folder 'none'"),
         ([*SELECT, "--picture", "none/gaps.png"], "there is no folder 'none'"),
         ([*SELECT, "--card", "none/card.html"], "there is no folder 'none'"),
         (["select", "none.csv", *SELECT[2:]], "none.csv"),
-        (["select", "codebook.toml", *SELECT[2:]], "DATA must be a .csv or .parquet file"),
-        ([*PLAN, "--epsilon", "1", "--n-samples", "3"], "n_samples must be"),
+        (["select", "codebook.toml", *SELECT[2:]], "DATA must be a .csv, .tsv, .txt (each also .gz) or .parquet file"),
+        ([*PLAN, "--epsilon", "1", "--n-samples", "3"], "--n-samples must be"),
         (["ledger", "none.db"], "there is no ledger"),
         (["ledger", "people.db", "--create", "--epsilon", "1"], "already exists"),
         (["template", "people.csv", "-o", "codebook.toml"], "already exists, and is not overwritten"),
@@ -180,14 +182,65 @@ def test_one_wrong_value_is_an_error_that_names_the_column_and_costs_nothing(nam
 def test_a_target_that_is_missing_is_an_error_without_values(folder, capsys):
     write_csv(people().assign(stay=lambda frame: frame["stay"].where(frame.index != 5)), "people.csv")
     assert main([*SELECT, "--ledger", "people.db", "--yes"]) == 1
-    assert "Input y contains NaN" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "column 'stay' of people.csv must have a value in every line, because it is the target" in said
+    assert "got none in line 7: keep only the lines that have a value" in said
     assert spent() == 0
+
+
+def rewritten(folder, change, name="changed.csv"):
+    """A copy of the table whose lines are changed, under another name."""
+    lines = change((folder / "people.csv").read_text(encoding="utf-8").splitlines())
+    (folder / name).write_text("\n".join(lines), encoding="utf-8")
+    return ["select", name, *SELECT[2:]]
+
+
+@each(
+    "change, options, message",
+    [
+        (lambda lines: lines, ["--target", "STAY"], "--target must name columns that codebook.toml describes"),
+        (lambda lines: lines, ["--features", "Age"], "--features must name columns that codebook.toml describes"),
+        (lambda lines: lines[:1], [], "changed.csv must hold at least 4 records below the names"),
+        (lambda lines: [*lines, "", "," * lines[0].count(","), ""], [], "delete the blank lines at the end of the"),
+        (lambda lines: ["A title", *lines], [], "if a title or a note stands above the names, delete the lines"),
+        (lambda lines: [line.replace(",", "|") for line in lines], [], "pass --delimiter '|'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said_in_words_of_the_command_line(change, options, message, folder, capsys):
+    assert main([*rewritten(folder, change), *options, "--yes", "--ledger", "people.db"]) == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert not re.search(r"\b(X|y|frame|bounds|classes)\b", said)
+    assert spent() == 0
+
+
+@each("end", [",", ",,,"])
+def test_columns_without_a_name_are_ignored(end, folder, capsys):
+    assert main([*rewritten(folder, lambda lines: [line + end for line in lines]), "--yes"]) == 0
+
+
+def test_a_table_may_be_of_tabs_or_compressed_and_end_its_lines_as_old_programs_do(folder):
+    tabs = rewritten(folder, lambda lines: [line.replace(",", "\t") for line in lines], "people.tsv")
+    (folder / "people.txt.gz").write_bytes(gzip.compress((folder / "people.csv").read_bytes()))
+    (folder / "old.csv").write_bytes((folder / "people.csv").read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r"))
+    names = CsvFile("people.csv").names
+    assert CsvFile("people.tsv", "\t").names == CsvFile("people.txt.gz").names == CsvFile("old.csv").names == names
+    for options in (tabs, *(["select", name, *SELECT[2:]] for name in ("people.txt.gz", "old.csv"))):
+        assert main([*options, "--yes"]) == 0
+
+
+def test_without_arguments_the_commands_are_listed_with_one_line_each(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 2
+    lines = capsys.readouterr().out.splitlines()
+    for command in ("template", "summary", "plan", "select", "ledger"):
+        assert len([line for line in lines if line.split()[:1] == [command] and len(line) <= 80]) == 1
 
 
 @each(
     "options",
     [
-        [],
         ["choose"],
         [*SELECT, "--seed", "1"],
         [*SELECT, "--epsilon", "much"],
@@ -197,6 +250,7 @@ def test_a_target_that_is_missing_is_an_error_without_values(folder, capsys):
         [*SELECT, "--picture", "gaps.txt"],
         [*SELECT, "--card", "card.txt"],
         [*SUMMARY, "--card", "card"],
+        [*SUMMARY, "--codebook", "people.csv"],
         PLAN,
         [*PLAN, "--epsilon", "1", "--error", "0.1"],
         ["ledger", "people.db", "--create"],

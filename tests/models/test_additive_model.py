@@ -309,9 +309,9 @@ def test_a_codebook_describes_the_table_for_the_model(table):
 @pytest.mark.slow
 def test_a_private_search_chooses_among_models(table):
     X, y, _ = table
-    model = PrivateAdditiveClassifier(1.0, 1e-6, **PUBLIC, classes=CLASSES)
+    model = PrivateAdditiveClassifier(20.0, 1e-6, **PUBLIC, classes=CLASSES)
     grid = {"bounds": [PUBLIC["bounds"], PUBLIC["bounds"] | {"age": (0, 5)}]}
-    search = PrivateGridSearch(model, grid, epsilon=2.0).fit(X, y)
+    search = PrivateGridSearch(model, grid, n_subsets=4, epsilon=50.0).fit(X, y)
     assert search.best_params_["bounds"]["age"] == (18, 90)
 
 
@@ -348,3 +348,15 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_additive_models_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_fits_and_predictions_do_not_depend_on_the_library_that_holds_the_table(table, library):
+    other = pytest.importorskip(library)
+    X, y, _ = table
+    Z = other.from_pandas(X) if library == "polars" else other.Table.from_pandas(X)
+    model = PrivateAdditiveClassifier(3.0, **PUBLIC, classes=CLASSES, random_state=0)
+    with pytest.warns(PrivacyLeakWarning):
+        here, there = clone(model).fit(X, y), clone(model).fit(Z, y)
+    np.testing.assert_array_equal(here.coef_, there.coef_)
+    np.testing.assert_array_equal(here.predict_proba(X), here.predict_proba(Z))

@@ -185,6 +185,13 @@ def test_a_person_counts_as_often_as_every_other_one():
     assert sum(counts.sum() for counts in evaluation.noisy_counts.values()) == 30
 
 
+def test_the_number_of_rows_of_people_is_not_shown(capsys):
+    evaluate(verbose=2, groups=np.arange(N) // 4, max_rows_per_group=2)
+    assert capsys.readouterr().out == ""
+    evaluate(verbose=1)
+    assert f"{N}/{N} records" in capsys.readouterr().out
+
+
 # --- What remains -----------------------------------------------------------------------------------------------------
 
 

@@ -161,6 +161,6 @@ def test_it_is_drawn_on_given_axes(pyplot, ledger):
 def test_what_cannot_be_drawn_is_refused(pyplot, ledger, options, message):
     with pytest.raises(ValueError, match=message):
         LedgerDisplay.from_ledger(ledger, **options)
-    with pytest.raises(TypeError, match="ledger must be a BudgetLedger, got 'ledger"):
+    with pytest.raises(TypeError, match="ledger must be a BudgetLedger, got str"):
         LedgerDisplay.from_ledger("ledger.db")
     assert not pyplot.get_fignums()

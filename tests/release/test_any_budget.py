@@ -14,6 +14,8 @@ from skdpmic import (
     Codebook,
     DPMICScorer,
     DPMICSelector,
+    PrivateAdditiveClassifier,
+    PrivateAdditiveRegressor,
     PrivateGridSearch,
     PrivateSelectKBest,
     private_bounds,
@@ -137,6 +139,8 @@ def two_parties(statistic, of_reports=None, is_published=True, **shares):
 
 OF_DELTA = {"takes_delta": True, "needs_delta": True, "mechanism": "gaussian"}
 RELEASES = {
+    "model of numbers": estimator(PrivateAdditiveRegressor, takes_delta=True),
+    "model of classes": estimator(PrivateAdditiveClassifier, has_classes=True, takes_delta=True),
     **{f"laplace, {name}": estimator(DPMICScorer, statistic=name) for name in ("mic_r", "mtv_r", *RANKS)},
     **{f"k-norm, {name}": estimator(DPMICScorer, statistic=name, mechanism="k-norm") for name in ("mic_r", "kendall")},
     **{f"gaussian, {name}": estimator(DPMICScorer, statistic=name, **OF_DELTA) for name in ("mic_r", "mtv_r")},

@@ -25,7 +25,6 @@ from skdpmic import (
     private_summary,
 )
 from skdpmic._utils.readable import almost
-from skdpmic._utils.texts import escaped
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
@@ -264,7 +263,7 @@ def test_libraries_with_names_of_text_only_are_read_as_they_are():
 )
 def test_a_name_that_almost_matches_is_pointed_out_and_what_is_not_seen_is_shown(written, meant):
     table = pandas.DataFrame({meant: [0.0, 1.0] * 4, "height": [1.0, 2.0] * 4})
-    said = f"Did you mean {meant!r} for {escaped(written)!r}?"
+    said = f"Did you mean {meant!r} for {written!r}?"
     ranges = {written: (0, 1), "height": (1, 2)}
     for public in ({"bounds": ranges}, {"bounds": {meant: (0, 1)} | ranges, "keep": [written]}):
         with pytest.raises(ValueError, match=re.escape(said)):

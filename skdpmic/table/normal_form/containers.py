@@ -19,7 +19,8 @@ from skdpmic.table.normal_form.of_polars import of_polars
 
 def is_lazy(X):
     """Whether X is a Polars LazyFrame; none exists before Polars is imported."""
-    return nw.dependencies.is_polars_lazyframe(X)
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.LazyFrame)  # narwhals would warn about its own frames
 
 
 def is_frame(X):

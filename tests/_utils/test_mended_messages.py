@@ -1,0 +1,86 @@
+"""Messages name what to write instead, and quote neither data nor a whole estimator."""
+
+import re
+import warnings
+
+import narwhals
+import numpy as np
+import pandas
+import polars
+import pytest
+
+from skdpmic import DPMICScorer, PrivateSelectKBest
+from skdpmic.privacy.parameters import check_epsilon
+from tests.folding import each
+
+RNG = np.random.default_rng(0)
+X = pandas.DataFrame({"age": RNG.uniform(0, 90, 200), "wage": RNG.uniform(0, 10, 200)})
+Y = (X["age"] > 50).astype(int)
+PUBLIC = {"bounds": {"age": (0, 90), "wage": (0, 10)}, "classes": [0, 1], "epsilon": 50}
+
+
+@each(
+    "y, classes",
+    [
+        (np.where(np.arange(200) == 3, None, "a"), ["a", "b"]),
+        (pandas.Series(np.where(np.arange(200) == 3, None, "a"), dtype="string"), ["a", "b"]),
+        (np.where(np.arange(200) == 3, np.nan, 1.0), [0, 1]),
+        (pandas.array(Y.astype(bool).where(Y.index != 3), dtype="boolean"), [False, True]),
+    ],
+)
+def test_a_missing_label_has_a_remedy_also_for_numbers_and_booleans(y, classes):
+    with pytest.raises(ValueError, match="Input y contains NaN") as caught:
+        PrivateSelectKBest(1, **PUBLIC | {"classes": classes}).fit(X, y)
+    said = str(caught.value)
+    assert "make 'unknown' a separate class (beside numbers or booleans, a further number in classes)" in said
+    assert "X[y.notna()] and y[y.notna()]" in said
+
+
+@each("given", [np.float32(0.1), np.float16(0.5), np.float32(np.inf), np.float64(0.1)])
+def test_a_short_float_is_an_epsilon_like_another(given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_epsilon(given)
+
+
+@each("given", [np.float32("nan"), np.float32(-1), np.float32(0)])
+def test_a_short_float_that_is_no_epsilon_is_refused(given):
+    with pytest.raises(ValueError, match="epsilon must be a number > 0"):
+        check_epsilon(given)
+
+
+@each("native", [pandas.DataFrame, polars.DataFrame])
+def test_a_frame_of_narwhals_is_read_in_silence_as_the_one_that_it_holds(native):
+    frame = native({name: X[name].to_numpy() for name in X})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for table in (frame, narwhals.from_native(frame)):
+            chosen = PrivateSelectKBest(1, **PUBLIC).fit(table, Y.to_numpy())
+            assert chosen.get_feature_names_out().tolist() == ["age"]
+
+
+@each(
+    "bounds",
+    [None, {}, {"age": (0, 90)}, {"age": (0, 90), "wage": None}, {"age": (0, 90), "wage": (0, None)}],
+)
+def test_unknown_bounds_are_told_how_to_become_known(bounds):
+    with pytest.raises(ValueError, match="where nothing is known, private_bounds learns bounds, at a cost of epsilon"):
+        PrivateSelectKBest(1, **PUBLIC | {"bounds": bounds}).fit(X, Y)
+
+
+def test_a_display_names_the_class_of_what_it_was_given():
+    pytest.importorskip("matplotlib")
+    from skdpmic import plotting
+
+    scorer, selector = DPMICScorer(**PUBLIC).fit(X, Y), PrivateSelectKBest(1, **PUBLIC).fit(X, Y)
+    for draw, given, kind in [
+        (plotting.GapsDisplay.from_estimator, scorer, AttributeError),
+        (plotting.GraphDisplay.from_estimator, scorer, AttributeError),
+        (plotting.ScoresDisplay.from_estimator, selector, AttributeError),
+        (plotting.LedgerDisplay.from_ledger, selector, TypeError),
+        (plotting.GapsDisplay.from_estimator, X, TypeError),
+        (plotting.ScoresDisplay.from_estimator, "selector.pkl", TypeError),
+    ]:
+        with pytest.raises(kind, match=rf"got {type(given).__name__}\.$") as caught:
+            draw(given)
+        assert not re.search(r"\(|\d\.\d", str(caught.value))

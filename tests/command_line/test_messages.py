@@ -1,0 +1,213 @@
+"""Errors of the command line speak of the file, its lines, the codebook and options, and say what to do."""
+
+import gzip
+import re
+
+import numpy as np
+import pandas
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from skdpmic.command_line.main import main
+from tests.command_line.tables import CODEBOOK, people, write_csv, write_parquet
+from tests.folding import each
+
+SELECT = ["--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5", "--yes"]
+PLAN = ["plan", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--n-samples", "900", "--epsilon", "1"]
+OF_PYTHON = re.compile(r"\b(X|y|bounds|frame|classes|categories|n_samples|target_bounds|NaN|DataFrame)\b")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "codebook.toml").write_text(CODEBOOK)
+    (tmp_path / "html.toml").write_text("<!DOCTYPE html>\n<html></html>")
+    (tmp_path / "json.toml").write_text("{}")
+    write_csv(people(60), "people.csv")
+    return tmp_path
+
+
+def refused(capsys, *options):
+    """The error of a command, in the words of a terminal."""
+    assert main(options) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert not OF_PYTHON.search(err.partition(": ")[2]), err
+    return err
+
+
+FILES = {
+    "no_target.csv": (lambda t: re.sub(r",[^,\n]*$", "", t, flags=re.M), "codebook.toml in its first line", "['stay']"),
+    "other_case.csv": (lambda t: t.replace("stay", "Stay", 1), "got none named", "Did you mean 'Stay' for 'stay'?"),
+    "other_mark.csv": (lambda t: t.replace("stay", "st\u200bay", 1), "got none named", r"'st\u200bay' for 'stay'?"),
+    "names_only.csv": (lambda t: t.splitlines()[0] + "\n", "at least 4 records below the names", "got 0"),
+    "three.csv": (lambda t: "".join(t.splitlines(True)[:4]), "at least 4 records below the names", "got 3"),
+    "blank_rows.csv": (lambda t: t + ",,,,,,,\n" * 3, "stay' of blank_rows.csv must have a value", "none in line 62"),
+    "blank_end.csv": (
+        lambda t: t + ",,,,,,,\n" * 3,
+        "last line of blank_end.csv is blank",
+        "delete the blank lines at the end",
+    ),
+    "title.csv": (lambda t: "A survey\n\n" + t, "if a title or a note stands above", "delete the lines above"),
+    "wide_title.csv": (lambda t: "A survey,,,,,,,\n" + t, "got a title", "which is to be deleted"),
+    "blank_first.csv": (lambda t: "\n" + t, "got an empty line", "which is to be deleted"),
+    "bars.csv": (lambda t: t.replace(",", "|"), "must have commas between names", "pass --delimiter '|'"),
+    "bars.txt": (lambda t: t.replace(",", "|"), "must have commas between names", "pass --delimiter '|'"),
+    "commas.tsv": (lambda t: t, "must have tabs between names", "pass --delimiter ,"),
+    "days.csv": (
+        lambda t: t.replace("2020-", "20/"),
+        "column 'admitted' of days.csv must hold dates as 2024-12-31",
+        "line",
+    ),
+    "unclosed.csv": (lambda t: '"' + t, "column names in the first line", "a quotation mark"),
+}
+
+
+@each("name", FILES)
+def test_a_file_that_cannot_be_used_is_told_what_to_change(name, folder, capsys):
+    change, *said = FILES[name]
+    with open(name, "w", encoding="utf-8", newline="") as file:
+        file.write(change((folder / "people.csv").read_text()))
+    err = refused(capsys, "select", name, *SELECT)
+    assert all(words in err for words in said), err
+
+
+@each(
+    "name, content, said",
+    [
+        ("packed.csv", gzip.compress(b"age\n1\n"), "let its name end in .csv.gz"),
+        ("sheet.xlsx", b"PK\x03\x04", "save a table of another kind"),
+        ("sheet.csv", b"PK\x03\x04\r\n", "save it as CSV UTF-8"),
+        ("wide.csv", "age,stay\n1,2\n".encode("utf-16"), "UTF-16: save it as CSV UTF-8"),
+        ("latin.csv", "l\xe4nge,stay\n1,2\n".encode("latin-1"), "save it as CSV UTF-8"),
+        ("data.sav", b"$FL2", "save a table of another kind"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_how_to_become_one(name, content, said, folder, capsys):
+    (folder / name).write_bytes(content)
+    assert said in refused(capsys, "template", name)
+
+
+@each(
+    "options, said",
+    [
+        (
+            ["--target", "Stay"],
+            "--target must name columns that codebook.toml describes, got ['Stay']. Did you mean 'stay'",
+        ),
+        (
+            ["--features", "ages,ward"],
+            "--features must name columns that codebook.toml describes, got ['ages']. Did you",
+        ),
+        (["--keep", "Age"], "--keep must name columns that codebook.toml describes, got ['Age']. Did you mean 'age'"),
+        (
+            ["--keep", "name"],
+            "--keep must name columns that are used, got 'name', in codebook.toml of type 'identifier'",
+        ),
+        (["--features", "age,ward", "--keep", "wait"], "--keep must be among --features, got ['wait']"),
+        (["--keep", "stay"], "--keep must name columns other than --target"),
+        (["--features", "stay"], "--features must name a column other than --target"),
+        (
+            ["--codebook", "html.toml"],
+            "html.toml must be a codebook in TOML, as Codebook.template begins one, got an HTML",
+        ),
+        (["--codebook", "json.toml"], "got JSON"),
+    ],
+)
+def test_a_wrong_name_is_told_by_the_option_it_stands_in(options, said, folder, capsys):
+    assert said in refused(capsys, *PLAN, *options)
+    assert said in refused(capsys, "select", "people.csv", *SELECT, *options)
+
+
+REMEDIES = {
+    "ward": "add it to its labels in the codebook",
+    "grade": "write a number there that is not yet a label",
+    "smoker": 'labels = ["no", "yes", "unknown"]',
+    "stay": "keep only the {} that have a value, whose number is then public",
+    "admitted": "keep only the {} that have a value",
+}
+
+
+@each("form", ["csv", "parquet"])
+@each("target", REMEDIES)
+def test_a_blank_in_the_target_is_found_by_its_line_with_a_remedy_for_its_type(target, form, folder, capsys):
+    frame = people(60, gaps=False)
+    frame.loc[7, target] = None
+    file = {"csv": write_csv, "parquet": write_parquet}[form](frame, f"gap.{form}")
+    err = refused(capsys, "select", file, *SELECT, "--target", target)
+    unit, place = {"csv": ("line", 9), "parquet": ("row", 8)}[form]
+    assert f"column '{target}' of gap.{form} must have a value in every {unit}" in err
+    assert f"got none in {unit} {place}: " in err
+    assert REMEDIES[target].format(unit + "s") in err
+
+
+@each("target, other", [("ward", "Heart"), ("grade", 4)])
+@each("form", ["csv", "parquet"])
+def test_a_label_of_the_target_that_the_codebook_does_not_list_is_found_by_its_line(
+    target, other, form, folder, capsys
+):
+    frame = people(60, gaps=False)
+    frame.loc[7, target] = other
+    file = {"csv": write_csv, "parquet": write_parquet}[form](frame, f"label.{form}")
+    err = refused(capsys, "select", file, *SELECT, "--target", target)
+    place = {"csv": "line 9", "parquet": "row 8"}[form]
+    assert f"column '{target}' of label.{form} must hold labels that the codebook lists" in err
+    assert f"got another in {place}: check spelling" in err
+    assert str(other) not in err.replace("label", "")
+
+
+def test_the_first_value_that_cannot_be_read_is_found_by_its_line(folder, capsys):
+    rng = np.random.default_rng(0)
+    lines = (folder / "people.csv").read_text().splitlines()
+    for at in rng.integers(1, 60, 8):
+        wrong = [*lines]
+        wrong[at] = wrong[at].rpartition(",")[0] + ",8675309x"
+        (folder / "wrong.csv").write_text(
+            "\n".join([*wrong[:3], "", *wrong[3:], wrong[at]])
+        )  # a blank line is no record
+        err = refused(capsys, "select", "wrong.csv", *SELECT)
+        assert f"the first in line {at + 1 + (at > 2)}." in err
+        assert "8675309" not in err
+
+
+def test_text_in_a_parquet_file_is_read_as_in_a_csv_file(folder, capsys):
+    frame = people(60)
+    write_parquet(frame, "typed.parquet")
+    plain = frame.assign(
+        admitted=frame["admitted"].dt.strftime("%Y-%m-%d"), age=frame["age"].map(str, na_action="ignore")
+    )
+    write_parquet(plain.assign(grade=plain["grade"].map(str, na_action="ignore").astype("category")), "text.parquet")
+    from skdpmic import Codebook
+    from skdpmic.command_line.data_source import ParquetFile, read_frame
+
+    book = Codebook.read("codebook.toml")
+    tables = [read_frame(ParquetFile(f"{name}.parquet"), "codebook.toml", book, "stay") for name in ("typed", "text")]
+    for name in ("admitted", "age", "grade"):
+        typed, text = (table[name].to_pandas() for table in tables)
+        assert (typed.isna() == text.isna()).all()
+        assert (typed.dropna() == text.dropna()).all()
+
+
+@each(
+    "name, values, said",
+    [
+        (
+            "ward",
+            [1, 2, 3, 4],
+            "must hold text, as the codebook says, got numbers: describe it by labels without quotes",
+        ),
+        (
+            "age",
+            pandas.date_range("2020-01-01", periods=4),
+            "must hold numbers, as the codebook says, got dates: describe",
+        ),
+        ("admitted", [1, 2, 3, 4], "must hold dates, as the codebook says, got numbers"),
+        ("wait", [True, False, True, True], "must hold durations, as the codebook says, got booleans"),
+    ],
+)
+def test_a_type_that_the_codebook_does_not_say_is_refused_with_the_line_to_write(name, values, said, folder, capsys):
+    frame = people(4, gaps=False)
+    frame = frame.assign(wait=frame["wait"] / pandas.Timedelta(hours=1)).assign(**{name: values})
+    pyarrow.parquet.write_table(pyarrow.Table.from_pandas(frame), "other.parquet")
+    assert f"column '{name}' of other.parquet {said}" in refused(capsys, "select", "other.parquet", *SELECT)
