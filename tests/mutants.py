@@ -360,7 +360,7 @@ MUTANTS = [
            "self._entry.n * (self._entry.rows_per_person or 1)", REPEATED_ROWS),
     Mutant("PrivatePC.noise_scale_for", "[1] * int(n_features)", "[1] * (int(n_features) - 1)",
            "causal/test_private_pc.py::test_the_noise_is_known_before_there_is_a_table"),
-    Mutant("TableTests.p_value", "stats.chi2.sf(statistic, degrees)", "stats.chi2.sf(statistic, a + b)",
+    Mutant("TableTests._compared", "stats.chi2.sf(statistic, degrees)", "stats.chi2.sf(statistic, a + b)",
            f"{TABLE_TESTS}::test_of_two_columns_without_noise_it_is_the_chi_squared_test_of_their_table"),
     Mutant("TableTests.__init__", "scale**2", "scale**2 / 4",
            f"{TABLE_TESTS}::test_what_is_independent_is_rejected_as_often_as_alpha_says[given8-40]"),

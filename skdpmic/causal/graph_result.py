@@ -23,6 +23,7 @@ class GraphResultMixin:
     """
 
     n_features_in_: int
+    alpha: float
 
     @property
     def cpdag_(self) -> Any:
