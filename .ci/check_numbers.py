@@ -51,8 +51,9 @@ def pairs_found(printed):
 
 # Each command, with what is made of its output, and where it is shown.
 CHECKS = [
-    ("python benchmarks/noise.py", rows, "docs/understand/noise.md"),
+    ("python benchmarks/noise.py", rows, "docs/choose/planning.md"),
     ("python benchmarks/rows.py", rows, "docs/choose/planning.md"),
+    ("python -m benchmarks.first_picture --report", rows, "docs/evidence/index.md"),
     ("python -m benchmarks.selection --report", rows, "benchmarks/selection/results/tables.md"),
     ("python -m benchmarks.sets --report", rows, "benchmarks/sets/results/report.md"),
     ("python -m benchmarks.paper.report", rows, "benchmarks/paper/results/report.md"),

@@ -51,7 +51,7 @@ def test_every_page_of_the_code_that_docstrings_name_is_there():
 
 
 def test_the_noise_table_is_what_the_code_gives():
-    assert runpy.run_path(str(ROOT / "benchmarks" / "noise.py"))["table"]() in text_of("understand/noise.md")
+    assert runpy.run_path(str(ROOT / "benchmarks" / "noise.py"))["table"]() in text_of("choose/planning.md")
 
 
 def test_the_extra_for_the_site_has_what_its_configuration_loads():

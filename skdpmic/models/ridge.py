@@ -90,7 +90,8 @@ def _noise_of_effects(to_effects, raw, offsets, count_scale, sum_scale):
     """
     own = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) + 1
     column = np.concatenate([[0], own])
-    of_sums = sum_scale**2 * (to_effects[:, 1:] ** 2).sum(axis=1)
+    of_each_sum = to_effects[:, 1:] + to_effects[:, :1] / (len(offsets) - 1)  # which is in the total, too
+    of_sums = sum_scale**2 * (of_each_sum**2).sum(axis=1)
     variances = []
     for of_target in raw.T:
         squares = of_target**2

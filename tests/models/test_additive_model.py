@@ -309,9 +309,9 @@ def test_a_codebook_describes_the_table_for_the_model(table):
 @pytest.mark.slow
 def test_a_private_search_chooses_among_models(table):
     X, y, _ = table
-    model = PrivateAdditiveClassifier(1.0, 1e-6, **PUBLIC, classes=CLASSES)
+    model = PrivateAdditiveClassifier(20.0, 1e-6, **PUBLIC, classes=CLASSES)
     grid = {"bounds": [PUBLIC["bounds"], PUBLIC["bounds"] | {"age": (0, 5)}]}
-    search = PrivateGridSearch(model, grid, epsilon=2.0).fit(X, y)
+    search = PrivateGridSearch(model, grid, n_subsets=4, epsilon=50.0).fit(X, y)
     assert search.best_params_["bounds"]["age"] == (18, 90)
 
 
