@@ -185,6 +185,16 @@ def _with_domain(column, domain):
     return with_range_of_data(column) if domain is None else (column, domain)
 
 
+_LINES = {  # what to write if a column holds another kind than its entry
+    (
+        TEXT,
+        NUMBERS,
+    ): "Convert text to numbers by X[{0}] = pd.to_numeric(X[{0}]), or pass its public labels in categories.",
+    (TEXT, DATES): "Convert text to dates by X[{0}] = pd.to_datetime(X[{0}], format='%Y-%m-%d'), with the format that "
+    "it has.",
+}
+
+
 def refuse_other_kinds(table, domains):
     """Raise if a column has another type than its domain, given by column number."""
     wrong = {}
@@ -201,6 +211,8 @@ def refuse_other_kinds(table, domains):
         found = found.replace(f"must be {Order.of}", "must be numbers, dates or durations")
         advice = "Pass the public labels of text columns in categories, and bounds of dates or durations as dates or "
         advice += "durations."
+        if len(wrong) == 1 and (pair := next(iter(wrong))) in _LINES:
+            advice = _LINES[pair].format(repr(wrong[pair][0]))
         if all(pair == (NUMBERS, TEXT) for pair in wrong):
             advice = "Labels of numbers are numbers in categories, too: [1, 2, 3], not ['1', '2', '3']."
         raise ValueError(f"X must match bounds and categories, got {found}. {advice}")

@@ -153,7 +153,6 @@ def test_every_library_gives_the_values_one_by_one_and_which_are_missing(name):
         *[(pl.Series([None, None], dtype=dtype), OTHER) for dtype in (pl.Time, pl.Struct({"a": pl.Int8}), pl.Null)],
         *[(pl.Series([[1]]), OTHER), (pl.Series([b"a"]), BYTES), (np.array([b"a"]), BYTES)],
         *[(pd.Series([1j]), OTHER), (np.array([1j]), OTHER), (pa.array([None], pa.null()), OTHER)],
-        *[(pd.Series(a), OTHER) for a in (pd.period_range("2020", periods=4, freq="M"), pd.interval_range(0, 4))],
     ],
 )  # fmt: skip
 def test_other_types_have_no_kind_and_are_refused_unless_they_are_empty(native, kind):
@@ -165,6 +164,29 @@ def test_other_types_have_no_kind_and_are_refused_unless_they_are_empty(native, 
     else:
         with pytest.raises(ValueError, match="must hold numbers, all of one kind"):
             as_numbers(native)
+
+
+def test_intervals_of_pandas_are_labels_by_their_text_each_by_itself():
+    cut = pd.Series(pd.cut([10, 70, 30, NAN], [0, 30, 90]))
+    assert source(pd.Series(pd.interval_range(0, 4))).kind == OTHER  # a missing one changes the text of others
+    for native in (cut, cut.cat.reorder_categories(cut.cat.categories[::-1])):
+        column = read(native)
+        assert (column.kind, source(native).kind) == (TEXT, TEXT)
+        assert as_codes(native, ("(0, 30]", "(30, 90]")) == [0, 1, 0, 3]
+        assert as_codes(native, ("(0, 18]", "(18, 90]")) == [2, 2, 2, 3]  # other labels than those declared
+
+
+@each("unit", ["D", "M", "Q", "Y"])
+def test_periods_of_pandas_are_dates_by_their_first_moment_each_by_itself(unit):
+    days = pd.Series(pd.to_datetime(["2020-05-17", None, "1931-12-31", "2024-02-29"]))
+    periods = days.dt.to_period(unit)
+    first = pd.Series([pd.NaT if pd.isna(period) else period.start_time for period in periods])
+    column = read(periods)
+    assert column.kind == source(periods).kind == DATES
+    assert np.array_equal(as_numbers(periods, DATES), as_numbers(first, DATES), equal_nan=True)
+    for j in range(4):
+        alone = periods[j : j + 1].reset_index(drop=True)
+        assert np.array_equal(as_numbers(alone, DATES), as_numbers(periods, DATES)[j : j + 1], equal_nan=True)
 
 
 @each("native", [np.full(3, NAN), pl.Series([None] * 3), pd.Series([None] * 3, dtype="f8"), objects([None] * 3)])

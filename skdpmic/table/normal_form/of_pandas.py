@@ -5,7 +5,7 @@ import numpy as np
 from skdpmic.table.domains import DATES, NUMBERS
 from skdpmic.table.normal_form.form import OBJECTS, OTHER, TEXT, Column, ColumnSource, of_dictionary
 from skdpmic.table.normal_form.of_arrow import of_arrow
-from skdpmic.table.normal_form.of_numpy import compressed, of_numpy, read_numpy
+from skdpmic.table.normal_form.of_numpy import compressed, objects_of, of_numpy, read_numpy
 
 
 def of_pandas(series):
@@ -27,7 +27,11 @@ def of_pandas(series):
         return of_numpy(np.empty(0, dtype=dtype.subtype))._replace(make=lambda: _read_sparse(array))
     if hasattr(dtype, "numpy_dtype"):  # nullable numbers
         return of_numpy(np.empty(0, dtype=dtype.numpy_dtype))._replace(make=lambda: _read_nullable(series))
-    is_other = isinstance(dtype, pandas.PeriodDtype | pandas.IntervalDtype)
+    if isinstance(dtype, pandas.PeriodDtype):
+        return ColumnSource(
+            DATES, lambda: read_numpy(series.dt.to_timestamp().to_numpy(), DATES)
+        )  # their first moments
+    is_other = isinstance(dtype, pandas.IntervalDtype)  # a missing one makes floats of the ends of all others
     kind = TEXT if isinstance(dtype, pandas.StringDtype) else OTHER if is_other else OBJECTS
     return ColumnSource(kind, lambda: compressed(kind, series.to_numpy(dtype=object), series.isna().to_numpy()))
 
@@ -48,6 +52,9 @@ def _of_entries(dtype, codes=()):
     import pandas
 
     entries = dtype.categories.take(np.asarray(codes, dtype=np.int64))
+    if isinstance(entries.dtype, pandas.IntervalDtype):  # of pandas.cut: labels by their text, such as "(0, 30]"
+        texts = objects_of(list(map(str, entries)))
+        return ColumnSource(TEXT, lambda: read_numpy(texts, TEXT))
     return of_pandas(pandas.Series(entries, dtype=entries.dtype))  # a type that is inferred could be another
 
 
