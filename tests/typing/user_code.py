@@ -88,7 +88,6 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     DPMICSelector(eps=1.0)  # type: ignore[call-arg]
     DPMICScorer(mechanism="exponential")  # type: ignore[arg-type]
     DPMICScorer(ledger="ledger.db")  # type: ignore[arg-type]
-    DPMICScorer().fit(X)  # type: ignore[call-arg]
     DPMICScorer().partial_fit(X, y, n_expected="many")  # type: ignore[arg-type]
     DPMICScorer().fit_sketch(X)  # type: ignore[arg-type]
     PrivateGridSearch(selector)  # type: ignore[call-arg]
