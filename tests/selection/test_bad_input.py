@@ -95,7 +95,7 @@ def test_bad_dataframes_are_refused():
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     estimator = DPMICScorer(bounds={"a": (0, 1), "b": (0, 1), "c": (0, 1)}, target_bounds=(0, 1))
     text = frame.assign(b=f"patient {SECRET}")
-    refusal = r"got text in \['b'\], which must be numbers.*labels of text columns in categories"
+    refusal = r"got text in \['b'\], which must be numbers.*its public labels in categories"
     of_objects = r"could not convert string to float.*labels in categories.*Found in column 'b' of X"
     assert_refused(estimator, text, Y, f"{refusal}|{of_objects}")  # which older versions of pandas hold text in
     mixed = frame.assign(b=[0.5, "0.5", f"patient {SECRET}", *[0.5] * (N - 3)])
