@@ -321,7 +321,7 @@ MUTANTS = [
            "release(codes, sizes, asked, plan.asked_variance(1))", NOISE_OF_STAGES),
     Mutant("TablesRelease.draw", "plan.tests(tables, scales)",
            "plan.tests(release(codes, sizes, all_sets, 0), scales)",
-           f"{STAGES}which_tables_are_asked_for_follows_from_what_was_released_alone[0-4.0]"),
+           f"{STAGES}which_tables_are_asked_for_follows_from_what_was_released_alone[0-10.0]"),
     Mutant("TablesRelease.draw", "plan.asks", "plan.columns_per_table == 2",
            "causal/test_private_pc.py::test_tables_are_of_one_or_two_columns_more_than_tests_are_given[1-2]"),
     Mutant("TablesRelease.draw", "counts = [*release(columns, plan.n_parts, singles, plan.count_variance()).values()]",

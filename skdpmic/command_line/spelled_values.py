@@ -71,7 +71,7 @@ def _first_unreadable(text, entry, decimal):
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            spelled(text[low:middle], entry, "", decimal)
+            spelled(text.take(pyarrow.array(range(low, middle))), entry, "", decimal)  # older slices lose their nulls
         except ValueError:
             high = middle
         else:

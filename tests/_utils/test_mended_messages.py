@@ -101,7 +101,7 @@ def test_a_column_of_another_kind_is_told_the_line_to_write(column, entry, line)
     public = {"bounds": PUBLIC["bounds"], "categories": {}}
     for name, value in entry.items():
         public[name] = public[name] | {"g": value}
-    table = X.assign(g=column)
+    table = X.assign(g=pandas.array(column, dtype="string"))
     for one in (table, polars.from_pandas(table)):
         with pytest.raises(ValueError, match=re.escape(line)):
             PrivateSelectKBest(1, **PUBLIC | public).fit(one, Y)

@@ -195,7 +195,7 @@ def test_scores_keep_to_the_sensitivity_where_three_parts_change_most():
     for cell in ((0, 0), (1, 1)):
         table = three_by_three(n, 40).astype(np.uint32)
         table[cell] += 1
-        scores.append(scorer.score(np.pad(table, ((0, 0), (0, 1))).ravel(), UNIT))  # nobody is missing
+        scores.append(scorer.score(table.ravel(), Nominal(1)))  # a label, others and missing values: three parts
     assert 0 < abs(scores[1] - scores[0]) <= mtv_r_sensitivity(n) + 2 * ROUNDING_ERROR
 
 
