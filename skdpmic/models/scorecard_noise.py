@@ -24,14 +24,14 @@ class ScorecardNoise:
     Parameters
     ----------
     name : {"geometric", "gaussian"}
-    variance : Fraction
-        Half the squared scale of the Laplace noise, or the variance of Gaussian noise, on a count; 0 for none.
+    count_scale : Fraction
+        Scale of the Laplace noise on a count, or variance of the Gaussian noise; 0 for none.
     choice_scale : int
         Scale of the exponential mechanism on sums of losses in steps; 0 for the best factor.
     """
 
     name: str
-    count_scale: Fraction  # of discrete Laplace noise; the variance of discrete Gaussian noise
+    count_scale: Fraction
     choice_scale: int
 
     @classmethod

@@ -8,7 +8,6 @@ from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import moment_matrix, ridge
 from skdpmic.models.target_steps import in_steps, sums_in_parts
 from skdpmic.models.two_way_noise import TwoWayNoise, target_change
-from skdpmic.privacy.noise import clamped, discrete_gaussian
 from skdpmic.release.count_tables import counts_of_sets, with_gaussian_noise
 
 MOST_PARTS = 4_000  # of all columns together, to limit memory and time
@@ -50,7 +49,8 @@ class TwoWayRelease:
         counts, pairs = tables[: len(sizes)], dict(zip(sets, tables[len(sizes) :], strict=True))
         values, n_steps = in_steps(records.target)
         sums = sums_in_parts(columns, sizes, values)
-        sums = with_noise_on_sums(sums, noise.sum_variance * n_steps**2, random_bytes) / n_steps
+        (sums,) = with_gaussian_noise([sums], noise.sum_variance * n_steps**2, random_bytes)
+        sums = sums / n_steps
         offsets = offsets_of(sizes)
         moments = moment_matrix(records.n_samples, counts, pairs, offsets)
         penalty = relative_penalty(records.n_classes, records.n_samples, noise.noise_scale)
@@ -67,10 +67,3 @@ def _centred(sums):
 def relative_penalty(n_classes, n_samples, noise_scale):
     """The penalty of the ridge: half for numbers, of which columns tell more than of classes, unless noise is large."""
     return 0.5 if n_classes is None and n_samples >= _LITTLE_NOISE * noise_scale else 1.0
-
-
-def with_noise_on_sums(sums, variance, random_bytes):
-    """Sums with independent discrete Gaussian noise."""
-    if variance == 0:
-        return sums
-    return clamped(sums + discrete_gaussian(variance, sums.size, random_bytes).reshape(sums.shape))

@@ -61,7 +61,7 @@ def _counts(columns, sizes, columns_of_table):
 
 
 def with_gaussian_noise(tables, variance, random_bytes):
-    """Tables with independent discrete Gaussian noise on every count, including those of 0; not clamped."""
+    """Tables with independent discrete Gaussian noise on every count, including those of 0; not cut off at 0."""
     if variance == 0 or not tables:
         return tables
     ends = np.cumsum([table.size for table in tables])

@@ -239,7 +239,6 @@ def as_released(table, delta, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(uncached, "fresh_nonce", lambda: b"nonce")
         patch.setattr(two_way, "with_gaussian_noise", lambda tables, *_: instead(tables, tables))
-        patch.setattr(two_way, "with_noise_on_sums", lambda sums, *_: instead([sums], [sums])[0])
         of = scorecard_noise.ScorecardNoise
         patch.setattr(of, "_added", lambda self, counts, *_: instead([counts], [counts])[0])
         patch.setattr(of, "choose", lambda self, losses, *_: (exact.append(losses), 3)[1])

@@ -189,6 +189,16 @@ def test_periods_of_pandas_are_dates_by_their_first_moment_each_by_itself(unit):
         assert np.array_equal(as_numbers(alone, DATES), as_numbers(periods, DATES)[j : j + 1], equal_nan=True)
 
 
+def test_a_period_far_away_leaves_all_others_as_they_are():
+    """As timestamps of nanoseconds, of older versions of pandas, one would be an error for all, with its text."""
+    near = pd.Series(pd.PeriodIndex(["2020-01", "2019-05", None], freq="M"))
+    for far in ("9999-01", "1500-07"):
+        periods = pd.concat([near, pd.Series(pd.PeriodIndex([far], freq="M"))], ignore_index=True)
+        numbers = as_numbers(periods, DATES)
+        assert np.array_equal(numbers[:3], as_numbers(near, DATES), equal_nan=True)
+        assert numbers[3] == np.datetime64(far, "s").astype(int)
+
+
 @each("native", [np.full(3, NAN), pl.Series([None] * 3), pd.Series([None] * 3, dtype="f8"), objects([None] * 3)])
 def test_text_that_is_missing_throughout_is_missing(native):
     assert as_codes(native, ("b", "a", "c")) == [4, 4, 4]

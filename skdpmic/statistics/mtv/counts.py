@@ -162,7 +162,7 @@ class CountsScorer:
         self._errors = _OF_AN_ERROR * np.array([family.error_of(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
         self._cuts = family.cuts, family.cuts.with_missing_first(family.n_master)
-        self._most_cost = family.cuts.other * (max((side.k_max for side in self._bisections), default=2) - 1)
+        self._most_cost = max((family.most_cost(side) for side in self._bisections), default=0)
         self._of_bisections = self._constants_of_bisections(self._most)
         self._others = [
             (side, np.array(side.groups), _of_groups(side), np.arange(family.cuts.other + 1))
@@ -185,7 +185,7 @@ class CountsScorer:
         """
         cost, nu = np.arange(self._most_cost + 1), self._normalisers[:, np.newaxis]  # the same for any parts
         units = np.array([total if side.margins is None else UNITS for side in self._bisections])
-        limits = np.array([self._family.cuts.other * (side.k_max - 1) for side in self._bisections])
+        limits = np.array([self._family.most_cost(side) for side in self._bisections])
         offsets = self._of_cuts(cost, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
         per_length, offsets = 1 / (2 * self._most * units[:, np.newaxis] * nu), offsets / nu
         of_two = self._family.cuts.other + min(self._family.cuts.costs, default=self._family.cuts.other)
@@ -204,7 +204,7 @@ class CountsScorer:
     def offsets(self, side, cost):
         """Offset subtracted from the total variation of a merge by cuts of these costs; infinite beyond the limit."""
         offset = self._of_cuts(cost, side.size) - self._coarsest + self.offset_of_error(side)
-        return np.where(cost <= self._family.cuts.other * (side.k_max - 1), offset, np.inf)
+        return np.where(cost <= self._family.most_cost(side), offset, np.inf)
 
     def score(self, counts, domain):
         """MTVr from the flat uint32 counts of a feature: the largest (TV - o) / nu of all grids, clipped to [0, 1]."""

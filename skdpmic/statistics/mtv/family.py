@@ -33,8 +33,8 @@ class Side(NamedTuple):
     groups : tuple of int
         Group of each column, from 0 to l - 1, l >= 2. The columns of a group need not be neighbours.
     k_max : int, at least 2
-        Maximum number of parts that the feature is merged into, with cuts of the largest cost; with more than two
-        groups, 2.
+        Maximum number of parts that the feature is merged into, with cuts of the largest cost. With more than two
+        groups it is merged into two parts in any case.
     size : float, above 1, default=2
         Effective number of groups in the penalty.
     margins : tuple of int, default=None
@@ -124,6 +124,10 @@ class Family:
     def cuts(self):
         """What the cuts of a feature cost, with missing values in a part after all others."""
         return _cuts_by_place(self.n_master) if self.by_place else Cuts()
+
+    def most_cost(self, side):
+        """The largest cost of all cuts against a side; of one cut, against more than two groups."""
+        return self.cuts.other * (side.k_max - 1 if side.n_groups == 2 else 1)
 
     @cached_property
     def knows_target_shares(self):

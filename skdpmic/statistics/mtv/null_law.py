@@ -85,14 +85,13 @@ def _merges(n, family):
     """
     scorer = counts_scorer(n, family)
     for side in family.sides:
-        most = family.cuts.other * (side.k_max - 1)
         if side.n_groups == 2:
-            cost, numbers = _numbers_of_merges(family, most)
+            cost, numbers = _numbers_of_merges(family, family.most_cost(side))
             log_number, cost = math.log(2.0) + numbers[:, np.newaxis], cost[:, np.newaxis]
             log_tail = log_tail_of_any(math.log(2.0) + log_number, partial(log_division_tail, n=n))
             yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
             continue
-        for cost, number in zip(*_numbers_of_merges(family, family.cuts.other, n_cuts=1), strict=True):
+        for cost, number in zip(*_numbers_of_merges(family, family.most_cost(side), n_cuts=1), strict=True):
             of_one = partial(log_variation_tail, n=n, n_rows=2, n_columns=side.n_groups)
             log_tail = log_tail_of_any(math.log(2.0) + number, of_one)
             yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)

@@ -28,9 +28,7 @@ def of_pandas(series):
     if hasattr(dtype, "numpy_dtype"):  # nullable numbers
         return of_numpy(np.empty(0, dtype=dtype.numpy_dtype))._replace(make=lambda: _read_nullable(series))
     if isinstance(dtype, pandas.PeriodDtype):
-        return ColumnSource(
-            DATES, lambda: read_numpy(series.dt.to_timestamp().to_numpy(), DATES)
-        )  # their first moments
+        return ColumnSource(DATES, lambda: read_numpy(_first_seconds(series), DATES))
     is_other = isinstance(dtype, pandas.IntervalDtype)  # a missing one makes floats of the ends of all others
     kind = TEXT if isinstance(dtype, pandas.StringDtype) else OTHER if is_other else OBJECTS
     return ColumnSource(kind, lambda: compressed(kind, series.to_numpy(dtype=object), series.isna().to_numpy()))
@@ -45,6 +43,11 @@ def _read_nullable(series):
 def _read_categorical(series):
     codes = series.cat.codes.to_numpy().astype(np.int64)
     return of_dictionary(codes, codes < 0, lambda used: _of_entries(series.dtype, used).make())
+
+
+def _first_seconds(series):
+    """The first second of each period. As timestamps, one that is far away would be an error for all of them."""
+    return series.array.asfreq("s", how="start").view("int64").astype("datetime64[s]")
 
 
 def _of_entries(dtype, codes=()):

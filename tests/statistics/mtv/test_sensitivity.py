@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family
 from skdpmic.statistics.mtv.statistic import _families_of
 from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape
+from tests.folding import each
 from tests.privacy.searches import climb_places
 
 UNIT = (0, 1)
@@ -190,13 +191,48 @@ def test_half_as_a_normaliser_of_three_parts_would_be_too_small():
 
 def test_scores_keep_to_the_sensitivity_where_three_parts_change_most():
     n = 1000
-    scorer = CountsScorer(n, CLIMBED["three parts each"])
+    scorer = CountsScorer(n, CLIMBED["three groups"])
     scores = []
     for cell in ((0, 0), (1, 1)):
         table = three_by_three(n, 40).astype(np.uint32)
         table[cell] += 1
         scores.append(scorer.score(table.ravel(), Nominal(1)))  # a label, others and missing values: three parts
     assert 0 < abs(scores[1] - scores[0]) <= mtv_r_sensitivity(n) + 2 * ROUNDING_ERROR
+
+
+def known(family, share):
+    """The family with this share of the first half of the columns, in units."""
+    return family.with_target_shares((family.n_columns // 2, family.n_columns), (share, UNITS - share))
+
+
+IN_TWO = Family(2, 4, (Side((0, 1), 3),), by_place=True)
+BY_PLACE = {
+    "two groups": IN_TWO,
+    "two groups, a half known": known(IN_TWO, UNITS // 2),
+    "two groups, a third known": known(IN_TWO, UNITS // 3),
+    "three groups": Family(3, 4, (Side((0, 1, 2), 2), Side((0, 1, 1), 3)), by_place=True),
+}
+
+
+@pytest.mark.parametrize("family", BY_PLACE.values(), ids=BY_PLACE)
+@each("n", [2, 3, 4])
+def test_over_all_data_sets_cuts_that_weigh_by_place_change_by_no_more_than_the_sensitivity(family, n):
+    """Of records in each master part or missing, and each column: largest changes, to any neighbour."""
+    n_parts = family.n_master + 1
+    cells = range(family.n_columns * n_parts)
+    data_sets = list(combinations_with_replacement(cells, n))
+    tables = np.array([np.bincount(records, minlength=len(cells)) for records in data_sets]).astype(np.uint32)
+    scores = CountsScorer(n, family).of_tables(tables.reshape(-1, family.n_columns, n_parts), UNIT)
+    score_of = dict(zip(data_sets, scores, strict=True))
+    largest = max(
+        abs(score - score_of[tuple(sorted((*records[:i], cell, *records[i + 1 :])))])
+        for records, score in score_of.items()
+        for i in range(n)
+        for cell in cells
+    )
+    assert 0.5 * family.sensitivity(n) < largest <= family.sensitivity(n) + 2 * ROUNDING_ERROR
+    if family.sides[0].margins is None and n > 2:
+        assert largest > 0.99 * family.sensitivity(n)
 
 
 def test_exhaustion_catches_a_normaliser_that_is_too_small():
@@ -207,14 +243,14 @@ def test_exhaustion_catches_a_normaliser_that_is_too_small():
 # --- The kernels, beyond what can be exhausted ------------------------------------------------------------------
 
 CLIMBED = {
-    "four parts each": Family(4, 4, (Side((0, 0, 1, 1), 4), Side((0, 1, 2, 3), 4)), penalty=0.0),
+    "two groups and four": Family(4, 4, (Side((0, 0, 1, 1), 4), Side((0, 1, 2, 3), 2)), penalty=0.0),
     "all groups of four": Family(
         4,
         6,
         tuple(Side(groups, 4) for groups in [*product([0], [0, 1], [0, 1], [0, 1]), (0, 1, 0, 2)] if any(groups)),
         penalty=0.0,
     ),
-    "three parts each": Family(3, 3, (Side((0, 1, 2), 3),), penalty=0.0),
+    "three groups": Family(3, 3, (Side((0, 1, 2), 2),), penalty=0.0),
     "as released, numbers": numeric_family(16, 1),
     "as released, classes": class_family(16, 1, 6),
 }
@@ -281,7 +317,7 @@ def test_the_normaliser_of_two_labels_is_that_of_their_four_parts():
     for cell in ((0, 0), (1, 1)):
         table = others.astype(np.uint32)
         table[cell] += 1
-        scores.append(CountsScorer(n, CLIMBED["three parts each"]).score(table.ravel(), Nominal(2)))
+        scores.append(CountsScorer(n, CLIMBED["three groups"]).score(table.ravel(), Nominal(2)))
     assert 0.9 * mtv_r_sensitivity(n) < abs(scores[1] - scores[0]) <= mtv_r_sensitivity(n) + 2 * ROUNDING_ERROR
 
 
@@ -294,7 +330,7 @@ def test_no_climb_on_the_default_families_gets_above_the_sensitivity(family, n):
 
 
 def test_a_climb_finds_out_too_small_a_sensitivity():
-    assert climb(0, 50, 0, CLIMBED["four parts each"]) > 0.99 * mtv_r_sensitivity(50)
+    assert climb(0, 50, 0, CLIMBED["two groups and four"]) > 0.99 * mtv_r_sensitivity(50)
 
 
 @pytest.mark.parametrize(
