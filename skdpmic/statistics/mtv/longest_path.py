@@ -16,8 +16,8 @@ import numpy as np
 from skdpmic._utils.jit import jit, leaf
 from skdpmic._utils.little_work import Allowance
 
-# Time allowed in numpy before each kernel is used: enough for a few dozen features.
-_RUN, _WALK, _LINES = Allowance(0.03), Allowance(0.03), Allowance(0.1)
+# Time allowed in numpy before each kernel is used: enough for a few dozen features. Compiling the last takes longer.
+_RUN, _WALK, _LINES = Allowance(0.03), Allowance(0.03), Allowance(0.8)
 
 MOST_RECORDS = 2**31 - 1  # a path is at most 2 u n long with u <= n; this must stay below 2**63
 
@@ -178,7 +178,7 @@ def longest_on_lines(counts, n_used, points, cuts, bisections, margins, most, le
     """
     lengths = np.zeros((len(counts), len(bisections), most + 1), dtype=np.int64)
     of_cuts = points, np.array(cuts.costs, dtype=np.int64), cuts.other
-    if _LINES.covers(5 * len(bisections) * most * counts.size // (bisections.shape[1] + 1)):
+    if _LINES.covers(16 * len(bisections) * most * counts.size // (bisections.shape[1] + 1)):
         _lines_in_numpy(counts, n_used, *of_cuts, bisections, margins, lengths)
         return lengths
     of_line = np.empty((3, int(n_used.max(initial=0)) + 2), dtype=np.int64)  # and room after the end of a line
