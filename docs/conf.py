@@ -85,7 +85,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "changelog": [], "contributing": []}
+html_sidebars = {"index": [], "changelog": [], "contributing": [], "architecture": []}
 
 # A server shows this page in place of any that is missing, in whatever folder, so its links are absolute.
 notfound_urls_prefix = f"{urlsplit(html_baseurl).path}/"

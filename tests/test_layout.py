@@ -100,7 +100,7 @@ def test_no_class_or_function_has_the_name_of_another_with_another_meaning():
     assert {name for name in found if found.count(name) > 1} - ALIKE == set()
 
 
-PAGE = (ROOT.parent / "docs" / "understand" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
 def test_the_page_of_the_architecture_begins_with_the_lines_of_a_fit():
