@@ -1108,6 +1108,8 @@ MUTANTS = [
     Mutant("CellsRelease.cost", "share**2", "share**3", TWO_PARTS),
     Mutant("summary_result._of_both_ends", "share - reach <= FEWEST", "True",
            f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon"),
+    Mutant("summary_result._are_nearly_all", "share - off > _MOST * most_inside", "True",
+           f"{SUMMARY}::test_a_range_is_called_too_wide_only_where_most_are_certain_to_be_in_a_fifth"),
     Mutant("private_summary.private_summary", "run(entry, draw, ledger=ledger, random_state=random_state)",
            "run(entry, draw, ledger=None, random_state=random_state)",
            f"{SUMMARY}::test_the_ledger_is_charged_before_anything_is_counted"),

@@ -20,9 +20,7 @@ from skdpmic.table.domains import NUMBERS, Knots, LogRange
 
 FEWEST = 0.005  # share of the values: an end of a range may well lie where there are hardly any
 _MOST = 0.5
-# Share of the values in range that are in one or two of its parts; single labels are rarer by nature.
-_NEARLY_ALL, _ONE_LABEL = 0.85, 0.97
-_SURE = 0.3  # smallest certain share, so that it is not noise alone
+_ONE_LABEL, _IN_FEW_PARTS = 0.97, 0.85  # certain shares of the values in range that are nearly all of them
 
 
 def suspicions(name, cells, flags, parts, n_samples, release):
@@ -55,7 +53,9 @@ def suspicions(name, cells, flags, parts, n_samples, release):
     ]
     if not cells.is_nominal and not found:
         found = _of_both_ends(name, cells, shares[BELOW] + shares[ABOVE], reach(0, n_flags, 2))
-    return found + _of_parts(name, cells, parts[:-1] / n_samples, flags[-1] / n_samples, partial(reach, 1, n_parts))
+    inside = flags[-1] / n_samples
+    most_inside = min(inside + reach(0, n_flags), 1.0)
+    return found + _of_parts(name, cells, parts[:-1] / n_samples, (inside, most_inside), partial(reach, 1, n_parts))
 
 
 def _of_flag(name, cells, flag, about):
@@ -76,16 +76,26 @@ def _of_both_ends(name, cells, share, reach):
     return [f"{_about(share, reach)} of {name} lies outside its range, {lower} to {upper}: widen the range."]
 
 
-def _of_parts(name, cells, parts, share_inside, reach):
+def _of_parts(name, cells, parts, inside, reach):
     """A finding if nearly all values in range are in one part of it, or in two adjacent parts."""
-    least = max((_ONE_LABEL if cells.is_nominal else _NEARLY_ALL) * share_inside, _SURE)
     for n_together in (1,) if cells.is_nominal else (1, 2):
         together = np.convolve(parts, np.ones(n_together), mode="valid")
         first = int(np.argmax(together))
-        share = float(together[first])
-        if share > least and share - reach(n_together) > _SURE * share_inside:
-            return [_in_few_parts(name, cells, first, n_together, _about(share, reach(n_together)))]
+        share, off = float(together[first]), reach(n_together)
+        if _are_nearly_all(share, off, *inside, cells.is_nominal):
+            return [_in_few_parts(name, cells, first, n_together, _about(share, off))]
     return []
+
+
+def _are_nearly_all(share, off, inside, most_inside, is_nominal):
+    """Whether `share`, known to within `off`, is certain to be nearly all values in range, whose share is `inside`.
+
+    With more noise it may also be all of them, of which most are certain: a range that is ten times too wide must be
+    found at a tenth of an epsilon. As most are in these parts, no others have as many.
+    """
+    if share - off > (_ONE_LABEL if is_nominal else _IN_FEW_PARTS) * most_inside:
+        return True
+    return not is_nominal and share - off > _MOST * most_inside and share + 0.6 * off > inside
 
 
 def _in_few_parts(name, cells, first, n_together, about):
