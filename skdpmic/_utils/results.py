@@ -28,6 +28,11 @@ class ResultsMixin:
               0;
             - `score`: its released score;
             - `lower`, `upper`: the 95% interval for the noise-free score, as in `scores_interval`;
+            - `of_possible`: its released score as a share of `largest_possible_score_`, the largest score that any
+              feature can have with the known shares of the classes; at most 1;
+            - `of_possible_lower`, `of_possible_upper`: the 95% interval for the noise-free score as a share of
+              `largest_possible_score_`. It covers the noise on the score. `largest_possible_score_` counts as given: if
+              shares of the classes were learnt, it has an error of its own, which the interval does not cover;
             - `p_value`: as in `p_values`, not corrected for multiple testing;
             - `gap`: with ``mechanism_="one-shot"``, the difference between its noisy score and that of the next feature
               chosen, as in `gaps_`; NaN if there is none;
@@ -67,11 +72,23 @@ class ResultsMixin:
         columns = {"score": self.scores_} if hasattr(self, "scores_") else {}
         with suppress(AttributeError):  # if the distribution of the noise on a score is not known
             columns["lower"], columns["upper"] = self.scores_interval()
-        return columns
+        largest = getattr(self, "largest_possible_score_", None)
+        return columns if largest is None else columns | _of_possible(columns, largest)
 
     def _further_columns(self):
         """The columns of this estimator only."""
         return {}
+
+
+def share_of_possible(scores, largest):
+    """Scores as shares of the largest possible score, which are cut at 1: noise and wrong shares may exceed it."""
+    return np.minimum(scores / largest, 1.0) if largest > 0 else np.zeros_like(scores)
+
+
+def _of_possible(columns, largest):
+    """A score, and the ends of its interval, as shares of the largest possible score."""
+    names = {"score": "of_possible", "lower": "of_possible_lower", "upper": "of_possible_upper"}
+    return {new: share_of_possible(columns[name], largest) for name, new in names.items() if name in columns}
 
 
 def _frame_of(estimator):

@@ -92,6 +92,11 @@ def feature_columns(estimator):
         columns.append(number_column("score", results["score"]))
     if "lower" in results:
         columns.append(interval_column(results["lower"], results["upper"]))
+    if "of_possible" in results:
+        title = f"of {in_short(estimator.largest_possible_score_)} possible"
+        columns.append(number_column(title, results["of_possible"]))
+    if "of_possible_lower" in results:
+        columns.append(interval_column(results["of_possible_lower"], results["of_possible_upper"]))
     return columns
 
 

@@ -160,6 +160,8 @@ class ScoresDisplay(Display):
             intervals = estimator.scores_interval(confidence, simultaneous=simultaneous)
             n_together = len(estimator.scores_) if simultaneous else 1
             margin = estimator._mechanism_of_scores(cls.__name__).half_width(confidence, n_together)
+        possible = getattr(estimator, "largest_possible_score_", None)
+        of_possible = "" if possible is None else f", scores up to {in_short(possible)} possible"
         null_scores = getattr(estimator, "null_scores_", None)  # none with noise on counts
         what = "score minus null score" if np.any(null_scores) else "score"
         display = cls(
@@ -173,7 +175,7 @@ class ScoresDisplay(Display):
             confidence=confidence,
             simultaneous=simultaneous,
             score_label=f"{what} ({noise})",
-            title=f"{entry.statistic}, {budget(entry.epsilon, entry.delta)}",
+            title=f"{entry.statistic}, {budget(entry.epsilon, entry.delta)}{of_possible}",
         )
         return display.plot(ax, max_features=max_features)
 

@@ -104,10 +104,10 @@ class PrivateScores(PrivateScoring):
         return self._noise
 
 
-def scores_plan(estimator, mechanisms, k=None):
+def scores_plan(estimator, mechanisms, k=None, needs_largest=False):
     """The plan of an estimator that publishes the scores of all features, by one of these mechanisms."""
     asked = MeasureParameters(estimator.B, estimator.c, estimator.correction)
-    plan = scoring_plan(estimator, asked, AllScores(estimator.mechanism, k))
+    plan = scoring_plan(estimator, asked, AllScores(estimator.mechanism, k, needs_largest))
     _check_mechanism(estimator.mechanism, mechanisms, plan.statistic, plan.delta)
     return plan
 

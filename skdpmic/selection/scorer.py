@@ -149,6 +149,10 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         above it.
     mean_weight_ : float
         Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
+    largest_possible_score_ : float
+        The largest score that any feature can have if the classes have the shares `target_shares_`: with two classes
+        and "mtv_r", about twice the smaller share (``docs/theory/largest_scores.md``). Only with `classes` and
+        `target_shares_`; with `max_weight`, only if these were learnt.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int

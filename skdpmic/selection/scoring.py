@@ -92,13 +92,19 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         -----
         PrivacyLeakWarning
             If bounds or classes are read from the data, or `random_state` is set.
+        UserWarning
+            After the release, if no score reaches the `threshold` of a :class:`DPMICSelector`.
         """
         plan = self._plan()
         records = read(plan, X, y, groups, sample_weight)
         ready = plan.ready(records.public)
         published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         store(self, published)
+        self._warn_of_release()
         return self
+
+    def _warn_of_release(self):
+        """Warn of what only the release shows; it is stored by then, so that nothing is lost if warnings are errors."""
 
     # --- Records that are counted first, wherever they are -----------------------------------------------------------
 
@@ -147,6 +153,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             ready = plan.ready(records.public)
             published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         store(self, published)
+        self._warn_of_release()
         return self
 
     @if_counts_suffice(public=True)
@@ -237,6 +244,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         ready = plan.ready(records.public)
         published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         store(self, published)
+        self._warn_of_release()
         return self
 
     @if_counts_suffice()

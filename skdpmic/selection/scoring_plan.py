@@ -50,6 +50,7 @@ class Published(Protocol):
     k: Any  # number of features to choose, or "all"; None if the scores decide it
     keep: Any  # features kept in any case
     mechanism: str | None  # name of the mechanism; None if public numbers choose it
+    needs_largest: bool  # whether the choice needs the largest possible score
     advice: str  # how to have less noise
 
     def release(self, plan: "ScoringPlan", n_features: int, n_groups: int | None, n_classes: int | None) -> Any:
@@ -62,6 +63,7 @@ class AllScores:
 
     mechanism: str
     k: Any = None
+    needs_largest: bool = False
     keep = ()
     advice = "publishing names only (PrivateSelectKBest with a small k)"
 
@@ -80,6 +82,7 @@ class BestNames:
     keep: Any
     can_be_joint: bool  # whether "auto" may choose features by joint scores
     mechanism = None
+    needs_largest = False
     advice = "a smaller k"
 
     def release(self, plan, n_features, n_groups, n_classes):
@@ -153,6 +156,7 @@ class ScoringPlan(FitPlan):
     def ready(self, public):
         """The release of a table of which this is public; warns, and refuses what cannot be released."""
         shape, n_classes = public.shape, public.n_classes
+        self._check_knows_largest(n_classes)
         if public.measure is None:
             measure = self.measure(shape.n_groups, shape.n_features, n_classes)
         else:  # that of counts
@@ -163,6 +167,17 @@ class ScoringPlan(FitPlan):
         self._warn_about_noise(release, mechanism, measure, shape)
         entry = self.entry(release, mechanism, shape, self.statistic.name)
         return Ready(entry, partial(_results, self, release, measure, mechanism, entry))
+
+    def _check_knows_largest(self, n_classes):
+        """Raise if the largest possible score is needed and not known: if no shares of classes are given or learnt."""
+        is_given = self.shares is not None and self.max_weight is None  # with weights, their mean must be learnt, too
+        is_known = n_classes is not None and (is_given or self.spends_on_target(n_classes))
+        if self.publishes.needs_largest and not is_known:
+            raise ValueError(
+                "threshold must be a number if the largest possible score is not known: that needs classes whose "
+                "shares are given as target_shares (without max_weight) or learnt (with statistic='mtv_r', of up to "
+                "four classes)."
+            )
 
     def _warn(self, public):
         self.warn_about_table(public)
@@ -221,7 +236,14 @@ def _results(plan, release, measure, mechanism, entry, records, random_bytes):
     knows_ties = plan.epsilon == math.inf and plan.statistic.tests_by_ties
     is_untied = measure.are_untied(records, plan.n_jobs) if knows_ties else False
     null_model = NullModel.of_shape(measure, public.shape, is_untied)
-    return results | {"_noise": mechanism, "_null_model": null_model}
+    return results | _largest_possible(measure, public.shape) | {"_noise": mechanism, "_null_model": null_model}
+
+
+def _largest_possible(measure, shape):
+    """The largest score that any feature can have, if the measure knows the shares of the classes."""
+    knows_shares = getattr(measure, "target_shares", None) is not None
+    largest = measure.largest_score(shape.n_samples) if knows_shares else None
+    return {} if largest is None else {"largest_possible_score_": largest}
 
 
 def _results_of_target(plan, measure, public):

@@ -7,7 +7,10 @@ from typing import Literal
 from scipy import stats
 
 from skdpmic._utils.arguments import check_k
+from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import check_published
+from skdpmic._utils.results import share_of_possible
+from skdpmic._utils.texts import in_short
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS
@@ -15,6 +18,7 @@ from skdpmic.release.among_best import chances_among_best
 from skdpmic.selection.column_selection import ColumnSelectionMixin
 from skdpmic.selection.released_scores import PrivateScores, scores_plan
 from skdpmic.selection.scoring_plan import n_to_keep
+from skdpmic.selection.thresholds import read_threshold
 from skdpmic.statistics.registry import statistic_named
 
 
@@ -72,8 +76,9 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         depend on them, but p-values do: they are smaller for rarer classes, and valid only if the shares are right.
         "learn" spends 15% of the budget on these shares; None spends nothing, and learns them only if epsilon is
         infinite.
-    threshold : float, default=None
-        If given, in [0, 1]: keep the features whose private score is at least this, and ignore `k`.
+    threshold : float or str, default=None
+        If given, keep the features whose private score is at least this, and ignore `k`: a number in [0, 1]; or such a
+        part of `largest_possible_score_`, as in "0.5*possible", which needs known shares of the classes.
     fdr : float, default=None
         If given, in (0, 1): keep the features that the Benjamini-Hochberg procedure selects from `p_values` at this
         level, and ignore `k`. On average, at most about this share of the features kept is independent of the target,
@@ -147,6 +152,10 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         above it.
     mean_weight_ : float
         Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
+    largest_possible_score_ : float
+        The largest score that any feature can have if the classes have the shares `target_shares_`: with two classes
+        and "mtv_r", about twice the smaller share (``docs/theory/largest_scores.md``). Only with `classes` and
+        `target_shares_`; with `max_weight`, only if these were learnt.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int
@@ -208,7 +217,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         target_bounds: Range | FromData | None = None,
         classes: ColumnLike | None = None,
         target_shares: ColumnLike | Literal["learn"] | None = None,
-        threshold: float | None = None,
+        threshold: float | str | None = None,
         fdr: float | None = None,
         mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace",
         B: float | Auto = "auto",
@@ -244,13 +253,10 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         self.random_state = random_state
 
     def _plan(self):
-        plan = scores_plan(self, tuple(MECHANISMS), self.k if self._keeps_k() else None)
+        is_relative = self.threshold is not None and read_threshold(self.threshold).is_relative
+        plan = scores_plan(self, tuple(MECHANISMS), self.k if self._keeps_k() else None, is_relative)
         check_k(self.k)
         self._check_fdr()
-        if self.threshold is not None and (
-            not isinstance(self.threshold, numbers.Real) or not 0 <= self.threshold <= 1
-        ):
-            raise ValueError(f"threshold must be None or a number in [0, 1], got {self.threshold!r}.")
         return plan
 
     def _check_fdr(self):
@@ -287,8 +293,33 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         if self.fdr is not None:
             return self._discoveries()
         if self.threshold is not None:
-            return self.scores_ >= self.threshold
+            return self._reaching_threshold()
         return self.ranking_ <= n_to_keep(self.k, self.n_features_in_)
+
+    def _reaching_threshold(self):
+        """The features with a score of at least the threshold."""
+        least, is_relative = read_threshold(self.threshold)
+        if not is_relative:
+            return self.scores_ >= least
+        if not hasattr(self, "largest_possible_score_"):
+            raise ValueError(
+                f"threshold must be a number after this fit, whose largest possible score is not known, got "
+                f"{self.threshold!r}."
+            )
+        return share_of_possible(self.scores_, self.largest_possible_score_) >= least
+
+    def _warn_of_release(self):
+        """Warn if the threshold keeps nothing, which only this release shows."""
+        if self.threshold is None or self._reaching_threshold().any():
+            return
+        largest, remedy = in_short(self.scores_.max()), "Lower the threshold"
+        if hasattr(self, "largest_possible_score_"):
+            largest += f", of {in_short(self.largest_possible_score_)} possible with these shares of the classes"
+            remedy += ", or give it as a part of the largest possible score, as in threshold='0.5*possible'"
+        warn(
+            f"no feature is kept by threshold={self.threshold!r}: the largest released score is {largest}. {remedy}; "
+            "after the fit, by set_params, that costs nothing more."
+        )
 
     def _discoveries(self):
         """The features selected by Benjamini-Hochberg, or by Benjamini-Yekutieli if the noise is dependent."""

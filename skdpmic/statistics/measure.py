@@ -122,6 +122,13 @@ class Measure(ABC):
             f"{type(self).__name__}."
         )
 
+    def largest_score(self, n):
+        """The largest score of n records that any feature can have, from known shares of the classes of the target.
+
+        None if these are not known, or the target is none of classes.
+        """
+        return None
+
     @abstractmethod
     def scorer(self, target, random_bytes):
         """The function that scores features against a target: ``score(column, domain)`` in [0, 1].

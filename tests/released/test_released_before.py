@@ -44,7 +44,7 @@ BEFORE = {
     for file in FILES
     for case, released in json.loads(Path(__file__).with_name(file).read_text(encoding="utf-8")).items()
 }
-LATER = ("criterion_",)  # attributes that there were not then
+LATER = ("criterion_", "largest_possible_score_")  # attributes that there were not then
 OF_A_STEP = 0.1 * 2.0**-30  # of the noise; only what is computed from released numbers is no whole number of steps
 OF_A_P_VALUE = (
     1e-4  # bounds are taken at points that hang on the last digits of tails, which versions of scipy differ in

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from skdpmic._utils.arguments import check_n_shares
+from skdpmic.statistics.largest_scores import largest_mtv_r
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family, resolve_mtv
@@ -100,6 +101,15 @@ class MtvRGrids(Measure):
             return tuple(self.target_shares.published().tolist())
         (side,) = self._family.sides
         return tuple(margin / UNITS for margin in side.margins)
+
+    def largest_score(self, n):
+        """The largest score of n records that any feature can have; None if that depends on something unknown."""
+        shares, mean_weight = self.class_shares, 1.0
+        if shares is not None and self.units > 1:
+            mean_weight = self.target_shares.mean_weight
+        if shares is None or mean_weight is None:
+            return None
+        return largest_mtv_r(counts_scorer(n, self._family, self.units), self._family, shares, mean_weight)
 
     def of_weights(self):
         """The measure for records with weights."""

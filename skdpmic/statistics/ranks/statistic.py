@@ -14,6 +14,7 @@ from scipy import stats
 from skdpmic._utils.arguments import check_n_shares
 from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics import sensitivity
+from skdpmic.statistics.largest_scores import largest_kendall
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
 from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
@@ -89,6 +90,13 @@ class Kendall(_RankStatistic):
         """The measure after learning the shares of two classes with epsilon, as for MTVr; `bounds` are ignored."""
         budget = CountBudget(n, epsilon, self.rows_per_group, 1, random_bytes)
         return replace(self, target_shares=release_class_shares(counts, budget))
+
+    def largest_score(self, n):
+        """The largest score of n records that any feature can have; None if the shares of classes are not known."""
+        if self.target_shares is None:
+            return None
+        least = min(self.target_shares.error, 0.5)  # a smaller share cannot be told from 0
+        return largest_kendall(min(max(float(self.target_shares.shares[0]), least), 1 - least), n)
 
     def are_untied(self, records, n_jobs):
         """Features that p-values may assume to have no ties, if there is no noise: a bool or an array."""

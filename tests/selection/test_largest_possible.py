@@ -1,0 +1,136 @@
+"""Scores of classes do not reach 1: their share of the largest possible score, and thresholds that are parts of it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
+
+N, SHARE = 4000, 0.045
+RARE = {"epsilon": 20, "statistic": "mtv_r", "bounds": (0, 1), "classes": [False, True]}
+NOT_KNOWN = "threshold must be a number if the largest possible score is not known"
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """A perfect predictor of a rare class, one of half of it, and noise."""
+    rng = np.random.default_rng(0)
+    y = np.arange(N) < SHARE * N
+    half = y & (np.arange(N) % 2 == 0)
+    return np.column_stack([rng.uniform(size=N), 0.2 + 0.6 * y, 0.2 + 0.6 * half]), y
+
+
+def test_a_perfect_predictor_of_a_rare_class_has_all_of_what_is_possible(rare):
+    frame = DPMICScorer(**RARE).fit(*rare).to_frame().set_index("feature")
+    assert frame.score[1] == pytest.approx(2 * SHARE, abs=0.01)
+    assert frame.of_possible[[1, 2]].tolist() == pytest.approx([1, 0.5], abs=0.1)
+    assert frame.of_possible[0] < 0.2
+
+
+def test_the_interval_is_that_of_the_score_divided_by_the_largest_possible_score(rare):
+    scorer = DPMICScorer(**RARE | {"epsilon": 1}).fit(*rare)
+    frame, largest = scorer.to_frame(), scorer.largest_possible_score_
+    for of_possible, of_score in {"": "score", "_lower": "lower", "_upper": "upper"}.items():
+        expected = np.minimum(frame[of_score] / largest, 1)
+        np.testing.assert_allclose(frame[f"of_possible{of_possible}"], expected)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"target_shares": [1 - SHARE, SHARE]},
+        {"statistic": "kendall", "target_shares": [1 - SHARE, SHARE]},
+        {"statistic": "kendall", "target_shares": "learn"},
+    ],
+    ids=str,
+)
+def test_shares_that_are_given_or_learnt_say_what_is_possible(rare, asked):
+    scorer = DPMICScorer(**RARE | asked).fit(*rare)
+    assert scorer.largest_possible_score_ == pytest.approx(2 * SHARE, abs=0.01)
+
+
+def test_with_weights_the_mean_weight_is_a_factor(rare):
+    weighted = DPMICScorer(**RARE, max_weight=4).fit(*rare, sample_weight=np.ones(N))
+    assert weighted.largest_possible_score_ == pytest.approx(2 * SHARE / 4, abs=0.005)
+    assert weighted.to_frame().of_possible[0] == pytest.approx(1, abs=0.1)
+
+
+NOTHING_KNOWN = [
+    {"statistic": "mic_r"},
+    {"statistic": "kendall"},
+    {"statistic": "chatterjee"},
+    {"classes": [False, True, 2, 3, 4]},
+    {"classes": None, "target_bounds": (0, 1)},
+    {"target_shares": [1 - SHARE, SHARE], "max_weight": 1},
+]
+
+
+@pytest.mark.parametrize("asked", NOTHING_KNOWN, ids=str)
+def test_where_the_shares_of_classes_are_not_known_nothing_is_said_and_no_part_can_be_asked_for(rare, asked, tmp_path):
+    weights = {"sample_weight": np.ones(N)} if "max_weight" in asked else {}
+    scorer = DPMICScorer(**RARE | asked).fit(*rare, **weights)
+    assert not hasattr(scorer, "largest_possible_score_")
+    assert "of_possible" not in scorer.to_frame()
+    assert "possible" not in scorer._release_as_html()
+    ledger = BudgetLedger(tmp_path / "ledger.db", epsilon=100)
+    selector = DPMICSelector(**RARE | asked, threshold="0.5*possible", ledger=ledger)
+    with pytest.raises(ValueError, match=NOT_KNOWN):
+        selector.fit(*rare, **weights)
+    assert ledger.spent() == (0, 0)
+    selector.set_params(threshold=0.0).fit(*rare, **weights).set_params(threshold="0.5*possible")
+    with pytest.raises(ValueError, match="threshold must be a number after this fit"):
+        selector.get_support()
+
+
+def test_names_without_scores_say_nothing_of_what_is_possible(rare):
+    assert not hasattr(PrivateSelectKBest(k=1, **RARE).fit(*rare), "largest_possible_score_")
+
+
+def test_a_part_of_what_is_possible_keeps_what_has_it(rare):
+    selector = DPMICSelector(**RARE, threshold="0.75*possible").fit(*rare)
+    assert selector.get_support(indices=True).tolist() == [1]
+    assert selector.set_params(threshold="0.25 * possible").get_support(indices=True).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "threshold", ["possible", "2*possible", "-0.5*possible", "nan*possible", "0.5*mean", "0.5", ""]
+)
+def test_other_texts_are_no_thresholds(rare, threshold):
+    with pytest.raises(
+        ValueError, match=r"threshold must be None, a number in \[0, 1\], or such a part of the largest"
+    ):
+        DPMICSelector(**RARE, threshold=threshold).fit(*rare)
+
+
+def test_a_threshold_that_keeps_nothing_warns_with_the_largest_score_and_what_is_possible(rare):
+    selector = DPMICSelector(**RARE, threshold=0.2)
+    with pytest.warns(UserWarning, match=r"no feature is kept by threshold=0.2: .* of 0\.0\d+ possible") as caught:
+        selector.fit(*rare)
+    assert f"the largest released score is {selector.scores_.max():.3g}," in str(caught[0].message)
+    assert selector.set_params(threshold="0.5*possible").get_support().any()
+
+
+@pytest.mark.filterwarnings("error:no feature is kept")
+def test_the_warning_that_nothing_is_kept_loses_no_release_if_it_is_an_error(rare):
+    selector = DPMICSelector(**RARE, threshold=0.2)
+    with pytest.raises(UserWarning, match="no feature is kept"):
+        selector.fit(*rare)
+    assert selector.ranking_[1] == 1
+
+
+def test_without_known_shares_the_warning_only_says_the_largest_score(rare):
+    with pytest.warns(UserWarning, match="no feature is kept") as caught:
+        DPMICSelector(**RARE | {"statistic": "mic_r"}, threshold=0.9).fit(*rare)
+    assert "possible" not in str(caught[0].message)
+
+
+def test_the_display_says_what_is_possible(rare):
+    scorer = DPMICScorer(**RARE).fit(*rare)
+    assert f"of {scorer.largest_possible_score_:.3g} possible" in scorer._release_as_html()
+
+
+def test_a_share_of_half_makes_a_score_of_one_possible():
+    y = np.arange(N) < N // 2
+    scorer = DPMICScorer(**RARE | {"epsilon": math.inf}).fit(y[:, None] * 1.0, y)
+    assert scorer.largest_possible_score_ == scorer.scores_[0] == 1
