@@ -9,8 +9,7 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from benchmarks.output import ROOT
-from benchmarks.selection.report import table
+from benchmarks.output import ROOT, table
 from benchmarks.tune_defaults import KINDS, MM, TABLES, automatic, steps
 from skdpmic import mic_r
 

@@ -82,3 +82,9 @@ def write_csv(path, rows):
     rows = list(rows)
     with open(path, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def table(head, body):
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

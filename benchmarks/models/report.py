@@ -7,8 +7,7 @@ import pandas
 from benchmarks.models.__main__ import EPSILONS, NUMBERS, RESULTS
 from benchmarks.models.tables import TABLES
 from benchmarks.models.ways import DELTA, SHARE, WAYS, K
-from benchmarks.output import print_or_write
-from benchmarks.selection.report import table
+from benchmarks.output import print_or_write, table
 
 NAMES = {
     "additive": "`PrivateAdditiveClassifier`, `PrivateAdditiveRegressor`",

@@ -8,10 +8,9 @@ from bisect import bisect_left
 import numpy as np
 import pandas as pd
 
-from benchmarks.output import print_or_write
+from benchmarks.output import print_or_write, table
 from benchmarks.paper.mechanisms import EPSILONS, MECHANISMS, TUNED_N, Pair, laplace_scale, settings
 from benchmarks.paper.tables import RESULTS, as_markdown
-from benchmarks.selection.report import table
 from benchmarks.store import seed_of
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.statistics.sensitivity import mic_r_sensitivity

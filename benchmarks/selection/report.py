@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 
+from benchmarks.output import table
 from benchmarks.selection import no_functions, pictures
 from benchmarks.selection.pictures import where
 from benchmarks.selection.relationships import SHAPES
@@ -251,12 +252,3 @@ def quality_table(rows):
     first = rows.iloc[0]
     title = f"{first['k']} of {first['d']}, {first['n']:,} rows, {first['metric']}"
     return table([title, *(f"ε = {epsilon:g}" for epsilon in epsilons), "no noise"], body)
-
-
-# --- What all use -----------------------------------------------------------------------------------------------------
-
-
-def table(head, body):
-    """A table in Markdown."""
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

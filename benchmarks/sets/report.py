@@ -3,7 +3,8 @@
 import numpy as np
 import pandas
 
-from benchmarks.selection.report import summarise, table, where
+from benchmarks.output import table
+from benchmarks.selection.report import summarise, where
 from benchmarks.selection.ways import NOT_PRIVATE
 from benchmarks.sets.ways import FREE, NEED_ORDER, PRIVATE, REMOVED, RIVAL, SINGLE
 from benchmarks.sets.worth import load, metric
