@@ -730,6 +730,9 @@ MUTANTS = [
            "privacy/test_gaps.py::test_the_law_of_lists_with_gaps_is_one_and_is_what_the_mechanism_draws"),
     Mutant("_TopK.release_with_gaps", "None", "np.zeros(self.k - 1)",
            "selection/test_gaps.py::test_only_the_one_shot_mechanism_has_gaps_and_a_fit_leaves_none_of_an_earlier_one"),
+    Mutant("CubeTopK.for_budget", "scale_for_budget(budget.epsilon, steps)", "scale_for_budget(3 * budget.epsilon, steps)",
+           "privacy/test_top_k.py::test_no_list_from_a_cube_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_a_"
+           "third_of_the_noise_is_caught"),
     Mutant("ExponentialTopK.for_budget", "scale_for_rho(budget.rho, k, steps)", "scale_for_rho(budget.rho, 1, steps)",
            "privacy/test_top_k.py::test_lists_keep_to_rho_and_half_the_noise_does_not"),
     Mutant("discrete_laplace", "magnitude == 0", "False",
@@ -786,7 +789,7 @@ MUTANTS = [
            "drawn = draw(random_bytes)\nif ledger is not None:\n    ledger.charge_entry(entry)\nreturn drawn", FULL_LEDGER),
     Mutant("Cost.concentrated", "rho_for(epsilon, delta)", "rho_for(epsilon / 2, delta)",
            "budget/test_ledger.py::test_gaussian_noise_is_charged_by_its_rho"),
-    Mutant("BestFeatures._uses_delta", "not needs_no_delta(self.epsilon, self.delta, self.k)", "False",
+    Mutant("BestFeatures._uses_delta", "self._noise.needs_delta", "False",
            "budget/test_ledger.py::test_a_support_release_that_needs_no_delta_is_charged_none"),
     Mutant("path.run", "ledger is not None", "False", "budget/test_ledger.py::test_every_private_function_is_charged"),
     Mutant("Limits.check", "[*costs, cost]", "costs", FULL_LEDGER),

@@ -293,7 +293,8 @@ def _options(statistic, request, release):
             )
     if k is not None and release != "scores":
         releases += [
-            partial(BestFeatures, delta=each, k=k, spends_on_target=spends_on_target) for each in sorted({0.0, delta})
+            partial(BestFeatures, delta=each, k=k, n_candidates=d, spends_on_target=spends_on_target)
+            for each in sorted({0.0, delta})
         ]
     return [_Option(release_for, statistic, request) for release_for in releases]
 

@@ -20,7 +20,7 @@ class PlannedRelease(NamedTuple):
     release : {"scores", "names", "summary", "model"}
     mechanism : {"laplace", "gaussian", "k-norm", "geometric", "one-shot", "permute-and-flip", "exponential"}
         The last three are for ``release="names"``: without `delta`, with joint scores and without `delta`, with
-        `delta`.
+        `delta`. So is "k-norm", for many of the features.
     statistic : str
         "shares" for a summary, "two-way" or "scorecard" for a model.
     epsilon, delta : float

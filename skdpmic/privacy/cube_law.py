@@ -97,6 +97,23 @@ def reach_of_coordinate(tail, n_scores):
     return brentq(lambda z: float(tail_of_coordinate(z, n_scores)) - tail, 0.0, float(furthest), xtol=1e-12)
 
 
+def tail_of_difference(z, n_scores):
+    """The probability that two of at least two coordinates, at scale 1, are more than z >= 0 apart.
+
+    The mean of ``(1 - a / m)**2``, cut at 0, over half-widths m, with a = z / 2.
+    """
+    a = np.asarray(z, dtype=float) / 2
+    once, twice = a / n_scores, a**2 / (n_scores * (n_scores - 1))
+    of_parts = gammaincc(n_scores + 1, a) - 2 * once * gammaincc(n_scores, a) + twice * gammaincc(n_scores - 1, a)
+    return np.maximum(of_parts, 0.0)
+
+
+def reach_of_difference(tail, n_scores):
+    """The z at which :func:`tail_of_difference` is `tail`, in (0, 1); up to rounding."""
+    furthest = 2 * gammainccinv(n_scores + 1, tail)
+    return brentq(lambda z: float(tail_of_difference(z, n_scores)) - tail, 0.0, float(furthest), xtol=1e-12)
+
+
 def reach_of_largest(tail, n_scores):
     """The r that the largest coordinate, at scale 1, exceeds with probability `tail`; it is gamma of shape n_scores."""
     return float(gammainccinv(n_scores, tail))

@@ -1,12 +1,12 @@
 """Choosing k features without publishing a score (``docs/theory/top_k.md``).
 
 The noise of the one-shot mechanism grows with k, and needs no delta; that of k choices by the exponential mechanism
-grows with the square root of k. Choices one at a time, each by scores that depend on those before, compose likewise.
+grows with the square root of k; noise in a cube grows with the number of candidates only. Choices one at a time, each
+by scores that depend on those before, compose likewise.
 """
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from heapq import nlargest
 from itertools import pairwise
 
@@ -14,16 +14,32 @@ import numpy as np
 from scipy import stats
 
 from skdpmic.privacy.composition import budget_of, scale_for_rho
-from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
-from skdpmic.privacy.noise import discrete_laplace, exponential_choice, geometric
+from skdpmic.privacy.cube_law import CubeLaw, reach_of_difference
+from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
+from skdpmic.privacy.noise import discrete_k_norm, discrete_laplace, exponential_choice, geometric
+
+_GAPS = (
+    2 / 3
+)  # largest noise in a cube, as a share of other noise: below, it is worth the gaps that it does not publish
 
 
-def needs_no_delta(epsilon, delta, k):
-    """Whether the one-shot mechanism, which spends epsilon only, has the smaller standard deviation of the noise."""
-    if delta == 0:
-        return True
-    at_once = OneShotTopK.epsilon_per_score(budget_of(epsilon), k)
-    return at_once >= ExponentialTopK.epsilon_per_score(budget_of(epsilon, delta), k)
+def mechanism_of_names(epsilon, delta, k, n_candidates=None):
+    """The mechanism with the smallest standard deviation of the noise; a cube only where that pays for its gaps.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+    k : int
+    n_candidates : int, default=None
+        Number of features to choose from; None excludes noise in a cube.
+    """
+    whole, at_once = budget_of(epsilon), OneShotTopK
+    per_score = OneShotTopK.epsilon_per_score(whole, k)
+    if delta > 0 and (in_turn := ExponentialTopK.epsilon_per_score(budget_of(epsilon, delta), k)) > per_score:
+        at_once, per_score = ExponentialTopK, in_turn
+    if n_candidates is None or epsilon == math.inf:
+        return at_once
+    return CubeTopK if per_score <= _GAPS * CubeTopK.epsilon_per_score(whole, k, n_candidates) else at_once
 
 
 @dataclass(frozen=True)
@@ -71,15 +87,16 @@ class OneShotTopK(_TopK):
     """
 
     name = "one-shot"
+    needs_delta = False
     _law = stats.expon
 
     @classmethod
-    def for_budget(cls, budget, k, steps):
+    def for_budget(cls, budget, k, steps, n_candidates=None):
         """The mechanism that spends epsilon on scores of sensitivity `steps`: scale 2 k steps / epsilon."""
         return cls(k, scale_for_budget(budget.epsilon, 2 * k * steps))
 
     @staticmethod
-    def epsilon_per_score(budget, k):
+    def epsilon_per_score(budget, k, n_candidates=None):
         """Sensitivity over the standard deviation of the noise, which equals the scale."""
         return float(budget.epsilon) / (2 * k)
 
@@ -146,15 +163,16 @@ class ExponentialTopK(_TopK):
     """
 
     name = "exponential"
+    needs_delta = True
     _law = stats.gumbel_r
 
     @classmethod
-    def for_budget(cls, budget, k, steps):
+    def for_budget(cls, budget, k, steps, n_candidates=None):
         """The mechanism that spends rho on scores of sensitivity `steps`: scale sqrt(k / (2 rho)) steps."""
         return cls(k, scale_for_rho(budget.rho, k, steps))
 
     @staticmethod
-    def epsilon_per_score(budget, k):
+    def epsilon_per_score(budget, k, n_candidates=None):
         """Sensitivity over the standard deviation of the noise, which is pi / sqrt(6) times the scale."""
         return math.sqrt(6) / math.pi * math.sqrt(2 * budget.rho / k)
 
@@ -177,104 +195,57 @@ class ExponentialTopK(_TopK):
         return chosen
 
 
-# --- A choice by weight and loss -------------------------------------------------------------------------------------
-#
-# A choice by weight and loss, exact although its probabilities are irrational (``docs/theory/learnt_edges.md``).
-#
-# Floating point is only used for proposals: each is at least as likely as it should be, and is accepted with the
-# probability that corrects the difference, which is decided in integers, with as many bits as needed.
-
-
-_BITS = 60  # of the integers used to draw proposals
-_MORE_BITS = 64
-_SLACK = 1 + 2.0**-40  # far more than the seventy roundings of a ceiling
-
-
-def weighted_choice(weights, losses, rate, random_bytes):
-    """An index, drawn with probability proportional to ``weight * exp(-rate * loss)``.
+@dataclass(frozen=True)
+class CubeTopK(_TopK):
+    """Adds noise in a cube to all scores together and takes the k largest, ties broken by index: pure epsilon.
 
     Parameters
     ----------
-    weights : int64 ndarray of shape (n_choices,)
-        At least 0, not all 0, with a sum below 2**58.
-    losses : int64 ndarray of shape (n_choices,)
-        At least 0.
-    rate : Fraction, at least 0, or infinity
-        With infinity, the choice is among the smallest losses, by weight.
-    random_bytes : callable
-        From :func:`entropy_source`.
-
-    Returns
-    -------
-    int
+    k : int
+    scale : int
+        Scale of the noise in grid steps; 0 for none.
+    n_candidates : int
+        Number of scores; the distribution depends on it, the cost does not.
     """
-    losses = losses - losses[weights > 0].min()
-    if rate == math.inf:
-        weights, rate = np.where(losses == 0, weights, 0), Fraction(0)
-    ceilings, shift = _ceilings(weights, losses, rate)
-    ends = np.cumsum(ceilings)
-    while True:
-        point = int.from_bytes(random_bytes(8), "little") >> (64 - _BITS)
-        i = int(np.searchsorted(ends, point, side="right"))
-        if i < len(ends):
-            offset = point - int(ends[i] - ceilings[i])
-            if _is_below(offset, int(weights[i]) << shift, rate * int(losses[i]), random_bytes):
-                return i
 
+    n_candidates: int
 
-def _ceilings(weights, losses, rate):
-    """Integers above ``2**shift * weight * exp(-rate * loss)``, whose sum is at most about 2**_BITS; and the shift."""
-    ceilings = weights * _exponentials(losses, rate) * _SLACK
-    shift = _BITS - 1 - math.frexp(ceilings.sum())[1]
-    # One more than the floor, also if a product underflowed.
-    return np.where(weights > 0, np.ldexp(ceilings, shift).astype(np.int64) + 1, 0), shift
+    name = "k-norm"
+    needs_delta = False
 
+    @classmethod
+    def for_budget(cls, budget, k, steps, n_candidates):
+        """The mechanism that spends epsilon on scores of sensitivity `steps`: scale steps / epsilon."""
+        return cls(k, scale_for_budget(budget.epsilon, steps), n_candidates)
 
-def _exponentials(losses, rate):
-    """``exp(-rate * loss)``, up to rounding: a product over the bits of each loss."""
-    product, (_, above) = np.ones(len(losses)), exponential_bounds(rate, 128)
-    for bit in range(int(losses.max()).bit_length()):
-        product *= np.where(losses >> bit & 1, math.ldexp(above, -128), 1.0)
-        above = -(-above * above >> 128)  # of the square, rounded up
-    return product
+    @staticmethod
+    def epsilon_per_score(budget, k, n_candidates):
+        """Sensitivity over the standard deviation of the noise."""
+        return float(budget.epsilon) / CubeLaw(n_candidates, 1.0).std()
 
+    @property
+    def noise_scale(self):
+        """Standard deviation of the noise on each score."""
+        return self._of_scores.noise_scale
 
-def _is_below(whole, weight, x, random_bytes):
-    """Whether ``whole`` plus a random fraction is below ``weight * exp(-x)``: bits are added until this is certain."""
-    n_bits, point = 0, whole
-    while True:
-        precision = n_bits + weight.bit_length() + _MORE_BITS
-        below, above = exponential_bounds(x, precision)
-        if (point + 1) << precision <= (weight * below) << n_bits:
-            return True
-        if point << precision >= (weight * above) << n_bits:
-            return False
-        point = (point << _MORE_BITS) + int.from_bytes(random_bytes(_MORE_BITS // 8), "little")
-        n_bits += _MORE_BITS
+    @property
+    def law(self):
+        """The continuous distribution of the noise on each score, up to grid steps; None without noise."""
+        return self._of_scores.law
 
+    @property
+    def _of_scores(self):
+        """The mechanism of scores with this noise."""
+        return KNormMechanism(self.scale, self.n_candidates)
 
-def exponential_bounds(x, precision):
-    """Integers closely below and above ``2**precision * exp(-x)``.
+    def half_width(self, confidence):
+        """Half-width of an interval of at least this confidence for the noise on the difference of two scores."""
+        reach = self.scale * reach_of_difference(1 - confidence, self.n_candidates)
+        return (math.ceil(reach * (1 + 2.0**-36) + 1.5) + 1) * GRID
 
-    Parameters
-    ----------
-    x : Fraction, at least 0
-    precision : int
-    """
-    halvings = math.floor(x).bit_length()
-    bits = precision + 2 * halvings + 16
-    y = math.floor(x * 2 ** (bits - halvings))  # x, halved until it is below 1
-    term, total, sign, k = 1 << bits, 0, 1, 0
-    while term:
-        total += sign * term
-        sign, k = -sign, k + 1
-        term = (term * y >> bits) // k
-    # Each term is at most 3 too small, the omitted terms sum to at most one more, and y was rounded.
-    margin = 3 * k + 8
-    below, above = max(total - margin, 0), min(total + margin, 1 << bits)
-    for _ in range(halvings):
-        below, above = below * below >> bits, -(-above * above >> bits)
-    return below >> (bits - precision), -(-above >> (bits - precision))
+    def _choose(self, scores, random_bytes):
+        noisy = scores + discrete_k_norm(self.scale, len(scores), random_bytes)
+        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__)
 
 
 # --- Choices one at a time -------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from scipy import stats
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, MECHANISMS, law_of_scale, scale_for_budget, to_grid
-from skdpmic.privacy.top_k import ChoicesInTurn, ExponentialTopK, OneShotTopK, needs_no_delta
+from skdpmic.privacy.top_k import ChoicesInTurn, mechanism_of_names
 from skdpmic.statistics.chance import chance_added, chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 
@@ -205,12 +205,14 @@ class BestFeatures(_OfScores):
     """The k features with the largest scores, in order, and the gaps between them if these cost nothing."""
 
     k: int
+    _: KW_ONLY
+    n_candidates: int | None = None  # that are scored once; None if each choice is made by scores of its own
 
     publishes = "names"
     criterion = "single"
 
     def _uses_delta(self):
-        return not needs_no_delta(self.epsilon, self.delta, self.k)
+        return self._noise.needs_delta
 
     def _squares(self):
         """Squared epsilons of independent draws: one draw for all k features."""
@@ -219,11 +221,11 @@ class BestFeatures(_OfScores):
     @property
     def epsilon_per_feature(self):
         """Sensitivity of a score over the standard deviation of the noise."""
-        return self._noise.epsilon_per_score(self._of_choices, self.k)
+        return self._noise.epsilon_per_score(self._of_choices, self.k, self.n_candidates)
 
     @property
     def _noise(self):
-        return ExponentialTopK if self._uses_delta() else OneShotTopK
+        return mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
 
     @property
     def _of_choices(self):
@@ -232,7 +234,7 @@ class BestFeatures(_OfScores):
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        return self._noise.for_budget(self._of_choices, self.k, steps)
+        return self._noise.for_budget(self._of_choices, self.k, steps, self.n_candidates)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""

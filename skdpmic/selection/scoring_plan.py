@@ -25,7 +25,7 @@ from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
 LEARN = "learn"  # as target_shares
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
-_ENOUGH = 10_000  # "auto" is "joint" if the noise of a choice is 2 / 10,000 or less: docs/theory/joint.md
+_ENOUGH = 9_000  # "auto" is "joint" if the noise of its choices is 2 / 9,000 or less: docs/theory/joint.md
 
 
 def n_to_keep(k, n_features):
@@ -87,10 +87,11 @@ class BestNames:
 
     def release(self, plan, n_features, n_groups, n_classes):
         """The release of a table of this shape; without `n_groups`, its records cannot be read again."""
-        k, spends = n_to_keep(self.k, n_candidates(self.keep, n_features)), plan.spends_on_target(n_classes)
-        single = BestFeatures(plan.epsilon, plan.delta, k, spends_on_target=spends)
-        is_joint = k + len(self.keep) > 1 and self._chooses_jointly(plan, single, n_groups)
-        return jointly(single, len(self.keep)) if is_joint else single
+        among, spends = n_candidates(self.keep, n_features), plan.spends_on_target(n_classes)
+        k = n_to_keep(self.k, among)
+        single = BestFeatures(plan.epsilon, plan.delta, k, n_candidates=among, spends_on_target=spends)
+        joint = jointly(single, len(self.keep))
+        return joint if k + len(self.keep) > 1 and self._chooses_jointly(plan, joint, n_groups) else single
 
     def _chooses_jointly(self, plan, release, n_groups):
         if self.criterion != "auto":

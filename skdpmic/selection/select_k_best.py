@@ -74,7 +74,8 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         How features are chosen. "single" chooses the k features with the largest scores, each scored by itself. "joint"
         chooses one feature at a time: first the one with the largest score by itself, then always the one whose
         smallest gain over any feature chosen before is largest; the more noise there is, the more its score by itself
-        counts, too. Copies and irrelevant features then come last, and the noise is larger by only a ninth. It requires
+        counts, too. Copies and irrelevant features then come last, and the noise is a ninth larger than that of one-shot
+        or exponential choices. It requires
         ``statistic="mtv_r"``, and does not support chunks or sketches, which are counted once. "auto" uses "joint"
         where it is possible and there is hardly any noise: for 5 features, from ``n_samples * epsilon`` of about
         120,000 (``docs/choose/redundancy.md``).
@@ -123,14 +124,16 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         probability of at most 5% (``docs/theory/top_k.md``).
     criterion_ : {"single", "joint"}
         How the features were chosen.
-    mechanism_ : {"one-shot", "permute-and-flip", "exponential"}
+    mechanism_ : {"one-shot", "k-norm", "permute-and-flip", "exponential"}
         Mechanism that chose the features; it depends on public numbers only. "one-shot" adds exponential noise once,
-        and needs no delta. "permute-and-flip" adds it again for each choice by joint scores, and needs no delta.
-        "exponential" applies the exponential mechanism k times, where `delta` > 0 makes that less noisy.
+        and needs no delta. "k-norm" adds noise in a cube to all scores, and needs no delta; it is used where it has at
+        most two thirds of the noise: from about half of the features on. "permute-and-flip" adds exponential noise
+        again for each choice by joint scores, and needs no delta. "exponential" applies the exponential mechanism k
+        times, where `delta` > 0 makes that less noisy.
     noise_scale_ : float
-        Scale of the noise on each score: one-sided exponential noise, or Gumbel noise with the exponential mechanism.
-        With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a score; epsilon here is the budget left after
-        that of the target.
+        Scale of the noise on each score: one-sided exponential noise, or Gumbel noise with the exponential mechanism;
+        the standard deviation of noise in a cube. With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a
+        score; epsilon here is the budget left after that of the target.
     epsilon_per_feature_ : float
         Sensitivity of a score over the standard deviation of the noise: ``epsilon / (2 k)`` for the one-shot mechanism,
         with epsilon as in `noise_scale_`.

@@ -37,7 +37,7 @@ ON_TARGET = {  # what of epsilon is spent on it
     "a selector's scores": 0.075,
     "names": 0.075,
     "names, where delta does not help": 0.075,
-    "names, all of them": pytest.approx((0.3 * RHO) ** 0.5),
+    "names, all of them": 0.075,
     "names one by one": 0.075,
 }
 
@@ -120,7 +120,7 @@ RELEASES = {
     ),
     "names, all of them": (
         lambda ledger: fit_selector(ledger, "all", DELTA),
-        ("PrivateSelectKBest", DELTA, N, D, RHO, "mtv_r", "names", "exponential", D),
+        ("PrivateSelectKBest", 0.0, N, D, OF_NAMES, "mtv_r", "names", "k-norm", D),
     ),
     "names one by one": (
         lambda ledger: fit_selector(ledger, 2, criterion="joint"),

@@ -115,7 +115,7 @@ def test_the_first_guarantee_is_that_of_the_release(name, cards):
 def test_a_choice_of_names_has_the_whole_of_its_terms(cards):
     fields = cards["names"].fields
     assert fields["by"] == "PrivateSelectKBest"
-    assert (fields["published"]["statistic"], fields["published"]["mechanism"]) == ("mtv_r", "one-shot")
+    assert (fields["published"]["statistic"], fields["published"]["mechanism"]) == ("mtv_r", "k-norm")
     assert fields["guarantees"][0]["epsilon_of_target"] == 0.3
     assert fields["published"]["table"]["rows"][0] == [NAMES[1], "chosen"]
     assert "the number of records, 400" in fields["public"]

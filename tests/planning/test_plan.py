@@ -33,18 +33,25 @@ REQUESTS = [
     {"epsilon": 1 / 3, "k": 5, "delta": 1e-5, **SHAPE},
     {"epsilon": 10, "n_samples": 4, "n_features": 2, "k": 1, "n_classes": 3},
 ]
+
+
+def names(row):
+    return partial(BestFeatures, row.epsilon, row.delta, row.k, n_candidates=row.n_features)
+
+
 WAYS = {
-    "laplace": lambda row: partial(NoisyScores, row.epsilon, 0.0, LaplaceMechanism, row.n_features),
-    "gaussian": lambda row: partial(NoisyScores, row.epsilon, row.delta, GaussianMechanism, row.n_features),
-    "k-norm": lambda row: partial(NoisyScores, row.epsilon, 0.0, KNormMechanism, row.n_features),
-    "one-shot": lambda row: partial(BestFeatures, row.epsilon, row.delta, row.k),
-    "exponential": lambda row: partial(BestFeatures, row.epsilon, row.delta, row.k),
+    "laplace, scores": lambda row: partial(NoisyScores, row.epsilon, 0.0, LaplaceMechanism, row.n_features),
+    "gaussian, scores": lambda row: partial(NoisyScores, row.epsilon, row.delta, GaussianMechanism, row.n_features),
+    "k-norm, scores": lambda row: partial(NoisyScores, row.epsilon, 0.0, KNormMechanism, row.n_features),
+    **{f"{name}, names": names for name in ("one-shot", "exponential", "k-norm")},
 }
 
 
 def rebuilt(row, n_classes, rows_per_group=1):
     """The way and the mechanism of a fit to a table of this shape, from the modules that a fit uses."""
-    way = WAYS[row.mechanism](row)(spends_on_target=STATISTICS[row.statistic].spends_on_target(n_classes))
+    way = WAYS[f"{row.mechanism}, {row.release}"](row)(
+        spends_on_target=STATISTICS[row.statistic].spends_on_target(n_classes)
+    )
     measure = way.measure(statistic_named(row.statistic, "miller-madow"), "auto", "auto", row.n_samples, n_classes)
     shape = Shape(row.n_samples * rows_per_group, [(0.0, 1.0)] * row.n_features, rows_per_group)
     return way, way.mechanism(measure, shape)
@@ -101,10 +108,12 @@ def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possibl
     scores = [("scores", "laplace"), ("scores", "k-norm"), ("scores", "gaussian")]
     kinds = [*scores, ("names", "one-shot"), ("names", "exponential")]
     shape = {"n_samples": 1000, "n_features": 30, "epsilon": 1}
-    rows = plan_release(k=20, delta=1e-6, **shape)
+    rows = plan_release(k=12, delta=1e-6, **shape)
     assert {row[:3] for row in rows} == {(*kind, statistic) for kind in kinds for statistic in STATISTICS}
     assert len(rows) == 25
-    assert {row[:2] for row in plan_release(k=20, **shape)} == {*kinds[:2], kinds[3]}
+    assert {row[:2] for row in plan_release(k=12, **shape)} == {*kinds[:2], kinds[3]}
+    # Of many names, noise in a cube needs no delta.
+    assert {row[:2] for row in plan_release(k=24, delta=1e-6, **shape)} == {*kinds[:3], ("names", "k-norm")}
     assert {row[:2] for row in plan_release(**shape)} == set(kinds[:2])
     # One feature costs no delta by either mechanism, so it is planned once.
     assert {row[:2] for row in plan_release(k=1, delta=1e-6, **shape)} == set(kinds[:4])

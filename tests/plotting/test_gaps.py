@@ -56,7 +56,7 @@ def test_without_noise_nothing_is_shaded(pyplot):
 def test_one_feature_has_no_gap_and_of_many_the_best_are_shown(pyplot):
     alone = GapsDisplay.from_estimator(fitted(1))
     assert (len(alone.bars_), len(labels(alone))) == (0, 1)
-    some = GapsDisplay.from_estimator(fitted("all", 30), max_features=4)
+    some = GapsDisplay.from_estimator(fitted(10, 30), max_features=4)
     assert (len(some.bars_), len(labels(some))) == (3, 4)
     assert labels(GapsDisplay([0.1, 0.2]).plot()) == ["place 1", "place 2", "place 3"]
     alone.figure_.canvas.draw()

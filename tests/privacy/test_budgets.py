@@ -12,7 +12,7 @@ from skdpmic import BudgetLedger, DPMICScorer, PrivateSelectKBest
 from skdpmic.privacy.composition import Concentrated, Pure, budget_of, rho_for, root_below
 from skdpmic.privacy.mechanisms import MECHANISMS, GaussianMechanism, KNormMechanism, LaplaceMechanism
 from skdpmic.privacy.parameters import exact
-from skdpmic.privacy.top_k import ChoicesInTurn, ExponentialTopK, OneShotTopK
+from skdpmic.privacy.top_k import ChoicesInTurn, CubeTopK, ExponentialTopK, OneShotTopK
 from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
 
 STEPS = 10**9 + 7  # sensitivity of a score
@@ -25,7 +25,7 @@ def epsilon_of_noise(mechanism, n_scores):
     """The epsilon of noise without delta; None if it has none."""
     if isinstance(mechanism, LaplaceMechanism):
         return Fraction(n_scores * STEPS, mechanism.scale)
-    if isinstance(mechanism, KNormMechanism):
+    if isinstance(mechanism, (KNormMechanism, CubeTopK)):
         return Fraction(STEPS, mechanism.scale)
     if isinstance(mechanism, OneShotTopK):
         return Fraction(2 * mechanism.k * STEPS, mechanism.scale)
@@ -79,7 +79,8 @@ def drawn_release(draw):
         return NoisyScores(*drawn_budget(draw, kind.needs_delta), kind, d, spends_on_target=learns)
     budget = drawn_budget(draw, draw.random() < 0.8)
     if kind is BestFeatures:
-        return BestFeatures(*budget, draw.choice([d, draw.randint(1, d)]), spends_on_target=learns)
+        k = draw.choice([d, draw.randint(1, d)])
+        return BestFeatures(*budget, k, n_candidates=draw.choice([None, d]), spends_on_target=learns)
     k = draw.randint(1, d)
     return JointFeatures(*budget, k, draw.randint(2 - min(k, 2), 3), spends_on_target=learns)
 

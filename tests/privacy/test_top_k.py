@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.composition import budget_of, rho_for
+from skdpmic.privacy.cube_law import CubeLaw, tail_of_difference
 from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism
-from skdpmic.privacy.noise import entropy_source, geometric
-from skdpmic.privacy.top_k import ExponentialTopK, OneShotTopK, confidence_among_best
+from skdpmic.privacy.noise import discrete_k_norm, entropy_source, geometric
+from skdpmic.privacy.top_k import CubeTopK, ExponentialTopK, OneShotTopK, confidence_among_best
 from skdpmic.release.kinds import BestFeatures
 from tests.folding import each
 
@@ -178,6 +179,72 @@ def test_all_scores_take_less_noise_than_names_from_the_numbers_in_the_note_on(d
     for mechanism, first in ((LaplaceMechanism, d / math.sqrt(2)), (KNormMechanism, math.sqrt((d + 1) * (d + 2) / 12))):
         of_all = mechanism.epsilon_per_score(whole, d)
         assert [of_all >= of_names for of_names in names] == [k >= first for k in range(1, d + 1)]
+
+
+# --- Noise in a cube --------------------------------------------------------------------------------------------------
+
+REACH = 16  # noise beyond it has probability below exp(-REACH / scale), times a polynomial
+
+
+def cube_law(scores, k, scale):
+    """Probability of every ordered list of k of three indices, by summation over all noise within reach."""
+    noise = np.indices((2 * REACH + 1,) * len(scores)).reshape(len(scores), -1) - REACH
+    weights = np.exp(-np.abs(noise).max(axis=0) / scale)
+    order = np.argsort(-(noise + np.array(scores)[:, np.newaxis]), axis=0, kind="stable")[:k]
+    lists = {chosen: weights[(order.T == chosen).all(axis=1)].sum() for chosen in permutations(range(len(scores)), k)}
+    return {chosen: weight / weights.sum() for chosen, weight in lists.items()}
+
+
+def _worst_log_ratio_in_cube(scale, k):
+    here, worst = cube_law((0, 0, 0), k, scale), 0.0
+    for move in product((-1, 0, 1), repeat=3):
+        there = cube_law(move, k, scale)
+        worst = max(worst, *(abs(math.log(here[chosen] / there[chosen])) for chosen in here))
+    return worst
+
+
+def test_no_list_from_a_cube_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_a_third_of_the_noise_is_caught():
+    # The list says less than the noisy scores: half the noise would still keep to epsilon here.
+    assert CubeTopK.for_budget(budget_of(0.5), 2, steps=7, n_candidates=3).scale == 14
+    scale = CubeTopK.for_budget(budget_of(1), 2, steps=1, n_candidates=3).scale
+    assert _worst_log_ratio_in_cube(scale, 2) <= 1 + 1e-4  # and what is beyond reach
+    assert _worst_log_ratio_in_cube(scale / 3, 2) > 1
+
+
+def test_lists_from_a_cube_follow_the_exact_law():
+    # chi-square, alpha = 1e-3, n = 500 lists, fixed seed
+    scores, n, source = (2, 0, 3), 500, entropy_source(0)
+    expected = cube_law(scores, 2, 1)
+    lists = [tuple(CubeTopK(2, 1, 3).release(np.array(scores) * GRID, source)) for _ in range(n)]
+    observed = [lists.count(chosen) for chosen in expected]
+    assert stats.chisquare(observed, n * np.array([*expected.values()])).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("epsilon, delta", [(0.3, 0.0), (1, 1e-6)])
+def test_a_cube_is_used_where_its_noise_is_at_most_two_thirds_of_that_of_the_others(epsilon, delta):
+    for d in (2, 6, 12, 20, 40, 300):
+        for k in range(1, d + 1):
+            release = BestFeatures(epsilon, delta, k, n_candidates=d)
+            sd, others = CubeLaw(d, 1 / epsilon).std(), [2 * k / epsilon]
+            if delta:
+                others.append(math.pi / math.sqrt(6) * math.sqrt(k / (2 * rho_for(epsilon, delta))))
+            is_cube = release.noise_for(10**6).name == "k-norm"
+            assert is_cube == (sd <= 2 / 3 * min(others))
+            assert release.cost.delta == (delta if release.noise_for(10**6).name == "exponential" else 0)
+            if is_cube:
+                assert release.epsilon_per_feature == pytest.approx(1 / sd)
+
+
+def test_the_half_width_of_a_cube_covers_the_difference_of_two_scores():
+    # 1,000 cubes of 5 scores, ten pairs each: the share outside is at most 5 %, up to 4 standard errors of 1,000
+    mechanism, source = CubeTopK(3, 50, 5), entropy_source(0)
+    draws = np.array([discrete_k_norm(50, 5, source) for _ in range(1000)], dtype=float)
+    apart = np.abs(draws[:, :, np.newaxis] - draws[:, np.newaxis])[:, *np.triu_indices(5, 1)]
+    outside = (apart > mechanism.half_width(0.95) / GRID - 1).mean()
+    assert 0.035 < outside <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / 1000)
+    z = np.linspace(0, 40, 9)
+    half_widths = CubeLaw(5, 1.0).half_widths((100_000, 1), np.random.default_rng(0))
+    assert tail_of_difference(z, 5) == pytest.approx((np.clip(1 - z / (2 * half_widths), 0, 1) ** 2).mean(0), abs=5e-3)
 
 
 # --- How sure a choice is ---------------------------------------------------------------------------------------------

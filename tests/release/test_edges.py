@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy import top_k as weighted_choice
+from skdpmic.privacy import weighted_choice
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.top_k import exponential_bounds
+from skdpmic.privacy.weighted_choice import exponential_bounds
 from skdpmic.release.bounds import edges, number_line
 from skdpmic.release.bounds.edges import medians, n_levels, private_quantiles, rates
 from skdpmic.release.bounds.line import DATE_LINE, PLACES_IN_CELL

@@ -182,7 +182,7 @@ def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkey
 
 def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
     selector = SelectNames(k=1, ledger=ledger, **NUMBERS)
-    monkeypatch.setattr("skdpmic.release.kinds.OneShotTopK.for_budget", out_of_memory)
+    monkeypatch.setattr("skdpmic.privacy.top_k.OneShotTopK.for_budget", out_of_memory)
     with pytest.raises(MemoryError):
         selector.fit(*table())
     assert ledger.entries() == []

@@ -203,17 +203,19 @@ def test_gaussian_intervals_are_from_public_numbers_alone(table):
     assert (expected[1] - expected[0]).max() < 0.5
 
 
-@pytest.mark.parametrize("k, delta, name", [(2, 1e-6, "one-shot"), (2, 0.4, "exponential"), (6, 1e-3, "exponential")])
+@pytest.mark.parametrize("k, delta, name", [(2, 1e-6, "one-shot"), (2, 0.4, "exponential"), (6, 1e-3, "k-norm")])
 def test_with_delta_names_have_whichever_noise_is_less(table, k, delta, name):
     selector = SelectNames(k=k, delta=delta, **PUBLIC).fit(*table)
     assert selector.mechanism_ == name
-    gumbel = math.sqrt(k / (2 * rho_for(1, delta)))
-    assert selector.noise_scale_ == pytest.approx(
-        mic_r_sensitivity(N) * (2 * k if name == "one-shot" else gumbel), rel=1e-5
-    )
-    sd = 2 * k if name == "one-shot" else math.pi / math.sqrt(6) * gumbel
+    scales = {
+        "one-shot": 2 * k,
+        "exponential": math.sqrt(k / (2 * rho_for(1, delta))),
+        "k-norm": math.sqrt((D + 1) * (D + 2) / 3),
+    }
+    assert selector.noise_scale_ == pytest.approx(mic_r_sensitivity(N) * scales[name], rel=1e-5)
+    sd = scales[name] * (math.pi / math.sqrt(6) if name == "exponential" else 1)
     assert selector.epsilon_per_feature_ == pytest.approx(1 / sd)
-    assert selector.privacy_spent_ == (1.0, 0.0 if name == "one-shot" else delta)
+    assert selector.privacy_spent_ == (1.0, delta if name == "exponential" else 0.0)
     assert not hasattr(selector, "scores_")
     assert selector.get_support().sum() == k
 

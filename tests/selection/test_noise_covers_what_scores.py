@@ -84,10 +84,11 @@ def covered(fitted, d):
     left = 0.85 if has_learnt else 1.0
     if isinstance(fitted, PrivateSelectKBest):
         of_choices = 0.9 if fitted.criterion_ == "joint" else 1.0
-        return fitted.noise_scale_ * of_choices * left * EPSILON / (2 * min(fitted.k, d))
-    if fitted.mechanism == "laplace":
+        if fitted.mechanism_ != "k-norm":
+            return fitted.noise_scale_ * of_choices * left * EPSILON / (2 * min(fitted.k, d))
+    elif fitted.mechanism == "laplace":
         return fitted.noise_scale_ * left * EPSILON / d
-    if fitted.mechanism == "k-norm":
+    if "k-norm" in (getattr(fitted, "mechanism_", None), getattr(fitted, "mechanism", None)):
         return fitted.noise_scale_ * left * EPSILON / math.sqrt((d + 1) * (d + 2) / 3)
     return fitted.noise_scale_ * math.sqrt(2 * left * rho_for(EPSILON, DELTA) / d)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from skdpmic.privacy.noise import uniform_below
-from skdpmic.privacy.top_k import weighted_choice
+from skdpmic.privacy.weighted_choice import weighted_choice
 
 LEAST_BUDGET = 48  # n * epsilon needed by one median; 2**t - 1 of them need that many times as much
 _MOST_LEVELS = 5

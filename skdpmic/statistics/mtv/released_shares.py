@@ -13,7 +13,7 @@ import numpy as np
 
 from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.noise import discrete_laplace
-from skdpmic.privacy.top_k import weighted_choice
+from skdpmic.privacy.weighted_choice import weighted_choice
 from skdpmic.statistics.grids import equal_parts
 from skdpmic.statistics.mtv.target_shares import TargetShares
 from skdpmic.table.targets import USUAL_MEAN
