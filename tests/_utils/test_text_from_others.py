@@ -116,7 +116,7 @@ def test_estimators_summaries_and_codebooks_say_nothing_that_acts(people):
     card = release_card(selector)
     assert_harmless(*texts, repr(selector), selector._release_as_html(), str(card), card.to_html(), card.to_json())
     assert FORGED in card.to_html()
-    summary, texts = told(lambda: private_summary(frame, codebook, epsilon=20.0))
+    summary, texts = told(lambda: private_summary(frame, codebook, epsilon=100.0))
     assert len(summary.suspicious) > 1
     assert_harmless(*texts, repr(summary), summary._repr_html_(), *summary.suspicious, str(release_card(summary)))
     assert_harmless(repr(codebook), codebook._repr_html_(), codebook.to_toml(), Codebook.template(frame))
