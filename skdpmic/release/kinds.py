@@ -21,7 +21,7 @@ from skdpmic.statistics.chance import chance_added, chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 
 OF_CHOSEN = Fraction(1, 10)  # of the budget of scores, for the chosen features themselves: docs/theory/joint.md
-OF_TARGET = Fraction(3, 20)  # of the budget, for the target itself: docs/theory/known_margin.md
+OF_TARGET = Fraction(3, 20)  # of the budget, for the target itself: docs/theory/learnt_margin.md
 
 
 def release_of_scores(mechanism, epsilon, delta, n_features, *, spends_on_target=False):

@@ -62,7 +62,7 @@ def _with_noisy_share(log_tail, tv, *, n, n_noisy, family):
 def _log_tail_of_error(share, n, n_noisy, family):
     """Chernoff bound on the probability that the error of a released share, a sum of Laplace noise, reaches `share`.
 
-    The bound also holds for discrete Laplace noise (docs/theory/known_margin.md).
+    The bound also holds for discrete Laplace noise (docs/theory/learnt_margin.md).
     """
     errors = share / family.share_error
     if n_noisy == 1:

@@ -1,4 +1,4 @@
-"""Releasing the shares of a target: noisy counts, and the cut of a numeric target (``docs/theory/known_margin.md``).
+"""Releasing the shares of a target: noisy counts, and the cut of a numeric target (``docs/theory/learnt_margin.md``).
 
 The input counts are raw data; the results are epsilon-differentially private.
 """

@@ -25,7 +25,7 @@ from skdpmic.statistics.null_laws import BoundedLaw
 from skdpmic.table.domains import Knots
 from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
 
-_MOST_CLASSES = 4  # docs/theory/known_margin.md
+_MOST_CLASSES = 4  # docs/theory/learnt_margin.md
 
 
 class MtvR(Statistic):

@@ -1,4 +1,4 @@
-"""Shares of the target, given by the user or released as noisy counts (``docs/theory/known_margin.md``).
+"""Shares of the target, given by the user or released as noisy counts (``docs/theory/learnt_margin.md``).
 
 It is public or released: the share of records in each piece of the target's columns.
 """

@@ -1,4 +1,4 @@
-"""What is learnt of a target is epsilon-differentially private, and means what it says: docs/theory/known_margin.md."""
+"""What is learnt of a target is epsilon-differentially private, and means what it says: learnt_margin."""
 
 import datetime
 import math

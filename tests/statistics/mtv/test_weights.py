@@ -1,6 +1,6 @@
 """MTVr of records with weights: how far one moves it, what is learnt of them, and that kernels do what is said.
 
-The theorems are in docs/theory/known_margin.md.
+The theorems are in docs/theory/known_margin.md and learnt_margin.md.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""p-values of MTVr where the target's shares were learnt with noise: docs/theory/known_margin.md, "p-values"."""
+"""p-values of MTVr where the target's shares were learnt with noise: docs/theory/learnt_margin.md, "p-values"."""
 
 import math
 from dataclasses import replace
