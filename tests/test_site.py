@@ -185,6 +185,31 @@ def test_the_page_to_print_has_every_proof():
     assert sorted(included) == sorted(pages)
 
 
+NO_PROOFS = {"README", "all_proofs", "all_sensitivities", "corrections", "reviewing", "threat_model"}
+PROOFS = sorted(page for page in (DOCS / "theory").glob("*.md") if page.stem not in NO_PROOFS)
+IN_THE_BOX = ["published", "theorem", "constant", "code", "tests"]
+
+
+@each("page", PROOFS)
+def test_a_proof_begins_with_what_is_published_theorem_constant_code_and_tests(page):
+    _, box, *_ = page.read_text(encoding="utf-8").split("\n\n")
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in box.splitlines()[2:]]
+    assert [name for name, _ in rows] == IN_THE_BOX
+    _, _, _, (_, code), (_, tests) = rows
+    for named, root in ((code, ROOT / "skdpmic"), (tests, ROOT)):
+        assert "`" in named
+        assert [path for path in re.findall(r"`([\w/]+(?:\.py|/))`", named) if not (root / path).exists()] == []
+
+
+def test_code_and_tests_in_the_list_of_proofs_are_there():
+    lines = text_of("theory/README.md").splitlines()
+    names = [path for line in lines if line.startswith("| ") for path in re.findall(r"`([\w/]+\.py|[a-z_/]+/)`", line)]
+    assert len(names) > 100
+    tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    missing = {path for path in names if not (ROOT / path).exists() and not (ROOT / "skdpmic" / path).exists()}
+    assert {path for path in missing if path not in tests} == set()
+
+
 def test_no_file_has_a_placeholder_for_an_address():
     pages = [*PAGES, *ROOT.glob("*.md"), ROOT / "CITATION.cff", ROOT / "pyproject.toml"]
     assert [page for page in pages if re.search("<(address|url|e-?mail)", page.read_text(encoding="utf-8"), re.I)] == []
