@@ -110,7 +110,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
 def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
     text = report.markdown()
     assert pages.text_of("benchmarks/paper/results/report.md") == text
-    assert len(pages.shown_in(pages.text_of("docs/evidence/paper.md"), text)) == 2
+    assert len(pages.shown_in(pages.text_of("benchmarks/paper/README.md"), text)) == 2
 
 
 @pytest.mark.slow
