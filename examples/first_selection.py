@@ -58,8 +58,8 @@ print("chosen:", *selector.get_feature_names_out(), "at (epsilon, delta) =", sel
 # interval. Numbers and labels are compared by their score minus the null score, the mean score of an unrelated column
 # of the same kind.
 
-from skdpmic import DPMICSelector  # noqa: E402
-from skdpmic.plotting import ScoresDisplay  # noqa: E402
+from skdpmic import DPMICSelector
+from skdpmic.plotting import ScoresDisplay
 
 scored = DPMICSelector(k=3, statistic="mtv_r", epsilon=1, bounds=bounds, categories=categories, classes=[0, 1]).fit(
     X_train, y_train
@@ -74,7 +74,7 @@ plt.savefig("first_selection.png", dpi=150)
 # On people that neither the selection nor the model has seen, three columns are nearly as good as all seven, and as the
 # three that scikit-learn chooses without privacy. (scikit-learn needs the missing values filled in.)
 
-from sklearn.feature_selection import SelectKBest, mutual_info_classif  # noqa: E402
+from sklearn.feature_selection import SelectKBest, mutual_info_classif
 
 
 def auc(columns):

@@ -46,6 +46,8 @@ PRIVATE_CALL = re.compile(
     r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(|skdpmic (?:select|summary)"
 )
 
+# Of eight lines, as in the README; compared with the code, or with what it prints, line by line.
+WIDER = {"index.md", "architecture.md", "choose/planning.md"}
 NOT_COVERED = "understand/guarantee.md#what-the-guarantee-does-not-cover)"
 
 
@@ -119,6 +121,7 @@ class Agreeing(io.StringIO):
 
 def run_in_shell(code, capsys):
     """What a terminal shows: commands of this package are run in this process, others in a shell."""
+    code = code.replace("\\\n", "")  # a line that goes on in the next
     if not code.startswith(COMMAND):
         subprocess.run(["bash", "-euc", code], check=True)
         return ""
@@ -146,6 +149,15 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
     monkeypatch.chdir(tmp_path)
     run(page, capsys)
     assert all(name.endswith((".db", *LEFT.get(page, ()))) for name in os.listdir())  # ledgers
+
+
+@each("page", [str(page) for page in SOURCES if str(page) not in WIDER and page.parts[0] != "reference"])
+def test_code_and_what_it_prints_fit_80_columns(page):
+    wide, is_code = [], False
+    for line in text_of(page).splitlines():
+        is_code ^= line.startswith("```") and not line.startswith("```{")
+        wide += [line] * (is_code and not line.startswith("```") and len(line) > 80)
+    assert wide == []
 
 
 @each("page", ENVIRONMENTS)
