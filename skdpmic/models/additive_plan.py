@@ -15,6 +15,7 @@ from skdpmic._utils.texts import in_short
 from skdpmic.budget.filters import round_up
 from skdpmic.models.parts import n_parts_of, offsets_of
 from skdpmic.models.scorecard import ScorecardRelease
+from skdpmic.models.target_window import rates_of_window, within_window
 from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
 from skdpmic.planning.rows import PlannedRelease
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
@@ -30,8 +31,8 @@ from skdpmic.table.targets import labels_in
 MOST_CLASSES = 10
 NORMAL_95 = 1.959964  # half-width of a 95% interval, in standard deviations
 CLASSES, NUMBERS = "classes", "numbers"
-_CLEAR = {CLASSES: 3.0, NUMBERS: 4.0}  # records of a scorecard, in standard deviations of the noise on a count
-_ENOUGH = {CLASSES: 3.0, NUMBERS: 1.0}  # records of two-way tables, likewise: docs/theory/additive_model.md
+_CLEAR = {CLASSES: 3.0, NUMBERS: 4.5}  # records of a scorecard, in standard deviations of the noise on a count
+_ENOUGH = {CLASSES: 3.0, NUMBERS: 64.0}  # records of two-way tables, likewise: docs/theory/additive_model.md
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class AdditivePlan(FitPlan):
 
     def _releases(self, n_features):
         """The possible kinds of release, those with less noise last."""
-        card = ScorecardRelease(self.epsilon, self.delta, n_features)
+        card = ScorecardRelease(self.epsilon, self.delta, n_features, self._of_target == NUMBERS)
         return [card] if self.delta == 0 else [TwoWayRelease(self.epsilon, self.delta, n_features), card]
 
     def rows(self, n_people, n_features):
@@ -152,6 +153,9 @@ def _results(plan, release, noise, entry, records, random_bytes):
     """What an estimator stores of a release: all of it noisy or public."""
     public = records.public
     sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
+    if public.n_classes is None:
+        rates = rates_of_window(plan.epsilon, plan.delta, plan.rows_per_group)
+        sampled = sampled._replace(target=within_window(sampled.target, rates, random_bytes))
     released, effects = release.draw(sampled, noise, plan.n_jobs, random_bytes)
     pairs = zip(public.description.domains, records.domains, strict=True)
     model = {
@@ -159,7 +163,10 @@ def _results(plan, release, noise, entry, records, random_bytes):
         "_offsets": offsets_of([n_parts_of(domain) for domain in records.domains]),
         "_domains": [_known(domain, encoded) for domain, encoded in pairs],
     }
-    model |= _of_numbers(effects, public) if public.n_classes is None else _of_classes(release, effects, public)
+    if public.n_classes is None:
+        model |= _of_numbers(effects, sampled.target.bounds, public.target_domain)
+    else:
+        model |= _of_classes(release, effects, public)
     return plan.results(public, released | model, entry)
 
 
@@ -179,14 +186,16 @@ def _of_classes(release, effects, public):
     }
 
 
-def _of_numbers(effects, public):
+def _of_numbers(effects, window, domain):
     """The model of a numeric target, in the units of its axis."""
-    lower, upper = public.target_domain.encoded
+    first, last = domain.encoded
+    lower, upper = (first + share * (last - first) for share in window)
     return {
         "coef_": (upper - lower) * effects.of_parts[:, 0],
         "intercept_": float((lower + upper) / 2 + (upper - lower) * effects.intercept[0]),
         "coef_noise_scale_": (upper - lower) * effects.deviations[:, 0],
-        "_target_domain": public.target_domain,
+        "target_window_": (lower, upper),
+        "_target_domain": domain,
     }
 
 

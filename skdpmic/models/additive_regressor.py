@@ -38,8 +38,9 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
         Public labels of nominal columns, each of which is a part. Any other label counts as "other", which is another
         part. As in :class:`PrivateSelectKBest`; it may have entries for columns that are not in X.
     target_bounds : tuple or array-like, default=None
-        Public range of the target, in the form of an entry of `bounds`; values outside are clipped. The narrower it is,
-        the less noise there is. "data" reads it from y, which breaks the guarantee and warns.
+        Public range of the target, in the form of an entry of `bounds`; values outside are clipped. A tenth of the
+        budget finds where in it most targets are (`target_window_`), so it may be wide. "data" reads it from y, which
+        breaks the guarantee and warns.
     max_rows_per_group : int, default=None
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
         each row, and each person contributes exactly this many rows: a random sample of them if there are more,
@@ -60,7 +61,7 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     kind_ : {"two-way", "scorecard"}
         What was released; public numbers decide it. "two-way" is ridge regression on the noisy tables of all pairs of
         columns. "scorecard" is a sum of effects of single columns, from the noisy table of each column with the
-        target; it is used without `delta`, or if the noise on two-way tables would exceed n_samples.
+        target; it is used without `delta`, or if n_samples is below 64 times the noise on two-way tables.
     coef_ : ndarray of shape (n_parts,)
         The effect of each part of each column, in the order of `to_frame`; the mean effect of a column over its records
         is about 0. Effects are in units of the target, or of
@@ -73,8 +74,13 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
         The release: the noisy number of records in each part of each column, those of missing values last.
     noisy_pairs_ : dict of (int, int) to ndarray of shape (n_parts_i, n_parts_j)
         The release, with ``kind_="two-way"``: the noisy number of records in each pair of parts of two columns.
+    target_window_ : (float, float)
+        The release: the range to which targets are clipped, in units of `intercept_`. It reaches from about the median
+        three times as far as to about the quartile on either side, or further with little noise.
     noisy_sums_ : ndarray of shape (n_parts, 1)
-        The release: the noisy sum of the target in each part, after `target_bounds` are mapped to [-1/2, 1/2].
+        The release: the noisy sum of the target in each part, after `target_window_` is mapped to [-1/2, 1/2].
+    noisy_total_ : float
+        The release, with ``kind_="scorecard"``: the noisy sum of the target of all records, likewise.
     factor_ : float
         The release, with ``kind_="scorecard"``: the factor in (0, 1] by which the effects of single columns are
         multiplied, because columns partly repeat one another.
@@ -96,7 +102,7 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
 
     Notes
     -----
-    Predictions are clipped to `target_bounds`. With much noise, they are near the middle of `target_bounds`.
+    Predictions are clipped to `target_bounds`. With much noise, they are near the mean of the target.
 
     See ``docs/theory/additive_model.md`` for the theorems. Not covered by the guarantee: errors raised on invalid data,
     timing, scores on other records.

@@ -43,7 +43,7 @@ def moment_matrix(n, counts, pairs, offsets):
     return moments
 
 
-def ridge(moments, sums, offsets, count_scale, sum_scale, relative_penalty=1.0):
+def ridge(moments, sums, offsets, count_scale, sum_scale):
     """The effects of all parts; effects of a column have a mean of 0 over its records, by noisy counts.
 
     Parameters
@@ -54,8 +54,6 @@ def ridge(moments, sums, offsets, count_scale, sum_scale, relative_penalty=1.0):
     offsets : ndarray of shape (n_columns + 1,)
     count_scale, sum_scale : float
         Standard deviations of the noise on an entry of `moments`, and of `sums`.
-    relative_penalty : float, default=1.0
-        The penalty, over the standard deviation of the noise times the root of the number of parts.
 
     Returns
     -------
@@ -63,7 +61,7 @@ def ridge(moments, sums, offsets, count_scale, sum_scale, relative_penalty=1.0):
     """
     totals = np.add.reduceat(sums, offsets[:-1], axis=0).mean(axis=0)  # each column has the same
     values, vectors = linalg.eigh(moments)
-    penalty = max(relative_penalty * count_scale * np.sqrt(len(moments)), _LEAST_PENALTY)
+    penalty = max(count_scale * np.sqrt(len(moments)), _LEAST_PENALTY)
     inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
     raw = inverse @ np.vstack([totals, sums])
     to_effects = _centred(inverse, moments[0, 1:], offsets)

@@ -5,7 +5,6 @@ which is chosen privately by the squared error of the predictions.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from scipy import special
@@ -13,19 +12,22 @@ from scipy import special
 from skdpmic.budget.filters import Cost
 from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import Effects
-from skdpmic.models.scorecard_noise import OF_FACTOR, STEPS, ScorecardNoise
+from skdpmic.models.scorecard_noise import OF_FACTOR, OF_TOTAL, STEPS, ScorecardNoise, share_of_tables
 from skdpmic.models.target_steps import in_steps, sums_in_parts
+from skdpmic.models.target_window import squares_of_window
 
 _SHRUNK = 4.0  # standard deviations of the noise, as the number of records of a typical distribution in each part
+_CAUTIOUS = 4.0  # halves the usual factor for numbers, of which bad predictions may be worse than none
 
 
 @dataclass(frozen=True)
 class ScorecardRelease:
-    """The table of each column with the target, and one factor."""
+    """The table of each column with the target, and one factor; for numbers, their total, too."""
 
     epsilon: float
     delta: float
     n_features: int
+    of_numbers: bool
 
     publishes = "tables"
     k = None
@@ -34,10 +36,11 @@ class ScorecardRelease:
 
     @property
     def cost(self):
-        """The charge of the ledger: of one table per column, and of the factor."""
+        """The charge of the ledger: of one table per column and of the factor; of the window and total of numbers."""
         if self.delta > 0:
             return Cost.concentrated(self.epsilon, self.delta)
-        return Cost.of_parts(self.epsilon, (1 - OF_FACTOR) ** 2 / Fraction(self.n_features) + OF_FACTOR**2)
+        squares = share_of_tables(self.of_numbers) ** 2 / self.n_features + OF_FACTOR**2
+        return Cost.of_parts(self.epsilon, squares + (squares_of_window() + OF_TOTAL**2 if self.of_numbers else 0))
 
     def noise(self, n_classes, rows_per_group=1):
         """The noise."""
@@ -52,15 +55,16 @@ class ScorecardRelease:
             values, n_steps = in_steps(records.target)
             counts = noise.on_counts(sums_in_parts(columns, sizes, np.ones_like(values)), random_bytes)[:, 0]
             sums = noise.on_sums(sums_in_parts(columns, sizes, values), n_steps, random_bytes) / n_steps
-            effects = effects_on_numbers(counts, sums, offsets, noise, records.n_samples)
-            truth = values / n_steps
+            total = noise.on_total(int(values.sum()), n_steps, random_bytes) / n_steps
+            effects = effects_on_numbers(counts, sums, total[0], offsets, noise, records.n_samples)
+            truth, n_telling = values / n_steps, _CAUTIOUS * n_that_tell(effects, counts, offsets)
         else:
             truth = (np.asarray(records.target.values)[:, None] == np.arange(n_classes)).astype(np.int64)
             sums = noise.on_counts(sums_in_parts(columns, sizes, truth), random_bytes)
             counts = sums.sum(axis=1)
-            effects = effects_on_classes(sums, offsets, noise)
+            effects, n_telling, total = effects_on_classes(sums, offsets, noise), len(sizes), None
         scores = sum(effects.of_parts[first + codes] for first, codes in zip(offsets[:-1], columns, strict=True))
-        factors = candidate_factors(len(sizes))
+        factors = candidate_factors(n_telling)
         losses = [losses_in_steps(truth, effects.intercept + t * scores, n_classes is not None) for t in factors]
         factor = factors[noise.choose(np.array(losses), unlikely(factors), random_bytes)]
         published = {
@@ -69,11 +73,12 @@ class ScorecardRelease:
             "noisy_sums_": sums,
             "factor_": float(factor),
         }
+        published |= {} if total is None else {"noisy_total_": float(total[0])}
         return published, Effects(effects.intercept, factor * effects.of_parts, factor * effects.deviations)
 
 
 def candidate_factors(n_columns):
-    """Factors from which one is chosen: one over the root of the number of columns, times powers of two, up to 1."""
+    """Factors from which one is chosen: one over the root of a number of columns, times powers of two, up to 1."""
     usual = 1 / np.sqrt(n_columns)
     return np.array([usual * 2.0**k for k in range(-4, 4) if usual * 2.0**k < 0.75] + [1.0])
 
@@ -83,15 +88,38 @@ def unlikely(factors):
     return np.abs(np.log2(factors / factors[0]) - 4)
 
 
-def effects_on_numbers(counts, sums, offsets, noise, n_samples):
-    """The mean of the target, and how far its mean in each part is from it, shrunk by the noise."""
-    n_columns, n_parts = len(offsets) - 1, offsets[-1]
-    noise_of_total = noise.sum_scale * np.sqrt(n_parts) / n_columns  # each column has the total
-    mean = float(np.clip(sums.sum() / n_columns / (n_samples + 2 * noise_of_total), -0.5, 0.5))
+def effects_on_numbers(counts, sums, total, offsets, noise, n_samples):
+    """The mean of the target, and how far its mean in each part is from it.
+
+    Effects are shrunk by the noise, and those of each column by the share of their spread that noise would give.
+    """
+    mean = float(np.clip(total_by_all(sums, total, offsets, noise) / n_samples, -0.5, 0.5))
     sizes = np.maximum(counts, 0.0) + 1 + _SHRUNK * noise.noise_scale
     of_parts = (sums[:, 0] - mean * counts) / sizes
     deviations = np.hypot(noise.sum_scale, mean * noise.noise_scale) / sizes
-    return Effects(np.array([mean]), np.clip(of_parts, -1.0, 1.0)[:, None], deviations[:, None])
+    spread, of_noise = (spread_in_columns(effects, counts, offsets) for effects in (of_parts, deviations))
+    share = np.divide(of_noise, spread, out=np.ones_like(spread), where=spread > of_noise)
+    kept = np.repeat(1 - share, np.diff(offsets))
+    return Effects(np.array([mean]), np.clip(kept * of_parts, -1.0, 1.0)[:, None], (kept * deviations)[:, None])
+
+
+def total_by_all(sums, total, offsets, noise):
+    """The total of the target: the noisy one and that of the parts of all columns, weighted by their noise."""
+    n_columns, n_parts = len(offsets) - 1, offsets[-1]
+    of_tables = noise.sum_scale**2 * n_parts / n_columns**2
+    weight = of_tables / (of_tables + noise.total_deviation**2) if of_tables > 0 else 1.0
+    return weight * total + (1 - weight) * sums.sum() / n_columns
+
+
+def spread_in_columns(effects, counts, offsets):
+    """The sum of the squared effects of each column over its records, by noisy counts."""
+    return np.add.reduceat(np.maximum(counts, 0.0) * effects**2, offsets[:-1])
+
+
+def n_that_tell(effects, counts, offsets):
+    """The effective number of columns: that of equal spreads with the same ratio of sum and squares; at least 1."""
+    spread = spread_in_columns(effects.of_parts[:, 0], counts, offsets)
+    return max(spread.sum() ** 2 / (spread**2).sum(), 1.0) if spread.any() else 1.0
 
 
 def effects_on_classes(counts, offsets, noise):

@@ -9,12 +9,19 @@ from fractions import Fraction
 
 import numpy as np
 
+from skdpmic.models.target_window import OF_WINDOW
 from skdpmic.privacy.composition import Pure, budget_of
 from skdpmic.privacy.noise import clamped, discrete_gaussian, discrete_laplace, exponential_choice
 
 OF_FACTOR = Fraction(3, 20)  # share of the budget for the factor
+OF_TOTAL = Fraction(1, 10)  # share for the total of a numeric target
 STEPS = 2**12  # of the loss of one record, so that losses are integers
 _SUMS_TO_COUNTS = 4  # variance of the noise on counts, over that on sums of a numeric target in units of its range
+
+
+def share_of_tables(of_numbers):
+    """The share of the budget for the tables."""
+    return 1 - OF_FACTOR - (OF_WINDOW + OF_TOTAL if of_numbers else 0)
 
 
 @dataclass(frozen=True)
@@ -28,25 +35,30 @@ class ScorecardNoise:
         Scale of the Laplace noise on a count, or variance of the Gaussian noise; 0 for none.
     choice_scale : int
         Scale of the exponential mechanism on sums of losses in steps; 0 for the best factor.
+    total_scale : Fraction, default=0
+        As `count_scale`, of the noise on the total of a numeric target, in units of its range.
     """
 
     name: str
     count_scale: Fraction
     choice_scale: int
+    total_scale: Fraction = Fraction(0)
 
     @classmethod
     def for_budget(cls, epsilon, delta, n_columns, n_classes, rows_per_group=1):
-        """The noise at which all tables and the factor cost (epsilon, delta)."""
-        whole = budget_of(epsilon, delta)
-        tables, factor = whole.part(1 - OF_FACTOR), whole.part(OF_FACTOR)
+        """The noise at which all but the window cost what is left of (epsilon, delta)."""
+        whole, of_numbers = budget_of(epsilon, delta), n_classes is None
+        tables, factor, total = map(whole.part, (share_of_tables(of_numbers), OF_FACTOR, OF_TOTAL))
         name = "geometric" if isinstance(whole, Pure) else "gaussian"
         if epsilon == math.inf:
             return cls(name, Fraction(0), 0)
         choice_scale = math.ceil(2 * STEPS * rows_per_group / factor.epsilon)
-        change = 2 if n_classes is not None else 4  # of one column: counts, and sums with their weight
+        change = n_columns * (4 if of_numbers else 2)  # of counts, and of sums with their weight
         if name == "geometric":
-            return cls(name, Fraction(change * n_columns * rows_per_group) / tables.epsilon, choice_scale)
-        return cls(name, Fraction(change * n_columns * rows_per_group**2) / (2 * tables.rho), choice_scale)
+            scales = change * rows_per_group / tables.epsilon, rows_per_group / total.epsilon
+        else:
+            scales = change * rows_per_group**2 / (2 * tables.rho), rows_per_group**2 / (2 * total.rho)
+        return cls(name, scales[0], choice_scale, scales[1] if of_numbers else Fraction(0))
 
     @property
     def noise_scale(self):
@@ -58,6 +70,11 @@ class ScorecardNoise:
         """Standard deviation of the noise on a sum of a numeric target, in units of its range."""
         return self.noise_scale / 2
 
+    @property
+    def total_deviation(self):
+        """Standard deviation of the noise on the total, likewise."""
+        return math.sqrt(2) * float(self.total_scale) if self.name == "geometric" else math.sqrt(self.total_scale)
+
     def on_counts(self, counts, random_bytes):
         """Counts with noise."""
         return self._added(counts, self.count_scale, random_bytes)
@@ -66,6 +83,11 @@ class ScorecardNoise:
         """Sums of a numeric target, in steps of its range, with noise; of half the standard deviation of counts."""
         factor = Fraction(n_steps, 2) if self.name == "geometric" else Fraction(n_steps**2, _SUMS_TO_COUNTS)
         return self._added(sums, self.count_scale * factor, random_bytes)
+
+    def on_total(self, total, n_steps, random_bytes):
+        """The total of a numeric target, in steps of its range, with noise: an array of one number."""
+        factor = n_steps if self.name == "geometric" else n_steps**2
+        return self._added(np.array([total]), self.total_scale * factor, random_bytes)
 
     def _added(self, exact, scale, random_bytes):
         if scale == 0:

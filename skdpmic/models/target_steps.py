@@ -26,9 +26,13 @@ def in_steps(target):
         if target.n_classes == 2:
             return 2 * codes[:, None] - 1, 2
         return (codes[:, None] == np.arange(target.n_classes)).astype(np.int64), 1
+    return np.rint(shares_of_bounds(target) * GRID).astype(np.int64)[:, None] - GRID // 2, GRID
+
+
+def shares_of_bounds(target):
+    """The position of each number within its bounds, from 0 to 1."""
     lower, upper = target.bounds
-    share = (np.clip(target.values.astype(np.float64), lower, upper) - lower) / (upper - lower)
-    return np.rint(share * GRID).astype(np.int64)[:, None] - GRID // 2, GRID
+    return (np.clip(target.values.astype(np.float64), lower, upper) - lower) / (upper - lower)
 
 
 def sums_in_parts(columns, sizes, values):

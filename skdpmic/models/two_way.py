@@ -7,12 +7,11 @@ from skdpmic.budget.filters import Cost
 from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import moment_matrix, ridge
 from skdpmic.models.target_steps import in_steps, sums_in_parts
+from skdpmic.models.target_window import budget_of_tables
 from skdpmic.models.two_way_noise import TwoWayNoise, target_change
 from skdpmic.release.count_tables import counts_of_sets, with_gaussian_noise
 
 MOST_PARTS = 4_000  # of all columns together, to limit memory and time
-
-_LITTLE_NOISE = 8.0  # records, in standard deviations of the noise on a count
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,8 @@ class TwoWayRelease:
 
     def noise(self, n_classes, rows_per_group=1):
         """The noise."""
-        change = target_change(n_classes)
-        return TwoWayNoise.for_budget(self.epsilon, self.delta, self.n_features, change, rows_per_group)
+        rho = budget_of_tables(self.epsilon, self.delta, n_classes is None).rho
+        return TwoWayNoise.for_budget(rho, self.n_features, target_change(n_classes), rows_per_group)
 
     def draw(self, records, noise, n_jobs, random_bytes):
         """The published attributes, and the effects of all parts."""
@@ -53,8 +52,7 @@ class TwoWayRelease:
         sums = sums / n_steps
         offsets = offsets_of(sizes)
         moments = moment_matrix(records.n_samples, counts, pairs, offsets)
-        penalty = relative_penalty(records.n_classes, records.n_samples, noise.noise_scale)
-        effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, noise.sum_scale, penalty)
+        effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, noise.sum_scale)
         published = {"noisy_counts_": counts, "noisy_pairs_": pairs, "noisy_sums_": sums}
         return {"kind_": self.kind} | published, effects
 
@@ -62,8 +60,3 @@ class TwoWayRelease:
 def _centred(sums):
     """Sums of several classes minus their mean: the effects then are those on differences from equal shares."""
     return sums - sums.mean(axis=1, keepdims=True) if sums.shape[1] > 1 else sums
-
-
-def relative_penalty(n_classes, n_samples, noise_scale):
-    """The penalty of the ridge: half for numbers, of which columns tell more than of classes, unless noise is large."""
-    return 0.5 if n_classes is None and n_samples >= _LITTLE_NOISE * noise_scale else 1.0

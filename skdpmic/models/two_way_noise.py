@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from skdpmic.privacy.composition import rho_for
-
 
 class TargetChange(NamedTuple):
     """How much the sums of a target in the parts of one column may change if one record is replaced.
@@ -85,9 +83,9 @@ class TwoWayNoise:
     name = "gaussian"
 
     @classmethod
-    def for_budget(cls, epsilon, delta, n_columns, change, rows_per_group=1):
-        """The noise at which all tables cost (epsilon, delta)."""
-        rho, weight = rho_for(epsilon, delta), squared_weight(n_columns, change)
+    def for_budget(cls, rho, n_columns, change, rows_per_group=1):
+        """The noise at which all tables cost rho in zCDP."""
+        weight = squared_weight(n_columns, change)
         if rho == math.inf:
             return cls(0, Fraction(0), n_columns)
         squared = squared_sensitivity(n_columns, weight, change, rows_per_group)

@@ -23,8 +23,9 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic._utils import no_cache as uncached
-from skdpmic.models import scorecard_noise, two_way
+from skdpmic.models import scorecard_noise, target_window, two_way
 from skdpmic.models.two_way_noise import OF_NUMBERS, TwoWayNoise
+from skdpmic.privacy.composition import rho_for
 
 N = 2000
 PUBLIC = {
@@ -117,10 +118,12 @@ def test_a_numeric_target_is_predicted_in_its_own_units_and_within_its_bounds(ta
 def test_the_noise_decides_between_two_way_tables_and_a_scorecard_by_public_numbers(table):
     X, y, _ = table
     wide = {"bounds": (0, 1), "classes": CLASSES}
-    noise = TwoWayNoise.for_budget(1.0, 1e-6, 12, OF_NUMBERS).noise_scale
+    noise = TwoWayNoise.for_budget(rho_for(1.0, 1e-6), 12, OF_NUMBERS).noise_scale
     for n, kind in ((math.ceil(3 * noise), "two-way"), (math.floor(3 * noise), "scorecard")):
         numbers = np.random.default_rng(0).uniform(size=(n, 12))
         assert PrivateAdditiveClassifier(1.0, **wide).fit(numbers, np.resize(CLASSES, n)).kind_ == kind
+    of_numbers = PrivateAdditiveRegressor(1.0, bounds=(0, 1), target_bounds=(0, 1))
+    assert [of_numbers.plan(n, 1)[0].statistic for n in (610, 618)] == ["scorecard", "two-way"]
     assert PrivateAdditiveClassifier(1.0, 0.0, **PUBLIC, classes=CLASSES).fit(X, y).kind_ == "scorecard"
 
 
@@ -228,7 +231,11 @@ def test_people_with_several_rows_cost_more_noise_and_are_protected_together(tab
 # --- What remains ----------------------------------------------------------------------------------------------------
 
 
-def as_released(table, delta, monkeypatch):
+OF_CLASSES = PrivateAdditiveClassifier(2.0, categories={0: [0, 1], 1: [0, 1]}, classes=[0, 1])
+OF_NUMBERS_TOO = PrivateAdditiveRegressor(2.0, bounds=(0, 1), target_bounds=(0, 3))
+
+
+def as_released(model, table, monkeypatch):
     """A fit in which everything released is the same, whatever the table; and the exact tables it was given."""
     exact, rng = [], np.random.default_rng(0)
 
@@ -242,22 +249,26 @@ def as_released(table, delta, monkeypatch):
         of = scorecard_noise.ScorecardNoise
         patch.setattr(of, "_added", lambda self, counts, *_: instead([counts], [counts])[0])
         patch.setattr(of, "choose", lambda self, losses, *_: (exact.append(losses), 3)[1])
-        model = PrivateAdditiveClassifier(2.0, delta, categories={0: [0, 1], 1: [0, 1]}, classes=[0, 1]).fit(*table)
+        patch.setattr(target_window, "medians", lambda positions, *_: (exact.append(positions), [700, 900, 999])[1])
+        model = clone(model).fit(*table)
         return model, np.concatenate(exact), pickle.dumps(model)
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-def test_equal_releases_leave_equal_estimators(delta, monkeypatch):
+@pytest.mark.parametrize("model", [OF_CLASSES, OF_NUMBERS_TOO], ids=["classes", "numbers"])
+def test_equal_releases_leave_equal_estimators(model, delta, monkeypatch):
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (300, 2)), rng.integers(0, 2, 300)
     other = X.copy()
     other[7] = 1 - X[7]
-    model, exact, pickled = as_released((X, y), delta, monkeypatch)
-    _, exact_of_other, pickled_of_other = as_released((other, y), delta, monkeypatch)
+    model = clone(model).set_params(delta=delta)
+    of_other = y.copy()
+    of_other[7] = 1 - y[7]
+    model, exact, pickled = as_released(model, (X, y), monkeypatch)
+    _, exact_of_other, pickled_of_other = as_released(model, (other, of_other), monkeypatch)
     assert (exact != exact_of_other).any()
     assert pickled == pickled_of_other
-    again = pickle.loads(pickled)
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(pickle.loads(pickled).predict(X), model.predict(X))
 
 
 @pytest.mark.slow

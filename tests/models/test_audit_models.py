@@ -28,7 +28,7 @@ LIMIT = math.sqrt(2 * rho_for(*BUDGET))  # how far apart they may be, in standar
 ALPHA, N = 1e-2, 400
 D = 4
 CATEGORIES = {column: [0, 1] for column in range(D)}
-PUBLIC = (*BUDGET, D, two_way_noise.OF_NUMBERS)
+PUBLIC = (rho_for(*BUDGET), D, two_way_noise.OF_NUMBERS)
 
 
 def neighbours(n_staying, n_columns=D):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from skdpmic.models.scorecard import ScorecardRelease, candidate_factors, losses_in_steps, unlikely
-from skdpmic.models.scorecard_noise import OF_FACTOR, STEPS, ScorecardNoise
+from skdpmic.models.scorecard_noise import OF_FACTOR, OF_TOTAL, STEPS, ScorecardNoise, share_of_tables
+from skdpmic.models.target_window import OF_WINDOW
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 
@@ -42,13 +43,13 @@ def test_the_noise_is_for_the_largest_change_of_all_tables(norm, kind, targets, 
     ]
     n_classes, delta = (3 if kind == "classes" else None), 0.0 if norm == 1 else 1e-6
     noise = ScorecardNoise.for_budget(1.0, delta, len(SIZES), n_classes, rows)
-    scale = noise.count_scale
+    scale, share = noise.count_scale, share_of_tables(n_classes is None)
     if norm == 1:
         most = max(sum(abs(c)) / scale + 2 * sum(abs(s)) / scale for c, s in changes)
-        assert most == 1 - OF_FACTOR
+        assert most == share
     else:
         most = max(sum(c**2) / (2 * scale) + 4 * sum(s**2) / (2 * scale) for c, s in changes)
-        assert most == (1 - OF_FACTOR) * Fraction(rho_for(1.0, 1e-6))
+        assert most == share * Fraction(rho_for(1.0, 1e-6))
 
 
 @pytest.mark.slow
@@ -76,6 +77,15 @@ def test_the_factor_costs_its_part(delta, rows):
         assert epsilon_2**2 / 2 <= OF_FACTOR * Fraction(rho_for(0.5, delta))
 
 
+@pytest.mark.parametrize("rows", [1, 4])
+def test_the_total_of_numbers_costs_its_part_and_all_parts_are_the_whole(rows):
+    most = rows * max(abs(t - s) for t in NUMBERS for s in NUMBERS)
+    assert most / ScorecardNoise.for_budget(0.5, 0.0, 5, None, rows).total_scale == OF_TOTAL / 2
+    variance = ScorecardNoise.for_budget(0.5, 1e-6, 5, None, rows).total_scale
+    assert most**2 / (2 * variance) == OF_TOTAL * Fraction(rho_for(0.5, 1e-6))
+    assert share_of_tables(True) + OF_FACTOR + OF_TOTAL + OF_WINDOW == 1 == share_of_tables(False) + OF_FACTOR
+
+
 @pytest.mark.slow
 def test_the_law_of_the_factor_is_that_of_the_exponential_mechanism():
     """4,000 draws; chi-squared at alpha = 1e-6, 2 degrees of freedom."""
@@ -92,15 +102,18 @@ def test_without_noise_the_best_factor_is_chosen_and_nothing_is_added():
     noise = ScorecardNoise.for_budget(math.inf, 0.0, 5, None)
     assert noise.choose(np.array([5, 2, 9]), np.zeros(3), None) == 1
     assert noise.on_counts(np.arange(3), None).tolist() == noise.on_sums(np.arange(3), 8, None).tolist() == [0, 1, 2]
+    assert noise.on_total(7, 8, None).tolist() == [7]
 
 
 def test_the_ledger_is_charged_for_independent_parts():
-    release = ScorecardRelease(1.0, 0.0, 10)
-    part = (1 - OF_FACTOR) / 10
-    assert release.cost.epsilon == 1.0
-    assert release.cost.in_zcdp == pytest.approx(float(10 * part**2 + OF_FACTOR**2) / 2, rel=1e-12)
-    assert release.cost.in_zcdp >= (10 * part**2 + OF_FACTOR**2) / 2
-    assert ScorecardRelease(1.0, 1e-6, 10).cost.rho == rho_for(1.0, 1e-6)
+    for of_numbers in (False, True):
+        release, part = ScorecardRelease(1.0, 0.0, 10, of_numbers), share_of_tables(of_numbers) / 10
+        others = OF_TOTAL**2 + OF_WINDOW**2 * Fraction(5, 36) if of_numbers else 0
+        squares = 10 * part**2 + OF_FACTOR**2 + others
+        assert release.cost.epsilon == 1.0
+        assert release.cost.in_zcdp == pytest.approx(float(squares) / 2, rel=1e-12)
+        assert release.cost.in_zcdp >= squares / 2
+        assert ScorecardRelease(1.0, 1e-6, 10, of_numbers).cost.rho == rho_for(1.0, 1e-6)
 
 
 @pytest.mark.parametrize("are_classes", [True, False])

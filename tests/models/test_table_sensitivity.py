@@ -51,14 +51,14 @@ def test_of_a_person_with_several_rows_it_is_attained_by_equal_rows():
 @pytest.mark.parametrize("rows", [1, 4])
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 50.0])
 def test_the_noise_costs_at_most_its_budget_exactly(n_columns, change, rows, epsilon):
-    noise = TwoWayNoise.for_budget(epsilon, 1e-6, n_columns, change, rows)
+    rho = Fraction(rho_for(epsilon, 1e-6))
+    noise = TwoWayNoise.for_budget(rho, n_columns, change, rows)
     d = n_columns
     costs = [
         Fraction(rows**2) * (d * (d - 1) - m * (m - 1) + 2 * (d - m)) / (2 * noise.count_variance)
         + Fraction(rows**2) * (m * change.stays + (d - m) * change.moves) / (2 * noise.sum_variance)
         for m in range(d + 1)
     ]
-    rho = Fraction(rho_for(epsilon, 1e-6))
     assert max(costs) <= rho
     assert max(costs) >= rho * (1 - Fraction(1, noise.count_variance))  # the least whole variance
 
