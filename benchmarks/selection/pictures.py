@@ -4,13 +4,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.selection.relationships import N_TRUE
-from benchmarks.selection.statistics import NOTHING_KNOWN
 from benchmarks.selection.ways import EVEN, SUPPORT
-from benchmarks.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, WIDTH, legible
+from benchmarks.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, WIDTH, legible
 
 CURVES = {
     "MTVr": {"color": BLACK, "marker": "o"},
-    NOTHING_KNOWN: {"color": SKY, "marker": "v", "linestyle": "dashed"},
     "Chatterjee": {"color": ORANGE, "marker": "s", "linestyle": "dashdot"},
     "Kendall": {"color": GREEN, "marker": "^", "linestyle": "dotted"},
     "MICr, corrected": {"color": PURPLE, "marker": "D"},

@@ -4,19 +4,16 @@ from matplotlib.figure import Figure
 
 from benchmarks.selection.ways import NOT_PRIVATE
 from benchmarks.sets.ways import RIVAL, SINGLE
-from benchmarks.style import BLACK, BLUE, GREY, ORANGE, PURPLE, SKY, WIDTH, legible
+from benchmarks.style import BLACK, BLUE, GREY, ORANGE, PURPLE, WIDTH, legible
 
+# Four lines, as many as a reader can compare; the report has all ways.
 _LINES = {
     "auto": {"color": BLUE, "marker": "o", "linewidth": 2.4, "label": "PrivateSelectKBest, default"},
     SINGLE: {"color": BLACK, "marker": "s", "linestyle": "dashed"},
-    "joint": {"color": SKY, "marker": "^", "linestyle": "dashdot", "label": "joint scores"},
-    "redundancy 1": {"color": ORANGE, "marker": "v", "label": "less redundancy (removed)"},
     RIVAL: {"color": PURPLE, "marker": "D", "label": "Kendall less redundancy (Dick et al. 2023)"},
 }
 _FREE = {
     "forward, boosting": {"color": BLACK, "linestyle": "solid", "label": "forward selection by boosting"},
-    "mRMR, quotient": {"color": GREY, "linestyle": "dashed"},
-    "mutual information": {"color": GREY, "linestyle": "dotted"},
 }
 _SMALL = {"font.size": 11, "axes.titlesize": 11, "axes.labelsize": 11, "legend.fontsize": 10}
 
