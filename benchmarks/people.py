@@ -2,12 +2,12 @@
 
 The result that is kept is benchmarks/results/people.csv. The file is written when all is measured.
 
-Simulated tables of persons who have 1 to 5 rows each. A feature is normal with variance 1, of which a share is between
-persons and the rest within them: at 0 the rows of a person tell as much as those of different persons, at 1 they would
+Simulated tables of people who have 1 to 5 rows each. A feature is normal with variance 1, of which a share is between
+people and the rest within them: at 0 the rows of a person say as much as those of different people, at 1 they would
 be copies. Four features of 20 decide on the target, each by a shape of its own; the rest of the target is noise with
-the same share between persons. Measured for max_rows_per_group of 1, 2 and 5:
+the same share between people. Measured for max_rows_per_group of 1, 2 and 5:
 
-- error: mean absolute distance of the private scores from those of 100,000 persons with a row each, without noise;
+- error: mean absolute distance of the private scores from those of 100,000 people with a row each, without noise;
 - found: share of the four features among the four that PrivateSelectKBest chooses.
 """
 

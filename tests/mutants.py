@@ -414,7 +414,7 @@ MUTANTS = [
     Mutant("private_bounds", "n_levels(n, share)",
            "n_levels(min(int((~np.isnan(values)).sum()) for values in columns.values()), share)",
            "release/test_private_bounds.py::test_how_many_values_are_missing_changes_no_rate"),
-    # --- Persons with several rows
+    # --- People with several rows -------------------------------------------------------------------------------------
     Mutant("mic_r_group_sensitivity", "2 * binary_mi_sensitivity(2 * n_groups)", "binary_mi_sensitivity(n_groups)",
            "statistics/test_group_sensitivity.py::test_the_bound_is_nearly_attained[0.001-0.996]"),
     Mutant("_MANY_GROUPS", "200", "190",

@@ -1,4 +1,4 @@
-"""A new statistic, or a new mechanism, goes everywhere once it is registered: no other line knows of it."""
+"""A new statistic, or a new mechanism, works everywhere once it is registered: no other line mentions it."""
 
 import math
 

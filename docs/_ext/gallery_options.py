@@ -1,4 +1,4 @@
-"""How the gallery runs an example, and what stands in the place of its thumbnail."""
+"""How the gallery runs an example, and what it shows as a thumbnail."""
 
 import re
 from pathlib import Path

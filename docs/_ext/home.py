@@ -12,7 +12,7 @@ ADDRESS_OF_EDITOR = "/edit/main/"  # on GitHub
 
 
 def addresses(pyproject):
-    """The addresses that the text of pyproject.toml names, by their names in small letters, without a last slash."""
+    """The addresses that the text of pyproject.toml names, by lower-case name, without a trailing slash."""
     urls = tomllib.loads(pyproject)["project"].get("urls", {})
     return {name.lower(): url.rstrip("/") for name, url in urls.items()}
 

@@ -19,7 +19,7 @@ def resolve_public_names(app, env, node, contnode):
 
 
 def leave_out_inherited(app, what, name, obj, skip, options):
-    """Leave out what scikit-learn's classes bring along, whose docstrings refer to its own site."""
+    """Leave out what is inherited from scikit-learn, whose docstrings refer to its own site."""
     module = getattr(obj, "__module__", None) or getattr(getattr(obj, "fget", None), "__module__", None) or "skdpmic"
     return True if not module.startswith("skdpmic") else None
 

@@ -1,4 +1,4 @@
-"""Draw the picture that a link to the site has in messages: python docs/_ext/social_card.py."""
+"""Draw the picture that messengers show for a link to the site: python docs/_ext/social_card.py."""
 
 import textwrap
 import tomllib

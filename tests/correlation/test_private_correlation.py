@@ -169,7 +169,7 @@ def test_labels_count_in_their_order_and_types_that_declare_them_need_no_entry()
         exact(frame)
 
 
-# --- Persons ----------------------------------------------------------------------------------------------------------
+# --- People -----------------------------------------------------------------------------------------------------------
 
 
 def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():

@@ -294,7 +294,7 @@ def test_a_plan_of_a_billion_records_takes_no_memory_for_them():
     assert peak < 10**8
 
 
-# --- Persons with several rows ------------------------------------------------------------------------------------
+# --- People with several rows -----------------------------------------------------------------------------------------
 
 
 def test_persons_with_several_rows_are_planned_for_as_such():

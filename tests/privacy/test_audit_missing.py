@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  #
 
 
 def table_of(last, others):
-    """Few records that say something, one of which is the last, and many of whom nothing is known."""
+    """A few informative records, one of which is the last, and many about which nothing is known."""
     x, y = np.full(N, others, dtype=float), np.zeros(N)
     x[:4], x[-1], y[-1] = 0, last, 1
     return x[:, None], y

@@ -1,4 +1,4 @@
-"""A fit to persons with several rows loses no more than epsilon on a person; one that looks at rows is found out.
+"""A fit to people with several rows loses no more than epsilon on a person; one that looks at rows is detected.
 
 Each audit is of one event that was chosen beforehand, at alpha = 1e-2 and a fixed seed, on tables that differ in all
 rows of one person. Broken is a fit whose noise is that for one row of as many rows.
@@ -14,14 +14,14 @@ from tests.select_names import SelectNames
 
 ALPHA = 1e-2
 EPSILON = 1.0
-N, M = 20, 5  # persons, rows of each
+N, M = 20, 5  # people, rows of each
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "correction": None}
 COPIES = 30  # of a feature: each has a share of the budget and a draw of its own
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
 
 
 def lone_person():
-    """All persons in one corner; then one of them in the opposite corner."""
+    """All people in one corner; then one of them in the opposite corner."""
     x = np.zeros(N * M)
     x_other = x.copy()
     x_other[-M:] = 1

@@ -1,8 +1,8 @@
 """The public mechanisms, run as a user runs them, lose no more privacy than they say; broken ones are found out.
 
 Each audit is of one event that was chosen beforehand, on neighbours for which the loss comes near epsilon, at
-alpha = 1e-2 and a fixed seed. The runs are as many as find out half the noise with probability 0.95 or more; where the
-neighbours are the worst there are, more runs of scores find out four fifths of it. For Gaussian noise see
+alpha = 1e-2 and a fixed seed. There are enough runs to detect noise half as large as required with probability 0.95 or
+more; where the neighbours are the worst possible, more runs of scores detect four fifths. For Gaussian noise see
 ``test_audit_gaussian.py``.
 """
 

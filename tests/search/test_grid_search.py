@@ -534,7 +534,7 @@ def test_bad_parameters_are_refused(change, message):
 
 
 def why(estimator, X, y, **parameters):
-    """What the error of a search tells of why every fit failed."""
+    """What the error of a search says about why every fit failed."""
     with pytest.raises(ValueError, match="no candidate could be fitted") as caught:
         PrivateGridSearch(estimator, {}, **parameters).fit(X, y)
     return str(caught.value).partition("subsets of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()

@@ -178,7 +178,7 @@ def test_where_there_are_no_p_values_the_error_says_why(table):
 @pytest.mark.slow
 @ANY_STATISTIC
 def test_with_one_row_of_each_person_persons_count(statistic, table):
-    """Persons with two rows each, of which one is drawn: the p-values are those of half as many records."""
+    """People with two rows each, of which one is drawn: the p-values are those of half as many records."""
     X, y = table
     given = {"statistic": statistic, "epsilon": math.inf, **UNIT}
     of_people = DPMICScorer(max_rows_per_group=1, **given).fit(X, y, groups=np.arange(N) // 2)

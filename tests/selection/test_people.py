@@ -149,7 +149,7 @@ def test_who_has_one_row_counts_as_a_table_of_one_row_each(name):
     # tau-a and rho-a divide by pairs of equal rows, too; five copies are taken for more than one row, in offsets.
     np.testing.assert_allclose(copied.scores_, plain.scores_, atol=0.05 if name == "mtv_r" else 0.03)
     if STATISTICS[name].needs_ranges:
-        assert (copied.B_, copied.c_) == (alone.B_, alone.c_) == (plain.B_, plain.c_)  # as many persons
+        assert (copied.B_, copied.c_) == (alone.B_, alone.c_) == (plain.B_, plain.c_)  # as many people
 
 
 def test_copies_of_rows_score_as_the_rows_do_where_nothing_is_taken_off_for_chance():
@@ -218,7 +218,7 @@ def test_no_person_of_two_rows_moves_a_score_further_than_the_sensitivity(n_grou
     # Tables of the others on two values of x and of y, and all pairs of rows of the replaced person: one column for
     # each table, by the target's values. Ties of strict ranks are broken by the same keys, the seed being the same.
     others = np.array(list(combinations_with_replacement(range(len(OWN)), n_groups - 1)))
-    extreme = (others == others[:, :1]).all(axis=1)  # those of equal persons are among them
+    extreme = (others == others[:, :1]).all(axis=1)  # those of equal people are among them
     others = np.random.default_rng(0).permutation(others[~extreme])[: n_tables - extreme.sum()]
     others = np.concatenate([np.repeat(np.arange(len(OWN))[:, None], n_groups - 1, axis=1), others])
     assert len(others) == n_tables
@@ -252,7 +252,7 @@ def test_no_person_of_two_rows_moves_a_score_further_than_the_sensitivity(n_grou
 
 # --- Noise --------------------------------------------------------------------------------------------------------
 
-EACH, N = 3, 240  # rows a person, persons
+EACH, N = 3, 240  # rows a person, people
 
 SENSITIVITY = {  # of a person, the theorems, in exact fractions where there are any; n rows, m of a person
     "mic_r": lambda n, m: mic_r_group_sensitivity(n // m, m),

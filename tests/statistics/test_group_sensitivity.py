@@ -25,7 +25,7 @@ from tests.statistics.mic.test_closed_family import ADJACENT, ALL, LOG3, TWO, al
 
 ERROR = 1e-9  # far above rounding, far below any gap that matters
 E = math.log2(math.e)
-MANY = 200  # persons, from which the theorem needs no third term
+MANY = 200  # people, from which the theorem needs no third term
 
 
 def entropy(p):
@@ -249,7 +249,7 @@ def both_sides(share):
 def test_the_last_inequality_is_wrong_for_200_persons_and_more():
     kappa, left, right = both_sides(1 / MANY)
     assert (left, right) == pytest.approx((29.9, 28.9), abs=0.05)
-    # In the logarithm of the number of persons the left side rises faster from there on: kappa only grows.
+    # In the logarithm of the number of people the left side rises faster from there on: kappa only grows.
     assert E * (1 - 6 / (kappa - 6)) * kappa * (LOG3 - 1) > 5 * LOG3 / (LOG3 - 1) * E
     for n_groups in np.geomspace(MANY, 1e12, 1000):
         kappa, left, right = both_sides(1 / n_groups)

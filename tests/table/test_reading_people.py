@@ -40,7 +40,7 @@ def test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than
 
 @pytest.mark.parametrize("n_own, m", [(5, 2), (2, 3), (4, 3)])
 def test_which_rows_count_is_drawn_uniformly(n_own, m):
-    # Chi-square over all sets of rows, of 3 persons in 300 draws each, at alpha = 1e-3 in all.
+    # Chi-square over all sets of rows, of 3 people in 300 draws each, at alpha = 1e-3 in all.
     persons = ["a", "b", "c"] * n_own + ["alone"]
     source = entropy_source(0)
     seen = {person: Counter() for person in "abc"}

@@ -1,4 +1,4 @@
-"""What the smaller of two classes tells of the law of Kendall: theorems 5 and 6 of p_values.md."""
+"""What the size of the smaller of two classes says about the law of Kendall: theorems 5 and 6 of p_values.md."""
 
 import math
 from dataclasses import replace
