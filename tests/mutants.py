@@ -96,6 +96,8 @@ EVERY_LIBRARY = f"{NORMAL_FORM}::test_every_library_gives_the_values_one_by_one_
 LEARNT = "statistics/mtv/test_released_shares.py"
 WEIGHTS, LEARNT = "statistics/mtv/test_weights.py", "statistics/mtv/test_released_shares.py"
 SHARES = "statistics/null_laws/test_noisy_shares.py"
+LARGEST = "statistics/test_largest_scores.py::test_no_table_of_these_classes_has_more_than_the_largest_"
+POSSIBLE = "selection/test_largest_possible.py"
 SMALLER_CLASS = "statistics/ranks/test_smaller_class.py"
 PAID_FOR = "test_with_noise_it_has_more_than_that_with_the_probability_that_is_paid_for_and_no_larger_one"
 PARTS_LAW = "two_party/test_response_noise.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
@@ -169,6 +171,18 @@ MUTANTS = [
            "statistics/mic/test_nominal.py::test_groupings_are_those_of_the_definition[3]"),
     Mutant("LabelTables.largest_entry", "product(joined, self._of_classes)", "product(joined[:2], self._of_classes)",
            "statistics/mic/test_nominal.py::test_against_classes_equals_the_definition_by_brute_force[5-dependent]"),
+    # --- The largest possible score: no more than some feature can have, and no less
+    Mutant("_largest_against", "scorer.offset_of_labels(_FEW_LABELS, side)", "0",
+           f"{LARGEST}mtv_r_and_one_has_it[(1, 2, 1, 1)-given]"),
+    Mutant("_largest_against", "family.normaliser(side, len(in_groups))", "family.normaliser(side, 2) / 2",
+           f"{LARGEST}mtv_r_and_one_has_it[(1, 5)-given]"),
+    Mutant("_least_degrees", "n_classes - 1", "n_classes", f"{LARGEST}mic_r_and_one_has_it[(1, 2, 1, 1)-miller-madow]"),
+    Mutant("_most_information", "max(most[len(groups)], _entropy(groups))", "_entropy(groups)",
+           f"{LARGEST}mic_r_and_one_has_it[(1, 2, 1, 1)-miller-madow]"),
+    Mutant("MtvRGrids.largest_score", "self.target_shares.mean_weight", "1.0",
+           f"{POSSIBLE}::test_with_weights_the_mean_weight_is_a_factor"),
+    Mutant("ScoringPlan._check_knows_largest", "self.max_weight is None", "True",
+           f"{POSSIBLE}::test_where_the_shares_of_classes_are_not_known_nothing_is_said_and_no_part_can_be_asked_for"),
     # --- Labels in two groups: all groupings of a public family, or it is as a search that the data lead
     Mutant("_largest_of_all", "n_rows - 1", "n_rows - 2",
            "statistics/mic/test_nominal.py::"

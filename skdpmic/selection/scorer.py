@@ -76,7 +76,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         classes: the shares of the classes in the records, or in the population they were sampled from. Scores do not
         depend on them, but p-values do: they are smaller for rarer classes, and valid only if the shares are right.
         "learn" spends 15% of the budget on these shares; None spends nothing, and learns them only if epsilon is
-        infinite.
+        infinite. With "mic_r" and `classes`, shares only tell `largest_possible_score_`.
     mechanism : {"laplace", "gaussian", "k-norm", "geometric"}, default="laplace"
         How noise is added. "laplace" splits epsilon evenly over the features. "k-norm" draws the noise of all scores
         together, uniformly from a cube of random size. For the same epsilon and without `delta`, it adds less than half

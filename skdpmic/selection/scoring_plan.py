@@ -12,6 +12,7 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import in_short
 from skdpmic.planning.chances import excess_of_noise, scores_of, share_found
+from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
 from skdpmic.release.path import Ready
@@ -276,11 +277,13 @@ def scoring_plan(estimator, asked, publishes, reads_kept=False):
     """
     statistic = statistic_named(estimator.statistic, asked.correction)
     given = estimator.target_shares
-    tests_by_classes = isinstance(publishes, AllScores) and statistic.tests_by_ties and estimator.classes is not None
+    have_noise = isinstance(publishes, AllScores) and publishes.mechanism in MECHANISMS  # and not counts
+    are_explained = have_noise and statistic.is_explained_by_shares and estimator.classes is not None
+    tests_by_classes = are_explained and statistic.tests_by_ties
     is_told_to_learn = tests_by_classes and isinstance(given, str) and given == LEARN
     shares = None
     if given is not None and not is_told_to_learn:
-        if not tests_by_classes:
+        if not are_explained:
             check_of_target(statistic)
         shares = check_target_shares(given, estimator.target_bounds, estimator.classes)
     check_takes_weights(statistic, estimator.max_weight)

@@ -75,10 +75,11 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         classes: the shares of the classes in the records, or in the population they were sampled from. Scores do not
         depend on them, but p-values do: they are smaller for rarer classes, and valid only if the shares are right.
         "learn" spends 15% of the budget on these shares; None spends nothing, and learns them only if epsilon is
-        infinite.
+        infinite. With "mic_r" and `classes`, shares only tell `largest_possible_score_`.
     threshold : float or str, default=None
         If given, keep the features whose private score is at least this, and ignore `k`: a number in [0, 1]; or such a
-        part of `largest_possible_score_`, as in "0.5*possible", which needs known shares of the classes.
+        part of `largest_possible_score_`, as in "0.5*possible", which needs known shares of the classes. If none has as
+        much, `fit` warns.
     fdr : float, default=None
         If given, in (0, 1): keep the features that the Benjamini-Hochberg procedure selects from `p_values` at this
         level, and ignore `k`. On average, at most about this share of the features kept is independent of the target,
@@ -262,8 +263,9 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     def _check_fdr(self):
         if self.fdr is None:
             return
-        tests_by_classes = self.classes is not None and statistic_named(self.statistic, self.correction).tests_by_ties
-        if self.target_shares is not None and not tests_by_classes:
+        statistic = statistic_named(self.statistic, self.correction)
+        changes_scores = self.classes is None or not statistic.is_explained_by_shares
+        if self.target_shares is not None and changes_scores:
             raise ValueError(f"fdr must be None with target_shares, whose errors are not known, got {self.fdr!r}.")
         if not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1:
             raise ValueError(f"fdr must be None or a number in (0, 1), got {self.fdr!r}.")
@@ -316,6 +318,8 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         if hasattr(self, "largest_possible_score_"):
             largest += f", of {in_short(self.largest_possible_score_)} possible with these shares of the classes"
             remedy += ", or give it as a part of the largest possible score, as in threshold='0.5*possible'"
+        elif self.classes is not None:
+            remedy = "Scores of classes that are not equally common do not reach 1: lower the threshold"
         warn(
             f"no feature is kept by threshold={self.threshold!r}: the largest released score is {largest}. {remedy}; "
             "after the fit, by set_params, that costs nothing more."

@@ -24,6 +24,7 @@ class Statistic:
     supports_counts = False  # scores can be estimated from noisy tables: it has `table`
     takes_copies_for_dependence = False  # whether equal rows of a person count as dependence
     takes_weights = False  # its measure has `of_weights`, for records with different weights
+    is_explained_by_shares = False  # whether shares of classes can be given that scores do not depend on
     tests_by_ties = False  # p-values are smaller if the shares of two classes are known, or that there are no ties
 
     @staticmethod

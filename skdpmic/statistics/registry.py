@@ -44,7 +44,11 @@ def check_of_target(statistic):
     """Raise unless the statistic uses shares of the target."""
     if not statistic.spends_on_target(None):
         able = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.spends_on_target(None))
-        raise ValueError(f"target_shares must be None with statistic={statistic.name!r}; it is used with {able} only.")
+        explained = " or ".join(repr(name) for name, kind in STATISTICS.items() if kind.is_explained_by_shares)
+        raise ValueError(
+            f"target_shares must be None with statistic={statistic.name!r}; it is used with {able}, and for released "
+            f"scores of classes with {explained}."
+        )
 
 
 def check_takes_weights(statistic, max_weight):

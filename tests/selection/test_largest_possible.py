@@ -42,12 +42,33 @@ def test_the_interval_is_that_of_the_score_divided_by_the_largest_possible_score
         {"target_shares": [1 - SHARE, SHARE]},
         {"statistic": "kendall", "target_shares": [1 - SHARE, SHARE]},
         {"statistic": "kendall", "target_shares": "learn"},
+        {"statistic": "mic_r", "target_shares": [1 - SHARE, SHARE]},
     ],
     ids=str,
 )
 def test_shares_that_are_given_or_learnt_say_what_is_possible(rare, asked):
     scorer = DPMICScorer(**RARE | asked).fit(*rare)
-    assert scorer.largest_possible_score_ == pytest.approx(2 * SHARE, abs=0.01)
+    assert scorer.largest_possible_score_ == pytest.approx(scorer.scores_[1], abs=0.03)
+    assert scorer.scores_[1] == pytest.approx(0.26 if asked.get("statistic") == "mic_r" else 2 * SHARE, abs=0.03)
+
+
+@pytest.mark.filterwarnings("ignore:random_state")
+def test_scores_and_p_values_of_mic_r_do_not_depend_on_shares_that_are_given(rare):
+    asked = RARE | {"statistic": "mic_r", "random_state": 0}
+    plain, explained = (DPMICScorer(**asked, target_shares=shares).fit(*rare) for shares in (None, [0.7, 0.3]))
+    np.testing.assert_array_equal(plain.scores_, explained.scores_)
+    np.testing.assert_array_equal(plain.p_values(), explained.p_values())
+
+
+def test_shares_are_refused_where_they_would_be_of_no_use(rare):
+    for asked in ({"statistic": "chatterjee"}, {"statistic": "mic_r", "mechanism": "geometric"}):
+        with pytest.raises(ValueError, match="target_shares must be None with statistic="):
+            DPMICScorer(**RARE | asked, target_shares=[1 - SHARE, SHARE]).fit(*rare)
+
+
+def test_false_discoveries_are_controlled_where_shares_only_explain_scores(rare):
+    asked = RARE | {"statistic": "mic_r", "target_shares": [1 - SHARE, SHARE]}
+    assert DPMICSelector(**asked, fdr=0.1).fit(*rare).get_support()[1]
 
 
 def test_with_weights_the_mean_weight_is_a_factor(rare):
@@ -71,7 +92,7 @@ def test_where_the_shares_of_classes_are_not_known_nothing_is_said_and_no_part_c
     weights = {"sample_weight": np.ones(N)} if "max_weight" in asked else {}
     scorer = DPMICScorer(**RARE | asked).fit(*rare, **weights)
     assert not hasattr(scorer, "largest_possible_score_")
-    assert "of_possible" not in scorer.to_frame()
+    assert "of_possible" not in scorer._result_columns()
     assert "possible" not in scorer._release_as_html()
     ledger = BudgetLedger(tmp_path / "ledger.db", epsilon=100)
     selector = DPMICSelector(**RARE | asked, threshold="0.5*possible", ledger=ledger)
@@ -119,8 +140,8 @@ def test_the_warning_that_nothing_is_kept_loses_no_release_if_it_is_an_error(rar
     assert selector.ranking_[1] == 1
 
 
-def test_without_known_shares_the_warning_only_says_the_largest_score(rare):
-    with pytest.warns(UserWarning, match="no feature is kept") as caught:
+def test_without_known_shares_the_warning_says_only_that_scores_of_classes_do_not_reach_1(rare):
+    with pytest.warns(UserWarning, match="no feature is kept.* of classes .* do not reach 1") as caught:
         DPMICSelector(**RARE | {"statistic": "mic_r"}, threshold=0.9).fit(*rare)
     assert "possible" not in str(caught[0].message)
 

@@ -9,7 +9,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skdpmic.statistics.largest_scores import largest_kendall, largest_mtv_r
+from skdpmic.statistics.largest_scores import largest_kendall, largest_mic_r, largest_mtv_r
+from skdpmic.statistics.mic.label_tables import LabelTables
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, chance_of
+from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mtv.counts import CountsScorer
 from skdpmic.statistics.mtv.family import class_family
 from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
@@ -80,3 +83,23 @@ def test_no_column_has_more_than_the_largest_tau_of_two_classes_and_one_has_it(n
     columns = product(range(3), repeat=n)
     largest = max(kendall(mid_ranks(np.array(column)), target) for column in columns)
     assert largest == pytest.approx(largest_kendall(n_first / n, n), abs=1e-12)
+
+
+@pytest.mark.parametrize("correction", [pytest.param(None, marks=pytest.mark.slow), "miller-madow"])
+@pytest.mark.parametrize("of_classes", [(1, 5), (1, 2, 1, 1), pytest.param((2, 2, 2), marks=pytest.mark.slow)], ids=str)
+def test_no_table_of_these_classes_has_more_than_the_largest_mic_r_and_one_has_it(of_classes, correction):
+    n, n_classes, chance = sum(of_classes), len(of_classes), chance_of(correction)
+    of_numbers = ClassTargetScorer(np.repeat(range(n_classes), of_classes), n_classes, 12, 1, correction)
+    scores = [of_numbers.score(np.array(x, dtype=np.float64), (0.0, 3.0)) for x in product(range(3), repeat=n)]
+    of_labels = LabelTables(TWO_LABELS.n_labels, n_classes, chance)
+    counts = tables(of_classes, TWO_LABELS.n_parts).transpose(0, 2, 1).astype(np.int64)
+    scores += [of_labels.largest_entry(rows, entropy_table(n)) for rows in counts]
+    assert max(scores) == pytest.approx(largest_mic_r(np.array(of_classes) / n, n, chance), abs=1e-12)
+
+
+def test_of_nine_classes_the_largest_mic_r_is_a_bound_that_is_hardly_above_that_of_eight():
+    eight = np.array([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05])
+    nine = np.append(eight - 1e-9 / 8, 1e-9)
+    assert 0 <= largest_mic_r(nine, 10**6, 0) - largest_mic_r(eight, 10**6, 0) < 0.01
+    one = [0.9, *[0.0125] * 8]
+    assert largest_mic_r(one, 100, chance_of("miller-madow")) == pytest.approx(largest_mic_r([0.9, 0.1], 100, 0))

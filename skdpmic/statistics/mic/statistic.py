@@ -5,7 +5,9 @@ import numbers
 from dataclasses import dataclass, replace
 from functools import partial
 
+from skdpmic._utils.arguments import check_n_shares
 from skdpmic.statistics.grids import check_B, check_c, finest_merge, largest_c
+from skdpmic.statistics.largest_scores import largest_mic_r
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
 from skdpmic.statistics.mic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
 from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
@@ -13,11 +15,13 @@ from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     MillerMadow,
     NumericTargetScorer,
+    chance_of,
     largest_rounding_error,
 )
 from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
 from skdpmic.statistics.mic.null_law import mic_r_bound
 from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
 from skdpmic.statistics.null_laws import BoundedLaw
 from skdpmic.statistics.sensitivity import mic_r_group_sensitivity
 
@@ -29,7 +33,7 @@ class MicR(Statistic):
     correction: str | None  # bias correction
 
     name = "mic_r"
-    is_mergeable = supports_counts = True
+    is_mergeable = supports_counts = is_explained_by_shares = True
 
     @classmethod
     def with_correction(cls, correction):
@@ -66,6 +70,21 @@ class MicRGrids(Measure):
     c: float
     n_classes: int | None
     correction: str | MillerMadow | None
+    target_shares: TargetShares | None = None  # public; scores do not depend on them
+
+    def with_target_shares(self, shares):
+        """The measure with public shares of the classes; a ValueError if they are of another number."""
+        return replace(self, target_shares=public_shares(check_n_shares(shares, self.n_classes), self.n_classes))
+
+    def without_target_shares(self):
+        """The measure of the scores alone."""
+        return replace(self, target_shares=None)
+
+    def largest_score(self, n):
+        """The largest score of n records that any feature can have; None if the shares of classes are not known."""
+        if self.target_shares is None:
+            return None
+        return largest_mic_r(self.target_shares.published().tolist(), n, chance_of(self.correction))
 
     def of_groups(self, rows_per_group):
         """The grids with a bias correction for several rows per person.

@@ -62,7 +62,7 @@ class Kendall(_RankStatistic):
 
     name = "kendall"
     most_classes = 2
-    tests_by_ties = True
+    tests_by_ties = is_explained_by_shares = True
     sensitivity_of = staticmethod(sensitivity.kendall_sensitivity)
     score = staticmethod(ranks.kendall)
 
