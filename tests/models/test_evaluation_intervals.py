@@ -98,7 +98,7 @@ def test_without_noise_figures_of_several_classes_are_those_of_scikit_learn():
 def test_sixty_four_bins_lose_less_than_a_hundredth_of_every_figure():
     """Rates of the class from 2% to a half."""
     for rate in (0.02, 0.1, 0.5):
-        X, y = of_two_classes(20_000, rate)
+        X, y = of_two_classes(8000, rate)
         figures = evaluated(X, y, n_bins=64).figures
         assert abs(figures["roc_auc"].value - roc_auc_score(y, X[:, 0])) < 0.005
         assert abs(figures["brier_score"].value - brier_score_loss(y, X[:, 0])) < 0.001
@@ -115,7 +115,7 @@ def covers(evaluations, truth, name):
     return np.mean([e.figures[name].lower - 4e-4 <= truth <= e.figures[name].upper + 4e-4 for e in evaluations])
 
 
-RUNS = 400  # of which at least 0.9 must cover: with 95% coverage, fewer have a probability of 3e-5
+RUNS = 200  # of which at least 0.88 must cover: with 95% coverage, fewer have a probability of 3e-5
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_intervals_of_classes_cover(n, rate, epsilon):
     many = Predicted(X, y)
     evaluations = [many.evaluated(epsilon, seed, n_bins) for seed in range(RUNS)]
     for name in truth:
-        assert covers(evaluations, truth[name].value, name) >= 0.9, name
+        assert covers(evaluations, truth[name].value, name) >= 0.88, name
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_intervals_of_numbers_cover(n, noise, epsilon):
     many = Predicted(X, y, GivenNumber(), target_bounds=(0, 1))
     evaluations = [many.evaluated(epsilon, seed) for seed in range(RUNS)]
     for name in truth:
-        assert covers(evaluations, truth[name].value, name) >= 0.9, name
+        assert covers(evaluations, truth[name].value, name) >= 0.88, name
 
 
 class Predicted:
@@ -158,10 +158,10 @@ class Predicted:
 
 @each("epsilon", [0.3, 3.0])
 def test_intervals_of_calibration_cover(epsilon):
-    """All parts of 100 evaluations: at least 0.9 cover the share without noise of the same bins."""
+    """All parts of 50 evaluations: at least 0.9 cover the share without noise of the same bins."""
     X, y = of_two_classes(3000)
     many, found = Predicted(X, y), []
-    for seed in range(100):
+    for seed in range(50):
         for part in many.evaluated(epsilon, seed, 16).calibration():
             inside = (X[:, 0] >= part.lower_end) & (X[:, 0] < part.upper_end)
             found.append(part.lower <= y[inside].mean() <= part.upper)
@@ -170,8 +170,8 @@ def test_intervals_of_calibration_cover(epsilon):
 
 
 def test_sampling_errors_are_those_of_samples():
-    """400 samples of 1,000 people: the mean estimate is within 20 % of their standard deviation."""
-    samples = [evaluate_sample(seed) for seed in range(400)]
+    """200 samples of 1,000 people: the mean estimate is within 20 % of their standard deviation."""
+    samples = [evaluate_sample(seed) for seed in range(200)]
     for name in ("roc_auc", "accuracy", "brier_score"):
         values, errors = zip(*[(s[name].value, s[name].sampling_error) for s in samples], strict=True)
         assert np.mean(errors) == pytest.approx(np.std(values), rel=0.2)
