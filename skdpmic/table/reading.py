@@ -202,7 +202,7 @@ def refuse_other_kinds(table, domains):
         if isinstance(domain, Ignored):
             continue
         kind, described = table.column_at(j).kind, _described(domain)
-        if kind not in _KINDS[described] and not table.read(j).missing.all():
+        if kind not in _KINDS[described] and not _is_readable(table.read(j), described):
             wrong.setdefault((kind, described), []).append(table.name_of(j))
     if wrong:
         found = "; ".join(
@@ -216,6 +216,11 @@ def refuse_other_kinds(table, domains):
         if all(pair == (NUMBERS, TEXT) for pair in wrong):
             advice = "Labels of numbers are numbers in categories, too: [1, 2, 3], not ['1', '2', '3']."
         raise ValueError(f"X must match bounds and categories, got {found}. {advice}")
+
+
+def _is_readable(column, described):
+    """Whether a column of another declared type is empty, or text of numbers."""
+    return column.missing.all() or (described in (NUMBERS, Order.of) and values.are_numerals(column))
 
 
 def _of(domain):

@@ -15,7 +15,7 @@ from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form.form import OBJECTS
 from skdpmic.table.normal_form.of_numpy import kind_of_dtype
-from skdpmic.table.values import ANY_ORDER, are_labels, as_codes, as_numbers, exact_codes, kind_of_labels
+from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_codes, as_numbers, exact_codes, kind_of_labels
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
 USUAL_MEAN = 0.25  # assumed mean of survey weights, as a share of the largest, if unknown
@@ -133,7 +133,7 @@ def make_target(y, n_samples, domain, classes, reader):
 
 def _as_numbers(y, domain):
     allowed = ANY_ORDER if domain is None or domain.of == Order.of else (domain.of, OBJECTS)
-    if y.kind not in allowed and not y.missing.all():
+    if y.kind not in allowed and not (y.missing.all() or (NUMBERS in allowed and are_numerals(y))):
         raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got {y.kind}.")
     values = as_numbers(y, allowed, "y").astype(np.float64, copy=False)
     if np.isnan(values).any():

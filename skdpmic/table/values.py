@@ -28,7 +28,7 @@ def as_numbers(column, of, name):
     ----------
     column : Column
     of : tuple of str
-        Allowed kinds. Objects may be numerals as text, as in an array of several columns some of which are labels.
+        Allowed kinds. Numbers may be numerals as text, as in an array of several columns some of which are labels.
     name : str
         Name of the column in errors.
 
@@ -36,7 +36,7 @@ def as_numbers(column, of, name):
     -------
     float32 or float64 ndarray of shape (n_samples,)
     """
-    if column.kind not in of:
+    if column.kind not in of and not (column.kind == TEXT and NUMBERS in of):
         if not column.missing.all():
             raise ValueError(_refusal(of, name))
         return np.full(column.n_samples, np.nan)  # the type is arbitrary
@@ -60,6 +60,17 @@ def _of_objects(values, kind, of, name):
         if kinds != {NUMBERS}:
             return without_data_of(name, lambda: np.array(list(map(seconds_of, values)), dtype=np.float64))
     return _floats(values, name)
+
+
+def are_numerals(column):
+    """Whether a column is of text that can be read as numbers, each by itself."""
+    if column.kind != TEXT:
+        return False
+    try:
+        column.each(lambda texts: texts.astype(np.float64), np.nan)
+    except ValueError:
+        return False
+    return True
 
 
 def _refusal(of, name):

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 import pandas
 import polars
+import pyarrow
 import pytest
 
 from skdpmic import DPMICScorer
@@ -272,6 +273,31 @@ def test_one_numeral_changes_no_score():
             for last in (low, "0.5", 0.5)
         ]
         assert scores == [scores[0]] * 3
+
+
+TEXT_OF_NUMBERS = {
+    "rows": lambda texts: [[text, 0.5] for text in texts],
+    "objects": lambda texts: np.array([[text, 0.5] for text in texts], dtype=object),
+    "text": lambda texts: np.array([[text, "0.5"] for text in texts]),
+    "pandas": lambda texts: pandas.DataFrame({"a": texts, "b": 0.5}),
+    "categories of pandas": lambda texts: pandas.DataFrame({"a": pandas.Categorical(texts), "b": 0.5}),
+    "polars": lambda texts: polars.DataFrame({"a": texts, "b": [0.5] * len(texts)}),
+    "lazy polars": lambda texts: polars.LazyFrame({"a": texts, "b": [0.5] * len(texts)}),
+    "arrow": lambda texts: pyarrow.table({"a": texts, "b": [0.5] * len(texts)}),
+}
+
+
+@pytest.mark.parametrize("container", TEXT_OF_NUMBERS)
+def test_text_of_numbers_is_numbers_and_other_text_is_refused_in_every_container(container):
+    make, y = TEXT_OF_NUMBERS[container], [0, 1] * 5
+    scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=(0, 4), classes=[0, 1])
+    assert (
+        scorer.fit(make(["1", "2.5e0"] * 5), y).scores_.tolist()
+        == scorer.fit([[1, 0.5], [2.5, 0.5]] * 5, y).scores_.tolist()
+    )
+    with pytest.raises(ValueError, match="labels (in|require)|public labels") as refused:
+        scorer.fit(make(["1", "a ward"] * 5), y)
+    assert "ward" not in str(refused.value)
 
 
 def test_rows_may_be_arrays_of_dates():
