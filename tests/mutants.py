@@ -178,7 +178,7 @@ MUTANTS = [
            f"{LARGEST}mtv_r_and_one_has_it[(1, 5)-given]"),
     Mutant("_least_degrees", "n_classes - 1", "n_classes", f"{LARGEST}mic_r_and_one_has_it[(1, 2, 1, 1)-miller-madow]"),
     Mutant("_most_information", "max(most[len(groups)], _entropy(groups))", "_entropy(groups)",
-           f"{LARGEST}mic_r_and_one_has_it[(3, 1, 1, 1)-None]"),
+           f"{LARGEST}mic_r_and_one_has_it[(1, 1, 1, 3)-None]"),
     Mutant("MtvRGrids.largest_score", "self.target_shares.mean_weight", "1.0",
            f"{POSSIBLE}::test_with_weights_the_mean_weight_is_a_factor"),
     Mutant("ScoringPlan._check_knows_largest", "self.max_weight is None", "True",

@@ -29,7 +29,7 @@ class ResultsMixin:
             - `score`: its released score;
             - `lower`, `upper`: the 95% interval for the noise-free score, as in `scores_interval`;
             - `of_possible`: its released score as a share of `largest_possible_score_`, the largest score that any
-              feature can have with the known shares of the classes; at most 1;
+              feature can have with the known shares of the classes; at most 1, and NaN if that is 0;
             - `of_possible_lower`, `of_possible_upper`: the 95% interval for the noise-free score as a share of
               `largest_possible_score_`. It covers the noise on the score. `largest_possible_score_` counts as given: if
               shares of the classes were learnt, it has an error of its own, which the interval does not cover;
@@ -81,8 +81,11 @@ class ResultsMixin:
 
 
 def share_of_possible(scores, largest):
-    """Scores as shares of the largest possible score, which are cut at 1: noise and wrong shares may exceed it."""
-    return np.minimum(scores / largest, 1.0) if largest > 0 else np.zeros_like(scores)
+    """Scores as shares of the largest possible score, which are cut at 1: noise and wrong shares may exceed it.
+
+    NaN if nothing is possible, as noise hides the shares of the classes.
+    """
+    return np.minimum(scores / largest, 1.0) if largest > 0 else np.full_like(scores, np.nan)
 
 
 def _of_possible(columns, largest):

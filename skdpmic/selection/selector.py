@@ -156,7 +156,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     largest_possible_score_ : float
         The largest score that any feature can have if the classes have the shares `target_shares_`: with two classes
         and "mtv_r", about twice the smaller share (``docs/theory/largest_scores.md``). Only with `classes` and
-        `target_shares_`; with `max_weight`, only if these were learnt.
+        `target_shares_`; with `max_weight`, only if these were learnt. 0 if their noise hides every division.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int

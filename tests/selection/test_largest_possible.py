@@ -155,3 +155,12 @@ def test_a_share_of_half_makes_a_score_of_one_possible():
     y = np.arange(N) < N // 2
     scorer = DPMICScorer(**RARE | {"epsilon": math.inf}).fit(y[:, None] * 1.0, y)
     assert scorer.largest_possible_score_ == scorer.scores_[0] == 1
+
+
+def test_where_noise_hides_the_shares_no_share_of_what_is_possible_is_stated(rare):
+    drowned = DPMICSelector(**RARE | {"epsilon": 1e-6, "mechanism": "k-norm"}, threshold="0.5*possible")
+    with pytest.warns(UserWarning, match="of 0 possible"):
+        drowned.fit(*rare)
+    assert drowned.largest_possible_score_ == 0
+    assert drowned.to_frame()[["of_possible", "of_possible_lower", "of_possible_upper"]].isna().all(axis=None)
+    assert not drowned.get_support().any()
