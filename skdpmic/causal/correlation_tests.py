@@ -61,7 +61,7 @@ class CorrelationTests:
         np.fill_diagonal(self._bend, 0.0)
         self._of_shares = np.where(shares < 1, noise_scale / (2 * shares), 0.0)
 
-    is_exact = is_clear = None  # all tests use the same matrix, and a small p-value is evidence
+    is_exact = at_most = None  # all tests use the same matrix, and nothing is hidden from them
 
     def p_value(self, i, j, given):
         """The p-value of this partial correlation, if columns i and j are independent given others.

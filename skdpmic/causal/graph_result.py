@@ -61,8 +61,8 @@ class GraphResultMixin:
         -------
         float
             p-value in [0, 1]. NaN if there is no such test, or if it is at most `alpha` without being evidence of
-            dependence: if noise hides rare combinations of labels of `given`, if `given` has a number that was cut
-            into parts, or if it nearly determines one of the columns.
+            dependence: if rare labels of `given` that noise hides, or their combinations, might explain it, if `given`
+            has a number that was cut into parts, or if it nearly determines one of the columns.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class GraphResultMixin:
         self._check_algorithm()
         test = min(i, j), max(i, j), tuple(sorted(given))
         p = self._p_value()(*test)
-        return p if is_made(p, self.alpha, test, self._tests.is_clear) else math.nan
+        return p if is_made(p, self.alpha, test, self._tests.at_most) else math.nan
 
     def markov_blanket(self, target: int | str) -> np.ndarray:
         """Return the Markov blanket of a target: given these columns, all others are irrelevant for predicting it.
@@ -154,7 +154,7 @@ class GraphResultMixin:
         if self._kept is None or self._kept[0] != asked:
             self._kept = (
                 asked,
-                find_graph(self.n_features_in_, self._p_value(), *asked, self._tests.is_exact, self._tests.is_clear),
+                find_graph(self.n_features_in_, self._p_value(), *asked, self._tests.is_exact, self._tests.at_most),
             )
         return self._kept[1]
 

@@ -127,7 +127,7 @@ class Found:
     n_untested: int  # as in `Skeleton`
 
 
-def find_graph(n_columns, p_value, alpha, max_order, is_exact=None, is_clear=None):
+def find_graph(n_columns, p_value, alpha, max_order, is_exact=None, at_most=None):
     """The PC algorithm.
 
     Parameters
@@ -145,9 +145,9 @@ def find_graph(n_columns, p_value, alpha, max_order, is_exact=None, is_clear=Non
         ``is_exact(i, j, given)`` tells whether a test has all the information it needs, without an allowance. The
         p-values of other tests are too large to compare, so these decide on no collider if an exact test makes the
         columns independent. None if all are exact.
-    is_clear : callable, default=None
-        ``is_clear(i, j, given)`` tells whether a p-value of at most `alpha` is evidence of dependence; otherwise this
-        test counts as one that could not be made. None if all are.
+    at_most : callable, default=None
+        ``at_most(i, j, given)`` is the largest that the p-value may be, whatever is hidden from the test. If this is
+        above `alpha` and the p-value is not, the test counts as one that could not be made. None if nothing is hidden.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def find_graph(n_columns, p_value, alpha, max_order, is_exact=None, is_clear=Non
        (arXiv:1610.00378).
     """
     p_value = cache(p_value)
-    skeleton, largest, n_untested = find_skeleton(n_columns, p_value, alpha, max_order, is_clear)
+    skeleton, largest, n_untested = find_skeleton(n_columns, p_value, alpha, max_order, at_most)
     marks = with_colliders(skeleton, _colliders(_triples(skeleton, p_value, alpha, max_order, is_exact)))
     return Found(skeleton, without_cycles(with_forced_arrows(without_cycles(marks))), largest, n_untested)
 
@@ -185,7 +185,7 @@ def find_graph(n_columns, p_value, alpha, max_order, is_exact=None, is_clear=Non
 # --- Skeleton ---------------------------------------------------------------------------------------------------------
 
 
-def find_skeleton(n_columns, p_value, alpha, max_order, is_clear=None):
+def find_skeleton(n_columns, p_value, alpha, max_order, at_most=None):
     """The skeleton by PC-stable, and the tests of each pair of columns; parameters as in `find_graph`."""
     skeleton = ~np.eye(n_columns, dtype=bool)
     largest = np.zeros((n_columns, n_columns))
@@ -197,16 +197,16 @@ def find_skeleton(n_columns, p_value, alpha, max_order, is_clear=None):
         for i, j in np.argwhere(np.triu(skeleton)).tolist():
             p_values = {given: p_value(i, j, given) for given in sets_between(adjacent, i, j, order)}
             largest[i, j] = largest[j, i] = max([largest[i, j], *_made(p_values.values())])
-            not_made = [given for given, p in p_values.items() if not is_made(p, alpha, (i, j, given), is_clear)]
+            not_made = [given for given, p in p_values.items() if not is_made(p, alpha, (i, j, given), at_most)]
             untested[i, j] = untested[j, i] = untested[i, j] + len(not_made)
         skeleton = skeleton & (largest <= alpha)
     n_untested = int(np.triu(untested * skeleton).sum())
     return Skeleton(skeleton, np.where((untested > 0) & skeleton, np.nan, largest), n_untested)
 
 
-def is_made(p, alpha, test, is_clear=None):
+def is_made(p, alpha, test, at_most=None):
     """Whether a test has a p-value, and this is evidence: for independence, or for dependence."""
-    return p > alpha or (p <= alpha and (is_clear is None or is_clear(*test)))
+    return p > alpha or (p if at_most is None else at_most(*test)) <= alpha
 
 
 def _made(p_values):

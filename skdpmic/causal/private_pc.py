@@ -144,8 +144,9 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. Where that
     cannot be held, a test may remove an edge, but is no evidence for it: it counts as one that could not be made. That
     is a test given a number that was cut into parts, because these do not tell what happens within them; given labels
-    of which noise hides rare combinations; or given columns that nearly determine another. With numbers without
-    `bounds`, there is no test given other columns if one of the columns has many ties. A graph consists of many tests,
+    if its p-value might be above `alpha` because of those that noise hides, or of their combinations; or given columns
+    that nearly determine another. With numbers without `bounds`, there is no test given other columns if one of the
+    columns has many ties. A graph consists of many tests,
     and no error rate is guaranteed for all of them together. More often, an edge is missing because noise hides it: at
     epsilon=1 and delta=1e-6, about 300 records per column are needed to find most correlations of 0.1. If tests
     contradict one another, the most certain ones count, and arrows that would form a cycle become lines; the graph then
@@ -304,7 +305,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     def _make_tests(self):
         if self.kind_ == NUMERIC:
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, self._entry.n)
-        return self._mechanism.tests(self.noisy_tables_, self.noise_scales_)
+        return self._mechanism.tests(self.noisy_tables_, self.noise_scales_, self.noisy_counts_, self.parts_)
 
     def _shown(self):
         """The edges of a :class:`PrivatePC`, strongest evidence first."""

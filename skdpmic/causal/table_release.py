@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
-from skdpmic.causal.table_tests import TableTests
+from skdpmic.causal.table_tests import Merged, TableTests
 from skdpmic.correlation.matrix_release import ReleaseOfColumns, warn_that_noise_drowns
 from skdpmic.privacy.composition import rho_for
 from skdpmic.release.count_tables import counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
@@ -130,9 +130,10 @@ class TablePlan:
         """Standard deviation of the noise on a count in the tables of all sets of columns, in records."""
         return math.sqrt(self.table_variance())
 
-    def tests(self, tables, noise_scales):
-        """The tests of independence from noisy tables."""
-        return TableTests(tables, noise_scales, self.n, self.rows_per_group, self.numbers)
+    def tests(self, tables, noise_scales, counts, parts):
+        """The tests of independence from noisy tables, and from counts and parts of single columns."""
+        merged = merged_labels(counts, parts, noise_scales[1] ** 2)
+        return TableTests(tables, noise_scales, self.n, self.rows_per_group, self.numbers, merged)
 
 
 _DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
@@ -190,7 +191,7 @@ class TablesRelease(ReleaseOfColumns):
         all_sets = list(combinations(range(plan.n_columns), plan.columns_per_table))
         tables = release(codes, sizes, all_sets, plan.table_variance())
         if plan.asks:
-            p_value = plan.tests(tables, scales).p_value
+            p_value = plan.tests(tables, scales, counts, parts).p_value
             asked = of_few_cells(triples_asked_for(plan.n_columns, p_value, self.alpha), sizes)
             if asked:
                 tables |= release(codes, sizes, asked, plan.asked_variance(len(asked)))
@@ -263,6 +264,16 @@ def parts_of_labels(counts, noise_scale):
     counts_alone[most] = True
     parts = np.cumsum(counts_alone) - 1
     return np.where(counts_alone, parts, parts[most])
+
+
+def merged_labels(counts, parts, variance):
+    """For each column, the labels that joined the part of the most frequent one, by noisy counts of this variance."""
+    found = {}
+    for j, (of_column, of_labels) in enumerate(zip(counts, parts, strict=True)):
+        most = np.argmax(of_column)
+        joined = (of_labels == of_labels[most]) & (np.arange(len(of_labels)) != most)
+        found[j] = Merged(int(of_labels[most]), float(of_column[joined].sum()), float(variance * joined.sum()))
+    return found
 
 
 def parts_of_cells(counts, noise_scale):

@@ -2,6 +2,7 @@
 
 import math
 from itertools import combinations
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ _MOST_WEIGHTS = 20_000_000  # of cells, over all entries of the statistic: 160 M
 _RECORD = 1.0  # squared records: entries of the statistic of a smaller variance hardly count
 _MOST_HIDDEN = 0.05  # mean of the statistic from strata that noise hides, in its standard deviations
 _CLEAR = 3.0  # standard deviations of the noise on a stratum: the least that it is divided by
+_PLAUSIBLE = 2.5  # standard deviations of the noise by which more records than counted may have merged labels
 _TINY = 1e-300
 
 
@@ -24,7 +26,15 @@ class Tested(NamedTuple):
     """A test of independence."""
 
     p_value: float
-    is_clear: bool  # whether a small p-value is evidence of dependence
+    at_most: float  # the largest that it may be, whatever is hidden from the test
+
+
+class Merged(NamedTuple):
+    """Labels that joined the part of a more frequent one."""
+
+    part: int
+    n_records: float  # which have these labels, with noise
+    variance: float  # of the noise
 
 
 class TableTests:
@@ -46,6 +56,8 @@ class TableTests:
         Number of records per person. The sampling error is that of people whose records are all equal.
     cut : set of int, default=frozenset()
         Numeric columns, which their parts do not fully resolve.
+    merged : dict of int to Merged, default={}
+        For columns of labels, the labels that joined the part of a more frequent one.
 
     Examples
     --------
@@ -58,12 +70,12 @@ class TableTests:
     (True, 1.0)
     """
 
-    def __init__(self, tables, noise_scales, n_samples, rows_per_group=1, cut=frozenset()):
+    def __init__(self, tables, noise_scales, n_samples, rows_per_group=1, cut=frozenset(), merged=MappingProxyType({})):
         variances = {n_columns: scale**2 for n_columns, scale in noise_scales.items()}
         self._known = Interactions(tables, variances, n_samples)
         self._laws = TableLaws(self._known)
         self._n_independent = n_samples / rows_per_group
-        self._cut, self._tested = cut, {}
+        self._cut, self._merged, self._tested = cut, merged, {}
 
     def p_value(self, i, j, given):
         """The p-value of this dependence, if columns i and j are independent given others.
@@ -83,14 +95,14 @@ class TableTests:
         """
         return self._test(i, j, given).p_value
 
-    def is_clear(self, i, j, given):
-        """Whether a small p-value is evidence of dependence.
+    def at_most(self, i, j, given):
+        """The largest that the p-value may be, whatever is hidden from the test.
 
-        It is not where `given` determines a column, where noise may hide strata whose part in the statistic is not
-        negligible, or where `given` has a number that was cut, whose parts do not tell what happens within them.
-        A large p-value is always one of columns that need no edge.
+        Noise hides strata of few records, labels of few records joined the part of another, and columns may be
+        dependent within these. It is 1 where `given` determines a column, or has a number that was cut, because what
+        happens within its parts has no bound.
         """
-        return self._test(i, j, given).is_clear
+        return self._test(i, j, given).at_most
 
     def _test(self, i, j, given):
         if (i, j, given) not in self._tested:
@@ -100,23 +112,23 @@ class TableTests:
     def _computed(self, i, j, given):
         sizes = self._known.sizes
         if min(sizes[i], sizes[j]) == 1:
-            return Tested(1.0, True)
+            return Tested(1.0, 1.0)
         if self._is_too_large(i, j, given):
-            return Tested(math.nan, False)
+            return Tested(math.nan, math.nan)
         of_i, of_j = (self._laws.of_first(column, given) for column in (i, j))
         strata = (of_i.sum(axis=0) + of_j.sum(axis=0)) / 2
         within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
-            return Tested(0.0, False)
+            return Tested(0.0, 1.0)
         law = within_i, within_j, strata
         explained = self._explained(i, j, given, *law)
-        p, hidden = self._compared(i, j, given, law, explained)
-        if hidden > _MOST_HIDDEN:  # then a large p-value counts only, and cells of the laws have less noise
-            p, _ = self._compared(i, j, given, law, (within_i, within_j, (strata * within_i) @ within_j.T))
-        return Tested(p, hidden <= _MOST_HIDDEN and not self._cut.intersection(given))
+        p, at_most, hidden = self._compared(i, j, given, law, explained)
+        if hidden > _MOST_HIDDEN:  # cells of the laws have less noise
+            p, *_ = self._compared(i, j, given, law, (within_i, within_j, (strata * within_i) @ within_j.T))
+        return Tested(p, 1.0 if self._cut.intersection(given) else at_most)
 
     def _compared(self, i, j, given, law, explained):
-        """The p-value, and what strata that noise hides may add to the statistic, in its standard deviations."""
+        """The p-value; the largest that it may be; and what noise hides of strata, in standard deviations."""
         within_i, within_j, strata = law
         free_i, free_j, by_given = explained
         a, b = len(within_i) - 1, len(within_j) - 1  # the last part is the remainder
@@ -128,19 +140,21 @@ class TableTests:
         weights = covariance @ inverse
         mean, square = np.trace(weights), (weights * weights.T).sum()
         of_i, of_j = strata * within_i, strata * within_j
+        of_records = _squared_norms(within_i, within_j, inverse)
         stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b))
         if given:
-            stretch = max(stretch, 1 + self._excess(within_i, within_j, strata, sampling, inverse) / (2 * square))
+            excess = self._excess(within_i, within_j, strata, of_records, sampling @ inverse)
+            stretch = max(stretch, 1 + excess / (2 * square))
         stretch *= square / mean
         statistic, degrees = dependence @ inverse @ dependence / stretch, mean / stretch
-        hidden = self._hidden(given, within_i[:a], within_j[:b], strata)
-        hidden = float(hidden @ inverse @ hidden) / math.sqrt(2 * mean)
-        missed = self._may_be_missed(i, j, given)
-        if missed == 0:
-            return float(stats.chi2.sf(statistic, degrees)), hidden
         together = by_given - np.outer(of_i.sum(axis=1)[:a], of_j.sum(axis=1)[:b]).ravel()
-        allowed = missed**2 * (together @ inverse @ together) / stretch
-        return float(stats.ncx2.sf(statistic, degrees, allowed)), hidden
+        missed = self._may_be_missed(i, j, given) * math.sqrt(together @ inverse @ together)
+        in_strata = self._hidden_strata(given, strata) * math.sqrt(inverse.diagonal().max())
+        merged = self._merged_labels(given, strata, np.sqrt(of_records.max(axis=(1, 2))))
+        p, at_most = (
+            _p_value(statistic, degrees, mean_norm**2 / stretch) for mean_norm in (missed, missed + in_strata + merged)
+        )
+        return p, at_most, in_strata**2 / math.sqrt(2 * mean)
 
     def _explained(self, i, j, given, within_i, within_j, strata):
         """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
@@ -157,13 +171,23 @@ class TableTests:
         bias = variance * ((1 / len(free[0]) - free[0]) / shares) @ (1 / len(free[1]) - free[1]).T
         return *free, (shares * free[0]) @ free[1].T - bias
 
-    def _hidden(self, given, within_i, within_j, strata):
+    def _hidden_strata(self, given, strata):
         """The most by which strata that noise may hide are explained too little (``private_pc.md``)."""
         if not given:
-            return np.zeros(len(within_i) * len(within_j))
+            return 0.0
         least = _CLEAR * math.sqrt(self._known.cell_variance(given)) / self._known.n
-        hidden = (strata < least) * least / 4  # the most that share - share**2 / least can be
-        return ((hidden * within_i) @ within_j.T).ravel()
+        return (strata < least).sum() * least / 4  # the most that share - share**2 / least can be
+
+    def _merged_labels(self, given, strata, norms):
+        """The most by which labels that joined the part of another may move the statistic (``private_pc.md``)."""
+        merged = {axis: self._merged[column] for axis, column in enumerate(given) if column in self._merged}
+        noise = math.sqrt(sum(of_column.variance for of_column in merged.values()))
+        n_records = max(sum(of_column.n_records for of_column in merged.values()) + _PLAUSIBLE * noise, 0.0)
+        share, has_merged = n_records / self._known.n, np.zeros([self._known.sizes[column] for column in given], bool)
+        for axis, of_column in merged.items():
+            np.moveaxis(has_merged, axis, 0)[of_column.part] = True
+        moved = share * norms * strata / np.maximum(strata - share, strata / 2)
+        return moved[has_merged.ravel()].max(initial=0.0)
 
     def _first(self, column, given):
         """Least-squares shares of a column, along the first axis, and of others."""
@@ -231,15 +255,27 @@ class TableTests:
         excess = math.prod(_excess(law.sum(axis=1)) for law in (of_i, of_j)) / self._n_independent
         return 1 + max(excess, 0.0) * of_sampling**2 / (2 * degrees)
 
-    def _excess(self, within_i, within_j, strata, sampling, inverse):
+    def _excess(self, within_i, within_j, strata, of_records, weighted):
         """How much the fourth moments of records in strata add to the variance of the statistic."""
-        n, of_i, of_j = self._n_independent, _squares(within_i), _squares(within_j)
-        a, b = len(within_i) - 1, len(within_j) - 1
-        weights = inverse.reshape(a, b, a, b).transpose(0, 2, 1, 3).reshape(a * a, b * b)
-        of_records = (of_i @ weights) @ of_j.transpose(0, 2, 1)  # for each stratum and pair of parts
+        n = self._n_independent
         fourth = np.einsum("s,xs,ys,sxy->", strata, within_i, within_j, of_records**2)
-        weighted = n * sampling @ inverse
-        return (fourth - np.trace(weighted) ** 2 - 2 * (weighted * weighted.T).sum()) / n**3
+        return fourth / n**3 - (np.trace(weighted) ** 2 + 2 * (weighted * weighted.T).sum()) / n
+
+
+def _squared_norms(within_i, within_j, inverse):
+    """Squared norms of the deviations of a record from its stratum: (n_strata, n_parts of i, n_parts of j)."""
+    a, b = len(within_i) - 1, len(within_j) - 1
+    weights = inverse.reshape(a, b, a, b).transpose(0, 2, 1, 3).reshape(a * a, b * b)
+    return (_squares(within_i) @ weights) @ _squares(within_j).transpose(0, 2, 1)
+
+
+def _p_value(statistic, degrees, allowed):
+    """The chance of a larger statistic, if the squared norm of the mean is as large as allowed."""
+    if allowed == 0:
+        return float(stats.chi2.sf(statistic, degrees))
+    if allowed > 100 and statistic < allowed / 4:  # five deviations below, where scipy's overflows
+        return 1.0
+    return float(stats.ncx2.sf(statistic, degrees, allowed))
 
 
 def _squares(within):

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.causal.table_release import MOST_PARTS, N_CELLS, parts_of_cells, parts_of_labels
+from skdpmic.causal.table_release import MOST_PARTS, N_CELLS, merged_labels, parts_of_cells, parts_of_labels
 from skdpmic.release.count_tables import counts_of_sets
 
 
@@ -31,6 +31,12 @@ def test_labels_with_records_keep_their_parts_and_others_are_in_that_of_the_most
 
 def test_without_noise_a_label_takes_five_records():
     assert parts_of_labels(np.array([4, 5, 0, 90]), 0.0).tolist() == [1, 0, 1, 1]
+
+
+def test_labels_that_joined_another_are_counted_with_their_noise():
+    counts = np.array([20.0, 900.0, 4.0, 80.0])
+    merged = merged_labels([counts], [parts_of_labels(counts, 10.0)], 10.0**2)
+    assert merged == {0: (0, 24.0, 200.0)}
 
 
 @pytest.mark.parametrize("counts", [[0, 0, 0], [-9, -3, -50], [2], [0, 1, 0]])

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.causal import table_tests as module
-from skdpmic.causal.table_tests import TableTests
+from skdpmic.causal.table_tests import Merged, TableTests
 
 ALPHA, N = 0.05, 4000
 
@@ -212,3 +212,30 @@ def test_rows_of_persons_count_as_one():
     once, fivefold = built_on(tables_of(counts), 0, 300), built_on(tables_of(5 * counts), 0, 1500, rows_per_group=5)
     assert fivefold.p_value(0, 1, (2,)) == pytest.approx(once.p_value(0, 1, (2,)), rel=0.02)
     assert built_on(tables_of(5 * counts), 0, 1500).p_value(0, 1, (2,)) < once.p_value(0, 1, (2,))
+
+
+def test_labels_that_joined_another_may_hide_a_cause_but_not_more_than_their_records_can():
+    """Expected tables without noise, 100 laws: column 2 has a label of 0.1% to 1% that joined the first of three."""
+    rng, n = np.random.default_rng(0), 10**6
+    alone, bounded = [], []
+    for _ in range(100):
+        share, strata = 10 ** rng.uniform(-3, -2), rng.dirichlet(np.full(3, 5.0))
+        of_0, of_1 = (rng.dirichlet(np.full(size, 0.5), size=4) for size in (2, 3))  # the last are those of the label
+        shares = np.array([*strata, share]) - np.array([share, 0, 0, 0])
+        cells = np.einsum("s,sa,sb->abs", shares, of_0, of_1)
+        cells[..., 0] += cells[..., 3]
+        tests = {(0, 1, 2): n * cells[..., :3]}
+        for found, merged in ((alone, {}), (bounded, {2: Merged(0, n * share, 0.0)})):
+            found.append(built_on(tests, 0.0, n, merged=merged).at_most(0, 1, (2,)))
+    assert np.mean(np.array(alone) < 0.01) > 0.5
+    assert min(bounded) > 0.2
+
+
+def test_strata_that_noise_hides_may_be_a_cause():
+    """Expected counts of 100,000 records: 29 rare labels are the cause of 95% of two columns, without them of 5%."""
+    shares = np.array([1 - 29 * 20 / 10**5] + 29 * [20 / 10**5])
+    of_label = np.array([[0.95] + 29 * [0.05], [0.05] + 29 * [0.95]])
+    tables = {(0, 1, 2): 10**5 * np.einsum("s,as,bs->abs", shares, of_label, of_label)}
+    tests = built_on(tables, 10.0, 10**5)
+    assert tests.p_value(0, 1, (2,)) < 0.01
+    assert tests.at_most(0, 1, (2,)) > 0.2
