@@ -1131,6 +1131,9 @@ MUTANTS = [
     Mutant("CellsRelease.cost", "share**2", "share**3", TWO_PARTS),
     Mutant("summary_result._of_both_ends", "share - reach <= FEWEST", "True",
            f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon"),
+    Mutant("NoiseWarnings.after", "replace(measure, target_shares=shares)", "measure",
+           "selection/test_noise_warning.py"
+           "::test_small_weights_and_rare_classes_are_told_of_with_a_budget_that_is_enough"),
     Mutant("summary_result._are_nearly_all", "share - off > _MOST * most_inside", "True",
            f"{SUMMARY}::test_a_range_is_called_too_wide_only_where_most_are_certain_to_be_in_a_fifth"),
     Mutant("private_summary.private_summary", "run(entry, draw, ledger=ledger, random_state=random_state)",

@@ -42,7 +42,7 @@ def scores_of(release, statistic):
 
 
 @lru_cache(maxsize=1024)
-def share_found(statistic, signal, n_features, k, law, factor=1.0):
+def share_found(statistic, signal, n_features, k, law, factor=1.0, largest=np.inf):
     """The share of the best k features that k noisy choices find, if scores are as on public tables.
 
     Parameters
@@ -57,6 +57,8 @@ def share_found(statistic, signal, n_features, k, law, factor=1.0):
         Of the noise on each score.
     factor : float, default=1.0
         Factor of the noise-free scores.
+    largest : float, default=np.inf
+        Largest possible score.
 
     Returns
     -------
@@ -68,7 +70,7 @@ def share_found(statistic, signal, n_features, k, law, factor=1.0):
     if (statistic, signal) not in _table():
         return np.nan
     sizes, shape = _table()[statistic, signal]
-    return share_of(factor * sizes, shape, n_features, k, law)
+    return share_of(np.minimum(factor * sizes, largest), shape, n_features, k, law)
 
 
 def share_of(sizes, shape, n_features, k, law):
@@ -81,10 +83,14 @@ def share_of(sizes, shape, n_features, k, law):
     return float(np.mean(chances))
 
 
-def excess_of_noise(statistic, signal, n_features, k, law):
-    """Ratio of the noise to the noise at which half of the best k are found; NaN without an assumption."""
+def excess_of_noise(statistic, signal, n_features, k, law, factor=1.0, largest=np.inf):
+    """Ratio of the noise to the noise at which half of the best k are found; NaN without an assumption.
+
+    It is infinite if half are found at no noise, because scores are hardly above 0.
+    """
     unit, scale = _unit(law)
-    return scale / _scale_that_finds_half(statistic, signal, n_features, k, unit)
+    finds_half = factor * _scale_that_finds_half(statistic, signal, n_features, k, unit, largest / factor)
+    return scale / finds_half if finds_half else np.inf
 
 
 def _unit(law):
@@ -95,13 +101,16 @@ def _unit(law):
 
 
 @lru_cache(maxsize=256)
-def _scale_that_finds_half(statistic, signal, n_features, k, unit):
+def _scale_that_finds_half(statistic, signal, n_features, k, unit, largest):
     if (statistic, signal) not in _table():
         return np.nan
 
     def excess(log_scale):  # scales the scores instead of the noise, to keep the distribution
-        return share_found(statistic, signal, n_features, k, unit, np.exp(-log_scale)) - 0.5
+        factor = np.exp(-log_scale)
+        return share_found(statistic, signal, n_features, k, unit, factor, factor * largest) - 0.5
 
+    if excess(np.log(_SCALES[0])) < 0:
+        return 0.0
     return float(np.exp(brentq(excess, *np.log(_SCALES), xtol=0.01)))
 
 

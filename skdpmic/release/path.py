@@ -49,6 +49,7 @@ class Ready(NamedTuple):
 
     entry: LedgerEntry
     draw: Callable[[Any, Callable[[int], bytes]], dict[str, Any]]  # of records and random bytes: all that is published
+    warn_after: Callable[[dict[str, Any]], None] | None = None  # of what was published, once it is stored
 
 
 def publish(ready: Ready, records: Any, *, ledger: Any, random_state: Any) -> dict[str, Any]:

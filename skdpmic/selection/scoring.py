@@ -93,18 +93,26 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         PrivacyLeakWarning
             If bounds or classes are read from the data, or `random_state` is set.
         UserWarning
-            After the release, if no score reaches the `threshold` of a :class:`DPMICSelector`.
+            Before the charge, if noise will exceed the signal of a typical table. After the release, if it does by the
+            released mean weight or shares of the classes, or if no score reaches the `threshold` of a
+            :class:`DPMICSelector`.
         """
         plan = self._plan()
         records = read(plan, X, y, groups, sample_weight)
+        return self._release(plan, records)
+
+    def _release(self, plan, records):
+        """Release, store, and then warn of what only the release shows: so nothing is lost if warnings are errors."""
         ready = plan.ready(records.public)
         published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         store(self, published)
+        if ready.warn_after is not None:
+            ready.warn_after(published)
         self._warn_of_release()
         return self
 
     def _warn_of_release(self):
-        """Warn of what only the release shows; it is stored by then, so that nothing is lost if warnings are errors."""
+        """Warn of what only the release shows, of one kind of estimator."""
 
     # --- Records that are counted first, wherever they are -----------------------------------------------------------
 
@@ -149,12 +157,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         if not isinstance(sketch, RangeGridSketch):
             raise TypeError(f"sketch must be a RangeGridSketch, got {type(sketch).__name__}.")
         with sketch._in_use():
-            records = read_sketch(plan, sketch)
-            ready = plan.ready(records.public)
-            published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
-        store(self, published)
-        self._warn_of_release()
-        return self
+            return self._release(plan, read_sketch(plan, sketch))
 
     @if_counts_suffice(public=True)
     @one_call_at_a_time
@@ -241,11 +244,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         plan = self._plan()
         records = read_sketch(plan, self._sketch)
         warn_about_expected(plan, records.public)
-        ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
-        store(self, published)
-        self._warn_of_release()
-        return self
+        return self._release(plan, records)
 
     @if_counts_suffice()
     def empty_sketch(

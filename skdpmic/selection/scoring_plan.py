@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, Protocol
 
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
-from skdpmic._utils.texts import in_short
-from skdpmic.planning.chances import excess_of_noise, scores_of, share_found
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
 from skdpmic.release.path import Ready
+from skdpmic.selection.noise_warnings import NoiseWarnings
 from skdpmic.statistics.measure import Statistic
 from skdpmic.statistics.null_laws import NullModel
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
@@ -25,7 +24,6 @@ from skdpmic.table.reading import read_records
 from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
 LEARN = "learn"  # as target_shares
-_FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
 _ENOUGH = 9_000  # "auto" is "joint" if the noise of its choices is 2 / 9,000 or less: docs/theory/joint.md
 
 
@@ -166,9 +164,11 @@ class ScoringPlan(FitPlan):
         release = self.release(shape.n_features, shape.n_groups if public.can_be_read_again else None, n_classes)
         self._warn(public)
         mechanism = release.mechanism(measure, shape)
-        self._warn_about_noise(release, mechanism, measure, shape)
+        noise = NoiseWarnings(self, release, release.law(mechanism, measure, shape), shape)
+        was_said = noise.before(measure)
         entry = self.entry(release, mechanism, shape, self.statistic.name)
-        return Ready(entry, partial(_results, self, release, measure, mechanism, entry))
+        after = None if was_said else partial(_warn_after, noise, measure)
+        return Ready(entry, partial(_results, self, release, measure, mechanism, entry), after)
 
     def _check_knows_largest(self, n_classes):
         """Raise if the largest possible score is needed and not known: if no shares of classes are given or learnt."""
@@ -194,33 +194,12 @@ class ScoringPlan(FitPlan):
                 f"cost of epsilon={float(self.epsilon):g}."
             )
 
-    def _warn_about_noise(self, release, mechanism, measure, shape):
-        law = release.law(mechanism, measure, shape)
-        if law is None:
-            return
-        n_candidates = max(shape.n_features - self.n_kept, _FEWEST)
-        k = min(self.n_wanted(shape.n_features) or n_candidates, n_candidates // _FEWEST)
-        factor = 1.0 if self.max_weight is None else USUAL_MEAN
-        assumed = (scores_of(release, self.statistic.name), "weak", n_candidates, k, law)
-        excess = excess_of_noise(*assumed) / factor
-        if excess > 1:
-            budget, found = shape.n_groups * float(self.epsilon), share_found(*assumed, factor)
-            one = f"the best feature will be found in {found:.0%} of fits"
-            best = f"{found:.0%} of the best {k} features will be found" if k > 1 else one
-            warn(
-                f"noise will exceed the signal of a typical table: with n_samples={shape.n_groups:,}, "
-                f"n_features={shape.n_features:,} and epsilon={float(self.epsilon):g}, {best}, if scores fall as "
-                "slowly as on a third of public tables. That becomes half at n_samples * epsilon = "
-                f"{in_short(excess * budget)}, which is {in_short(budget)} here. Fewer features, "
-                f"{' or '.join(self._advice(shape))} also reduce the noise; skdpmic.plan_release computes by how much."
-            )
 
-    def _advice(self, shape):
-        """What else has less noise, by the names of the parameters."""
-        better = [] if self.statistic.name == "mtv_r" else ["statistic='mtv_r'"]
-        if self.publishes.mechanism == "laplace" and shape.n_features > 1:
-            better.append("mechanism='k-norm'")
-        return [*better, self.publishes.advice]
+def _warn_after(noise, measure, published):
+    """Warn about noise by the shares of the target, if they were released."""
+    shares = published["_target_shares"]
+    if shares is not None and not shares.is_public:
+        noise.after(measure, shares)
 
 
 def _results(plan, release, measure, mechanism, entry, records, random_bytes):

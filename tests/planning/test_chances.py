@@ -114,3 +114,15 @@ def law_of(law, times):
     if isinstance(law, CubeLaw):
         return CubeLaw(law.n_scores, law.scale * times)
     return getattr(stats, law.dist.name)(scale=law.kwds["scale"] * times)
+
+
+@pytest.mark.parametrize("factor, largest", [(0.1, 1.0), (1.0, 0.05), (0.1, 0.005)])
+def test_smaller_scores_need_as_much_less_noise(factor, largest):
+    law, assumed = stats.expon(scale=0.01), ("mtv_r", "weak", 12, 3)
+    excess = chances.excess_of_noise(*assumed, law, factor, largest)
+    assert share_found(*assumed, law_of(law, 1 / excess), factor, largest) == pytest.approx(0.5, abs=0.01)
+    assert excess > chances.excess_of_noise(*assumed, law)
+
+
+def test_scores_of_nothing_are_found_with_no_budget():
+    assert chances.excess_of_noise("mtv_r", "weak", 12, 3, stats.expon(scale=0.01), 0.1, 0.0) == math.inf

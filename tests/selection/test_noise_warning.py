@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import skdpmic
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
+from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateSelectKBest
 from skdpmic.planning import plan
 from skdpmic.search import grid_search as search
 from skdpmic.selection import scorer, selector
@@ -168,3 +168,59 @@ def test_columns_that_are_kept_are_no_candidates():
 def test_the_warning_names_what_has_less_noise_first(estimator, advice):
     with pytest.warns(UserWarning, match=rf"Fewer features, {advice}.* also reduce the noise"):
         estimator.fit(*table())
+
+
+# --- After the release, by what it shows
+
+
+def select(weight, share, epsilon, **options):
+    """A fit to a table of equal weights, whose first column decides which records are in the rarer of two classes."""
+    X = np.random.default_rng(0).random((20_000, 12))
+    y, weights = (X[:, 0] < share).astype(int), np.full(len(X), weight)
+    public = {"bounds": (0, 1), "classes": [0, 1], "max_weight": 1.0, "criterion": "single", "random_state": 0}
+    return PrivateSelectKBest(3, epsilon=epsilon, **public, **options), (X, y), weights
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+@each(
+    "weight, share, epsilon, shown",
+    [
+        (0.005, 0.5, 1.0, r"the mean weight is 0\.0(\d+), 0\.\d+% of max_weight"),
+        (0.9, 0.005, 0.2, r"the mean weight is 0\.\d+, \d+\.\d+% of max_weight and no score can exceed 0\.0\d+: "),
+    ],
+)
+def test_small_weights_and_rare_classes_are_told_of_with_a_budget_that_is_enough(weight, share, epsilon, shown):
+    estimator, table, weights = select(weight, share, epsilon)
+    with pytest.warns(UserWarning, match=f"^noise exceeds .* as the release shows: {shown}") as caught:
+        estimator.fit(*table, sample_weight=weights)
+    asked = float(re.search(r"n_samples \* epsilon = (\S+),", str(caught[-1].message)).group(1))
+    estimator, *_ = select(weight, share, 1.5 * asked / len(weights))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        estimator.fit(*table, sample_weight=weights)
+
+
+@pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
+def test_names_are_called_hardly_better_than_chance_where_they_are():
+    # Of 20 choices of 3 of 12 columns at random, the first is among 11 or more with a probability below 0.5 %.
+    estimator, table, weights = select(0.002, 0.5, 0.3)
+    with pytest.warns(UserWarning, match=r"hardly better than chance, which finds 25%"):
+        estimator.fit(*table, sample_weight=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        seeds = [select(0.002, 0.5, 0.3)[0].set_params(random_state=seed) for seed in range(20)]
+        first = [each.fit(*table, sample_weight=weights).get_support()[0] for each in seeds]
+    assert sum(first) <= 10
+
+
+def test_what_was_paid_for_is_kept_where_warnings_are_errors(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    estimator, table, weights = select(0.002, 0.5, 0.3)
+    estimator.set_params(ledger=ledger, random_state=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="as the release shows"):
+            estimator.fit(*table, sample_weight=weights)
+    assert len(ledger.entries()) == 1
+    assert estimator.get_support().sum() == 3
