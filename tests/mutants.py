@@ -1131,6 +1131,8 @@ MUTANTS = [
     Mutant("CellsRelease.cost", "share**2", "share**3", TWO_PARTS),
     Mutant("summary_result._of_both_ends", "share - reach <= FEWEST", "True",
            f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon"),
+    Mutant("PrivateScores.scores_interval", "upper + self._null_model.measure.withheld_for_error", "upper",
+           "selection/test_coverage.py::test_intervals_hold_the_scores_at_the_released_cut_and_shares"),
     Mutant("NoiseWarnings.after", "replace(measure, target_shares=shares)", "measure",
            "selection/test_noise_warning.py"
            "::test_small_weights_and_rare_classes_are_told_of_with_a_budget_that_is_enough"),

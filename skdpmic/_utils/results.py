@@ -27,7 +27,8 @@ class ResultsMixin:
               table: if only names were released, all features not chosen share the next rank, and those of `keep` have
               0;
             - `score`: its released score;
-            - `lower`, `upper`: the 95% interval for the noise-free score, as in `scores_interval`;
+            - `lower`, `upper`: the 95% interval for the noise-free score, as in `scores_interval`; the dataframe's
+              ``attrs["interval"]`` says which score that is;
             - `of_possible`: its released score as a share of `largest_possible_score_`, the largest score that any
               feature can have with the known shares of the classes; at most 1, and NaN if that is 0;
             - `of_possible_lower`, `of_possible_upper`: the 95% interval for the noise-free score as a share of
@@ -103,7 +104,10 @@ def _frame_of(estimator):
     columns |= estimator._further_columns()
     if hasattr(estimator, "get_support"):
         columns["chosen"] = estimator.get_support()
-    return dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
+    frame = dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
+    if "lower" in columns:
+        frame.attrs["interval"] = f"95% interval for {estimator._what_intervals_hold}"
+    return frame
 
 
 def best_first(ranking):

@@ -13,6 +13,7 @@ import numpy as np
 from skdpmic._utils.tables import html_facts, html_rows
 from skdpmic._utils.texts import budget, counted, in_html, in_short, names_of
 
+INTERVAL = "95% interval"
 MOST_ROWS = 20
 NOT_COVERED = "Not covered"  # what the guarantee of this release does not cover, besides what none does
 _MOST_SHARES = 10
@@ -123,7 +124,7 @@ def number_column(title, numbers):
 
 def interval_column(lower, upper):
     cells = [f"{lo:.4f} to {hi:.4f}" for lo, hi in zip(lower, upper, strict=True)]
-    return ResultColumn("95% interval", cells, "number")
+    return ResultColumn(INTERVAL, cells, "number")
 
 
 def and_more(number, unit=None):

@@ -51,6 +51,8 @@ class ScoresDisplay(Display):
         Whether the confidence holds for all features simultaneously, rather than for each by itself.
     score_label, title : str, default="score", ""
         Label of the axis, and title.
+    scores_at : str, default=""
+        What the noise-free scores are for, such as " at the released target_shares_"; added to the legend.
 
     Attributes
     ----------
@@ -89,6 +91,7 @@ class ScoresDisplay(Display):
     simultaneous: bool = False
     score_label: str = "score"
     title: str = ""
+    scores_at: str = ""
 
     @classmethod
     def from_estimator(
@@ -176,6 +179,7 @@ class ScoresDisplay(Display):
             simultaneous=simultaneous,
             score_label=f"{what} ({noise})",
             title=f"{entry.statistic}, {budget(entry.epsilon, entry.delta)}{of_possible}",
+            scores_at="" if intervals is None else estimator._scores_at,
         )
         return display.plot(ax, max_features=max_features)
 
@@ -265,7 +269,7 @@ class ScoresDisplay(Display):
             ecolor=ink_of(ax),
             elinewidth=1.2,
             capsize=3,
-            label=f"{100 * self.confidence:g}% interval for {held}",
+            label=f"{100 * self.confidence:g}% interval for {held}{self.scores_at}".replace(" at the ", "\nat the "),
         )
         left, right = ax.get_xlim()
         ax.set_xlim(min(left, lower.min() * 1.05), max(right, _right_of(upper.max())))

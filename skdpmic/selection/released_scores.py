@@ -1,5 +1,7 @@
 """Intervals and p-values of published scores, from the known distribution of the noise."""
 
+import numpy as np
+
 from skdpmic._utils.arguments import one_of
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.typing import Auto, Floats, RandomState
@@ -17,6 +19,13 @@ class PrivateScores(PrivateScoring):
 
     def scores_interval(self, confidence: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
         """Confidence intervals for the noise-free scores, from the known noise distribution.
+
+        If the fit learnt shares of the target that scores depend on, as with "mtv_r", these are the scores at
+        `target_shares_` and `target_cut_` as they were released, and not at those that would be learnt without noise.
+        For two classes or a number, if all shares are above their error, a fit to the same table with ``epsilon=inf``,
+        the same `B_` and `c_`, `target_shares` as released, and for a number ``target_bounds=(lower, target_cut_,
+        upper)`` has these scores; so has :func:`mtv_r` with the same arguments. This is for ranges without "log" or
+        knots.
 
         Costs no privacy: it uses only what was released.
 
@@ -43,7 +52,20 @@ class PrivateScores(PrivateScoring):
         """
         mechanism = self._mechanism_of_scores("scores_interval")
         check_confidence(confidence)
-        return mechanism.interval(self.scores_, confidence, simultaneous)
+        lower, upper = mechanism.interval(self.scores_, confidence, simultaneous)
+        return lower, np.minimum(upper + self._null_model.measure.withheld_for_error, 1.0)
+
+    @property
+    def _what_intervals_hold(self):
+        """What an interval is for, in words."""
+        return f"the noise-free score{self._scores_at}"
+
+    @property
+    def _scores_at(self):
+        """What was learnt of the target that the noise-free scores are for, in words; empty if nothing was."""
+        if not self._null_model.measure.has_common_error or self._target_shares.is_public:
+            return ""
+        return " at the released target_shares_" + (" and target_cut_" if hasattr(self, "target_cut_") else "")
 
     def p_values(self, *, n_resamples: int | Auto = "auto", random_state: RandomState = 0) -> Floats:
         """Compute p-values of the scores: the probability that an independent feature scores at least as much.

@@ -1,6 +1,7 @@
 """What a notebook shows of a fitted scorer or selector."""
 
 from skdpmic._utils.summaries import (
+    INTERVAL,
     MOST_ROWS,
     Summary,
     and_more,
@@ -24,9 +25,11 @@ def shown_scores(estimator):
         tables = ", and the noisy tables of counts behind them" if hasattr(estimator, "noisy_counts_") else ""
         released = f"scores of {features}, by {entry.statistic}{tables}"
     chosen, is_chosen = _choice(estimator)
-    facts = facts_of_release(estimator, released) + chosen
+    facts, columns = facts_of_release(estimator, released), feature_columns(estimator)
+    if any(column.title == INTERVAL for column in columns):
+        facts.append(("Intervals", f"for {estimator._what_intervals_hold}"))
     order = by_rank(estimator)[:n_rows]
-    return Summary(facts, why_broken(entry), feature_columns(estimator), order, is_chosen, "feature", (entry,))
+    return Summary(facts + chosen, why_broken(entry), columns, order, is_chosen, "feature", (entry,))
 
 
 def _choice(estimator):

@@ -179,6 +179,8 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         store(self, published)
         return self
 
+    _what_intervals_hold = "the distance correlation, in the population, of the target and the parts of the feature"
+
     def scores_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Confidence intervals for the distance correlations of the parts of the features and the target.
 
@@ -260,6 +262,8 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         else:
             why = "not covered by the guarantee: for the party that holds it only, not to be published"
             facts.append(("Target", why))
+        if hasattr(self, "_estimates"):
+            facts.append(("Intervals", f"for {self._what_intervals_hold}"))
         broken = list(dict.fromkeys(reason for each in entries for reason in why_broken(each)))
         return Summary(facts, broken, feature_columns(self), by_rank(self), unit="feature", entries=entries)
 

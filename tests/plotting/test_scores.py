@@ -88,7 +88,8 @@ def test_intervals_and_noise_can_be_those_of_all_features_at_once(pyplot, mechan
     np.testing.assert_allclose(ends_of_intervals(display), expected)
     assert display.noise_margin > ScoresDisplay.from_estimator(fit).noise_margin
     assert legend(display)[0].endswith("with 95% confidence (all)")
-    assert "95% interval for all noise-free scores" in legend(display)
+    learnt = "\nat the released target_shares_ and target_cut_"
+    assert f"95% interval for all noise-free scores{learnt}" in legend(display)
 
 
 def test_statistic_and_cost_stand_above_as_they_were_at_the_fit(pyplot):

@@ -25,7 +25,6 @@ from skdpmic.table.domains import Nominal
 
 _UNMERGED = 0.53  # chance variation of an unmerged table, relative to that of the best merge
 _CLEARLY = 1 - 2.0**-10  # a factor further from 1 than any rounding error
-_OF_AN_ERROR = 0.5  # of the noise in a known share: it affects all features and should not hide other divisions
 
 ROUNDING_ERROR = 2.0**-49  # bound on the distance of a score from its exact value: docs/theory/mtv_r.md
 
@@ -159,7 +158,7 @@ class CountsScorer:
         self._groups = np.array([line[0] for line in lines], dtype=np.int64).reshape(-1, family.n_columns)
         self._margins = np.array([line[1] for line in lines], dtype=np.int64).reshape(-1, 2)
         self._sizes = np.array([side.size for side in self._bisections])
-        self._errors = _OF_AN_ERROR * np.array([family.error_of(side) for side in self._bisections])
+        self._errors = np.array([family.offset_of_error(side) for side in self._bisections])
         self._normalisers = np.array([float(family.normaliser(side, 2)) for side in self._bisections])
         self._cuts = family.cuts, family.cuts.with_missing_first(family.n_master)
         self._most_cost = max((family.most_cost(side) for side in self._bisections), default=0)
@@ -203,7 +202,7 @@ class CountsScorer:
 
     def offsets(self, side, cost):
         """Offset subtracted from the total variation of a merge by cuts of these costs; infinite beyond the limit."""
-        offset = self._of_cuts(cost, side.size) - self._coarsest + self.offset_of_error(side)
+        offset = self._of_cuts(cost, side.size) - self._coarsest + self._family.offset_of_error(side)
         return np.where(cost <= self._family.most_cost(side), offset, np.inf)
 
     def score(self, counts, domain):
@@ -284,11 +283,7 @@ class CountsScorer:
     def offset_of_labels(self, n_labels, side):
         """Offset subtracted from the total variation of a nominal feature with one part per code."""
         size = side.size if side.n_groups == 2 else side.n_groups
-        return self._offset_of_labels(n_labels, size) + self.offset_of_error(side)
-
-    def offset_of_error(self, side):
-        """What is subtracted from the total variation for the noise in a known share."""
-        return _OF_AN_ERROR * self._family.error_of(side)
+        return self._offset_of_labels(n_labels, size) + self._family.offset_of_error(side)
 
     def _offset_of_labels(self, n_labels, size):
         return _UNMERGED * (self._by_chance(max(n_labels - 1, 1), size) - self._coarsest)

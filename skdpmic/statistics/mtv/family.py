@@ -22,6 +22,7 @@ _OF_AN_INTERVAL = 0.25  # added to the size of a division for each interval beyo
 _OF_A_CLASS = 0.1  # added for each class beyond two, if no classes are joined
 DEFAULT_B = 32.0  # near-optimal for 100 to 100,000 records, any epsilon and any number of classes
 DEFAULT_C = 38.0  # the counts of a feature take 19 kB
+_OF_AN_ERROR = 0.5  # of the noise in a known share: it affects all features and should not hide other divisions
 UNITS = 2**29  # known shares are multiples of 1 / UNITS; few enough for path lengths to fit in 64 bits
 
 
@@ -175,9 +176,14 @@ class Family:
         sides = (s._replace(size=size_of(s)) if one else s for s, one in zip(self.sides, is_one, strict=True))
         return replace(self, sides=tuple(sides), is_sized=True)
 
-    def error_of(self, side):
-        """Scale of the noise in the known share of a side, as a share of all records."""
-        return error_of_sum(self.share_error, side.n_noisy)
+    def offset_of_error(self, side):
+        """What is subtracted from the total variation for the noise in the known share of a side."""
+        return _OF_AN_ERROR * error_of_sum(self.share_error, side.n_noisy)
+
+    @property
+    def most_withheld(self):
+        """The most that the noise in known shares takes off a score: against two parts of a feature."""
+        return max(float(self.offset_of_error(side) / self.normaliser(side, 2)) for side in self.sides)
 
     def normaliser(self, side, k):
         """The nu that divides the total variation of k parts against a side (``docs/theory/mtv_r.md``).

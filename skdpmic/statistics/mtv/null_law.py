@@ -40,7 +40,7 @@ def _grids(n, family, side, k, offset, log_tail):
         return NullGrids(family.normaliser(side, k), offset, log_tail)
     # For a released share of u >= 1/2, nu is u, and of classes, the offset is in proportion to sqrt(u (1 - u)), beside
     # what is for the error. So what a score requires is concave in u, and least at an end.
-    least = counts_scorer(n, family).offset_of_error(side) if family.is_sized else np.inf
+    least = family.offset_of_error(side) if family.is_sized else np.inf
     log_tail = partial(_with_noisy_share, log_tail, n=n, n_noisy=side.n_noisy, family=family)
     return NullGrids(0.5, offset, log_tail, least)
 

@@ -102,6 +102,11 @@ class MtvRGrids(Measure):
         (side,) = self._family.sides
         return tuple(margin / UNITS for margin in side.margins)
 
+    @property
+    def withheld_for_error(self):
+        """The most that is taken off a score for the noise in released shares; 0 if these are public."""
+        return self._family.most_withheld
+
     def largest_score(self, n):
         """The largest score of n records that any feature can have; None if that depends on something unknown."""
         shares, mean_weight = self.class_shares, 1.0

@@ -141,7 +141,7 @@ def test_a_share_below_its_error_counts_as_that_much():
         family = numeric_family(8, 2).with_target_shares((4, 8), units, 0.05)
         (side,) = [side for side in family.sides if side.margins]
         assert side.margins == (int(0.05 * UNITS), UNITS - int(0.05 * UNITS))
-        assert family.error_of(side) == 0.05
+        assert family.offset_of_error(side) == 0.025
 
 
 # --- What is learnt is what it says -------------------------------------------------------------------------------
