@@ -104,9 +104,12 @@ PAGE = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
 def test_the_page_of_the_architecture_begins_with_the_lines_of_a_fit():
-    fit = ast.parse(textwrap.dedent(inspect.getsource(PrivateScoring.fit))).body[0]
-    lines = [ast.unparse(line) for line in fit.body[1:]]  # after the docstring
-    assert re.search("```py\n(.*?)\n```", PAGE, re.S)[1].splitlines() == lines
+    bodies = [
+        ast.parse(textwrap.dedent(inspect.getsource(method))).body[0].body[1:]  # after the docstring
+        for method in (PrivateScoring.fit, PrivateScoring._release)
+    ]
+    lines = [ast.unparse(line) for line in (*bodies[0][:-1], *bodies[1])]  # the first ends with a call of the second
+    assert re.search("```py\n(.*?)\n```", PAGE, re.S)[1] == "\n".join(lines)
 
 
 def test_the_page_of_the_architecture_lists_every_folder_and_files_that_exist():

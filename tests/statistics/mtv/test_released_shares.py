@@ -232,7 +232,7 @@ def test_people_move_a_count_by_all_of_their_rows():
 REFUSED = {
     "a statistic that needs none": (
         {"statistic": "kendall", "target_shares": [0.5, 0.5]},
-        "it is used with 'mtv_r' only",
+        "it is used with 'mtv_r', and for released scores of classes with 'mic_r' or 'kendall'",
     ),
     "three": ({"target_shares": [0.3, 0.3, 0.4]}, "2 or 4 or 8 numbers above 0 with a sum of 1"),
     "one that is 0": ({"target_shares": [0.0, 1.0]}, "above 0"),
