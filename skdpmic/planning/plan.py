@@ -169,7 +169,7 @@ def plan_release(
 
     `found` is the expected share of the best k features (those without noise) among the k features chosen, or among
     those with the k largest noisy scores. It relies on the assumption of `signal`. On twelve other tables, "weak"
-    predicted on average 0.04 less than was found, and "typical" 0.09 more; errors on single tables are larger
+    predicted on average 0.04 less than was found, and "typical" 0.06 more; errors on single tables are larger
     (``docs/choose/planning.md``).
 
     Examples
