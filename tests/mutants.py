@@ -908,7 +908,7 @@ MUTANTS = [
     Mutant("ScoresDisplay.from_estimator", "estimator._mechanism_of_scores(cls.__name__).half_width(confidence, n_together)",
            "estimator._mechanism_of_scores(cls.__name__).half_width(confidence / 2)",
            "plotting/test_scores.py::test_the_noise_is_shaded_as_far_as_it_reaches[laplace-0.95]"),
-    Mutant("ScoringPlan.ready", "self._warn_about_noise(release, mechanism, measure, shape)", "pass",
+    Mutant("ScoringPlan.ready", "noise.before(measure)", "False",
            "selection/test_noise_warning.py::test_every_way_to_publish_warns_before_the_charge[fit]"),
     Mutant("PrivateEstimator.__getstate__", "no_cache.fresh_nonce()", "b''",
            "_utils/test_no_cache.py::test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table"),
