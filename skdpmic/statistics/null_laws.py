@@ -4,7 +4,7 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -310,7 +310,7 @@ class NullModel:
         Whether there are no ties; False with noise, when this is unknown.
     """
 
-    measure: object
+    measure: Any
     n_samples: int
     rows_per_group: int
     n_labels: np.ndarray
