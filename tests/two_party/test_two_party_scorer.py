@@ -251,7 +251,8 @@ def test_what_is_published_is_charged_before_noise_is_drawn(sent, ledger, monkey
 def test_bad_input_charges_nothing_and_leaves_the_scorer_as_it_was(sent, ledger):
     bob = TwoPartyScorer(target_bounds=(0, 1), epsilon=0.5, ledger=ledger).fit(sent, Y)
     before = dict(vars(bob))
-    for reports, y in ((sent, Y[:-1]), (sent, Y * np.nan), (sent, np.full(len(Y), "a")), (sent.drop(["x0"]), Y), (None, Y)):
+    of_labels = np.full(len(Y), "a")
+    for reports, y in ((sent, Y[:-1]), (sent, Y * np.nan), (sent, of_labels), (sent.drop(["x0"]), Y), (None, Y)):
         with pytest.raises((ValueError, TypeError)):
             bob.fit(reports, y)
     assert vars(bob) == before
