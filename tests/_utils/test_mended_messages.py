@@ -89,7 +89,7 @@ def test_a_display_names_the_class_of_what_it_was_given():
 @each(
     "column, entry, line",
     [
-        (["1", "2"] * 100, {"bounds": (0, 9)}, "X['g'] = pd.to_numeric(X['g'])"),
+        (["1 mg", "2 mg"] * 100, {"bounds": (0, 9)}, "X['g'] = pd.to_numeric(X['g'])"),
         (
             ["2020-01-31"] * 200,
             {"bounds": (pandas.Timestamp(0), pandas.Timestamp("2030-01-01"))},

@@ -65,7 +65,7 @@ BAD_DATA = [
     (X, with_value(Y, np.inf), "Input y contains infinity", ValueError),
     (STRINGS, Y, "could not convert string to float", ValueError),
     (STRINGS.tolist(), Y, "could not convert string to float", ValueError),
-    (X.astype(str), np.array([f"{SECRET}"] * N), "y must hold real numbers", ValueError),
+    (X.astype(str), np.array([f"{SECRET} mg"] * N), "y must hold real numbers", ValueError),
     (X, with_value(Y, f"{SECRET} mg", dtype=object), "could not convert string to float", ValueError),
     (X + 1j, Y, "Complex data not supported", ValueError),
     (X, Y + 1j, "Complex data not supported", ValueError),
