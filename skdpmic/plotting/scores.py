@@ -52,7 +52,7 @@ class ScoresDisplay(Display):
     score_label, title : str, default="score", ""
         Label of the axis, and title.
     scores_at : str, default=""
-        What the noise-free scores are for, such as " at the released target_shares_"; added to the legend.
+        What the noise-free scores are for, such as "at the released shares", after a blank; added to the legend.
 
     Attributes
     ----------
