@@ -112,7 +112,7 @@ class GapsDisplay(Display):
         >>> import numpy as np
         >>> from skdpmic import PrivateSelectKBest
         >>> from skdpmic.plotting import GapsDisplay
-        >>> X = np.random.default_rng(0).uniform(size=(5000, 3))
+        >>> X = np.random.default_rng(0).uniform(size=(5000, 5))
         >>> selector = PrivateSelectKBest(k=2, epsilon=0.3, bounds=(0, 1), target_bounds=(0, 1))
         >>> display = GapsDisplay.from_estimator(selector.fit(X, X[:, 1] ** 2))
         >>> display.ax_.get_yticklabels()[0].get_text()
