@@ -18,9 +18,7 @@ from skdpmic.privacy.cube_law import CubeLaw, reach_of_difference
 from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
 from skdpmic.privacy.noise import discrete_k_norm, discrete_laplace, exponential_choice, geometric
 
-_GAPS = (
-    2 / 3
-)  # largest noise in a cube, as a share of other noise: below, it is worth the gaps that it does not publish
+_WORTH_GAPS = 2 / 3  # of other noise: the most that noise in a cube may be, as there are no gaps then
 
 
 def mechanism_of_names(epsilon, delta, k, n_candidates=None):
@@ -39,7 +37,7 @@ def mechanism_of_names(epsilon, delta, k, n_candidates=None):
         at_once, per_score = ExponentialTopK, in_turn
     if n_candidates is None or epsilon == math.inf:
         return at_once
-    return CubeTopK if per_score <= _GAPS * CubeTopK.epsilon_per_score(whole, k, n_candidates) else at_once
+    return CubeTopK if per_score <= _WORTH_GAPS * CubeTopK.epsilon_per_score(whole, k, n_candidates) else at_once
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,9 @@ class _TopK(NoiseOnGrid):
     def release_with_gaps(self, scores, random_bytes, offsets=0.0):
         """The chosen features, and the k - 1 gaps between their noisy scores if these cost nothing more, else None."""
         return self.release(scores, random_bytes, offsets), None
+
+    def _largest(self, noisy):
+        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__)
 
 
 def _in_steps(scores, offsets):
@@ -122,9 +123,6 @@ class OneShotTopK(_TopK):
 
     def _with_noise(self, scores, random_bytes):
         return scores + geometric(self.scale, len(scores), random_bytes)
-
-    def _largest(self, noisy):
-        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__)
 
 
 def confidence_among_best(gaps, noise_scale):
@@ -244,8 +242,7 @@ class CubeTopK(_TopK):
         return (math.ceil(reach * (1 + 2.0**-36) + 1.5) + 1) * GRID
 
     def _choose(self, scores, random_bytes):
-        noisy = scores + discrete_k_norm(self.scale, len(scores), random_bytes)
-        return nlargest(self.k, range(len(noisy)), key=noisy.__getitem__)
+        return self._largest(scores + discrete_k_norm(self.scale, len(scores), random_bytes))
 
 
 # --- Choices one at a time -------------------------------------------------------------------------------------------
