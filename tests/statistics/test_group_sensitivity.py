@@ -1,4 +1,4 @@
-"""Theorems 1 to 3 of docs/theory/people.md: how far one person's records, all replaced at once, move a score.
+"""Theorem 1 and the table of docs/theory/people.md: how far one person's records, all replaced at once, move a score.
 
 A table is masses that add up to 1. One person's are a share of it, ``share``; the others' are R, and replacing the
 person turns R + A into R + A'. How far single records move the scores is tested in ``test_sensitivity.py`` and beside.
