@@ -201,6 +201,48 @@ def test_a_proof_begins_with_what_is_published_theorem_constant_code_and_tests(p
         assert [path for path in re.findall(r"`([\w/]+(?:\.py|/))`", named) if not (root / path).exists()] == []
 
 
+def numbers(text):
+    """The numbers of the theorems that a text names, such as 1, 2, 3 and 5 in "(Theorems 1 to 3, Theorem 5)"."""
+    found = set()
+    for listed in re.findall(r"Theorems? (\d+(?:(?:,| and| to| \(or) \d+)*)", text):
+        for first, last in re.findall(r"(\d+)(?: to (\d+))?", listed):
+            found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
+def theorems_of(page):
+    """The numbers of the theorems that a page states, in bold."""
+    return {int(k) for k in re.findall(r"^\*\*Theorem (\d+)\b", page.read_text(encoding="utf-8"), re.M)}
+
+
+@each("page", PROOFS)
+def test_the_theorems_in_the_box_are_those_of_the_page(page):
+    text = page.read_text(encoding="utf-8")
+    (row,) = (line for line in text.split("\n\n")[1].splitlines() if line.startswith("| theorem |"))
+    assert numbers(row) == theorems_of(page)
+    assert re.search(r"^\*\*Theorem\b", text, re.M)
+
+
+def test_theorems_that_code_tests_and_pages_refer_to_are_there():
+    folders = {"docs": "*.md", "skdpmic": "*.py", "tests": "*.py", "benchmarks": "*.py"}
+    texts = [path.read_text(encoding="utf-8") for name, kind in folders.items() for path in (ROOT / name).rglob(kind)]
+    n_found = 0
+    after = r"(\w+)\.md(?:``|\))?,? (Theorems? \d+(?:(?:,| and| to) \d+)*)"
+    before = r"(Theorems? \d+(?:(?:,| and| to| \(or) \d+)*)\)? of (?:\[[^]]+\]\()?[\w/]*?(\w+)\.md"
+    for text in texts:
+        found = re.findall(after, text) + [(page, named) for named, page in re.findall(before, text)]
+        for page, named in found:
+            assert numbers(named) <= theorems_of(DOCS / "theory" / f"{page}.md"), (page, named)
+        n_found += len(found)
+    assert n_found > 20
+
+
+def test_the_list_of_proofs_has_every_proof():
+    rows = [line for line in text_of("theory/README.md").splitlines() if line.startswith("| ")]
+    listed = {name for line in rows for name in re.findall(r"\]\((\w+)\.md", line.split(" | ")[1])}
+    assert listed == {page.stem for page in PROOFS}
+
+
 def test_code_and_tests_in_the_list_of_proofs_are_there():
     lines = text_of("theory/README.md").splitlines()
     names = [path for line in lines if line.startswith("| ") for path in re.findall(r"`([\w/]+\.py|[a-z_/]+/)`", line)]
