@@ -1,4 +1,4 @@
-"""Break one place of the package, found by the name of its function and by its code, however that is laid out."""
+"""Break one place of the package, found by the name of its function and by its code, whatever the layout."""
 
 import ast
 import functools
@@ -14,17 +14,19 @@ def broken(mutant):
     file, scope = _scope(mutant.where)
     places = _places(scope, _code(mutant.old))
     if len(places) != 1:
-        raise ValueError(f"{mutant.old!r} is {len(places)} times in {mutant.where}, not once: mend the list of mutants")
+        raise ValueError(
+            f"{mutant.old!r} is {len(places)} times in {mutant.where}, not once: update the list of mutants"
+        )
     return file.relative_to(PACKAGE), _spliced(file.read_bytes(), *places[0], mutant.new)
 
 
 def changes_nothing(mutant):
-    """Whether old and new are the same code."""
+    """Whether old and new code are the same."""
     return _dump(_code(mutant.old)) == _dump(_code(mutant.new))
 
 
 def may_be_compiled(mutant):
-    """Whether a kernel may be made of what is changed: of a function that is compiled, or of a name of a module."""
+    """Whether the change may affect a compiled kernel: it is in a compiled function or a module-level name."""
     _, node = _scope(mutant.where)
     if isinstance(node, ast.ClassDef):
         return False
@@ -33,14 +35,14 @@ def may_be_compiled(mutant):
     return any(ast.unparse(decorator) in COMPILED for decorator in node.decorator_list)
 
 
-# --- Where
+# --- Locating the scope
 
 
 def _scope(where):
     """The one file and node whose full name, such as "package.module.Class.method", ends in this one."""
     found = [place for name, place in _names() if f".{name}".endswith(f".{where}")]
     if len(found) != 1:
-        raise ValueError(f"{where!r} names {len(found)} places of the package, not one: mend the list of mutants")
+        raise ValueError(f"{where!r} names {len(found)} places of the package, not one: update the list of mutants")
     return found[0]
 
 
@@ -56,7 +58,7 @@ def _names():
 
 
 def _inside(scope, prefix):
-    """What is defined or assigned in a module or a class, by full name."""
+    """Everything defined or assigned in a module or a class, by full name."""
     for node in scope.body:
         names = [node.name] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else []
         if isinstance(node, ast.Assign):
@@ -66,7 +68,7 @@ def _inside(scope, prefix):
             yield from _inside(node, f"{prefix}.{node.name}")
 
 
-# --- What
+# --- Locating the code
 
 
 def _code(text):
@@ -80,7 +82,7 @@ def _dump(nodes):
 
 
 def _places(scope, code):
-    """The first and the last node of each place inside `scope` that has this code."""
+    """The first and the last node of each occurrence of this code in `scope`."""
     kind, wanted = type(code[0]), _dump(code)
     runs = _expressions(scope) if isinstance(code[0], ast.expr) else _runs_of_statements(scope, len(code))
     return [(run[0], run[-1]) for run in runs if type(run[0]) is kind and _dump(run) == wanted]
@@ -89,7 +91,7 @@ def _places(scope, code):
 def _expressions(node):
     if isinstance(node, ast.expr):
         yield [node]
-    if not isinstance(node, ast.JoinedStr):  # inside which Python 3.11 does not know where an expression is
+    if not isinstance(node, ast.JoinedStr):  # Python 3.11 gives no positions for expressions inside these
         for child in ast.iter_child_nodes(node):
             yield from _expressions(child)
 
@@ -107,7 +109,7 @@ def _runs_of_statements(scope, length):
 
 
 def _spliced(source, first, last, new):
-    """The source with `new` in place of these nodes; nothing else changes."""
+    """The source with these nodes replaced by `new`."""
     lines = source.splitlines(keepends=True)
     start = sum(map(len, lines[: first.lineno - 1])) + first.col_offset
     end = sum(map(len, lines[: last.end_lineno - 1])) + last.end_col_offset

@@ -110,7 +110,7 @@ def test_only_the_named_code_is_changed_however_it_is_laid_out(package, where, o
 )
 def test_a_place_that_is_missing_or_not_alone_is_refused(package, where, old, times):
     package.write_text(SOURCE, encoding="utf-8")
-    with pytest.raises(ValueError, match=f"{times}.*mend the list"):
+    with pytest.raises(ValueError, match=f"{times}.*update the list"):
         broken(Mutant(where, old, "1", ""))
 
 

@@ -1,4 +1,4 @@
-"""The messages with which scikit-learn refuses data, read from its source: their words, and what is filled in."""
+"""scikit-learn's error messages about data, read from its source: their wording and the values they interpolate."""
 
 import ast
 from pathlib import Path
@@ -17,18 +17,18 @@ FILES = (
 
 
 class Message(NamedTuple):
-    """One message, and the function that raises it."""
+    """A message and the function that raises it."""
 
     function: str
-    words: str  # with expressions in «» where something is filled in
+    words: str  # interpolated expressions are in «»
 
 
 def collected(root):
-    """All messages of errors in the files that see data, of the scikit-learn in a folder."""
+    """All error messages in those files of a scikit-learn folder that handle data."""
     found = []
     for file in FILES:
         path = Path(root) / file
-        if path.exists():  # _array_api.py and others are moved now and then
+        if path.exists():  # _array_api.py and others move between versions
             tree = ast.parse(path.read_text(encoding="utf-8"))
             functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
             found += [message for function in functions for message in _of_function(function)]
@@ -36,7 +36,7 @@ def collected(root):
 
 
 def _of_function(function):
-    """Messages of the errors that a function raises; those of functions within it are theirs."""
+    """Messages that a function raises itself, without those of nested functions."""
     nodes = list(_own(function))
     for node in nodes:
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
@@ -52,7 +52,7 @@ def _own(function):
 
 
 def _words(node, nodes):
-    """What an expression may say; a variable may say what is assigned to it, with or without what is added."""
+    """The texts an expression may have; a variable has any text assigned to it, with or without what is appended."""
     if isinstance(node, ast.Name):
         said = []
         for other in sorted((n for n in nodes if isinstance(n, ast.Assign | ast.AugAssign)), key=lambda n: n.lineno):

@@ -1,4 +1,4 @@
-"""A secret in the data is in no error: in no message, cause or context, and in nothing that a library left behind."""
+"""No error leaks a secret in the data: not in its message, cause or context, nor in the frames of a library."""
 
 import sys
 import traceback
@@ -34,7 +34,7 @@ SHARES = np.linspace(0, 1, N)
 
 
 def parts_of(error):
-    """An error, and all that it came from."""
+    """An error with all its causes and contexts."""
     seen, waiting = [], [error]
     while waiting:
         error = waiting.pop()
@@ -45,7 +45,7 @@ def parts_of(error):
 
 
 def frames_below_ours(error):
-    """Frames of other libraries that functions of this package called."""
+    """Frames of other libraries called by this package."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     ours = [frame.f_code.co_filename.startswith(PACKAGE) for frame in frames]
     first = ours.index(True) if True in ours else len(frames)
@@ -66,7 +66,7 @@ def refuses(call, *data):
     assert_says_nothing(caught.value)
 
 
-def test_the_canary_is_found_in_every_part_of_an_error():
+def test_a_leak_is_detected_in_every_part_of_an_error():
     def library(value):
         return float(value)
 
@@ -91,7 +91,7 @@ def test_the_canary_is_found_in_every_part_of_an_error():
             assert_says_nothing(caught.value)
 
 
-def test_the_canary_is_found_in_what_a_library_left_behind(monkeypatch):
+def test_a_leak_is_detected_in_the_frames_of_a_library(monkeypatch):
     def library(value):
         raise ValueError("no")
 
@@ -114,7 +114,7 @@ def pyarrow_table(values):
 
 
 class FailingStream:
-    """An Arrow stream whose source quotes a value when it fails."""
+    """An Arrow stream whose source quotes a value in its error."""
 
     def __arrow_c_stream__(self, requested_schema=None):
         pyarrow = pytest.importorskip("pyarrow")
@@ -198,28 +198,28 @@ WAYS = {
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.combinations
-def test_a_table_that_cannot_be_read_is_refused_without_a_word_of_it(way, table):
+def test_the_error_for_an_unreadable_table_quotes_nothing(way, table):
     refuses(WAYS[way], TABLES[table]())
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("X", [failing_dask, dask_of_objects], ids=["failing", "objects"])
-def test_a_dask_collection_that_cannot_be_read_is_refused_without_a_word_of_it(X):
+def test_the_error_for_an_unreadable_dask_collection_quotes_nothing(X):
     pytest.importorskip("dask.dataframe")
     import dask.array
 
     y = dask.array.from_array(SHARES, chunks=N // 2)
-    refuses(lambda X: DPMICScorer(**NAMED).fit(X, y), X())  # whose rows are counted first, for B
+    refuses(lambda X: DPMICScorer(**NAMED).fit(X, y), X())  # rows are counted first, to choose B
     refuses(lambda X: DPMICScorer(**NAMED, B=9, c=2).fit(X, y), X())
     refuses(lambda X: DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), statistic="mtv_r").fit(X, X["a"]), X())
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("table", ["lazy, failing", "stream, failing"])
-def test_a_stream_that_breaks_off_is_refused_without_a_word_of_it(table):
+def test_the_error_for_a_stream_that_breaks_off_quotes_nothing(table):
     empty = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).empty_sketch(N, feature_names=["a"])
     refuses(lambda stream: count_stream(empty, stream, target="b"), TABLES[table]())
-    # Fitted on other data, of which the same columns are to be kept.
+    # Fitted on other data with the same columns.
     selector = DPMICSelector(k=1, **NAMED).fit(pandas.DataFrame({"a": SHARES, "b": SHARES}), SHARES)
     refuses(selector.transform, TABLES[table]())
 
@@ -259,7 +259,7 @@ WAYS_OF_TARGETS = {
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("way", WAYS_OF_TARGETS)
 @pytest.mark.combinations
-def test_a_column_that_cannot_be_read_is_refused_without_a_word_of_it(way, target):
+def test_the_error_for_an_unreadable_column_quotes_nothing(way, target):
     refuses(WAYS_OF_TARGETS[way], TARGETS[target]())
 
 
@@ -298,5 +298,5 @@ class FailsToCompare:
     ],
     ids=["a list", "not hashable", "own words", "own comparison", "one by itself", "a set", "lazy", "stream", "text"],
 )
-def test_labels_of_people_that_cannot_be_compared_are_refused_without_a_word_of_them(groups):
+def test_the_error_for_groups_that_cannot_be_compared_quotes_nothing(groups):
     refuses(lambda groups: DPMICScorer(**PUBLIC, max_rows_per_group=1).fit(X, SHARES, groups=groups), groups())

@@ -1,4 +1,4 @@
-"""No error quotes a value of the data, nor does any error that it came from."""
+"""No error quotes a data value, and neither do its causes."""
 
 import math
 import traceback
@@ -32,7 +32,7 @@ BOTH = {"bounds": ((0, 1), (0, 1))}
 
 
 class Talkative:
-    """An object of a library unknown, whose errors say all."""
+    """An object of an unknown library whose errors quote everything."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -45,7 +45,7 @@ class Talkative:
 
 
 class TalkativeArray:
-    """A table of such a library."""
+    """A table of that library."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -86,7 +86,7 @@ def as_table(column):
     return np.c_[column, column]
 
 
-# Missing values are no error in features, but in a target, and in a pair of columns.
+# Missing values are allowed in features, but not in a target or in a pair of columns.
 MISSING = {
     "missing": column_of(math.nan, like=8675309.0).astype(float),
     "pandas.NA": column_of(pandas.NA, like=8675309.0),
@@ -109,7 +109,7 @@ A_OR_B = np.array(["a", "b"] * (N // 2))
 
 
 def whole_chain(error):
-    """The error, and all that it came from."""
+    """The error with all its causes."""
     errors, seen = [error], []
     while errors:
         error = errors.pop()
@@ -126,7 +126,7 @@ def assert_nothing_is_quoted(call, *arguments):
         told = [str(error), repr(error), repr(error.args), repr(vars(error)), repr(getattr(error, "__notes__", None))]
         told += traceback.format_exception_only(error)
         assert not any("8675" in text or "0xff" in text or "udc80" in text for text in told), type(error)
-    assert type(caught.value) in (ValueError, TypeError)  # none of a type that keeps the object, as UnicodeError does
+    assert type(caught.value) in (ValueError, TypeError)  # no type that keeps the object, as UnicodeError does
 
 
 @pytest.fixture(scope="module")
@@ -218,10 +218,10 @@ def test_no_error_of_dask_quotes_a_partition(values, scheduler, ledger):
         assert_nothing_is_quoted(lambda: DPMICScorer(ledger=ledger, **PUBLIC).fit(table, y))
 
 
-# --- The words that are told ------------------------------------------------------------------------------------------
+# --- What errors do say -----------------------------------------------------------------------------------------------
 
 
-def test_what_is_wrong_is_still_told():
+def test_errors_still_say_what_is_wrong():
     for name, message in {
         "text": "could not convert string to float. Features with labels require their public labels in categories",
         "mixed list": "could not convert string to float.",
@@ -237,7 +237,7 @@ def test_what_is_wrong_is_still_told():
         assert message in str(caught.value), name
 
 
-def test_names_that_do_not_match_are_listed():
+def test_feature_names_that_do_not_match_are_listed():
     frame = pandas.DataFrame(X, columns=["a", "b"])
     scorer = DPMICScorer(**PUBLIC).fit(frame, Y)
     with pytest.raises(ValueError, match=r"(?s)feature names should match.*unseen at fit time:\n- z\n"):
@@ -251,14 +251,14 @@ def fails(error):
     return function
 
 
-def test_an_error_without_data_has_no_past():
+def test_a_sanitised_error_has_no_cause():
     with pytest.raises(ValueError) as caught:
         without_data(fails(UnicodeDecodeError("ascii", BYTES, 7, 8, "ordinal not in range")))
     assert caught.value.__context__ is None
     assert caught.value.__cause__ is None
 
 
-def test_memory_that_runs_out_is_no_error_of_the_data():
+def test_a_memory_error_is_passed_on():
     with pytest.raises(MemoryError, match="Unable"):
         without_data(fails(MemoryError("Unable to allocate")))
 
@@ -279,7 +279,7 @@ def test_memory_that_runs_out_is_no_error_of_the_data():
         (SECRET, []),
     ],
 )
-def test_of_an_unknown_error_only_known_words_are_told(message, told):
+def test_only_known_parts_of_an_unknown_message_are_passed_on(message, told):
     words = public_messages(ValueError(message))
     assert SECRET not in " ".join(words)
     assert bool(words) if told is True else words == told
@@ -296,5 +296,5 @@ def test_of_an_unknown_error_only_known_words_are_told(message, told):
         "y should be a 1d array, got an array of shape (20, 2) instead",
     ],
 )
-def test_messages_of_scikit_learn_are_told_as_a_whole(message):
+def test_messages_of_scikit_learn_are_passed_on_whole(message):
     assert public_messages(ValueError(message + ".\nmore")) == [message]

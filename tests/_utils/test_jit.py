@@ -1,4 +1,4 @@
-"""Machine code on disk is never that of other sources, and nothing about that disk ends a fit or changes a score."""
+"""Cached machine code always matches the sources, and no problem with the cache ends a fit or changes a score."""
 
 import os
 import re
@@ -40,7 +40,7 @@ print(scorer.fit(X, np.round(X[:, 0])).scores_.tolist(), ledger.spent()[0])
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
-    """What the two print, where nothing is in the way of the compiler."""
+    """What the two print when the compiler works normally."""
     kept = tmp_path_factory.mktemp("kept")
 
     @cache
@@ -58,7 +58,7 @@ def write(path, text):
 
 
 @pytest.mark.slow
-def test_an_upgrade_in_place_of_another_files_function_is_seen(installed):
+def test_an_upgrade_of_a_called_function_in_another_file_is_noticed(installed):
     inner = installed / "skdpmic" / "statistics" / "inner.py"
     imports = "from skdpmic._utils.jit import jit, leaf\n"
     write(inner, f"{imports}@leaf\ndef inner(x):\n    return x + 1\n")
@@ -77,13 +77,13 @@ def test_an_upgrade_in_place_changes_scores(installed, tmp_path):
     kernel = installed / "skdpmic" / "statistics" / "mic" / "optimize_axis.py"
     before = run(SCORE, installed).stdout
     assert "in_column > 0" in kernel.read_text()
-    write(kernel, kernel.read_text().replace("in_column > 0", "in_column > 9"))  # of one length, with the same time
+    write(kernel, kernel.read_text().replace("in_column > 0", "in_column > 9"))  # same length, same modification time
     after = run(SCORE, installed, NUMBA_CACHE_DIR=str(tmp_path / "fresh")).stdout
     assert after != before
     assert run(SCORE, installed).stdout == after
 
 
-def test_machine_code_is_kept_by_every_source_that_kernels_can_see():
+def test_the_cache_key_covers_every_source_file_that_kernels_can_call():
     seen, waiting = set(), [module for module, path in MODULES.items() if KERNEL.search(path.read_text())]
     assert len(waiting) > 10
     while waiting:
@@ -95,7 +95,7 @@ def test_machine_code_is_kept_by_every_source_that_kernels_can_see():
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-def test_machine_code_is_kept_in_files_named_by_the_digest():
+def test_cache_files_are_named_by_the_digest_of_the_sources():
     running_counts(np.ones((1, 2, 2), dtype=np.uint32))
     assert longest_path._run.folder is not None, (
         "numba keeps no machine code: see what Kernel._read_or_compile of skdpmic/_utils/jit.py raises. It uses "
@@ -107,7 +107,7 @@ def test_machine_code_is_kept_in_files_named_by_the_digest():
     )
 
 
-def test_another_processor_has_machine_code_of_its_own(monkeypatch):
+def test_each_processor_type_has_its_own_machine_code(monkeypatch):
     assert jit._digest() == jit._DIGEST
     with monkeypatch.context() as patch:
         patch.setattr(jit.numba.config, "CPU_NAME", "another")
@@ -128,7 +128,7 @@ def test_a_read_only_installation_works_and_warns_once(installed, tmp_path, prin
 
 
 @pytest.mark.slow
-def test_a_cache_folder_inside_of_a_file_is_no_reason_to_fail(installed, tmp_path, printed):
+def test_a_cache_folder_that_cannot_be_made_does_not_end_a_fit(installed, tmp_path, printed):
     places = read_only(installed, tmp_path) | {"NUMBA_CACHE_DIR": str(tmp_path / "file" / "cache")}
     done = run(SCORE, installed, **places)
     assert done.stderr.count("NUMBA_CACHE_DIR") == 1
@@ -150,14 +150,14 @@ builtins.open = open
 
 @pytest.mark.slow
 def test_a_full_disk_does_not_end_a_fit_and_warns_once(installed, tmp_path, printed):
-    for how in ("always", "error:skdpmic has no folder"):  # an error would end a fit that was paid for
+    for how in ("always", "error:skdpmic has no folder"):  # an error would end a fit that has been charged
         done = run(FULL_DISK + FIT, installed, "-W", how, NUMBA_CACHE_DIR=str(tmp_path / "full"))
         assert done.stdout == printed(FIT)
         assert done.stderr.count("NUMBA_CACHE_DIR") == (how == "always")
 
 
 @pytest.mark.slow
-def test_damaged_files_are_made_anew(installed, tmp_path):
+def test_damaged_cache_files_are_compiled_again(installed, tmp_path):
     cache = tmp_path / "cache"
     expected = run(SCORE, installed, NUMBA_CACHE_DIR=str(cache)).stdout
     files = [path for path in cache.rglob("*") if path.is_file()]
@@ -173,7 +173,7 @@ def test_damaged_files_are_made_anew(installed, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_processes_that_compile_at_once_get_the_right_scores(installed, tmp_path, printed):
+def test_two_processes_that_compile_at_the_same_time_get_the_right_scores(installed, tmp_path, printed):
     expected = printed(FIT)
     cache = environment(installed, NUMBA_CACHE_DIR=str(tmp_path / "together"))
     command = [sys.executable, "-c", FIT]
@@ -247,6 +247,6 @@ print([name for name, number in number_of_signatures().items() if number != 1])
 
 @pytest.mark.slow
 def test_every_kernel_is_compiled_for_one_signature(tmp_path):
-    # Two processes that compile different signatures of one function can swap their files.
+    # Two processes that compile different signatures of a function could swap their files.
     done = run(EVERYTHING, PACKAGE.parent, "-W", "ignore", NUMBA_CACHE_DIR=str(tmp_path))
-    assert done.stdout == "[]\n[]\n"  # by skdpmic.compile, and for data of all kinds
+    assert done.stdout == "[]\n[]\n"  # by skdpmic.compile, and by data of all kinds

@@ -1,4 +1,4 @@
-"""The first fit of a small table waits for no machine code, and much work is done by kernels."""
+"""A small first fit does not wait for the compiler; larger ones use the compiled kernels."""
 
 import pytest
 
@@ -26,15 +26,15 @@ def test_the_first_fit_of_a_small_table_compiles_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_numpy_works_until_its_time_is_used_up(monkeypatch):
+def test_numpy_is_used_until_its_time_budget_is_spent(monkeypatch):
     monkeypatch.setattr(Allowance, "are_off", False)
     allowance = Allowance(0.1)
-    assert not allowance.covers(10**8 + 1)  # which uses nothing up
+    assert not allowance.covers(10**8 + 1)  # uses no time
     assert [allowance.covers(4 * 10**7) for _ in range(3)] == [True, True, False]
     assert allowance.covers(2 * 10**7)
 
 
-def test_numpy_does_nothing_where_kernels_are_asked_for(monkeypatch):
+def test_numpy_is_not_used_inside_only_kernels(monkeypatch):
     monkeypatch.setattr(Allowance, "are_off", False)
     with only_kernels():
         assert not Allowance(0.1).covers(0)

@@ -1,4 +1,4 @@
-"""Messages name what to write instead, and quote neither data nor a whole estimator."""
+"""Messages say what to write instead and quote neither data nor a whole estimator."""
 
 import re
 import warnings
@@ -28,7 +28,7 @@ PUBLIC = {"bounds": {"age": (0, 90), "wage": (0, 10)}, "classes": [0, 1], "epsil
         (pandas.array(Y.astype(bool).where(Y.index != 3), dtype="boolean"), [False, True]),
     ],
 )
-def test_a_missing_label_has_a_remedy_also_for_numbers_and_booleans(y, classes):
+def test_the_error_for_a_missing_label_has_a_remedy_for_numbers_and_booleans_too(y, classes):
     with pytest.raises(ValueError, match="Input y contains NaN") as caught:
         PrivateSelectKBest(1, **PUBLIC | {"classes": classes}).fit(X, y)
     said = str(caught.value)
@@ -37,20 +37,20 @@ def test_a_missing_label_has_a_remedy_also_for_numbers_and_booleans(y, classes):
 
 
 @each("given", [np.float32(0.1), np.float16(0.5), np.float32(np.inf), np.float64(0.1)])
-def test_a_short_float_is_an_epsilon_like_another(given):
+def test_float16_and_float32_are_accepted_as_epsilon(given):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_epsilon(given)
 
 
 @each("given", [np.float32("nan"), np.float32(-1), np.float32(0)])
-def test_a_short_float_that_is_no_epsilon_is_refused(given):
+def test_an_invalid_float16_or_float32_epsilon_is_refused(given):
     with pytest.raises(ValueError, match="epsilon must be a number > 0"):
         check_epsilon(given)
 
 
 @each("native", [pandas.DataFrame, polars.DataFrame])
-def test_a_frame_of_narwhals_is_read_in_silence_as_the_one_that_it_holds(native):
+def test_a_narwhals_frame_is_read_as_its_native_frame_without_a_warning(native):
     frame = native({name: X[name].to_numpy() for name in X})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -63,12 +63,12 @@ def test_a_frame_of_narwhals_is_read_in_silence_as_the_one_that_it_holds(native)
     "bounds",
     [None, {}, {"age": (0, 90)}, {"age": (0, 90), "wage": None}, {"age": (0, 90), "wage": (0, None)}],
 )
-def test_unknown_bounds_are_told_how_to_become_known(bounds):
+def test_the_error_for_unknown_bounds_points_to_private_bounds(bounds):
     with pytest.raises(ValueError, match="where nothing is known, private_bounds learns bounds, at a cost of epsilon"):
         PrivateSelectKBest(1, **PUBLIC | {"bounds": bounds}).fit(X, Y)
 
 
-def test_a_display_names_the_class_of_what_it_was_given():
+def test_the_error_of_a_display_names_only_the_class_of_its_input():
     pytest.importorskip("matplotlib")
     from skdpmic import plotting
 
@@ -97,7 +97,7 @@ def test_a_display_names_the_class_of_what_it_was_given():
         ),
     ],
 )
-def test_a_column_of_another_kind_is_told_the_line_to_write(column, entry, line):
+def test_the_error_for_a_column_of_another_kind_gives_the_line_to_write(column, entry, line):
     public = {"bounds": PUBLIC["bounds"], "categories": {}}
     for name, value in entry.items():
         public[name] = public[name] | {"g": value}

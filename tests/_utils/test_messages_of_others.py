@@ -1,4 +1,4 @@
-"""Words of other packages that are passed on are words that they still use; what is reworded is found here first."""
+"""The messages of other packages that are passed on still exist; rewordings are noticed here first."""
 
 import re
 from pathlib import Path
@@ -37,8 +37,8 @@ def with_one(value):
 
 
 TO_DENSE = "Use '.toarray()' to convert to a dense numpy array"
-# What raises an error of scikit-learn, numpy, pandas or Python, and what of its message is passed on. A list holds the
-# words of several versions, the oldest first.
+# A call that raises an error of scikit-learn, numpy, pandas or Python, and what is passed on of its message. A list
+# has the wordings of several versions, oldest first.
 CALLS = {
     "no rows": (
         lambda: Ridge().fit(X[:0], Y[:0]),
@@ -142,7 +142,7 @@ def error_of(call):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_words_that_are_passed_on_are_still_used(name):
+def test_the_wordings_that_are_passed_on_still_exist(name):
     call, words = CALLS[name]
     error = error_of(call)
     words = [words] if isinstance(words, str) else words
@@ -150,7 +150,7 @@ def test_the_words_that_are_passed_on_are_still_used(name):
     assert [word for word in words if found == [word]], f"{str(error)!r} (scikit-learn {sklearn.__version__}) {TO_DO}"
 
 
-def test_every_pattern_has_a_call_or_a_message_in_the_source_that_leads_to_it():
+def test_every_pattern_matches_a_call_or_a_message_in_the_source():
     words = [word for _, words in CALLS.values() for word in ([words] if isinstance(words, str) else words)]
     words += [filled(message.words, FILLED) for message in MESSAGES] + OF_SOME_VERSIONS
     unused = [pattern for pattern in SAFE_MESSAGES + SAFE_PHRASES if not any(re.match(pattern, w) for w in words)]
@@ -165,7 +165,7 @@ OF_SOME_VERSIONS = [
     "converted to a scipy sparse matrix.Sparse extension arrays should all have the same numeric type",
     "Support for labels represented as bytes is not supported. Convert the labels to a string or integer format",
 ]
-# Functions that never see a table of a user of this package, and what they are about.
+# Functions that never see a user's table, and what they are about.
 ELSEWHERE = {
     "of the constructors and parameters of estimators": [
         *["__getstate__", "__init_subclass__", "_clone_parametrized", "_get_feature_importances", "_get_param_names"],
@@ -194,7 +194,7 @@ ELSEWHERE = {
         *["_get_column_indices_interchange", "_safe_indexing", "indices_to_mask"],
     ],
 }
-# Messages that are not passed on whole, by their first words, and why.
+# Messages that are not passed on whole, by their first words, with the reason.
 IN_PART = {
     "Complex data not supported": "quotes the data",
     "Expected 2D array, got": "quotes the data",
@@ -213,7 +213,7 @@ IN_PART = {
     "Validation should be done": "is about the call",
     "No argument has been passed": "is about the call",
 }
-# What is filled in where all is well, by the expression in the source.
+# Harmless values for each interpolated expression in the source.
 FILLED = {
     **dict.fromkeys(["array.shape", "shape", "X.shape"], "(20, 3)"),
     **dict.fromkeys(["n_features", "n_samples", "ensure_min_features", "ensure_min_samples", "array.ndim"], "3"),
@@ -235,11 +235,11 @@ CANARIES = ["patient 8675309", "'8675309 of (8, 675309)'", "[86753.09]", "array(
 
 
 def filled(words, values, other="..."):
-    """A message, with values in place of expressions."""
+    """A message with its expressions replaced by values."""
     return re.sub("«(.*?)»", lambda match: values.get(match[1], other), words)
 
 
-def test_every_message_that_scikit_learn_may_raise_is_passed_on_whole_or_listed_with_a_reason():
+def test_every_message_of_scikit_learn_is_passed_on_whole_or_listed_with_a_reason():
     elsewhere = {function for functions in ELSEWHERE.values() for function in functions}
     cut = []
     for function, words in MESSAGES:
@@ -254,20 +254,20 @@ def test_every_message_that_scikit_learn_may_raise_is_passed_on_whole_or_listed_
     )
 
 
-def test_what_is_listed_is_still_in_the_source():
+def test_every_listed_message_is_still_in_the_source():
     assert len(MESSAGES) > 100
     begun = {start for start in IN_PART if any(message.words.startswith(start) for message in MESSAGES)}
-    assert len(begun) > len(IN_PART) - 3  # some are those of one version
+    assert len(begun) > len(IN_PART) - 3  # some exist in one version only
 
 
 @each("canary", CANARIES)
-def test_no_value_that_is_filled_into_a_message_is_passed_on(canary):
-    """Whatever the message, and wherever in it scikit-learn might quote the data one day."""
+def test_no_interpolated_value_is_passed_on(canary):
+    """For every message and every place where scikit-learn might quote data one day."""
     for _, words in MESSAGES:
         for known in ({}, {name: value for i, (name, value) in enumerate(FILLED.items()) if i % 2}):
             error = ValueError(filled(words, known, canary))
             assert "8675309" not in "".join(public_messages(error)).replace(".", ""), words
-            if not words.startswith("The feature names should match"):  # lists names of columns
+            if not words.startswith("The feature names should match"):  # lists column names
                 with pytest.raises(ValueError) as caught:
                     without_data(raised, error)
                 assert "8675309" not in str(caught.value).replace(".", ""), words
@@ -277,7 +277,7 @@ def raised(error):
     raise error
 
 
-def test_a_parameter_that_scikit_learn_refuses_is_told_from_other_errors():
+def test_an_invalid_parameter_error_of_scikit_learn_is_recognised():
     error = error_of(lambda: Ridge(alpha="patient 7").fit(X, Y))
     assert is_invalid_parameter(error), (
         f"scikit-learn {sklearn.__version__} raises {type(error)} for a parameter of a wrong type: mend "
@@ -289,7 +289,7 @@ def test_a_parameter_that_scikit_learn_refuses_is_told_from_other_errors():
     assert not is_invalid_parameter(error_of(lambda: Ridge().fit(X[:0], Y[:0])))
 
 
-def test_a_sparse_table_with_output_of_pandas_gets_the_remedy_of_scikit_learn():
+def test_sparse_output_as_pandas_raises_the_error_of_scikit_learn():
     selector = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(X, Y).set_output(transform="pandas")
     with pytest.raises(ValueError, match=r"Try to set the transformer output to a dense array or disable Pandas"):
         selector.transform(sparse.csr_matrix(X))

@@ -1,4 +1,4 @@
-"""An unchanged table gives new noise: no cache answers for an object that draws noise."""
+"""Caches never return an old release: fitting an unchanged table draws new noise."""
 
 import copy
 import doctest
@@ -59,7 +59,7 @@ def function(ledger):
 
 
 class Counting(TransformerMixin, BaseEstimator):
-    """Public, and slow: what a pipeline has its memory for."""
+    """A slow step without privacy, the kind worth caching."""
 
     n_fits = 0
 
@@ -98,7 +98,7 @@ def test_a_pipeline_with_memory_fits_its_private_step_each_time(make, memory, le
 def test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table(memory):
     pipeline = Pipeline([("private", DPMICScorer(epsilon=20.0, **PUBLIC)), ("model", Ridge())], memory=memory)
     released = {tuple(pipeline.fit(X, Y)["private"].scores_) for _ in range(3)}
-    assert len(released) == 3  # of multiples of 2**-30
+    assert len(released) == 3  # multiples of 2**-30
 
 
 def test_a_pipeline_with_memory_does_not_fit_its_other_steps_again(memory, ledger):
@@ -111,7 +111,7 @@ def test_a_pipeline_with_memory_does_not_fit_its_other_steps_again(memory, ledge
 
 
 def release(estimator, X, y):
-    """Called through a cache with an estimator, wherever it hides."""
+    """A cached function that is given an estimator, at any depth."""
     while isinstance(estimator, list | dict):
         estimator = estimator[0]
     return estimator.fit(X, y)
@@ -174,7 +174,7 @@ def test_a_cached_private_search_chooses_each_time(memory, ledger):
         assert ledger.spent() == (float(n_fits), 0.0)
 
 
-# --- What the nonce leaves as it was ---------------------------------------------------------------------------------
+# --- What the nonce does not change ----------------------------------------------------------------------------------
 
 ESTIMATORS = [
     lambda: DPMICScorer(**PUBLIC),
@@ -202,27 +202,27 @@ def test_copies_have_the_same_attributes_and_no_others(make, tmp_path):
 
 
 @each("make", [*ESTIMATORS, *(lambda function=function: function for function in FUNCTIONS)])
-def test_no_two_hashes_agree(make):
+def test_no_two_estimators_have_the_same_hash(make):
     private = make()
     assert len({joblib.hash(private) for _ in range(20)}) == 20
     assert len({joblib.hash([1, {"a": (private,)}]) for _ in range(20)}) == 20
 
 
-def test_a_sketch_draws_no_noise_and_has_one_hash():
-    """With its copies; another count of the same records has another identity."""
+def test_a_sketch_draws_no_noise_and_keeps_its_hash():
+    """Copies share it; a second count of the same records has another one."""
     sketch = RangeGridSketch(B=9, n_features=D, bounds=(0, 1), target_bounds=(0, 1)).update(X, Y)
     assert joblib.hash(sketch) == joblib.hash(copy.copy(sketch))
 
 
 @pytest.mark.parametrize("private", FUNCTIONS, ids=lambda f: f.__name__)
-def test_functions_are_themselves_after_every_copy(private):
+def test_copies_of_a_private_function_are_the_function_itself(private):
     for copied in (copy.copy(private), copy.deepcopy(private), pickle.loads(pickle.dumps(private))):
         assert copied is private
     assert pickle.loads(pickle.dumps(partial(private, epsilon=1))).func is private
 
 
 @pytest.mark.parametrize("private", FUNCTIONS, ids=lambda f: f.__name__)
-def test_functions_look_like_functions(private):
+def test_private_functions_look_like_plain_functions(private):
     assert callable(private)
     assert "epsilon" in inspect.signature(private).parameters
     assert private.__doc__ == private.__wrapped__.__doc__
@@ -230,13 +230,13 @@ def test_functions_look_like_functions(private):
     assert inspect.unwrap(private).__module__ == private.__module__
 
 
-def test_every_private_function_is_never_cached():
+def test_no_private_function_is_cached():
     names = re.compile(r"\w+_laplace|\w+_geometric|dp_\w+|private_\w+")
     private = {name for name in NAMES if names.fullmatch(name.rpartition(".")[2])}
     assert {name for name, public in NAMES.items() if isinstance(public, never_cached)} == private
 
 
-def test_examples_of_functions_are_tested():
+def test_doctests_of_private_functions_are_collected():
     found = {
         test.name
         for module in {sys.modules[function.__module__] for function in FUNCTIONS}
@@ -246,7 +246,7 @@ def test_examples_of_functions_are_tested():
     assert found >= {f"{private.__module__}.{private.__name__}" for private in FUNCTIONS}
 
 
-def test_functions_are_still_seen_by_the_accounting():
+def test_private_functions_are_still_recognised_by_search_cost():
     private = partial(dp_mic_regression, epsilon=0.5, **PUBLIC)
     for seen in (private, pickle.loads(pickle.dumps(private)), copy.deepcopy(private)):
         assert is_private(seen)

@@ -1,4 +1,4 @@
-"""A call that changes an estimator or a sketch refuses all others until it is over, before anything is charged."""
+"""While a call changes an estimator or a sketch, every other call is refused before anything is charged."""
 
 import copy
 import os
@@ -57,7 +57,7 @@ SCORES = {
     "partial_fit": lambda estimator: estimator.partial_fit(X, Y),
     "fit_sketch": lambda estimator: estimator.fit_sketch(empty().update(X, Y)),
 }
-CALLS = [  # an estimator, what is going on, and what another thread asks for
+CALLS = [  # an estimator, the running call, and the call of another thread
     *[(partial(DPMICScorer, **PUBLIC), first, second) for first in SCORES.values() for second in SCORES.values()],
     *[(partial(kind, k=1, statistic="mic_r", **PUBLIC), SCORES["fit"], SCORES["fit"]) for kind in
       (DPMICSelector, PrivateSelectKBest)],
@@ -71,7 +71,7 @@ CALLS = [  # an estimator, what is going on, and what another thread asks for
 
 @pytest.mark.parametrize("make, first, second", CALLS)
 @pytest.mark.combinations
-def test_while_one_thread_fits_another_one_is_refused_and_the_first_result_is_kept(make, first, second, monkeypatch):
+def test_a_second_thread_is_refused_during_a_fit_and_the_first_result_is_kept(make, first, second, monkeypatch):
     estimator, errors = make(), []
     kind = type(estimator)
     names = ("_plan", "_two_party_plan", "_check_parameters")
@@ -89,11 +89,11 @@ def test_while_one_thread_fits_another_one_is_refused_and_the_first_result_is_ke
     first(estimator)
     assert [type(error) for error in errors] == [RuntimeError]
     assert f"this {kind.__name__} {IN_USE}" in str(errors[0])
-    assert vars(estimator).keys() == vars(first(make())).keys()  # nothing else is left on it
+    assert vars(estimator).keys() == vars(first(make())).keys()  # no other attribute is left
     assert not rollback._calls
 
 
-def test_of_twelve_threads_those_that_are_charged_have_a_result(tmp_path):
+def test_of_twelve_threads_exactly_those_that_were_charged_get_a_result(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget", epsilon=5.0)
     scorer, barrier = DPMICScorer(epsilon=1.0, ledger=ledger, **PUBLIC), threading.Barrier(12)
     outcomes = []
@@ -117,7 +117,7 @@ def test_of_twelve_threads_those_that_are_charged_have_a_result(tmp_path):
     assert scorer.scores_.shape == (2,)
 
 
-def test_reports_are_drawn_by_one_call_at_a_time_and_as_they_were_described(tmp_path, monkeypatch):
+def test_reports_are_drawn_by_one_call_at_a_time_with_the_parameters_it_described(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget", epsilon=100.0)
     reporter, errors = RandomizedResponse(epsilon=1.0, bounds=(0, 1), ledger=ledger).fit(X), []
     draw = RandomizedResponse._draw
@@ -135,7 +135,7 @@ def test_reports_are_drawn_by_one_call_at_a_time_and_as_they_were_described(tmp_
     assert reporter._description.epsilon == 1.0
 
 
-def test_a_publication_in_progress_is_not_disturbed(monkeypatch):
+def test_no_other_call_interferes_with_publish(monkeypatch):
     scorer, errors = DPMICScorer(**PUBLIC).partial_fit(X, Y), []
     run = path.run
 
@@ -150,7 +150,7 @@ def test_a_publication_in_progress_is_not_disturbed(monkeypatch):
     assert [type(error) for error in errors] == [RuntimeError] * 3
 
 
-def test_a_search_is_not_disturbed_while_it_refits():
+def test_no_other_call_interferes_with_the_refit_of_a_search():
     errors = []
 
     class Disturbing(Ridge):
@@ -164,7 +164,7 @@ def test_a_search_is_not_disturbed_while_it_refits():
     assert [type(error) for error in errors] == [RuntimeError]
 
 
-def test_after_an_error_and_in_copies_everything_goes_on():
+def test_errors_and_copies_release_the_lock():
     scorer = DPMICScorer(**PUBLIC)
     for _ in range(2):
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -178,7 +178,7 @@ def test_after_an_error_and_in_copies_everything_goes_on():
     assert not rollback._calls
 
 
-def test_what_is_kept_stays_if_what_follows_fails():
+def test_attributes_are_restored_if_a_later_step_fails():
     scorer = DPMICScorer()
 
     def change():
@@ -194,7 +194,7 @@ def test_what_is_kept_stays_if_what_follows_fails():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_process_has_objects_of_its_own():
+def test_a_forked_process_can_use_its_own_copy():
     scorer = DPMICScorer(**PUBLIC)
     with rollback.rollback_on_error(scorer):
         child = os.fork()
@@ -216,7 +216,7 @@ USES = {
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_nobody_uses_a_sketch_while_a_chunk_is_counted(use, monkeypatch):
+def test_a_sketch_refuses_other_calls_while_it_counts_a_chunk(use, monkeypatch):
     sketch, count, errors = empty().update(X[:20], Y[:20]), chunks.map_features, []
 
     def count_and_be_disturbed(*arguments):
@@ -230,7 +230,7 @@ def test_nobody_uses_a_sketch_while_a_chunk_is_counted(use, monkeypatch):
     assert f"this RangeGridSketch {SKETCH_IN_USE}" in str(errors[0])
 
 
-def test_a_sketch_that_is_published_is_read_by_others_but_not_counted_into(monkeypatch):
+def test_a_sketch_can_be_read_but_not_counted_into_during_publish(monkeypatch):
     sketch, run, results = empty().update(X, Y), path.run, []
 
     def run_and_be_disturbed(*arguments, **options):

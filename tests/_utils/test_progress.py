@@ -1,4 +1,4 @@
-"""`verbose` prints how much is done: public numbers and time, and nothing by default."""
+"""`verbose` prints progress: public numbers and elapsed time; by default nothing."""
 
 import re
 
@@ -15,7 +15,7 @@ from tests.select_names import SelectNames
 N, D = 60, 30
 X = np.random.default_rng(0).random((N, D))
 Y = X[:, 0]
-LONG = np.random.default_rng(0).random((1600, D))  # that several workers share
+LONG = np.random.default_rng(0).random((1600, D))  # shared by several workers
 PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1)}
 JOINT = {"k": 3, "criterion": "joint"}
 PAIRS = D * (D + 1) // 2
@@ -71,7 +71,7 @@ FITS = {
 
 
 def passes(printed, name):
-    """Texts of the lines, each once with {} for how many are done; and these numbers for each text."""
+    """The distinct lines with {} for the number done, and these numbers for each line."""
     found = {}
     for line in printed.splitlines():
         done, text = re.fullmatch(rf"\[{name}\] (?:pass \d+: )?(\d+)/.*, \d+\.\d s", line), line
@@ -83,7 +83,7 @@ def passes(printed, name):
 
 @pytest.mark.few
 @pytest.mark.parametrize("name", FITS)
-def test_lines_tell_how_much_is_done_of_how_much(name, capsys):
+def test_lines_show_the_number_done_and_the_total(name, capsys):
     estimator, run, expected = FITS[name]
     run(estimator.set_params(verbose=1))
     found = passes(capsys.readouterr().out, type(estimator).__name__)
@@ -144,8 +144,8 @@ def test_a_search_counts_its_fits(n_jobs, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_columns_that_are_counted_are_no_columns_that_are_scored(capsys):
-    """Greedy choices count a LazyFrame anew, some rows at a time; lines are about scores only."""
+def test_counting_columns_is_not_reported_as_scoring_them(capsys):
+    """Greedy selection counts a LazyFrame again, in batches; progress lines are about scores only."""
     polars = pytest.importorskip("polars")
     frame = polars.LazyFrame(X[:, :3], schema=["a", "b", "c"])
     SelectNames(**PUBLIC | JOINT, verbose=2).fit(frame, Y)
@@ -154,7 +154,7 @@ def test_columns_that_are_counted_are_no_columns_that_are_scored(capsys):
 
 
 @pytest.mark.parametrize("verbose", [-1, 0.5, "1", None])
-def test_other_values_are_refused_before_the_charge(verbose, tmp_path):
+def test_other_values_of_verbose_are_refused_before_the_charge(verbose, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=10)
     search = PrivateGridSearch(Ridge(), {"alpha": [0.1, 1]}, n_subsets=2, ledger=ledger)
     estimators = [DPMICScorer(**PUBLIC, ledger=ledger), PrivateCorrelation(ledger=ledger), search]
@@ -164,7 +164,7 @@ def test_other_values_are_refused_before_the_charge(verbose, tmp_path):
     assert ledger.spent() == (0, 0)
 
 
-def test_a_pass_is_told_in_at_most_ten_lines(capsys):
+def test_a_pass_prints_at_most_ten_lines(capsys):
     for total in (1, 3, 10, 11, 999):
         assert list(Progress("name", 1).track(range(total), total, "columns")) == list(range(total))
         lines = capsys.readouterr().out.splitlines()

@@ -1,4 +1,4 @@
-"""A table is read row by row or not at all: dates as such, no hidden values, one column a name."""
+"""A table is read row by row or refused: dates as dates, no masked values, unique column names."""
 
 import datetime
 import math
@@ -53,7 +53,7 @@ def empty_sketch():
     return RangeGridSketch(B=9, n_features=2, **PUBLIC)
 
 
-# Everything that reads X and y, and may charge a ledger.
+# Everything that reads X and y and may charge a ledger.
 READERS = {
     "scorer": lambda X, y, ledger: DPMICScorer(ledger=ledger, **PUBLIC).fit(X, y),
     "geometric": lambda X, y, ledger: DPMICScorer(mechanism="geometric", ledger=ledger, **PUBLIC).fit(X, y),
@@ -97,7 +97,7 @@ each_pair_reader = pytest.mark.parametrize("read", PAIR_READERS.values(), ids=PA
 def assert_refused(read, *data, ledger, error, match):
     with pytest.raises(error, match=match) as caught:
         read(*data, ledger)
-    assert "2023" not in str(caught.value)  # the year of all dates below
+    assert "2023" not in str(caught.value)  # the year of every date below
     assert ledger.spent() == (0.0, 0.0)
 
 
@@ -168,12 +168,12 @@ def test_dates_of_arrow_are_refused_where_bounds_are_numbers(place, ledger):
 
 
 @each_reader
-def test_every_reader_of_tables_refuses_dates_where_bounds_are_numbers(read, ledger):
+def test_every_table_reader_refuses_dates_where_bounds_are_numbers(read, ledger):
     in_X(read, SECONDS, ledger)
     in_y(read, SECONDS, ledger)
 
 
-NO_DATES = ("times", "one date among numbers", "polars Time")  # nor durations
+NO_DATES = ("times", "one date among numbers", "polars Time")  # and these are not durations
 OF_DATES = {name: column for name, column in DATE_COLUMNS.items() if name not in (*NO_DATES, "period")}
 FROM, TO = pandas.Timestamp("2023-03-01"), pandas.Timestamp("2023-03-03")
 
@@ -184,13 +184,13 @@ def bounds_of(name):
 
 
 def seconds_in(column):
-    """The seconds of each value since the first one, by pandas."""
+    """Seconds since the first value, computed by pandas."""
     values = pandas.Series(column.to_list()) if isinstance(column, polars.Series) else column.astype(object)
     return np.array([pandas.Timedelta(value - values[0]).total_seconds() for value in values])
 
 
 @pytest.mark.parametrize("name", OF_DATES)
-def test_dates_of_every_type_are_scored_as_their_seconds_are(name):
+def test_dates_of_every_type_score_like_their_seconds(name):
     column, public = OF_DATES[name], {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}
     frame, bounds = frame_with(column), {"visits": (0, 1), "admitted": bounds_of(name)}
     numbers = np.c_[Y, seconds_in(column)]
@@ -203,21 +203,21 @@ def test_dates_of_every_type_are_scored_as_their_seconds_are(name):
 
 
 @each("name", OF_DATES)
-def test_targets_of_dates_are_scored_as_their_seconds_are(name):
+def test_date_targets_score_like_their_seconds(name):
     column, public = OF_DATES[name], {"epsilon": math.inf, "bounds": (0, 1), "B": 9}
     expected = DPMICScorer(target_bounds=(0, 172_800), **public).fit(X, seconds_in(column)).scores_
     assert DPMICScorer(target_bounds=bounds_of(name), **public).fit(X, column).scores_.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("name", NO_DATES)
-def test_what_is_no_date_is_refused_where_bounds_are_dates(name, ledger):
+def test_other_values_are_refused_where_bounds_are_dates(name, ledger):
     scorer = DPMICScorer(bounds={"visits": (0, 1), "admitted": (FROM, TO)}, target_bounds=(0, 1), ledger=ledger)
     with pytest.raises(ValueError, match=r"'admitted'.*must (hold|be) dates"):
         scorer.fit(frame_with(DATE_COLUMNS[name]), Y)
     assert ledger.spent() == (0.0, 0.0)
 
 
-def test_times_of_other_zones_are_the_same_instants():
+def test_times_with_another_zone_are_the_same_instants():
     zone = datetime.timezone(datetime.timedelta(hours=-7))
     there = np.array([moment.to_pydatetime().astimezone(zone) for moment in DATE_COLUMNS["time zone"]], dtype=object)
     public = {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}
@@ -230,7 +230,7 @@ def test_times_of_other_zones_are_the_same_instants():
     "missing", [None, np.datetime64("NaT", "us"), pandas.NaT], ids=["None", "NaT", "NaT of pandas"]
 )
 @pytest.mark.parametrize("public", [{"statistic": "kendall"}, {"bounds": (0, 1), "target_bounds": (FROM, TO)}])
-def test_no_date_is_missing_in_a_target(public, missing, ledger):
+def test_a_missing_date_in_a_target_is_refused(public, missing, ledger):
     dates = DATE_COLUMNS["dates"].astype(object).to_numpy(copy=True)
     dates[7] = missing
     with pytest.raises(ValueError, match=r"Input (y )?contains NaN"):
@@ -246,7 +246,7 @@ def test_dates_and_durations_in_one_column_are_refused_where_both_have_an_order(
     assert ledger.spent() == (0.0, 0.0)
 
 
-def test_missing_dates_are_a_part_of_their_own():
+def test_missing_dates_have_their_own_bin():
     dates = SECONDS.where(np.arange(N) % 2 == 0)
     public = {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}
     expected = DPMICScorer(bounds=(0, 172_800), **public).fit(((dates - FROM) / pandas.Timedelta("1s")).to_frame(), Y)
@@ -257,22 +257,22 @@ def test_missing_dates_are_a_part_of_their_own():
 @each_pair_reader
 @pytest.mark.parametrize("column", DATE_COLUMNS.values(), ids=DATE_COLUMNS)
 @pytest.mark.combinations
-def test_every_reader_of_pairs_refuses_dates(read, column, ledger):
+def test_every_pair_reader_refuses_dates(read, column, ledger):
     advice = ".*subtract a public date and divide by"
-    match = f"x must hold (numbers, got dates or durations{advice}|real numbers, got other values)"  # times of Polars
+    match = f"x must hold (numbers, got dates or durations{advice}|real numbers, got other values)"  # Polars times
     assert_refused(read, column, Y, ledger=ledger, error=ValueError, match=match)
     assert_refused(read, Y, column, ledger=ledger, error=ValueError, match="y" + match.removeprefix("x"))
 
 
 @each("column", DATE_COLUMNS.values())
-def test_pairs_of_columns_refuse_dates_by_name(column):
+def test_pair_functions_name_the_columns_that_hold_dates(column):
     for call in (lambda: mic_pairs(frame_with(column)), lambda: mic_cross(frame_with(column), X)):
         with pytest.raises(ValueError, match=r"X must hold numbers, got dates or durations in columns \['admitted'\]"):
             call()
 
 
 @pytest.mark.parametrize("kind", ["M8[s]", "m8[s]", "M8[ns]"])
-def test_arrays_and_lists_of_dates_are_refused_by_number(kind, ledger):
+def test_the_error_for_dates_in_arrays_and_lists_gives_column_numbers(kind, ledger):
     dates = np.arange(2 * N).reshape(N, 2).astype(kind)
     match = r"got (dates|durations) in \[0, 1\], which must be numbers"
     assert_refused(READERS["scorer"], dates, Y, ledger=ledger, error=ValueError, match=match)
@@ -292,7 +292,7 @@ def test_fields_that_hold_dates_are_refused(ledger):
     )
 
 
-def test_dates_met_by_a_fitted_scorer_are_refused():
+def test_a_fitted_scorer_refuses_dates():
     scorer = DPMICScorer(**PUBLIC).fit(frame_with(Y), Y)
     with pytest.raises(ValueError, match=r"got dates in \['admitted'\], which must be numbers"):
         scorer.transform(frame_with(SECONDS))
@@ -301,7 +301,7 @@ def test_dates_met_by_a_fitted_scorer_are_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 @pytest.mark.parametrize("make", ["frame", "array", "objects"])
-def test_dates_of_dask_are_refused_on_its_workers(make, scheduler, ledger):
+def test_dask_workers_refuse_dates(make, scheduler, ledger):
     dask = pytest.importorskip("dask")
     pytest.importorskip("dask.dataframe")
     y, objects = dask.array.from_array(Y, chunks=20), np.c_[Y.astype(object), SECONDS.astype(object)]
@@ -321,7 +321,7 @@ def test_dates_of_dask_are_refused_on_its_workers(make, scheduler, ledger):
         assert_refused(READERS["scorer"], numbers, dates, ledger=ledger, error=ValueError, match=match)
 
 
-def test_dates_of_dask_are_scored_on_its_workers():
+def test_dask_workers_score_dates():
     dask = pytest.importorskip("dask")
     pytest.importorskip("dask.dataframe")
     frame, y = frame_with(SECONDS), dask.array.from_array(Y, chunks=20)
@@ -331,8 +331,8 @@ def test_dates_of_dask_are_scored_on_its_workers():
         assert scorer.fit(dask.dataframe.from_pandas(frame, npartitions=2), y).scores_.tolist() == expected
 
 
-def test_one_row_with_nanoseconds_moves_nothing_that_is_scored():
-    """pandas infers the unit from the rows: one row with nanoseconds would multiply all others by 10**9."""
+def test_one_row_with_nanoseconds_does_not_change_the_scores_of_others():
+    """pandas infers the unit from all rows: one row with nanoseconds would multiply the others by 10**9."""
     texts = [f"2023-03-01 00:00:{second:02d}.{7 * second:06d}" for second in range(N)]
     finer = [*texts[:-1], texts[-1] + "001"]
     read = []
@@ -353,7 +353,7 @@ def test_an_instant_has_the_same_seconds_in_every_unit(value):
     assert {float(seconds(parts.astype(f"M8[{unit}]"))[0]) for unit in ("ms", "us", "100ms")} == {value + 3 / 10}
 
 
-def test_months_are_dates_but_no_durations():
+def test_a_unit_of_months_is_valid_for_dates_but_not_for_durations():
     months = np.array(["2023-03", "2024-01"], dtype="M8[M]")
     assert seconds(months).tolist() == seconds(months.astype("M8[s]")).tolist()
     with pytest.raises(ValueError, match="durations must be in weeks or a shorter unit"):
@@ -370,7 +370,7 @@ DATE_BOUNDS = {
 
 
 @pytest.mark.parametrize("bounds", DATE_BOUNDS.values(), ids=DATE_BOUNDS)
-def test_bounds_in_dates_are_refused_for_columns_of_numbers(bounds, ledger):
+def test_date_bounds_are_refused_for_columns_of_numbers(bounds, ledger):
     frame = pandas.DataFrame(X, columns=["a", "b"])
     by_name = {"a": (0, 1), "b": bounds}
     each = tuple(np.array([bound, bound]) for bound in bounds)
@@ -402,14 +402,14 @@ def test_bounds_in_dates_are_refused_for_columns_of_numbers(bounds, ledger):
         ((FROM, datetime.time(3)), r"bounds of feature 'admitted' must be \(lower, upper\)"),
     ],
 )
-def test_bad_bounds_of_dates_are_refused(bounds, message, ledger):
+def test_invalid_date_bounds_are_refused(bounds, message, ledger):
     scorer = DPMICScorer(bounds={"visits": (0, 1), "admitted": bounds}, target_bounds=(0, 1), ledger=ledger)
     with pytest.raises(ValueError, match=message):
         scorer.fit(frame_with(SECONDS), Y)
     assert ledger.spent() == (0.0, 0.0)
 
 
-def test_classes_in_dates_are_refused(ledger):
+def test_dates_as_classes_are_refused(ledger):
     dates = np.array(["2023-01-01", "2024-01-01"], dtype="M8[s]")
     with pytest.raises(ValueError, match="classes must be numbers, booleans or strings"):
         DPMICScorer(bounds=(0, 1), classes=dates, ledger=ledger).fit(X, Y > 0.5)
@@ -447,7 +447,7 @@ def test_pairs_of_masked_columns_are_refused():
             call()
 
 
-def test_masked_chunks_of_dask_are_refused(ledger):
+def test_masked_dask_chunks_are_refused(ledger):
     dask = pytest.importorskip("dask")
     table, y = dask.array.from_array(X, chunks=(20, 2)), dask.array.from_array(Y, chunks=20)
     with dask.config.set(scheduler="synchronous"):
@@ -459,7 +459,7 @@ def test_masked_chunks_of_dask_are_refused(ledger):
 # --- Dataframes ---------------------------------------------------------------------------------------------------
 
 
-def test_sparse_columns_are_scored_as_dense_ones():
+def test_sparse_columns_score_like_dense_ones():
     zeros = np.where(X > 0.5, X, 0.0)
     frame, public = (
         pandas.DataFrame(zeros, columns=["a", "b"]),
@@ -471,13 +471,13 @@ def test_sparse_columns_are_scored_as_dense_ones():
 
 
 @each_reader
-def test_repeated_names_are_refused(read, ledger):
+def test_repeated_column_names_are_refused(read, ledger):
     frame = pandas.DataFrame(X, columns=["age", "age"])
     match = r"X must have distinct column names, got several named \['age'\]"
     assert_refused(read, frame, Y, ledger=ledger, error=ValueError, match=match)
 
 
-def test_repeated_names_of_a_sketch_are_refused():
+def test_repeated_feature_names_of_a_sketch_are_refused():
     with pytest.raises(ValueError, match=r"feature_names must be distinct, got several named \['age'\]"):
         RangeGridSketch(B=9, feature_names=["age", "age"], **PUBLIC)
 
@@ -496,7 +496,7 @@ def test_tables_without_columns_are_refused(read, library, ledger):
 
 @pytest.mark.parametrize("dispatch", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.slow
-def test_arrays_of_any_namespace_are_scored_as_those_of_numpy(dispatch):
+def test_arrays_of_any_namespace_score_like_numpy_arrays(dispatch):
     pytest.importorskip("array_api_strict")
     code = f"""
 import math
@@ -511,7 +511,7 @@ expected = DPMICScorer(**public).fit(X, y).scores_.tolist()
 try:
     context = config_context(array_api_dispatch={dispatch})
     context.__enter__()
-except ImportError:  # older versions of scikit-learn need a library more
+except ImportError:  # older versions of scikit-learn need another library
     raise SystemExit
 A, b = xp.asarray(X), xp.asarray(y)
 scorer = DPMICScorer(**public).fit(A, b)

@@ -1,4 +1,4 @@
-"""An interrupt, at any line, leaves no half of a thing: it is as it was, or complete, or says that it is damaged."""
+"""An interrupt at any line leaves an object unchanged, complete, or reporting that it is damaged; never half done."""
 
 import copy
 import inspect
@@ -32,7 +32,7 @@ X, Y = np.random.default_rng(0).random((N, D)), np.linspace(0, 1, N)
 
 @contextmanager
 def interrupt_before(line_number, functions):
-    """Raise KeyboardInterrupt before the line that is run as this one, from 0 on, of those in the functions' bodies."""
+    """Raise KeyboardInterrupt before the line_number-th executed line of these functions, counted from 0."""
     codes = {function.__code__ for function in functions}
     lines_left = line_number
 
@@ -54,7 +54,7 @@ def interrupt_before(line_number, functions):
 
 
 def interrupted_everywhere(prepare, act, functions):
-    """What `prepare` makes, after `act` on it was interrupted: at one line later each time, at last not at all."""
+    """Yield what `prepare` makes after `act` on it was interrupted one line later each time, until it completes."""
     for line_number in range(1000):
         prepared = prepare()
         try:
@@ -68,7 +68,7 @@ def interrupted_everywhere(prepare, act, functions):
 
 
 def functions_of(*classes):
-    """All functions that are written down in these classes."""
+    """All functions defined in these classes."""
     written = [inspect.unwrap(function) for kind in classes for function in vars(kind).values() if callable(function)]
     return [function for function in written if hasattr(function, "__code__")]
 
@@ -77,7 +77,7 @@ def functions_of(*classes):
 
 
 def is_refused(sketch, folder):
-    """Whether nothing can be done with the counts any more."""
+    """Whether every use of the counts is refused."""
     whole = RangeGridSketch(n_features=D, **PUBLIC).update(X, Y)
     uses = [DPMICScorer().fit_sketch, whole.merge, sketch.merge, lambda sketch: sketch.save(folder / "sketch")]
     uses += [lambda sketch: sketch.update(X, Y)]
@@ -87,7 +87,7 @@ def is_refused(sketch, folder):
     return list(folder.iterdir()) == []
 
 
-def test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_refused(tmp_path):
+def test_a_sketch_interrupted_at_any_line_is_unchanged_complete_or_refused(tmp_path):
     before = RangeGridSketch(n_features=D, **PUBLIC).update(X[:10], Y[:10])
     after = copy.deepcopy(before).update(X, Y)
     seen = []
@@ -107,7 +107,7 @@ def test_a_sketch_that_is_interrupted_at_any_line_is_as_it_was_or_complete_or_re
     assert seen[-1] == "complete"
 
 
-def test_a_sketch_whose_saving_is_interrupted_leaves_no_file_of_counts(tmp_path, monkeypatch):
+def test_an_interrupted_save_leaves_no_file_with_counts(tmp_path, monkeypatch):
     counted = RangeGridSketch(n_features=D, **PUBLIC).update(X, Y)
     counted.save(tmp_path / "sketch")
     saved = (tmp_path / "sketch").read_bytes()
@@ -127,7 +127,7 @@ def test_a_sketch_whose_saving_is_interrupted_leaves_no_file_of_counts(tmp_path,
 
 
 class Prepared(NamedTuple):
-    """An estimator, and what it was."""
+    """An estimator and its earlier state."""
 
     estimator: object
     before: dict
@@ -149,7 +149,7 @@ ESTIMATORS = {
     "k-norm": partial(DPMICScorer, mechanism="k-norm", **PUBLIC),
     "names": partial(SelectNames, k=1, **PUBLIC),
 }
-WAYS = {  # what happens before, and what is interrupted
+WAYS = {  # the calls before, and the one that is interrupted
     "first fit": (lambda estimator: estimator, lambda estimator: estimator.fit(X, Y)),
     "another fit": (lambda estimator: estimator.fit(X[:20, :2], Y[:20]), lambda estimator: estimator.fit(X, Y)),
     "fit_sketch": (
@@ -163,7 +163,7 @@ WAYS = {  # what happens before, and what is interrupted
 @pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.slow] * (way != "first fit")) for way in WAYS])
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.combinations
-def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(name, way):
+def test_an_estimator_interrupted_at_any_line_is_unchanged_or_fitted(name, way):
     prepare, act = WAYS[way]
     fitted = act(prepare(ESTIMATORS[name]()))
     was_as_before = []
@@ -197,7 +197,7 @@ def test_an_interrupt_after_the_charge_loses_the_result_not_the_charge(tmp_path,
 
 
 @pytest.mark.slow
-def test_a_search_that_is_interrupted_at_any_line_is_as_it_was_or_has_chosen_or_is_fitted():
+def test_a_search_interrupted_at_any_line_is_unchanged_or_has_chosen_or_is_fitted():
     pipeline = make_pipeline(DPMICSelector(k=1, epsilon=0.5, **PUBLIC), Ridge())
     seen = []
     for interrupted in interrupted_everywhere(

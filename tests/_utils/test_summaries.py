@@ -1,4 +1,4 @@
-"""A notebook shows what a fitted estimator has released and what it cost, and nothing else; with names escaped."""
+"""The notebook view of a fitted estimator shows its release and its cost, nothing else, with names escaped."""
 
 import html
 import math
@@ -64,7 +64,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:delta=0.01 is above")
 
 
 class Reader(HTMLParser):
-    """The facts, by name; the texts of rows of the other table, the marked among them; and all tags."""
+    """The facts by name, the rows of the other table, which of them are marked, and all tags."""
 
     def __init__(self, text):
         super().__init__()
@@ -94,7 +94,7 @@ class Reader(HTMLParser):
 
 
 def released(estimator):
-    """What is said below the diagram."""
+    """The text below the diagram."""
     return Reader(section(estimator))
 
 
@@ -130,19 +130,19 @@ def test_an_unfitted_estimator_shows_the_diagram_only(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_where_text_is_to_be_displayed_there_is_no_html(name, fitted):
+def test_there_is_no_html_if_display_is_text(name, fitted):
     with config_context(display="text"):
         assert not hasattr(fitted[name], "_repr_html_")
         assert fitted[name]._repr_mimebundle_() == {"text/plain": repr(fitted[name])}
 
 
-def test_counts_that_are_not_published_show_in_no_release():
+def test_unpublished_counts_are_not_shown():
     scorer = DPMICScorer(**PUBLIC).fit(FRAME, Y)
     assert "skdpmic-release" not in scorer.partial_fit(FRAME, Y)._repr_html_()
     assert released(scorer.publish()).facts["Cost"] == "ε = 1"
 
 
-# --- What is said ---------------------------------------------------------------------------------------------------
+# --- What it says ---------------------------------------------------------------------------------------------------
 
 
 def test_scores_are_shown_best_first_with_their_intervals(fitted):
@@ -160,7 +160,7 @@ def test_scores_are_shown_best_first_with_their_intervals(fitted):
     assert "and 10 more features" in section(scorer)
 
 
-def test_chosen_features_are_marked_by_a_word(fitted):
+def test_chosen_features_are_marked_in_words(fitted):
     selector = fitted["selector"]
     shown, chosen = released(selector), selector.get_feature_names_out().tolist()
     assert shown.facts["Chosen"] == f"2 of 30 features: {', '.join(chosen)}"
@@ -169,7 +169,7 @@ def test_chosen_features_are_marked_by_a_word(fitted):
     assert [row[-1] for row in shown.rows] == ["chosen"] * 2 + [""] * 18
 
 
-def test_a_choice_shows_names_in_order_and_no_scores(fitted):
+def test_a_release_of_names_shows_them_in_order_without_scores(fitted):
     selector = fitted["names"]
     shown = released(selector)
     in_order = [NAMES[j] for j in np.argsort(selector.ranking_, kind="stable")[:3]]
@@ -184,12 +184,14 @@ def test_a_choice_shows_names_in_order_and_no_scores(fitted):
     assert released(fitted["exponential"]).facts["Noise"].startswith("Gumbel noise")
 
 
-def test_noise_and_cost_are_told_of_each_mechanism(fitted):
+def test_noise_and_cost_are_shown_for_each_mechanism(fitted):
     gaussian, geometric = released(fitted["gaussian"]), released(fitted["geometric"])
     assert gaussian.facts["Cost"] == "ε = 1, δ = 1e-06"
     assert gaussian.facts["Noise"].startswith("Gaussian noise of standard deviation")
     assert geometric.facts["Noise"] == "geometric noise of scale 60 records, on each count"
-    assert all(len(row) == 2 for row in geometric.rows)  # no law of the scores is known, so they have no interval
+    assert all(
+        len(row) == 2 for row in geometric.rows
+    )  # the distribution of the scores is unknown, so they have no interval
 
 
 def test_correlations_are_shown_strongest_first(fitted):
@@ -206,7 +208,7 @@ def test_correlations_are_shown_strongest_first(fitted):
     assert shown.facts["Noise"].endswith("on each correlation")
 
 
-def test_edges_are_shown_with_their_direction_the_surest_first():
+def test_edges_are_shown_with_their_direction_smallest_p_value_first():
     table = RNG.normal(size=(20_000, 4))
     table[:, 2] += table[:, 0] + table[:, 1]
     private = PrivatePC(alpha=1e-5).fit(pandas.DataFrame(table, columns=["<a>", "b", "c", "d"]))
@@ -220,7 +222,7 @@ def test_edges_are_shown_with_their_direction_the_surest_first():
     assert [row[:3] for row in released(PrivatePC().fit(table[:, [0, 2]])).rows] == [["feature 0", "—", "feature 1"]]
 
 
-def test_a_graph_of_labels_or_without_edges_says_so():
+def test_the_view_of_a_graph_says_if_it_is_from_labels_or_has_no_edges():
     table = RNG.random((5000, 3)) < 0.5
     shown = released(PrivatePC(alpha=1e-9).fit(table))
     assert shown.facts["Released"] == "counts and tables of 3 columns, from which the graph is computed"
@@ -229,7 +231,7 @@ def test_a_graph_of_labels_or_without_edges_says_so():
     assert shown.rows == []
 
 
-def test_an_alpha_that_cannot_be_is_said_not_raised():
+def test_an_invalid_alpha_is_shown_instead_of_raised():
     private = PrivatePC().fit(RNG.random((400, 3))).set_params(alpha=2)
     assert released(private).facts["Edges"] == "alpha must be a number in (0, 1), got 2."
 
@@ -254,14 +256,14 @@ def test_reports_show_what_each_transform_costs(fitted):
     assert "random_state was set" in section(RandomizedResponse(bounds=(0, 1), random_state=0).fit(FRAME))
 
 
-def test_people_are_told_from_records():
+def test_people_are_distinguished_from_records():
     groups = np.arange(N) // 4
     for rows, counted in ((1, "one of which counts"), (3, "3 of which count")):
         scorer = DPMICScorer(**PUBLIC, max_rows_per_group=rows).fit(FRAME, Y, groups=groups)
         assert released(scorer).facts["Covers"] == f"each of 100 people with all their rows, {counted}"
 
 
-def test_what_is_said_is_of_the_fit_whatever_is_set_later(fitted):
+def test_the_view_describes_the_fit_whatever_is_set_later(fitted):
     selector = clone(ESTIMATORS["selector"]).fit(FRAME, Y)
     before = released(selector)
     later = {"epsilon": 9.0, "statistic": "kendall", "mechanism": "gaussian", "delta": 0.1}
@@ -270,13 +272,13 @@ def test_what_is_said_is_of_the_fit_whatever_is_set_later(fitted):
     assert after.rows == before.rows
 
 
-def test_what_a_level_of_false_discoveries_keeps_is_chosen():
+def test_features_kept_by_fdr_are_marked_as_chosen():
     selector = DPMICSelector(**PUBLIC, epsilon=100.0, fdr=0.1).fit(FRAME, Y)
     assert "column 4" in released(selector).facts["Chosen"]
     assert {row[0] for row in released(selector).rows if row[-1]} <= set(selector.get_feature_names_out())
 
 
-def test_a_choice_that_was_not_released_is_said_not_raised(fitted):
+def test_a_k_above_the_released_number_is_shown_instead_of_raised(fitted):
     selector = clone(ESTIMATORS["names"]).fit(FRAME, Y).set_params(k=5)
     shown = released(selector)
     assert shown.facts["Chosen"].startswith("k must be at most 3")
@@ -307,7 +309,7 @@ def test_a_fit_without_privacy_says_so_for_good(estimator, parameters, why):
     assert released(fit).facts["Covers"] == "each of 400 records"
 
 
-def test_ranks_look_at_no_bounds_so_these_break_nothing():
+def test_bounds_read_from_the_data_are_harmless_for_ranks_which_ignore_them():
     assert "No privacy" not in section(DPMICScorer(statistic="kendall", bounds="data").fit(FRAME, Y))
 
 
@@ -321,7 +323,7 @@ def test_a_matrix_without_privacy_says_so(estimator):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_a_search_without_privacy_says_so_of_its_steps_too():
+def test_a_search_without_privacy_says_so_for_its_steps_too():
     assert "random_state was set" in section(search(random_state=0).fit(FRAME, Y))
     seeded = search()
     seeded.set_params(estimator__selectnames__random_state=0)
@@ -355,7 +357,7 @@ def test_names_in_parameters_of_a_search_are_escaped():
     assert "alert(" in text
 
 
-def test_parameters_of_any_length_are_shown_in_short():
+def test_long_parameters_are_abbreviated():
     grid = {"privateselectkbest__categories": [{"column 0": list(range(1000))}]}
     pipeline = make_pipeline(PrivateSelectKBest(3, statistic="kendall"), Ridge())
     text = section(PrivateGridSearch(pipeline, grid, n_subsets=4, refit=False).fit(np.floor(9 * FRAME), Y))
@@ -368,8 +370,8 @@ def test_parameters_of_any_length_are_shown_in_short():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["correlation", "graph"])
-def test_equal_noisy_matrices_leave_equal_html(name, monkeypatch):
-    """Of scores, tests/selection/test_nothing_raw_remains.py compares the HTML."""
+def test_equal_noisy_matrices_have_equal_html(name, monkeypatch):
+    """For scores, tests/selection/test_nothing_raw_remains.py compares the HTML."""
     noisy = np.linspace(-0.4, 0.4, (D + 1) * (D + 2) // 2)
     monkeypatch.setattr(
         "skdpmic.correlation.matrix_release.NoisyConcordances.release", lambda self, sums, source: noisy[: len(sums)]
@@ -391,7 +393,7 @@ def test_showing_an_estimator_charges_no_ledger(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_features", [1, 20, 21, 500])
-def test_at_most_twenty_rows_are_shown_of_any_number_of_features(n_features):
+def test_at_most_twenty_rows_are_shown_for_any_number_of_features(n_features):
     table = np.random.default_rng(0).random((50, n_features))
     scorer = DPMICScorer(statistic="kendall").fit(table, table[:, 0])
     assert len(released(scorer).rows) == min(n_features, 20)

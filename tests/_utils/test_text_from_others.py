@@ -1,4 +1,4 @@
-"""Names, purposes and cards of others do nothing on a screen: no control character, and no line of their own."""
+"""Names, purposes and cards from others are harmless on a screen: no control characters and no forged lines."""
 
 import json
 import random
@@ -26,10 +26,10 @@ FORGED = "ε = 0 was spent"
 
 
 def hostile(draw, but=""):
-    """A text in which anything may act, and which forges a line."""
+    """A text with active characters that forges a line."""
     parts = [draw.choice(["name", "Größe", "x y", "a<b&c", "#1", "'\"", "\\n"]), f"\n{FORGED}\n"]
     parts += draw.choices([part for part in ACTING if not set(part) & set(but)], k=3)
-    first = f"{draw.choice('abcxyz')}{draw.randrange(10**6)}"  # no two are the same
+    first = f"{draw.choice('abcxyz')}{draw.randrange(10**6)}"  # all different
     return first + "".join(draw.sample(parts, len(parts)))
 
 
@@ -49,14 +49,14 @@ def replaced(value, draw):
     return hostile(draw) + draw.choice(["", "\ud800"]) if isinstance(value, str) else value
 
 
-def test_what_acts_is_written_as_its_number_and_letters_are_left():
+def test_control_characters_are_escaped_and_letters_are_not():
     assert escaped("Größe ‰ 年齢 🙂 a\\b") == "Größe ‰ 年齢 🙂 a\\b"
     assert escaped("a\nb\x1b\x9b\u202e\U000e0041\ud800") == r"a\nb\u001b\u009b\u202e\U000e0041\ud800"
     assert escaped("a\nb\r", but="\n") == "a\nb\\r"
 
 
 @each("seed", range(5))
-def test_a_card_cannot_act_in_any_of_its_forms(seed, tmp_path):
+def test_a_hostile_card_is_harmless_in_every_format(seed, tmp_path):
     ledger = BudgetLedger(tmp_path / f"{seed}.db", 5.0)
     selector = PrivateSelectKBest(1, bounds=(0, 1), classes=[0, 1], ledger=ledger)
     selector.fit(np.random.default_rng(0).random((100, 3)), np.arange(100) % 2)
@@ -68,7 +68,7 @@ def test_a_card_cannot_act_in_any_of_its_forms(seed, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_ledger_prints_purposes_and_names_in_lines_of_its_own(seed, tmp_path, capsys):
+def test_purposes_and_names_cannot_forge_lines_of_a_ledger(seed, tmp_path, capsys):
     draw = random.Random(seed)
     texts = dict.fromkeys(("what", "statistic", "release", "mechanism"))
     ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
@@ -88,7 +88,7 @@ def test_a_ledger_prints_purposes_and_names_in_lines_of_its_own(seed, tmp_path, 
 
 @pytest.fixture(params=range(3))
 def people(request):
-    """A table with hostile names, and its codebook with a hostile title and labels."""
+    """A table with hostile names and its codebook with a hostile title and labels."""
     draw, rng = random.Random(request.param), np.random.default_rng(0)
     names = [hostile(draw, but="\0") for _ in range(4)]
     frame = pandas.DataFrame({name: rng.random(400) ** 9 for name in names[:3]})
@@ -98,7 +98,7 @@ def people(request):
 
 
 def told(function):
-    """What a call says in warnings or in its error, and its result if it has one."""
+    """The warnings and error of a call, and its result if it has one."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -108,7 +108,7 @@ def told(function):
     return result, [error, *(str(warning.message) for warning in caught)]
 
 
-def test_estimators_summaries_and_codebooks_say_nothing_that_acts(people):
+def test_estimators_summaries_and_codebooks_print_no_control_characters(people):
     frame, codebook = people
     names = list(frame)
     public = codebook.target(names[0])
@@ -132,7 +132,7 @@ def test_estimators_summaries_and_codebooks_say_nothing_that_acts(people):
         assert_harmless(*told(bad)[1])
 
 
-def test_a_codebook_of_hostile_names_is_read_back_as_it_was(people, tmp_path):
+def test_a_codebook_with_hostile_names_round_trips(people, tmp_path):
     _, codebook = people
     codebook.write(tmp_path / "codebook.toml")
     again = Codebook.read(tmp_path / "codebook.toml")
@@ -141,7 +141,7 @@ def test_a_codebook_of_hostile_names_is_read_back_as_it_was(people, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_line_prints_names_in_lines_of_its_own(people, tmp_path, monkeypatch, capsys):
+def test_names_cannot_forge_lines_of_the_command_line(people, tmp_path, monkeypatch, capsys):
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     frame, codebook = people

@@ -1,4 +1,4 @@
-"""A traceback, as Python and pytest print it, holds no data: neither the error does nor the one that it came from."""
+"""A traceback as Python and pytest print it quotes no data, neither from the error nor from its cause."""
 
 import hashlib
 import traceback
@@ -23,7 +23,7 @@ def with_value(array, value):
 
 
 def whole_text(error):
-    """All that is printed of an error that nobody catches."""
+    """Everything that is printed for an uncaught error."""
     return "".join(traceback.format_exception(error))
 
 
@@ -45,7 +45,7 @@ CALLS = {
 }
 
 
-def test_the_whole_text_holds_the_error_that_another_came_from():
+def test_the_whole_text_includes_the_cause_of_an_error():
     def fail():
         try:
             float("patient 8675309")
@@ -60,19 +60,19 @@ def test_the_whole_text_holds_the_error_that_another_came_from():
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.combinations
-def test_no_traceback_of_bad_data_holds_a_value(call, bad):
+def test_no_traceback_for_bad_data_quotes_a_value(call, bad):
     with pytest.raises((ValueError, TypeError)) as caught:
         CALLS[call](*BAD[bad])
     assert "8675" not in whole_text(caught.value)
 
 
-def test_no_traceback_of_a_transform_holds_a_value():
+def test_no_traceback_of_transform_quotes_a_value():
     with pytest.raises(ValueError, match="could not convert") as caught:
         DPMICScorer(**PUBLIC).fit(X, Y).transform(with_value(X, f"patient {SECRET}"))
     assert "8675" not in whole_text(caught.value)
 
 
-def test_no_traceback_of_an_unknown_label_holds_it():
+def test_no_traceback_for_an_unknown_label_quotes_it():
     y = np.array(["a", "b"] * (N // 2), dtype=object)
     y[3] = f"patient {SECRET}"
     with pytest.raises(ValueError, match="y must hold only labels") as caught:
@@ -80,8 +80,8 @@ def test_no_traceback_of_an_unknown_label_holds_it():
     assert "8675" not in whole_text(caught.value)
 
 
-def test_no_traceback_of_a_damaged_sketch_holds_what_is_in_the_file(tmp_path):
-    # What checks the ends of a range quotes them: in a file that somebody made up, they may be anything.
+def test_no_traceback_for_a_damaged_sketch_quotes_the_file(tmp_path):
+    # The check of a range quotes its ends: in a forged file they may be anything.
     with pytest.raises(ValueError, match="patient 8675309"):
         domain_of(("patient 8675309", 1), "bounds")
     good = RangeGridSketch(n_features=3, **PUBLIC).to_bytes()

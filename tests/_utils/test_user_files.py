@@ -1,4 +1,4 @@
-"""Files that users name are regular ones, and are written whole or not at all."""
+"""Files named by users must be regular files, and are written completely or not at all."""
 
 import os
 import socket
@@ -21,7 +21,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
 
 @POSIX
 @each("kind", ["a pipe", "a socket", "a folder", "a device"])
-def test_what_is_no_regular_file_is_refused_at_once_wherever_a_file_is_read(kind, tmp_path, monkeypatch, capsys):
+def test_anything_but_a_regular_file_is_refused_wherever_a_file_is_read(kind, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("x.csv", "x.parquet", "x.toml", "x.json", "x.db"):
         path = tmp_path / name
@@ -83,7 +83,7 @@ def test_json_that_is_too_deep_or_ambiguous_is_refused(text, message):
         read_json(text)
 
 
-def test_trees_are_limited_however_they_are_made():
+def test_the_depth_and_size_of_trees_are_limited():
     endless = []
     endless.append(endless)
     with pytest.raises(ValueError, match="levels"):
@@ -94,7 +94,7 @@ def test_trees_are_limited_however_they_are_made():
 
 
 @POSIX
-def test_a_file_is_replaced_at_once_and_keeps_its_permissions(tmp_path):
+def test_a_file_is_replaced_atomically_and_keeps_its_permissions(tmp_path):
     path = tmp_path / "file"
     before = os.umask(0o022)
     try:
@@ -113,7 +113,7 @@ def test_a_file_is_replaced_at_once_and_keeps_its_permissions(tmp_path):
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"c", ["file"])
 
 
-def test_whoever_reads_meanwhile_finds_one_content_or_the_other(tmp_path):
+def test_concurrent_readers_see_the_old_content_or_the_new(tmp_path):
     path, contents, done = tmp_path / "file", {b"a" * 10**5, b"b" * 10**5}, threading.Event()
     write_whole(path, b"a" * 10**5)
 
@@ -130,7 +130,7 @@ def test_whoever_reads_meanwhile_finds_one_content_or_the_other(tmp_path):
     thread.join()
 
 
-def test_a_draft_has_room_and_leaves_nothing(tmp_path):
+def test_a_draft_reserves_space_and_leaves_nothing_behind(tmp_path):
     draft = Draft(tmp_path / "file", room=1000)
     (name,) = os.listdir(tmp_path)
     assert (tmp_path / name).stat().st_size == 1000
@@ -143,7 +143,7 @@ def test_a_draft_has_room_and_leaves_nothing(tmp_path):
 
 
 @POSIX
-def test_what_an_interruption_stops_leaves_the_old_file(tmp_path, monkeypatch):
+def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "codebook.toml"
     Codebook({"a": (0, 1)}).write(path)
     old = path.read_bytes()

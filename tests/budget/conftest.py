@@ -1,4 +1,4 @@
-"""Places in which a ledger can be kept."""
+"""The kinds of storage of a ledger."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.budget import quick_database
 
 @pytest.fixture(params=["file", "database"])
 def place(request, tmp_path, monkeypatch):
-    """A file, or a database; neither is there yet."""
+    """The path of a file or the URL of a database; neither exists yet."""
     if request.param == "file":
         return tmp_path / "budget.db"
     quick_database.install(monkeypatch, tmp_path)

@@ -1,6 +1,6 @@
-"""SQLite as one of the databases that SQLAlchemy reaches, for quick tests of what all of them share.
+"""SQLite through SQLAlchemy, for quick tests of what all databases share.
 
-Users are refused this: the file has promises of its own. Locks and lost answers of a real server are in
+Not available to users. Locks and lost replies of a real server are tested in
 ``test_ledger_database.py``.
 """
 
@@ -12,7 +12,7 @@ URL = "postgresql+psycopg://ann@budget.example.org/patients"
 
 
 def install(monkeypatch, folder):
-    """Let all ledgers of databases be in a folder from now on, one for each URL. Returns how a URL finds its file."""
+    """Keep every database ledger in a folder from now on, one for each URL. Return a map from URL to file."""
     sqlalchemy = pytest.importorskip("sqlalchemy", reason="ledgers of databases need it")
     from skdpmic.budget.ledger_database import DatabaseStorage
 
@@ -25,7 +25,7 @@ def install(monkeypatch, folder):
 
         @sqlalchemy.event.listens_for(engine, "connect")
         def begin_nothing(connection, record):
-            connection.isolation_level = None  # or else reading is outside of transactions
+            connection.isolation_level = None  # otherwise reads are outside transactions
 
         @sqlalchemy.event.listens_for(engine, "begin")
         def begin(connection):

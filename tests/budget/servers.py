@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own, and a wire to it that can be cut between COMMIT and its answer."""
+"""A PostgreSQL server for tests, and a proxy that can cut a connection between COMMIT and its reply."""
 
 import contextlib
 import glob
@@ -21,7 +21,7 @@ IN_A_URL = "correct%20horse"
 
 
 def binaries():
-    """The folder of the newest server that is installed, or None."""
+    """The folder of the newest installed server, or None."""
     folders = glob.glob("/usr/lib/postgresql/*/bin")  # Debian's
     if found := shutil.which("initdb"):
         folders.append(os.path.dirname(os.path.realpath(found)))
@@ -29,15 +29,15 @@ def binaries():
 
 
 def make_user():
-    """Somebody who may run a server, if we are root."""
+    """Create a user that may run a server if we are root."""
     with contextlib.suppress(KeyError):
         return pwd.getpwnam(USER)
     subprocess.run(["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", USER], check=False)
-    return pwd.getpwnam(USER)  # of another worker, perhaps
+    return pwd.getpwnam(USER)  # perhaps by another worker
 
 
 class Server:
-    """A server in a folder of its own, which listens to this machine only, and wants passwords."""
+    """A password-protected server in a temporary folder, for this machine only."""
 
     def __init__(self):
         if (found := binaries()) is None:
@@ -63,7 +63,7 @@ class Server:
     def start(self, seconds=30):
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''"
         end = time.monotonic() + seconds
-        while True:  # processes of one that was killed may still be there
+        while True:  # processes of a killed server may still be running
             try:
                 return self._run("pg_ctl", "-w", "-l", str(self._folder / "log"), "-o", options, "start")
             except subprocess.CalledProcessError:
@@ -75,7 +75,7 @@ class Server:
         self._run("pg_ctl", "-w", "-m", mode, "stop")
 
     def kill(self):
-        """Without a chance to tell anybody."""
+        """Kill it without a clean shutdown."""
         process = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
         os.kill(process, signal.SIGKILL)
 
@@ -85,7 +85,7 @@ class Server:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def new_database(self):
-        """The name of an empty one."""
+        """Create an empty database and return its name."""
         self._n_databases += 1
         self.execute(f"CREATE DATABASE budget{self._n_databases}")
         return f"budget{self._n_databases}"
@@ -95,7 +95,7 @@ class Server:
         return f"postgresql+psycopg://{login}@127.0.0.1:{port or self.port}/{database}?sslmode=disable"
 
     def execute(self, sql, database="postgres"):
-        """Run it as the administrator."""
+        """Run SQL as the administrator."""
         import psycopg
 
         options = {"host": "127.0.0.1", "port": self.port, "user": "admin", "password": PASSWORD}
@@ -117,14 +117,14 @@ class Server:
 
 
 class Wire:
-    """What a client and a server say passes through here, up to the first COMMIT, and then what `at_commit` does.
+    """A proxy between client and server that interferes with the first COMMIT as `at_commit` says.
 
     Parameters
     ----------
     port : int
-        Of the server.
+        The server's port.
     at_commit : {"lose the answer", "lose the question", "delay the question"}
-        The COMMIT has gone to the server and its answer is there; has not gone; goes only after the client was cut off.
+        Cut the client off after the COMMIT was answered; before it is sent; or before it is sent, and send it later.
     """
 
     def __init__(self, port, at_commit):
@@ -143,7 +143,7 @@ class Wire:
             while True:
                 client, _ = self._listener.accept()
                 server = socket.create_connection(("127.0.0.1", self._server_port))
-                answers = threading.Event()  # set if they are still passed on
+                answers = threading.Event()  # set while messages are passed on
                 answers.set()
                 for work in (self._questions, self._answers):
                     threading.Thread(target=work, args=(client, server, answers), daemon=True).start()

@@ -1,4 +1,4 @@
-"""The sums of privacy filters: exact, never below what is spent, and joined only where that is valid."""
+"""Sums of privacy filters are exact, never below what is spent, and combined only where that is valid."""
 
 import math
 from fractions import Fraction
@@ -13,7 +13,7 @@ from skdpmic.privacy.composition import delta_of, epsilon_of, rho_for
 
 
 @pytest.mark.parametrize("epsilon, times, limit", [(0.1, 10, 1.0), (0.7, 10, 7.0), (1e-3, 1000, 1.0), (0.3, 3, 0.9)])
-def test_costs_add_up_as_the_decimals_that_they_are_written_as(epsilon, times, limit):
+def test_costs_add_up_as_written_decimals(epsilon, times, limit):
     basic = BasicFilter(limit, 0.0)
     full = [Cost(epsilon, count=times)]
     assert basic.accepts(full)
@@ -22,7 +22,7 @@ def test_costs_add_up_as_the_decimals_that_they_are_written_as(epsilon, times, l
     assert basic.remaining(full) == (0.0, 0.0)
 
 
-def test_the_noise_reads_epsilon_as_the_ledger_does():
+def test_the_noise_and_the_ledger_read_epsilon_in_the_same_way():
     # One step of sensitivity at scale s costs 1 / s: ten fits at 0.1 cost 1 exactly, not 1 + 5e-17.
     for epsilon in (0.1, 0.7, 1 / 3, 1e-3):
         assert Fraction(1, mechanisms.scale_for_budget(epsilon, 1)) <= Fraction(repr(epsilon))
@@ -55,13 +55,15 @@ def test_zcdp_accepts_gaussian_noise_up_to_rho_and_pure_costs_up_to_epsilon(epsi
     assert limit.accepts([Cost(9 * epsilon, delta, rho / 64, count=64)])
     assert not limit.accepts([Cost(epsilon, delta, rho / 64, count=65)])
     assert limit.accepts([Cost(epsilon / 4, count=4)])
-    assert not limit.accepts([Cost(epsilon / 4, count=4), Cost(1e-6, 1e-9, 1e-12)])  # neither way holds both
+    assert not limit.accepts(
+        [Cost(epsilon / 4, count=4), Cost(1e-6, 1e-9, 1e-12)]
+    )  # neither composition alone holds both
     small = float(Fraction(math.sqrt(rho / 32)))  # 16 pure costs of rho / 64 each: past epsilon, within rho
     assert limit.accepts([Cost(small, count=16), Cost(epsilon, delta, rho / 2)])
 
 
 @pytest.mark.parametrize("k", [1, 3, 20])
-def test_what_zcdp_says_is_spent_and_left_is_what_it_accepts(k):
+def test_a_zcdp_filter_accepts_exactly_what_it_says_is_left(k):
     limit = ZCDPFilter(2.0, 1e-6)
     costs = [Cost(0.3, 1e-6, rho_for(0.3, 1e-6), count=k)]
     epsilon, delta = limit.spent(costs)
@@ -74,12 +76,12 @@ def test_what_zcdp_says_is_spent_and_left_is_what_it_accepts(k):
     assert not limit.accepts([*costs, Cost(more, delta, rho_for(more, delta))])
 
 
-def test_zcdp_says_the_smaller_total_of_pure_costs():
+def test_a_zcdp_filter_reports_the_smaller_total_of_pure_costs():
     limit = ZCDPFilter(3.0, 1e-6)
     assert limit.spent([]) == (0.0, 0.0)
     assert limit.remaining([]) == (3.0, 1e-6)
     assert limit.spent([Cost(1.0)]) == (1.0, 0.0)
-    assert limit.remaining([Cost(1.0)]) == (2.0, 0.0)  # as rho, 0.5 is past the limit
+    assert limit.remaining([Cost(1.0)]) == (2.0, 0.0)  # in rho, 0.5 exceeds the limit
     many = [Cost(0.01, count=200)]
     assert limit.spent(many) == (epsilon_of(0.01, 1e-6), 1e-6)
     assert limit.spent(many)[0] < 0.8
@@ -96,21 +98,23 @@ def test_a_split_is_charged_the_least_float_that_is_not_below_the_sum_of_its_par
 
 
 @pytest.mark.parametrize("epsilon", [1e151, 1e308, math.inf])
-def test_an_epsilon_whose_square_is_no_float_is_charged_as_one_part(epsilon):
+def test_an_epsilon_whose_square_is_not_a_float_is_charged_as_a_whole(epsilon):
     assert Cost.of_parts(epsilon, Fraction(1, 50)) == Cost(epsilon)
     assert Cost(math.inf).in_zcdp == math.inf
 
 
-def test_the_counterexample_to_taking_the_better_of_both_sums_while_looking_at_results():
+def test_taking_the_smaller_of_both_sums_would_be_invalid_for_adaptive_spending():
     epsilon, delta = 5.0, 1e-6
-    p, q = 100 * delta, 99 * delta  # of a published 1 on two neighbours
+    p, q = 100 * delta, 99 * delta  # P(published 1) on two neighbours
     rho_bit = math.log(p / q) ** 2 / 2
     assert p - q <= delta
     randomised_response = Cost(epsilon)
     bit, gaussian = Cost(1e-9, delta, rho_bit), Cost(1.0, delta, rho_for(epsilon, delta) - rho_bit - 1e-12)
     assert BasicFilter(epsilon + 1e-9, delta).accepts([bit, randomised_response])  # after a 1
     assert ZCDPFilter(epsilon, delta).accepts([bit, gaussian])  # after a 0
-    assert not ZCDPFilter(epsilon, delta).accepts([bit, randomised_response])  # so it does not take the better of both
+    assert not ZCDPFilter(epsilon, delta).accepts(
+        [bit, randomised_response]
+    )  # so the ledger does not take the smaller of both sums
 
     after_1 = 1 / (1 + math.exp(-epsilon)) * (p - q)
     left = epsilon - math.log((1 - p) / (1 - q))

@@ -1,4 +1,4 @@
-"""Mechanisms of other libraries: charged before they run, whatever becomes of them."""
+"""Mechanisms of other libraries are charged before they run, whatever happens then."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def ledger(tmp_path):
     return BudgetLedger(tmp_path / "ledger.db", 1.0, 1e-6, composition="basic")
 
 
-def test_the_charge_is_on_disk_before_the_block_runs(ledger):
+def test_the_charge_is_on_disk_before_the_with_block_runs(ledger):
     with ledger.spend("synthetic table", 0.4, 1e-7, by="OpenDP AIM") as cost:
         (entry,) = BudgetLedger.open(ledger.path).entries()
         assert cost == (entry.epsilon, entry.delta) == (0.4, 1e-7)
@@ -29,7 +29,7 @@ def test_a_block_that_fails_keeps_its_charge_and_its_error(ledger):
     assert ledger.spent() == (0.25, 0.0)
 
 
-def test_a_block_that_does_not_fit_does_not_run(ledger):
+def test_a_block_that_exceeds_the_budget_does_not_run(ledger):
     for cost in ((1.25, 0.0), (0.5, 2e-6)):
         with pytest.raises(BudgetError), ledger.spend("too much", *cost):
             pytest.fail("it ran")
@@ -46,19 +46,19 @@ def test_a_charge_pays_for_one_block(ledger):
 
 
 def test_a_call_without_a_block_is_charged_too(ledger):
-    """A forgotten `with` must not be a release for nothing."""
+    """A forgotten `with` must not give a free release."""
     ledger.spend("model", 0.25)
     assert ledger.spent() == (0.25, 0.0)
 
 
-def test_the_purpose_of_the_ledger_comes_first(ledger):
+def test_the_purpose_of_the_ledger_precedes_that_of_the_block(ledger):
     with ledger.for_purpose("annual report").spend("model", 0.25):
         pass
     assert str(ledger.entries()[0]) == "annual report, model: another library"
     assert ledger.purpose is None
 
 
-def test_a_rho_is_what_a_ledger_of_zcdp_adds_up(tmp_path):
+def test_a_zcdp_ledger_adds_up_rho(tmp_path):
     ledger = BudgetLedger(tmp_path / "zcdp.db", 1.0, 1e-6)
     with ledger.spend("synthetic table", 0.5, 1e-6, rho=0.005):
         pass
@@ -78,7 +78,7 @@ def test_a_rho_is_what_a_ledger_of_zcdp_adds_up(tmp_path):
         (("model", 0.1, -0.1), "delta must be"),
     ],
 )
-def test_what_is_not_as_described_is_refused_and_costs_nothing(arguments, message, ledger):
+def test_invalid_arguments_are_refused_and_cost_nothing(arguments, message, ledger):
     with pytest.raises(ValueError, match=message), ledger.spend(*arguments):
         pytest.fail("it ran")
     with pytest.raises(ValueError, match="by must be"):

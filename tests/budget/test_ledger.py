@@ -1,4 +1,4 @@
-"""The ledger: no noise without a charge, and no charge past the limit."""
+"""The ledger: no noise without a charge, and no charge beyond the limit."""
 
 import contextlib
 import math
@@ -56,7 +56,7 @@ def path(tmp_path):
 # --- Limits and charges -------------------------------------------------------------------------------------------
 
 
-def test_a_charge_is_written_with_what_when_and_for_how_many(place):
+def test_an_entry_says_what_was_charged_when_and_for_how_many(place):
     ledger = BudgetLedger(place, 1.0)
     ledger.charge_entry(LedgerEntry("a count", 0.25, n=np.int64(60), d=3))
     (entry,) = BudgetLedger(place, 1.0).entries()
@@ -82,7 +82,7 @@ def test_a_refused_charge_changes_nothing_and_says_how_much_is_left(path):
     ledger.charge("third", 0.25)
 
 
-def test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are(path, tmp_path):
+def test_costs_of_equal_epsilon_are_not_merged_if_delta_or_rho_differs(path, tmp_path):
     basic = BudgetLedger(path, 1.0, 1e-6, composition="basic")
     for delta in (1e-8, 3e-7, 0.0, 3e-7):
         basic.charge("x", 0.125, delta)
@@ -101,7 +101,7 @@ def test_costs_that_are_equal_in_epsilon_only_are_added_up_as_they_are(path, tmp
 
 
 @pytest.mark.slow
-def test_limits_of_an_existing_ledger_must_agree(place):
+def test_limits_must_agree_with_an_existing_ledger(place):
     ledger = BudgetLedger(place, 1.0, 1e-6)
     assert BudgetLedger(place, 1, delta=1e-6, composition="zcdp") == ledger
     for limits in (
@@ -197,7 +197,7 @@ def test_every_private_function_is_charged(place, name):
 
 @contextlib.contextmanager
 def broken_noise(monkeypatch):
-    """No noise can be drawn, nor a score computed without being noticed."""
+    """Drawing noise fails, and computing a score is noticed."""
 
     def noise(*arguments):
         raise AssertionError("noise was drawn")
@@ -223,7 +223,7 @@ def test_a_full_ledger_refuses_before_any_noise_is_drawn(path, name, monkeypatch
 
 
 def charges_late(entry, draw, *, ledger, **options):
-    """What must not be: the charge after the release."""
+    """Deliberately broken: charges after the release."""
     kept = run(entry, draw, ledger=None, **options)
     ledger.charge_entry(entry)
     return kept
@@ -240,9 +240,9 @@ def test_an_estimator_that_charges_late_is_caught(path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_a_charge_that_cannot_be_written_draws_no_noise(path, name, monkeypatch):
+def test_no_noise_is_drawn_if_the_charge_cannot_be_written(path, name, monkeypatch):
     ledger = BudgetLedger(path, 1.0)
-    FITS[name](ledger)  # so that nothing else has to be written any more, as compiled code
+    FITS[name](ledger)  # so that nothing else, such as compiled code, has to be written later
     with broken_noise(monkeypatch), files_up_to(0), pytest.raises(OSError, match="cannot be used"):
         FITS[name](ledger)
     assert ledger.spent() == (0.5, 0.0)
@@ -270,8 +270,8 @@ def test_invalid_data_is_not_charged(path):
 
 @pytest.mark.filterwarnings("error::UserWarning")
 @pytest.mark.parametrize("bad", [{"random_state": -1}, {"random_state": "seed"}, {"n_jobs": 0}, {"k": 10}])
-def test_what_is_refused_without_looking_at_the_data_is_not_charged(path, bad):
-    # k = 10 of 3 features only warns, which is an error here.
+def test_refused_parameters_are_not_charged(path, bad):
+    # k = 10 with 3 features only warns, and warnings are errors here.
     ledger = BudgetLedger(path, 1.0)
     selector = DPMICSelector(k=1, ledger=ledger, B=8, **PUBLIC).partial_fit(*table()).set_params(**bad)
     sketch = DPMICScorer(**PUBLIC).empty_sketch(60, n_features=3).update(*table())
@@ -291,7 +291,7 @@ def test_gaussian_noise_is_charged_by_its_rho(path, monkeypatch):
     (entry,) = ledger.entries()
     assert (entry.epsilon, entry.delta, entry.rho) == (0.25, 1e-6, rho_for(0.25, 1e-6))
     n_fits = math.floor(rho_for(1.0, 1e-6) / entry.rho)
-    assert n_fits > 8  # basic composition allows one
+    assert n_fits > 8  # basic composition allows only one
     for _ in range(n_fits - 1):
         scorer.fit(*table())
     with monkeypatch.context() as patch:
@@ -345,7 +345,7 @@ def test_a_grid_search_that_runs_out_of_budget_warns_and_its_refit_raises(path):
     with (
         pytest.warns(FitFailedWarning, match="BudgetError"),
         pytest.warns(UserWarning, match=r"test scores are non-finite: \[.* nan\]"),
-        pytest.raises(BudgetError),  # of the refit
+        pytest.raises(BudgetError),  # from the refit
     ):
         search.fit(*table())
     assert ledger.spent() == (0.5, 0.0)
@@ -353,7 +353,7 @@ def test_a_grid_search_that_runs_out_of_budget_warns_and_its_refit_raises(path):
         GridSearchCV(pipeline, {"dpmicselector__B": [8, 9]}, cv=4, error_score="raise").fit(*table())
 
 
-def test_the_table_has_every_entry_and_what_was_spent_after_it(tmp_path):
+def test_the_frame_of_a_ledger_has_every_entry_and_the_total_after_it(tmp_path):
     pytest.importorskip("pandas", reason="it makes a dataframe")
     basic = BudgetLedger(tmp_path / "basic.db", 10.0)
     X = np.random.default_rng(0).random((60, 3))
@@ -370,7 +370,7 @@ def test_the_table_has_every_entry_and_what_was_spent_after_it(tmp_path):
     assert (frame.loc[0, "n"], frame.loc[0, "d"], frame.loc[0, "release"]) == (60, 3, "scores")
 
 
-def test_the_table_of_an_empty_ledger_has_its_columns(tmp_path):
+def test_the_frame_of_an_empty_ledger_has_all_columns(tmp_path):
     pytest.importorskip("pandas", reason="it makes a dataframe")
     basic = BudgetLedger(tmp_path / "basic.db", 10.0)
     assert basic.to_frame().shape == (0, 20)

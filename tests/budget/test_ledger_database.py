@@ -1,4 +1,4 @@
-"""A team's ledger on a real server: whoever is killed or cut off may lose a result, never a charge."""
+"""A team's ledger on a real server: a client that is killed or cut off may lose a result, never a charge."""
 
 import contextlib
 import multiprocessing
@@ -52,7 +52,7 @@ def whats(ledger):
     return [entry.what for entry in ledger.entries()]
 
 
-# --- The same promises as those of the file -----------------------------------------------------------------------
+# --- The same promises as for a file --------------------------------------------------------------------------------
 
 
 def test_a_charge_is_written_and_a_refused_one_is_not(url):
@@ -68,7 +68,7 @@ def test_a_charge_is_written_and_a_refused_one_is_not(url):
     assert str(ledger.entries()[0]) == "a report: a tenth"
 
 
-def test_a_lock_that_is_never_released_is_an_error(server, database, url, monkeypatch):
+def test_a_lock_that_is_never_released_raises(server, database, url, monkeypatch):
     import psycopg
 
     monkeypatch.setattr(ledger_database, "_WAIT", 1)
@@ -82,7 +82,7 @@ def test_a_lock_that_is_never_released_is_an_error(server, database, url, monkey
     assert len(ledger.entries()) == 1
 
 
-def test_costs_cannot_be_negative_even_by_hand(server, database, url):
+def test_the_database_refuses_negative_costs_written_by_hand(server, database, url):
     import psycopg
 
     BudgetLedger(url, 1.0)
@@ -101,7 +101,7 @@ def test_costs_cannot_be_negative_even_by_hand(server, database, url):
             server.execute(f"{insert}, {numbers}, '')", database)
 
 
-def test_a_server_that_does_not_sync_is_refused_and_a_user_cannot_switch_it_off(server, database, url):
+def test_a_server_that_does_not_sync_is_refused_and_a_role_cannot_disable_syncing(server, database, url):
     ledger = BudgetLedger(url, 1.0)
     server.execute("ALTER ROLE admin SET synchronous_commit = off")
     seen = []
@@ -137,8 +137,8 @@ def _make_and_charge(url, start):
 
 
 @pytest.mark.parametrize("is_locked", [True, False])
-def test_of_many_that_decide_before_anybody_writes_one_gets_it(url, monkeypatch, is_locked):
-    """Without the lock, the database finds that their order matters, and all but one begin again."""
+def test_only_one_of_many_concurrent_charges_gets_the_rest_of_the_budget(url, monkeypatch, is_locked):
+    """Without the lock, the database detects conflicts, and all clients but one retry."""
     if not is_locked:
         monkeypatch.setattr(ledger_database, "_lock_head", lambda *arguments: None)
     ledger, outcomes, together = BudgetLedger(url, 1.0), [], threading.Barrier(4)
@@ -169,7 +169,7 @@ def test_of_many_that_decide_before_anybody_writes_one_gets_it(url, monkeypatch,
 
 
 def _charge_and_say_so(url, name, said):
-    """What came of each charge is in the file once its line is."""
+    """The outcome of a charge is known once its line is in the file."""
     ledger = BudgetLedger.open(url)
     with open(said, "ab", buffering=0) as out:
         for i in range(10_000):
@@ -186,7 +186,7 @@ def _charge_and_say_so(url, name, said):
 
 
 def assert_as_said(ledger, said):
-    """What was said to be charged is there once, and what was said to have failed is not."""
+    """Each charge reported as made is in the ledger once, and none that was reported as failed."""
     outcomes = dict(line.split() for line in said.read_text().splitlines())
     written = whats(ledger)
     assert len(written) == len(set(written))
@@ -196,7 +196,7 @@ def assert_as_said(ledger, said):
     return outcomes
 
 
-def test_clients_that_are_killed_lose_results_but_never_charges(url, context, tmp_path):
+def test_killed_clients_lose_results_but_never_charges(url, context, tmp_path):
     ledger, said, rng = BudgetLedger(url, 15.0), tmp_path / "said", random.Random(0)
     said.touch()
     n_started = 0
@@ -225,7 +225,7 @@ def test_clients_that_are_killed_lose_results_but_never_charges(url, context, tm
     assert len(ledger.entries()) == 150
 
 
-def test_a_server_that_is_killed_keeps_all_that_was_charged(server, url, context, tmp_path):
+def test_a_killed_server_keeps_every_charge(server, url, context, tmp_path):
     ledger, said, rng = BudgetLedger(url, 15.0), tmp_path / "said", random.Random(0)
     said.touch()
     workers = [context.Process(target=_charge_and_say_so, args=(url, f"worker{i}", said)) for i in range(4)]
@@ -249,7 +249,7 @@ def test_a_server_that_is_killed_keeps_all_that_was_charged(server, url, context
     assert len(ledger.entries()) == 150
 
 
-# --- Answers that are lost ----------------------------------------------------------------------------------------
+# --- Lost replies --------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -262,7 +262,7 @@ def through_a_wire(server, database, *arguments):
 
 
 @pytest.mark.parametrize("at_commit", ["lose the answer", "lose the question", "delay the question"])
-def test_a_charge_that_is_cut_off_at_its_commit_is_written_once(server, database, url, at_commit):
+def test_a_charge_cut_off_at_commit_is_written_once(server, database, url, at_commit):
     ledger = BudgetLedger(url, 1.0)
     ledger.charge("before", 0.25)
     with through_a_wire(server, database, at_commit) as (wire, cut):
@@ -273,8 +273,8 @@ def test_a_charge_that_is_cut_off_at_its_commit_is_written_once(server, database
     assert whats(ledger) == ["before", "cut off"]
 
 
-def test_another_may_be_faster_after_a_question_was_lost(server, database, url):
-    """It is found out that nothing was written, and the rest of the budget is somebody else's by then."""
+def test_another_client_may_spend_the_budget_after_a_lost_commit(server, database, url):
+    """The client learns that nothing was written, but another one has spent the rest of the budget by then."""
     ledger = BudgetLedger(url, 1.0)
     with through_a_wire(server, database, "lose the question") as (wire, cut):
         read, charged = ledger_database._Attempts._run, []
@@ -292,7 +292,7 @@ def test_another_may_be_faster_after_a_question_was_lost(server, database, url):
     assert whats(ledger) == ["faster"]
 
 
-def test_a_charge_that_is_cut_off_before_its_commit_is_not_written(server, database, url):
+def test_a_charge_cut_off_before_commit_is_not_written(server, database, url):
     ledger = BudgetLedger(url, 1.0)
     accepts = BasicFilter.accepts
     ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
@@ -312,7 +312,7 @@ def test_a_charge_that_is_cut_off_before_its_commit_is_not_written(server, datab
 # --- Passwords and roles ------------------------------------------------------------------------------------------
 
 
-def test_a_pickle_takes_its_password_from_where_libpq_does(url, monkeypatch, tmp_path):
+def test_an_unpickled_ledger_gets_its_password_where_libpq_does(url, monkeypatch, tmp_path):
     ledger = BudgetLedger(url, 1.0)
     pickled = pickle.dumps(ledger)
     assert b"correct" not in pickled
@@ -342,7 +342,7 @@ def sql_of_the_page():
     return re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 
-def test_the_roles_of_the_page_may_do_what_it_says(server, database, url, tmp_path, monkeypatch):
+def test_the_roles_on_the_page_have_the_rights_it_describes(server, database, url, tmp_path, monkeypatch):
     import psycopg
 
     make, grant, raise_limit = sql_of_the_page()
@@ -381,13 +381,13 @@ def test_the_roles_of_the_page_may_do_what_it_says(server, database, url, tmp_pa
         connection.execute(raise_limit)
         connection.commit()
     with pytest.raises(ValueError, match=r"are .* = \(5.0, 0.0, 'basic', None\)"):
-        owner.charge("with the old limit", 0.1)
+        owner.charge("under the old limit", 0.1)
     ann = BudgetLedger.open(server.url(database, "ann"))
     ann.charge("under the new limit", 4.5)
     assert ann.remaining() == (0.0, 0.0)
 
 
-def test_a_file_is_moved_as_the_page_says(url, tmp_path, monkeypatch):
+def test_the_migration_on_the_page_works(url, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = BudgetLedger("patients.db", 3.0)
     of_fit = {"n": 100, "release": "scores", "mechanism": "laplace", "epsilon_of_target": 0.1}
@@ -401,4 +401,4 @@ def test_a_file_is_moved_as_the_page_says(url, tmp_path, monkeypatch):
     moved = BudgetLedger.open(url)
     assert [e._replace(when="") for e in moved.entries()] == [e._replace(when="") for e in file.entries()[:2]]
     with pytest.raises(BudgetError):
-        file.charge("by somebody who has not heard of it", 1e-9)
+        file.charge("by someone unaware of the move", 1e-9)

@@ -1,4 +1,4 @@
-"""What an entry of a ledger says: who spent it, what was released, by which mechanism, and what for."""
+"""A ledger entry says who spent the budget, what was released, by which mechanism and for what purpose."""
 
 import pickle
 
@@ -30,10 +30,10 @@ X_PAIR = X[:, 0]
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 WITHIN = {"bounds": ((0, 1), (0, 1))}
 RHO = rho_for(0.5, DELTA)
-SPLIT = 0.5**2 / 2 / D  # of an even split over the features; of tables half as much
-OF_NAMES = pytest.approx((9 + 17**2) / 400 / 8)  # of a target that is learnt, and one draw for all names
-OF_JOINT_NAMES = pytest.approx((9 + 17**2 * (0.9**2 / 2 + 0.1**2)) / 400 / 8)  # two choices, and a number
-ON_TARGET = {  # what of epsilon is spent on it
+SPLIT = 0.5**2 / 2 / D  # with epsilon split evenly over the features; half as much for tables
+OF_NAMES = pytest.approx((9 + 17**2) / 400 / 8)  # a learnt target, and one draw for all names
+OF_JOINT_NAMES = pytest.approx((9 + 17**2 * (0.9**2 / 2 + 0.1**2)) / 400 / 8)  # two choices and a number
+ON_TARGET = {  # the epsilon spent on it
     "a selector's scores": 0.075,
     "names": 0.075,
     "names, where delta does not help": 0.075,
@@ -82,7 +82,7 @@ def search(ledger):
     PrivateGridSearch(Ridge(), {"alpha": [1, 2]}, epsilon=0.5, n_subsets=5, ledger=ledger).fit(X, Y)
 
 
-# What is released, and (what, delta, n, d, rho, statistic, release, mechanism, k) of its entry.
+# What is released, and the expected (what, delta, n, d, rho, statistic, release, mechanism, k) of its entry.
 RELEASES = {
     "scores": (fit_scorer, ("DPMICScorer", 0.0, N, D, SPLIT, "mic_r", "scores", "laplace", None)),
     "Gaussian scores": (
@@ -203,14 +203,14 @@ def test_an_entry_says_what_was_released(name, ledger):
         (LedgerEntry("own", 0.5, d=3, release="histograms"), "own, histograms of 3"),
     ],
 )
-def test_the_text_of_an_entry_can_be_read(entry, text):
+def test_entries_are_readable(entry, text):
     assert str(entry) == text
 
 
 # --- Purposes -------------------------------------------------------------------------------------------------------
 
 
-def test_a_purpose_is_of_a_ledger_object_and_the_budget_is_shared(ledger):
+def test_a_purpose_belongs_to_a_ledger_object_and_the_budget_is_shared(ledger):
     report, paper = ledger.for_purpose("report"), ledger.for_purpose("report").for_purpose("paper")
     for each in (report, paper, ledger):
         each.charge("x", 0.5)
@@ -231,6 +231,6 @@ def test_a_ledger_with_a_purpose_is_the_same_ledger(ledger):
 
 
 @pytest.mark.parametrize("purpose", [None, 7, b"report", ["report"], "", " \n"])
-def test_a_purpose_that_is_no_text_is_refused(ledger, purpose):
+def test_a_purpose_that_is_not_text_is_refused(ledger, purpose):
     with pytest.raises(ValueError, match="purpose must be a non-blank str, got "):
         ledger.for_purpose(purpose)

@@ -1,4 +1,4 @@
-"""The file of a ledger: rot, second names, lost journals and full disks may cost a result, never a charge."""
+"""The file of a ledger: corruption, hard links, lost journals and full disks may cost a result, never a charge."""
 
 import contextlib
 import copy
@@ -27,7 +27,7 @@ def path(tmp_path):
 
 
 def uses(ledger):
-    """Everything that one can do with a ledger's file."""
+    """Every use of a ledger's file."""
     return {
         "spent": ledger.spent,
         "remaining": ledger.remaining,
@@ -38,10 +38,10 @@ def uses(ledger):
     }
 
 
-# --- What is no ledger, or no longer one --------------------------------------------------------------------------
+# --- Files that are not, or no longer, ledgers --------------------------------------------------------------------
 
 
-def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
+def test_a_file_that_is_not_a_ledger_is_refused_and_left_alone(tmp_path):
     ledger = BudgetLedger(tmp_path / "good", 10.0)
     for _ in range(100):
         ledger.charge("something to make the file longer", 0.1)
@@ -65,7 +65,7 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize("version, remedy", [(5, "record that in a new ledger with spend"), (7, "or a later one")])
-def test_a_ledger_of_another_format_is_refused_and_the_remedy_named(path, version, remedy):
+def test_a_ledger_of_another_format_is_refused_with_a_remedy(path, version, remedy):
     BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
@@ -92,7 +92,7 @@ def test_a_ledger_replaced_by_one_with_other_limits_is_refused(path):
         ledger.charge("x", 0.1)
 
 
-def test_a_lock_that_is_never_released_is_an_error(path, monkeypatch):
+def test_a_lock_that_is_never_released_raises(path, monkeypatch):
     monkeypatch.setattr(ledger_file, "_WAIT", 0.05)
     ledger = BudgetLedger(path, 1.0)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -151,7 +151,7 @@ REPLACEMENTS = (
 
 @pytest.mark.parametrize("replace", REPLACEMENTS)
 @pytest.mark.parametrize("known_by", ["object", "pickle", "purpose"])
-def test_another_file_of_equal_limits_in_its_place_is_noticed(path, replace, known_by):
+def test_another_file_with_equal_limits_in_its_place_is_noticed(path, replace, known_by):
     ledger = BudgetLedger(path, 1.0)
     ledger.charge("x", 0.25)
     path.with_name("backup.db").write_bytes(path.read_bytes())
@@ -169,7 +169,7 @@ def test_another_file_of_equal_limits_in_its_place_is_noticed(path, replace, kno
     BudgetLedger.open(path).charge("what it lacks", 0.25)
 
 
-def test_a_ledger_that_was_moved_and_linked_is_still_the_same(path):
+def test_a_ledger_that_was_moved_and_linked_is_still_accepted(path):
     ledger = BudgetLedger(path, 1.0)
     path.rename(path.with_name("moved.db"))
     path.symlink_to(path.with_name("moved.db"))
@@ -177,7 +177,7 @@ def test_a_ledger_that_was_moved_and_linked_is_still_the_same(path):
     assert ledger.spent() == BudgetLedger.open(path.with_name("moved.db")).spent() == (0.25, 0.0)
 
 
-def test_no_two_ledgers_begin_with_the_same_digest(tmp_path):
+def test_no_two_ledgers_start_from_the_same_digest(tmp_path):
     ledgers = [BudgetLedger(tmp_path / f"{i}.db", 1.0) for i in range(5)]
     assert len({ledger._seen for ledger in ledgers}) == 5
 
@@ -186,7 +186,7 @@ def test_no_two_ledgers_begin_with_the_same_digest(tmp_path):
 
 
 def as_nobody(function):
-    """What a process without the rights of root says."""
+    """The output of a process without root rights."""
     pytest.importorskip("pwd")
     if not hasattr(os, "fork"):
         pytest.skip("no fork here")
@@ -211,13 +211,13 @@ def as_nobody(function):
 
 @pytest.fixture
 def open_folder():
-    """A folder that other users can reach."""
+    """A folder accessible to other users."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         yield Path(folder)
 
 
-def test_a_folder_that_cannot_be_written_is_named(open_folder):
+def test_the_error_names_a_folder_that_cannot_be_written(open_folder):
     path = open_folder / "budget.db"
     ledger = BudgetLedger(path, 1.0)
     path.chmod(0o666)
@@ -234,7 +234,7 @@ def test_a_folder_that_cannot_be_written_is_named(open_folder):
     assert ledger.spent() == (0.0, 0.0)
 
 
-# --- Rot ----------------------------------------------------------------------------------------------------------
+# --- Corruption ---------------------------------------------------------------------------------------------------
 
 
 def filled(path, n_entries=20):
@@ -250,7 +250,7 @@ def filled(path, n_entries=20):
 
 
 def read_whole(path):
-    """Limits and entries, or None if they are refused."""
+    """Limits and entries, or None if reading is refused."""
     try:
         with ledger_file.open_ledger_file(str(path), "DEFERRED") as file:
             return file.limits, file.entries
@@ -261,7 +261,7 @@ def read_whole(path):
 @contextlib.contextmanager
 def flipped(path, bit):
     """The file with one bit changed."""
-    with open(path, "r+b", buffering=0) as file:  # in place: a file that is written anew is slow on some systems
+    with open(path, "r+b", buffering=0) as file:  # in place: rewriting the file is slow on some systems
         content = file.read()
         file.seek(bit // 8)
         file.write(bytes([content[bit // 8] ^ 1 << bit % 8]))
@@ -283,8 +283,8 @@ def assert_nothing_changes_silently(path, bits):
 
 
 @pytest.mark.slow
-def test_no_bit_at_all_can_flip_and_change_what_is_read(path):
-    # Free space is all zero: there, one bit of every 16th byte.
+def test_no_flipped_bit_changes_what_is_read(path):
+    # Free space is all zeros: there, only one bit of every 16th byte.
     filled(path, 6)  # of every kind
     content = path.read_bytes()
     bits = [8 * i + b for i, byte in enumerate(content) for b in (range(8) if byte else [i // 16 % 8][: i % 16 == 0])]
@@ -292,13 +292,13 @@ def test_no_bit_at_all_can_flip_and_change_what_is_read(path):
 
 
 @pytest.mark.slow
-def test_no_charge_is_lost_that_is_written_to_a_file_with_a_flipped_bit(path):
+def test_no_charge_to_a_file_with_a_flipped_bit_is_lost(path):
     ledger = filled(path)
     whole = ledger.entries()
     n_charged = 0
     for bit in range(0, 8 * path.stat().st_size, 83):
         with flipped(path, bit), contextlib.suppress(ValueError, OSError):
-            copy.copy(ledger).charge("x" * 100, 0.5)  # of which the ledger itself knows nothing when it is undone
+            copy.copy(ledger).charge("x" * 100, 0.5)  # the ledger itself does not know when this is undone
             n_charged += 1
             *before, entry = read_whole(path)[1]
             assert before == whole
@@ -306,9 +306,9 @@ def test_no_charge_is_lost_that_is_written_to_a_file_with_a_flipped_bit(path):
     assert n_charged > 500
 
 
-def test_a_page_that_a_charge_could_get_lost_in_is_an_error_now(path):
+def test_a_corrupted_page_that_could_lose_a_charge_raises(path):
     ledger = filled(path, 5)
-    count_of_free_bytes = 2 * 4096 + 7  # in the header of the third page, that of the entries
+    count_of_free_bytes = 2 * 4096 + 7  # in the header of the third page, which holds the entries
     with flipped(path, 8 * count_of_free_bytes), pytest.raises(ValueError, match="pages are not in order"):
         ledger.charge("x", 0.5)
     ledger.charge("x", 0.5)
@@ -338,7 +338,7 @@ OF_FILES = [
 ]
 
 
-def test_an_error_says_what_was_changed(path):
+def test_the_error_says_what_was_changed(path):
     ledger = filled(path, 5)
     whole = path.read_bytes()
     for change, message in CHANGES + OF_FILES:
@@ -369,7 +369,7 @@ kills = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL he
 
 @pytest.fixture
 def torn(path):
-    """A ledger with 30 spent, and half a write, which only the journal beside it can undo."""
+    """A ledger with 30 spent and an incomplete write, which only its journal can undo."""
     ledger = BudgetLedger(path, 1000.0)
     for _ in range(60):
         ledger.charge("x" * 1000, 0.5)
@@ -386,7 +386,7 @@ def journal_of(path):
 
 
 @kills
-def test_half_a_write_is_undone(torn):
+def test_an_incomplete_write_is_undone(torn):
     assert torn.spent() == (30.0, 0.0)
     assert {entry.what for entry in torn.entries()} == {"x" * 1000}
     torn.charge("after", 0.5)
@@ -413,8 +413,8 @@ def test_a_ledger_with_two_names_is_refused_by_both(path, charged_as):
 
 
 @kills
-def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
-    # Without the refusal, the charge of 100 is accepted, and gone when the file is renamed back.
+def test_a_ledger_renamed_without_its_journal_is_refused(path, torn):
+    # Without the refusal, the charge of 100 would be accepted, and lost when the file is renamed back.
     other = path.with_name("other.db")
     path.rename(other)
     torn._storage = storage_at(other)
@@ -429,15 +429,15 @@ def test_a_ledger_that_was_renamed_without_its_journal_is_refused(path, torn):
 
 
 @kills
-def test_half_a_write_whose_journal_is_lost_is_an_error(path, torn):
+def test_an_incomplete_write_whose_journal_is_lost_raises(path, torn):
     journal_of(path).unlink()
     with pytest.raises(ValueError, match="is damaged"):
         torn.spent()
 
 
 @kills
-def test_no_new_ledger_is_made_where_the_journal_of_another_lies(path, torn):
-    # SQLite would write the pages of the old one into the new one.
+def test_no_new_ledger_is_created_beside_the_journal_of_another(path, torn):
+    # SQLite would restore pages of the old ledger into the new one.
     path.unlink()
     with pytest.raises(FileExistsError, match=f"'{path}-journal' belongs to an earlier ledger of this name"):
         BudgetLedger(path, 1000.0)
@@ -453,7 +453,7 @@ def test_a_ledger_can_be_moved_and_remembers_where_it_was_last_charged(path, tmp
         ledger.charge("moved", 0.25)
         assert ledger.spent() == (0.25 * (i + 1), 0.0)
     path.with_name("second.db").rename(path)
-    journal_of(tmp_path / "folder/third.db").touch()  # these have nothing to undo for it
+    journal_of(tmp_path / "folder/third.db").touch()  # these hold nothing to undo
     journal_of(path).touch()
     assert BudgetLedger.open(path).spent() == (0.75, 0.0)
     journal_of(tmp_path / "second.db").touch()
@@ -461,8 +461,8 @@ def test_a_ledger_can_be_moved_and_remembers_where_it_was_last_charged(path, tmp
         BudgetLedger.open(path)
 
 
-def test_the_journal_of_another_process_is_no_obstacle_where_a_folder_has_two_names(path, monkeypatch):
-    # As through a bind mount: the journal that is there is also the one that SQLite looks for.
+def test_a_folder_with_two_names_does_not_make_a_journal_of_another_process_an_error(path, monkeypatch):
+    # As with a bind mount: the existing journal is also the one that SQLite looks for.
     ledger = BudgetLedger(path, 1.0)
     mounted = path.parent.with_name("mounted")
     mounted.symlink_to(path.parent)
@@ -477,10 +477,10 @@ def test_the_journal_of_another_process_is_no_obstacle_where_a_folder_has_two_na
     assert through_mount.spent() == (0.5, 0.0)
 
 
-# --- Making it ----------------------------------------------------------------------------------------------------
+# --- Creation -----------------------------------------------------------------------------------------------------
 
 
-def test_a_ledger_can_be_opened_while_its_maker_has_not_removed_the_first_name(path, monkeypatch):
+def test_a_ledger_can_be_opened_before_its_draft_name_is_removed(path, monkeypatch):
     link, opened = os.link, []
 
     def link_and_open(draft, path):
@@ -496,7 +496,7 @@ def test_a_ledger_can_be_opened_while_its_maker_has_not_removed_the_first_name(p
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_a_maker_that_is_killed_before_it_removes_the_first_name_leaves_a_ledger(path):
+def test_a_process_killed_before_it_removes_the_draft_name_leaves_a_valid_ledger(path):
     BudgetLedger(path, 1.0)
     os.link(path, path.with_name(".ledger-of-the-dead"))
     path.with_name(".ledger-of-another").write_bytes(path.read_bytes())
@@ -504,11 +504,11 @@ def test_a_maker_that_is_killed_before_it_removes_the_first_name_leaves_a_ledger
     assert sorted(os.listdir(path.parent)) == [".ledger-of-another", path.name]
 
 
-# --- Writing it ---------------------------------------------------------------------------------------------------
+# --- Durability ---------------------------------------------------------------------------------------------------
 
 
 class SyncSpy(sqlite3.Connection):
-    """Notes, at each commit, to which file it goes, and how that will be synced."""
+    """Records, at each commit, the file and how it will be synced."""
 
     def execute(self, sql, *arguments):
         if sql == "COMMIT":
@@ -518,7 +518,7 @@ class SyncSpy(sqlite3.Connection):
         return super().execute(sql, *arguments)
 
 
-def test_every_charge_and_the_end_of_its_journal_are_on_disk_before_it_returns(path, monkeypatch):
+def test_every_charge_is_synced_to_disk_before_it_returns(path, monkeypatch):
     monkeypatch.setattr(SyncSpy, "seen", [], raising=False)
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=SyncSpy))
     ledger = BudgetLedger(path, 1.0)
@@ -529,7 +529,7 @@ def test_every_charge_and_the_end_of_its_journal_are_on_disk_before_it_returns(p
 
 @contextlib.contextmanager
 def files_up_to(size):
-    """No file can grow past that many bytes, as if the disk were full."""
+    """No file can grow beyond this many bytes, as on a full disk."""
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
@@ -539,8 +539,8 @@ def files_up_to(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_disk_that_fills_up_anywhere_in_a_charge_loses_nothing(path):
-    # Up to 12,000 bytes, it is the journal that cannot be written; after that, the file, which is then half written.
+def test_a_disk_that_fills_up_during_a_charge_loses_nothing(path):
+    # Up to 12,000 bytes the journal cannot be written; beyond that the file itself, leaving it half written.
     ledger = filled(path, 5)
     before, size = ledger.entries(), path.stat().st_size
     for room in range(0, size, 512):
@@ -553,7 +553,7 @@ def test_a_disk_that_fills_up_anywhere_in_a_charge_loses_nothing(path):
     assert len(ledger.entries()) == 6
 
 
-def test_no_ledger_is_made_on_a_full_disk(path):
+def test_no_ledger_is_created_on_a_full_disk(path):
     for room in range(0, 16384, 2048):
         with files_up_to(room), pytest.raises(OSError, match=r"budget\.db' cannot be used"):
             BudgetLedger(path, 1.0)

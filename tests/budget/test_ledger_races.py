@@ -1,4 +1,4 @@
-"""The ledger when processes and threads race, fork, and are killed."""
+"""The ledger when processes and threads race, fork and are killed."""
 
 import contextlib
 import multiprocessing
@@ -21,7 +21,7 @@ def path(tmp_path):
 
 
 class TwoSteps(BudgetLedger):
-    """What must not be: the total is read in one transaction, and the charge written in another."""
+    """Deliberately broken: reads the total in one transaction and writes the charge in another."""
 
     def charge_entry(self, entry):
         costs = [Cost(each.epsilon) for each in (*self.entries(), entry)]
@@ -31,7 +31,7 @@ class TwoSteps(BudgetLedger):
 
 
 def race_for_the_last_of_the_budget(kind, path, monkeypatch, n_threads=4):
-    """Everyone decides before anyone writes, if the ledger lets them. Returns the ledger and what came of each."""
+    """All threads decide before any writes, if the ledger lets them. Return the ledger and each outcome."""
     together = threading.Barrier(n_threads)
     accepts = BasicFilter.accepts
 
@@ -41,7 +41,7 @@ def race_for_the_last_of_the_budget(kind, path, monkeypatch, n_threads=4):
             together.wait(timeout=0.3)
         return verdict
 
-    # SQLite's locks alone must do, as they do between processes.
+    # SQLite's locks alone must suffice, as between processes.
     monkeypatch.setattr(ledger_file, "_inside_sqlite", contextlib.nullcontext())
     monkeypatch.setattr(BasicFilter, "accepts", slow_accepts)
     ledger, outcomes = kind(path, 1.0), []
@@ -61,7 +61,7 @@ def race_for_the_last_of_the_budget(kind, path, monkeypatch, n_threads=4):
     return ledger, sorted(outcomes)
 
 
-def test_of_many_that_race_for_the_last_of_the_budget_one_gets_it(path, monkeypatch):
+def test_only_one_of_many_racing_charges_gets_the_rest_of_the_budget(path, monkeypatch):
     ledger, outcomes = race_for_the_last_of_the_budget(BudgetLedger, path, monkeypatch)
     assert outcomes == ["BudgetError"] * 3 + ["charged"]
     assert ledger.spent() == (0.6, 0.0)
@@ -107,14 +107,14 @@ def test_a_forked_child_charges_the_same_ledger(path):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_waits_until_no_other_thread_is_inside_sqlite(path):
-    # SQLite may hold its own locks then, which nobody would release in the child.
+    # SQLite may hold its own locks at that moment, which nothing would release in the child.
     ledger = BudgetLedger(path, 1.0)
     inside, forked, left = threading.Event(), threading.Event(), []
 
     def stay_inside():
         with ledger_file.open_ledger_file(ledger.path, "IMMEDIATE"):
             inside.set()
-            forked.wait(timeout=0.5)  # until the fork is done, if it does not wait
+            forked.wait(timeout=0.5)  # until the fork is done if it does not wait
             left.append("the thread")
 
     thread = threading.Thread(target=stay_inside)
@@ -134,7 +134,7 @@ def test_a_fork_waits_until_no_other_thread_is_inside_sqlite(path):
 
 
 def _fit_when_allowed(path, permits, results):
-    """A result has come out once its line is in the file."""
+    """A result is published once its line is in the file."""
     ledger = BudgetLedger.open(path)
     X, y = table(n=300)
     with open(results, "ab", buffering=0) as out, contextlib.suppress(BudgetError):
@@ -146,7 +146,7 @@ def _fit_when_allowed(path, permits, results):
 
 @pytest.mark.slow
 @processes
-def test_fits_that_are_killed_lose_results_but_never_charges(path, context, tmp_path):
+def test_killed_fits_lose_results_but_never_charges(path, context, tmp_path):
     # 200 fits of 0.1 in a limit of 20, in four processes. Four fits a round are allowed; at a random moment of it a
     # process is killed and replaced. So there are 50 rounds or more, however fast the machine is.
     ledger, results, rng = BudgetLedger(path, 20.0), tmp_path / "results", random.Random(0)
@@ -166,7 +166,7 @@ def test_fits_that_are_killed_lose_results_but_never_charges(path, context, tmp_
             permits.release()
         while len(ledger.entries()) < next_kill:
             time.sleep(0.001)
-        time.sleep(rng.uniform(0, 0.02))  # anywhere between a charge, its fit, its result and the next charge
+        time.sleep(rng.uniform(0, 0.02))  # at any point between a charge, its fit, its result and the next charge
         unlucky = rng.randrange(4)
         killed += workers[unlucky].is_alive()
         workers[unlucky].kill()
@@ -183,6 +183,6 @@ def test_fits_that_are_killed_lose_results_but_never_charges(path, context, tmp_
     assert BudgetLedger.open(path).spent() == (20.0, 0.0)
     assert len(ledger.entries()) == 200
     assert 0 < came_out <= 200
-    assert killed >= 49  # all but perhaps the last, when the limit is reached and processes end by themselves
+    assert killed >= 49  # except perhaps the last, when the limit is reached and processes end on their own
     with pytest.raises(BudgetError):
         ledger.charge("one more", 1e-9)

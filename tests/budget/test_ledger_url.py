@@ -1,4 +1,4 @@
-"""The URL of a ledger: its password is nowhere to be seen. And what all databases share, in a quick one."""
+"""The URL of a ledger never shows its password. Also what all databases share, tested with a quick one."""
 
 import contextlib
 import copy
@@ -24,7 +24,7 @@ from tests.folding import each
 
 pytest.importorskip("sqlalchemy", reason="ledgers of databases need it")
 SECRET = "s3cr%40t"
-SECRETS = ("s3cr", "s3kr")  # as it may be written
+SECRETS = ("s3cr", "s3kr")  # as it may be percent-encoded
 WITH_PASSWORD = [
     (f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db", "postgresql+psycopg://ann@127.0.0.1:1/db"),
     (f"postgresql+psycopg://ann@127.0.0.1:1/db?password={SECRET}", "postgresql+psycopg://ann@127.0.0.1:1/db"),
@@ -73,7 +73,7 @@ def test_copies_know_the_password_and_pickles_do_not(url, shown, file_of):
 
 
 def lines_of(error):
-    """What a traceback shows of the package's own lines, with the values of all variables, and of what led to it."""
+    """The package's own lines of a traceback and its causes, with the values of all variables."""
     shown = traceback.TracebackException.from_exception(error, capture_locals=True)
     while shown is not None:
         yield str(shown)
@@ -96,10 +96,10 @@ def lines_of(error):
         f"postgresql+psycopg:/ann:{SECRET}@127.0.0.1:1/db",
         f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db".encode(),
         PurePosixPath(f"postgresql+psycopg://ann:{SECRET}@127.0.0.1:1/db"),
-        "postgresql+psycopg://ann:s3cr\udce9@127.0.0.1:1/db",  # not UTF-8, as the operating system hands it on
+        "postgresql+psycopg://ann:s3cr\udce9@127.0.0.1:1/db",  # not UTF-8, as passed by the operating system
     ],
 )
-def test_no_message_and_no_traceback_shows_the_password_of_a_server_that_is_not_there(url, make):
+def test_no_message_or_traceback_shows_the_password_of_an_unreachable_server(url, make):
     pytest.importorskip("psycopg", reason="the URLs name it")
     with pytest.raises((OSError, ValueError)) as raised:
         make(url)
@@ -107,7 +107,7 @@ def test_no_message_and_no_traceback_shows_the_password_of_a_server_that_is_not_
     assert raised.value.__cause__ is raised.value.__context__ is None
 
 
-def test_a_module_that_is_missing_is_named_with_what_to_install(monkeypatch):
+def test_the_error_for_a_missing_module_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(
         ImportError,
@@ -119,7 +119,7 @@ def test_a_module_that_is_missing_is_named_with_what_to_install(monkeypatch):
         BudgetLedger(URL, 1.0)
 
 
-def test_no_other_database_is_accepted(tmp_path):
+def test_other_databases_are_refused(tmp_path):
     for url in (f"sqlite:///{tmp_path}/budget.db", "mysql+pymysql://ann@budget.example.org/patients"):
         with pytest.raises(ValueError, match="path must be the path of a file, or a URL of PostgreSQL"):
             BudgetLedger(url, 1.0)
@@ -127,7 +127,7 @@ def test_no_other_database_is_accepted(tmp_path):
 
 
 @each("path", ["budget.db", "C:/budget.db", "/a//b.db", "c://x", "./postgresql", ""])
-def test_paths_are_no_urls(path):
+def test_paths_are_not_taken_for_urls(path):
     assert not ledger_database.is_url(path)
 
 
@@ -154,7 +154,7 @@ def assert_every_use_says(message, ledger):
 
 @pytest.mark.few
 @pytest.mark.parametrize("change, message", CHANGES + OF_DATABASES)
-def test_an_error_says_what_was_changed(file_of, change, message):
+def test_the_error_says_what_was_changed(file_of, change, message):
     ledger = filled(URL, 5)
     for table in ("entries", "limits", "head"):
         change = change.replace(f" {table}", f" skdpmic_{table}")
@@ -174,7 +174,7 @@ def test_a_ledger_that_vanished_is_an_error_not_a_new_budget(file_of):
     assert "unknown" in repr(ledger)
 
 
-def test_another_database_of_equal_limits_in_its_place_is_noticed(file_of):
+def test_another_database_with_equal_limits_in_its_place_is_noticed(file_of):
     ledger = BudgetLedger(URL, 1.0)
     ledger.charge("x", 0.25)
     older = file_of(URL).read_bytes()
@@ -209,18 +209,18 @@ def test_limits_may_be_raised_and_never_lowered(file_of):
             assert len(raised.entries()) == 3
 
 
-# --- Times, and answers that are lost -----------------------------------------------------------------------------
+# --- Times and lost replies ---------------------------------------------------------------------------------------
 
 
 class Clock:
-    """That of a client, which is wrong."""
+    """A client's clock, which is wrong."""
 
     @staticmethod
     def now(zone):
         return datetime(1999, 1, 1, tzinfo=zone)
 
 
-def test_times_are_those_of_the_server_and_never_go_back(file_of, monkeypatch):
+def test_times_come_from_the_server_and_never_go_back(file_of, monkeypatch):
     shared = BudgetLedger(URL, 1.0)
     shared.charge("one", 0.1)
     monkeypatch.setattr(ledger, "datetime", Clock)
@@ -234,7 +234,7 @@ def test_times_are_those_of_the_server_and_never_go_back(file_of, monkeypatch):
 
 
 def lose_answers(monkeypatch, n_lost, is_written, then=None):
-    """The first COMMITs of charges fail, as they do when the connection is cut off."""
+    """The first COMMITs of charges fail as if the connection were cut off."""
     import sqlalchemy
     from sqlalchemy.exc import OperationalError
 
@@ -255,7 +255,7 @@ def lose_answers(monkeypatch, n_lost, is_written, then=None):
 
 
 @pytest.mark.parametrize("is_written", [True, False])
-def test_a_charge_whose_answer_is_lost_is_written_once(file_of, monkeypatch, is_written):
+def test_a_charge_whose_reply_is_lost_is_written_once(file_of, monkeypatch, is_written):
     ledger = BudgetLedger(URL, 1.0)
     assert lose_answers(monkeypatch, 3, is_written) == []
     ledger.charge("one", 0.6)
@@ -264,7 +264,7 @@ def test_a_charge_whose_answer_is_lost_is_written_once(file_of, monkeypatch, is_
         ledger.charge("two", 0.6)
 
 
-def test_a_charge_of_which_nobody_can_be_asked_counts_as_spent_and_says_so(file_of, monkeypatch):
+def test_a_charge_whose_outcome_is_unknown_counts_as_spent_and_says_so(file_of, monkeypatch):
     monkeypatch.setattr(ledger_database, "_WAIT", 0.1)
     shared = BudgetLedger(URL, 1.0)
 
@@ -287,7 +287,7 @@ def test_a_charge_of_which_nobody_can_be_asked_counts_as_spent_and_says_so(file_
     assert shared.spent() == (0.5, 0.0)
 
 
-def test_a_ledger_is_read_without_writing(file_of):
+def test_a_ledger_can_be_read_without_write_access(file_of):
     shared = filled(URL, 5)
     before = file_of(URL).read_bytes()
     assert shared.remaining()[0] > 0
@@ -296,6 +296,6 @@ def test_a_ledger_is_read_without_writing(file_of):
     assert file_of(URL).read_bytes() == before
 
 
-def test_a_storage_is_known_by_its_path():
+def test_a_storage_is_identified_by_its_path():
     assert DatabaseStorage(URL) == DatabaseStorage(URL.replace("ann", "ann:secret"))
     assert DatabaseStorage(URL) != DatabaseStorage(URL.replace("ann", "ben"))

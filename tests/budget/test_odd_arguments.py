@@ -1,4 +1,4 @@
-"""Whatever is passed to a ledger is refused with nothing written, or read back as it was, in a file and a database."""
+"""Any argument of a ledger is refused with nothing written, or round-trips, in a file and in a database."""
 
 import itertools
 import math
@@ -13,7 +13,7 @@ from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy.composition import epsilon_of
 from skdpmic.privacy.parameters import exact
 
-HUGE = 10**5000  # of more digits than Python writes
+HUGE = 10**5000  # with more digits than Python prints
 ODD = (
     *(None, True, False, np.True_, 0, 1, 3, -1, 2**31, 2**63 - 1, 2**63, 10**30, HUGE, -HUGE),
     *(0.0, -0.0, 0.5, -0.5, 5e-324, 1e-100, 1e300, math.inf, -math.inf, math.nan),
@@ -45,13 +45,13 @@ ARGUMENTS = (
 
 
 def is_ours(error):
-    """Whether a message is of this package: it says what must be."""
+    """Whether a message is from this package, that is, says what must hold."""
     text = str(error)
     return ("must be" in text or "does not fit" in text or "cannot be added up" in text) and len(text) < 1000
 
 
 def refusal(use):
-    """The error of what is refused, which names what was passed, and what must be; None if it is done."""
+    """The error of a refused use, which names the argument and what must hold; None if it succeeds."""
     try:
         use()
     except (ValueError, TypeError, BudgetError) as error:
@@ -60,7 +60,7 @@ def refusal(use):
 
 
 def written(ledger, charges):
-    """The charges that are not refused, after a check that they, and only they, can be read back and are counted."""
+    """The charges that were accepted, checked to be exactly those that can be read back and are counted."""
     kept = []
     for charge in charges:
         error = refusal(lambda charge=charge: ledger.charge_entry(LedgerEntry(**charge)))
@@ -92,7 +92,7 @@ def test_an_odd_argument_is_refused_or_read_back_and_counted(place):
     assert not any(value is True or value is False or value is HUGE for charge in kept for value in charge.values())
 
 
-def test_a_release_of_epsilon_5_is_never_free(tmp_path):
+def test_a_pure_epsilon_with_a_zero_rho_is_refused(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, 1e-6)
     for rho in (0.0, -0.0, np.float64(0), 0, Fraction(0)):
         with pytest.raises(ValueError, match="rho must be None or a number > 0"):
@@ -140,7 +140,7 @@ def test_an_odd_path_is_refused(path, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_messages_do_not_grow_with_what_was_passed(tmp_path):
+def test_messages_do_not_grow_with_the_argument(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
     for arguments in ({"n": HUGE}, {"statistic": ["x"] * 10**5}, {"epsilon": "9" * 10**5}):
         with pytest.raises(ValueError) as caught:

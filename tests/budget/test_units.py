@@ -1,4 +1,4 @@
-"""A total is for one unit: costs per record count for all records of a person, or are refused."""
+"""A total has one unit: costs per record are multiplied by the records of a person, or refused."""
 
 import itertools
 import math
@@ -45,7 +45,7 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("first, second", [("record", "person"), ("person", "record")])
-def test_a_fit_of_another_unit_is_refused_before_anything_is_charged_or_drawn(place, first, second, monkeypatch):
+def test_a_fit_with_another_unit_is_refused_before_any_charge_or_noise(place, first, second, monkeypatch):
     ledger = BudgetLedger(place, 9.0)
     assert ledger.unit() is None
     FITS[first](ledger)
@@ -57,7 +57,7 @@ def test_a_fit_of_another_unit_is_refused_before_anything_is_charged_or_drawn(pl
     assert f"unit='{first}'" in repr(ledger)
 
 
-def test_with_a_limit_of_rows_a_fit_of_rows_costs_a_person_all_of_them(place):
+def test_with_max_rows_per_person_a_fit_per_record_costs_a_person_that_many_times_as_much(place):
     ledger = BudgetLedger(place, 6.0, max_rows_per_person=5)
     assert ledger.unit() == "person"
     FITS["record"](ledger)
@@ -71,7 +71,7 @@ def test_with_a_limit_of_rows_a_fit_of_rows_costs_a_person_all_of_them(place):
     assert BudgetLedger(place, 6.0, max_rows_per_person=np.int64(5)) == ledger
 
 
-def test_the_card_says_what_a_person_lost_in_total(path):
+def test_the_card_says_the_total_cost_per_person(path):
     pytest.importorskip("pandas", reason="of the table")
     ledger = BudgetLedger(path, 6.0, max_rows_per_person=5)
     FITS["record"](ledger)
@@ -88,7 +88,7 @@ def test_the_card_says_what_a_person_lost_in_total(path):
     assert ledger.to_frame()["spent_epsilon"].tolist() == [5.0, 5.5]
 
 
-def test_a_card_wants_an_entry_of_its_own_unit(tmp_path):
+def test_a_card_needs_an_entry_with_its_own_unit(tmp_path):
     by_records, by_people = (BudgetLedger(tmp_path / name, 9.0) for name in ("records", "people"))
     FITS["record"](by_records)
     fitted = FITS["person"](by_people)
@@ -97,7 +97,7 @@ def test_a_card_wants_an_entry_of_its_own_unit(tmp_path):
     assert "ε = 0.5 per person" in str(release_card(fitted))
 
 
-def test_what_protects_one_record_says_so_and_a_summary_of_people_says_that(path):
+def test_cards_and_summaries_say_whether_a_record_or_a_person_is_protected(path):
     pandas = pytest.importorskip("pandas")
     ledger = BudgetLedger(path, 9.0, max_rows_per_person=5)
     private_bounds(np.tile(Y, 9), epsilon=0.1, ledger=ledger)
@@ -118,7 +118,7 @@ def test_what_protects_one_record_says_so_and_a_summary_of_people_says_that(path
 
 
 def least_growth(epsilon, rows):
-    """The factor of delta, to 80 digits."""
+    """The growth factor of delta, to 80 digits."""
     mpmath = pytest.importorskip("mpmath")
     with mpmath.workdps(80 + int(rows * epsilon)):
         one = Fraction(repr(epsilon))
@@ -129,7 +129,7 @@ def least_growth(epsilon, rows):
 
 
 class Oracle:
-    """What one person lost, added up with fractions and by the definitions alone."""
+    """The privacy loss of one person, summed in fractions straight from the definitions."""
 
     def __init__(self, limits):
         self.limits, self.epsilon, self.delta, self.rho = limits, Fraction(0), Fraction(0), Fraction(0)
@@ -195,13 +195,13 @@ def assert_as_the_oracle(seed):
     return n_refused
 
 
-def test_totals_of_any_charges_are_those_of_one_person():
+def test_totals_of_random_charges_are_the_loss_of_one_person():
     assert sum(map(assert_as_the_oracle, range(40))) > 40
 
 
 @pytest.mark.parametrize("epsilon", [1e-100, 1e-12, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize("rows", [2, 3, 40])
-def test_the_delta_of_a_person_is_rounded_up_and_hardly(epsilon, rows):
+def test_the_delta_of_a_person_is_rounded_up_by_very_little(epsilon, rows):
     delta = min(1e-9, 1e-300 if rows * epsilon > 30 else 1.0)
     exact = Fraction(repr(delta)) * least_growth(epsilon, rows)
     (_, found) = Cost(epsilon, delta, rows=rows).in_basic
@@ -216,14 +216,14 @@ def test_a_person_of_one_record_costs_what_a_record_does():
 
 
 @pytest.mark.parametrize("epsilon, rows", [(1.0, 10**6), (1e3, 2), (1e299, 2), (1.0, 2**63 - 1)])
-def test_a_delta_that_grows_past_1_is_1_and_fits_nowhere(epsilon, rows):
+def test_a_delta_that_grows_beyond_1_is_1_and_fits_no_budget(epsilon, rows):
     cost = Cost(epsilon, 5e-324, rows=rows)
     assert cost.in_basic[1] == 1
     assert not BasicFilter(1e300, 1 - 2**-53).accepts([cost])
 
 
-def test_the_delta_of_a_person_is_the_least_that_holds_for_any_release():
-    """A chain of coins on tables that differ in one record each: every step is (epsilon, delta)-DP, tightly."""
+def test_the_delta_of_a_person_is_tight():
+    """A chain of coin flips on tables that differ in one record each: every step is tightly (epsilon, delta)-DP."""
     epsilon, delta, rows = 0.5, 1e-3, 6
     chances = [0.0]
     for _ in range(rows):
@@ -236,7 +236,7 @@ def test_the_delta_of_a_person_is_the_least_that_holds_for_any_release():
 
 
 @pytest.mark.parametrize("rows", [0, -1, True, 1.0, "2", math.nan, 2**63, pytest.param(10**5000, id="huge")])
-def test_a_number_of_rows_that_is_none_is_refused(path, rows):
+def test_an_invalid_max_rows_per_person_is_refused(path, rows):
     with pytest.raises(ValueError, match="max_rows_per_person must be None or an int from 1 to"):
         BudgetLedger(path, 1.0, max_rows_per_person=rows)
     assert not path.exists()

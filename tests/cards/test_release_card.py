@@ -1,4 +1,4 @@
-"""A card says what was released, what is protected and what is not, in words and in numbers, and nothing else."""
+"""A card says in words and numbers what was released, what is protected and what is not, and nothing else."""
 
 import json
 import math
@@ -97,7 +97,7 @@ class Reader(HTMLParser):
 
 
 @each("name", ALL)
-def test_the_first_guarantee_is_that_of_the_release(name, cards):
+def test_the_first_guarantee_is_for_the_release(name, cards):
     fields = cards[name].fields
     guarantee = fields["guarantees"][0]
     epsilon = 4.0 if name == "reports" else 2.0
@@ -112,7 +112,7 @@ def test_the_first_guarantee_is_that_of_the_release(name, cards):
     assert fields["published"]["what"] in fields["statement"]
 
 
-def test_a_choice_of_names_has_the_whole_of_its_terms(cards):
+def test_the_card_of_a_release_of_names_is_complete(cards):
     fields = cards["names"].fields
     assert fields["by"] == "PrivateSelectKBest"
     assert (fields["published"]["statistic"], fields["published"]["mechanism"]) == ("mtv_r", "k-norm")
@@ -124,7 +124,7 @@ def test_a_choice_of_names_has_the_whole_of_its_terms(cards):
     assert "Other spending on the same records is unknown." in str(cards["names"])
 
 
-def test_both_parties_have_their_guarantee(cards):
+def test_both_parties_have_a_guarantee(cards):
     target, features = cards["two parties"].fields["guarantees"]
     assert (target["of"], target["model"], target["epsilon"]) == ("the target", "central", 2.0)
     assert (features["of"], features["model"], features["epsilon"]) == ("the features", "local", 4.0)
@@ -133,7 +133,7 @@ def test_both_parties_have_their_guarantee(cards):
     assert not any("the other party" in text for text in cards["names"].fields["not_covered"])
 
 
-def test_people_are_told_from_records():
+def test_people_are_distinguished_from_records():
     groups = np.arange(N) // 4
     scorer = DPMICScorer(epsilon=2.0, max_rows_per_group=3, **PUBLIC).fit(X, Y, groups=groups)
     codebook = Codebook(dict.fromkeys(NAMES, (0, 1)) | {"who": "identifier"}, groups="who", max_rows_per_group=3)
@@ -157,7 +157,7 @@ BROKEN = [
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @each("parameters, names, why", BROKEN)
 @each("kind", [DPMICScorer, partial(DPMICSelector, 1), partial(PrivateSelectKBest, 1)])
-def test_what_breaks_the_guarantee_is_said_for_good(kind, parameters, names, why):
+def test_the_card_keeps_saying_what_broke_the_guarantee(kind, parameters, names, why):
     fitted = kind(**PUBLIC | parameters).fit(X, Y)
     fitted.set_params(random_state=None, epsilon=1.0, **PUBLIC)
     card = release_card(fitted)
@@ -172,20 +172,20 @@ def test_what_breaks_the_guarantee_is_said_for_good(kind, parameters, names, why
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @each("name", ESTIMATORS)
-def test_a_seed_of_any_estimator_is_said_for_good(name):
+def test_the_card_keeps_saying_that_a_seed_was_given(name):
     fitted = make_pipeline(ESTIMATORS[name](random_state=0)).fit(X, Y)[0].set_params(random_state=None)
     assert release_card(fitted).fields["broken_by"] == ["random_state"]
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_labels_that_were_read_from_the_data_are_said_for_good():
+def test_the_card_keeps_saying_that_labels_were_read_from_the_data():
     fitted = DPMICScorer(bounds=(0, 1), classes="data").fit(X, Y > 0.3).set_params(classes=[0, 1])
     assert release_card(fitted).fields["broken_by"] == ["classes"]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_what_breaks_a_look_a_search_and_reports_is_said():
+def test_cards_say_what_broke_the_guarantee_of_a_summary_a_search_and_reports():
     assert release_card(summary(random_state=0)).fields["broken_by"] == ["random_state"]
     assert release_card(search(random_state=0).fit(X, Y)).fields["broken_by"] == ["random_state"]
     seeded = search().set_params(estimator__privateselectkbest__random_state=0).fit(X, Y)
@@ -198,7 +198,7 @@ def test_what_breaks_a_look_a_search_and_reports_is_said():
     assert fields["guarantees"][0]["epsilon"] is None
 
 
-def test_a_card_is_of_the_fit_whatever_is_set_later():
+def test_a_card_describes_the_fit_whatever_is_set_later():
     selector = ESTIMATORS["names"]().fit(X, Y)
     before = release_card(selector)
     later = {"epsilon": 9.0, "statistic": "kendall", "delta": 0.1, "random_state": 0, "max_rows_per_group": 7}
@@ -216,7 +216,7 @@ def test_the_ledger_is_listed_with_all_its_entries(tmp_path):
     assert (listed["limit"], listed["spent"]["epsilon"]) == ({"epsilon": 5.0, "delta": 0.0}, 2.5)
     assert "In total, ε = 2.5 per record was spent on this table, of a limit of ε = 5 per record." in str(card)
     assert "OpenDP AIM" in card.to_html()
-    assert "people of private" not in card.to_html() + card.to_json()  # where it lies is nobody's business
+    assert "people of private" not in card.to_html() + card.to_json()  # the path is not shown
     before = Path(ledger.path).read_bytes()
     release_card(selector)
     assert Path(ledger.path).read_bytes() == before
@@ -236,7 +236,7 @@ def test_a_ledger_that_was_not_charged_is_refused(tmp_path):
         release_card(selector, ledger="other.db")
 
 
-def test_what_has_no_card_is_refused():
+def test_objects_without_a_card_are_refused():
     with pytest.raises(NotFittedError):
         release_card(PrivateSelectKBest(2))
     with pytest.raises(NotFittedError, match="Call 'publish'"):
@@ -259,24 +259,24 @@ def keys_of(value):
     return {*(value if isinstance(value, dict) else ())}.union(*map(keys_of, inside))
 
 
-def test_the_keys_are_those_that_are_documented_and_json_says_all(cards):
+def test_the_json_is_complete_and_has_the_documented_keys(cards):
     documented = PLACE.read_text("utf-8")
     for card in cards.values():
         assert json.loads(card.to_json(), parse_constant=pytest.fail) == card.fields
-        own = keys_of(card.fields) - set(LedgerEntry._fields)  # of which "such as" a few are documented
+        own = keys_of(card.fields) - set(LedgerEntry._fields)  # documented by "such as" with a few examples
         assert [name for name in own if f"`{name}`" not in documented] == []
 
 
-# --- As a page --------------------------------------------------------------------------------------------------------
+# --- As HTML ----------------------------------------------------------------------------------------------------------
 
 
 @each("name", ALL)
-def test_a_page_says_all_of_it_and_names_are_escaped(name, cards):
+def test_the_html_is_complete_and_names_are_escaped(name, cards):
     card = cards[name]
     for text in (card.to_html(), card._repr_html_()):
         reader = Reader(text)
         assert "script" not in reader.tags
-        assert re.search(r"https?:", text) is None  # complete in itself
+        assert re.search(r"https?:", text) is None  # self-contained
         published = card.fields["published"]
         for said in (card.fields["statement"], *card.fields["not_covered"], *card.fields["public"]):
             assert said in reader.text
@@ -288,7 +288,7 @@ def test_a_page_says_all_of_it_and_names_are_escaped(name, cards):
     assert card._repr_html_().startswith('<div class="skdpmic-card">')
 
 
-def test_a_long_table_and_a_long_ledger_are_cut(tmp_path):
+def test_a_long_table_and_a_long_ledger_are_truncated(tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger.db", 50.0)
     for i in range(30):
         ledger.charge(f"release {i:02d}", 0.1)
@@ -306,7 +306,7 @@ def test_a_long_table_and_a_long_ledger_are_cut(tmp_path):
 
 
 @each("suffix", [".json", ".html", ".HTML"])
-def test_a_file_has_what_its_name_says(suffix, cards, tmp_path_factory):
+def test_the_format_of_a_file_follows_its_suffix(suffix, cards, tmp_path_factory):
     path = tmp_path_factory.mktemp("card") / f"card{suffix}"
     cards["names"].write(path)
     text = path.read_text("utf-8")
@@ -323,7 +323,7 @@ def test_another_suffix_is_refused(cards, tmp_path):
 
 
 def test_equal_releases_of_different_tables_have_equal_cards(monkeypatch):
-    """What was released is the same: so is the card, whatever the records are."""
+    """If the releases are equal, so are the cards, whatever the records."""
     monkeypatch.setattr(
         "skdpmic.correlation.matrix_release.NoisyConcordances.release",
         lambda self, sums, source: np.linspace(-0.4, 0.4, len(sums)),

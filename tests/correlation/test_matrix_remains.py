@@ -83,7 +83,7 @@ CLASSES += (PrivateCorrelation, matrix_release.NoisyConcordances, GraphResultMix
 @pytest.mark.parametrize("before", ["new", "fitted"])
 @pytest.mark.parametrize("make", [PrivateCorrelation, PrivatePC])
 @pytest.mark.combinations
-def test_an_estimator_that_is_interrupted_at_any_line_is_as_it_was_or_fitted(make, before):
+def test_an_estimator_interrupted_at_any_line_is_unchanged_or_fitted(make, before):
     X = neighbours()[0]
 
     def prepare():
