@@ -44,6 +44,7 @@ OWN_TEXTS = {
     "random_state": ["PrivateGridSearch"],  # subsets too
     "statistic": ["PrivateSelectKBest", "TwoPartyScorer"],  # by default another one
     "target_bounds": ["TwoPartyScorer"],  # not always needed
+    "target_cut": [],
     "target_shares": ["PrivateSelectKBest", "TwoPartyScorer"],  # names have no p-values; never learnt
     "verbose": ["PrivateGridSearch"],  # counts fits
 }

@@ -80,6 +80,17 @@ def check_shares(target_shares, n_shares=None):
     return numbers_.tolist()
 
 
+def check_target_cut(target_cut, target_shares, has_classes):
+    """Raise unless the target is a number, and a share is given for either side of its public cut."""
+    if has_classes:
+        raise ValueError(f"target_cut must be None with classes, which are not cut, got {target_cut!r}.")
+    if target_shares is None or isinstance(target_shares, str) or len(target_shares) != 2:
+        raise ValueError(
+            f"target_shares must be the 2 shares of the records below target_cut={target_cut!r} and from it on, got "
+            f"{target_shares!r}."
+        )
+
+
 def check_column_bounds(bounds, n_columns, name="bounds"):
     """`bounds` as the lower and the upper ends of the ranges of all columns.
 

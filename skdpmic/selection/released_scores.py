@@ -22,10 +22,9 @@ class PrivateScores(PrivateScoring):
 
         If the fit learnt shares of the target that scores depend on, as with "mtv_r", these are the scores at
         `target_shares_` and `target_cut_` as they were released, and not at those that would be learnt without noise.
-        For two classes or a number, if all shares are above their error, a fit to the same table with ``epsilon=inf``,
-        the same `B_` and `c_`, `target_shares` as released, and for a number ``target_bounds=(lower, target_cut_,
-        upper)`` has these scores; so has :func:`mtv_r` with the same arguments. This is for ranges without "log" or
-        knots.
+        For two classes or a number, if all shares are above their error, and without `max_weight`, a fit to the same
+        rows with ``epsilon=inf``, the same `B_` and `c_`, and `target_shares` and `target_cut` as released has these
+        scores; so has :func:`mtv_r` with the same arguments.
 
         Costs no privacy: it uses only what was released.
 

@@ -70,13 +70,17 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     target_shares : array-like or "learn", default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
-        `target_bounds`; all above 0, with a sum of 1. If
-        None, 15% of the budget is spent on learning it (`target_shares_`), unless there are more than four classes.
-        Wrong shares cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and two
-        classes: the shares of the classes in the records, or in the population they were sampled from. Scores do not
-        depend on them, but p-values do: they are smaller for rarer classes, and valid only if the shares are right.
-        "learn" spends 15% of the budget on these shares; None spends nothing, and learns them only if epsilon is
-        infinite. With "mic_r" and `classes`, shares only tell `largest_possible_score_`.
+        `target_bounds`, or on either side of `target_cut`; all above 0, with a sum of 1. If None, 15% of the budget is
+        spent on learning it (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not
+        privacy (``docs/theory/known_margin.md``). With "kendall" and two classes: the shares of the classes in the
+        records, or in the population they were sampled from. Scores do not depend on them, but p-values do: they are
+        smaller for rarer classes, and valid only if the shares are right. "learn" spends 15% of the budget on these
+        shares; None spends nothing, and learns them only if epsilon is infinite. With "mic_r" and `classes`, shares
+        only tell `largest_possible_score_`.
+    target_cut : float, date or duration, default=None
+        Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
+        records below it and from it on. It costs nothing, as they do. With `target_shares_` and `target_cut_` of a
+        fit, scores are those that its intervals are for.
     mechanism : {"laplace", "gaussian", "k-norm", "geometric"}, default="laplace"
         How noise is added. "laplace" splits epsilon evenly over the features. "k-norm" draws the noise of all scores
         together, uniformly from a cube of random size. For the same epsilon and without `delta`, it adds less than half
@@ -141,12 +145,12 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
         on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See
-        `target_shares_interval` for their error. Not set with more than four classes. With "kendall",
-        see `target_shares`.
+        `target_shares_interval` for their error. Not set with more than four classes. With "kendall", see
+        `target_shares`.
     target_cut_ : float, datetime64 or timedelta64
         Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
-        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
-        above it.
+        epsilon`` is 334 or more, a value near the median, learnt with half of that budget; or `target_cut`, if given.
+        Records equal to it count as above it.
     mean_weight_ : float
         Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
     largest_possible_score_ : float
@@ -211,6 +215,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         target_bounds: Range | FromData | None = None,
         classes: ColumnLike | None = None,
         target_shares: ColumnLike | Literal["learn"] | None = None,
+        target_cut: Any = None,
         mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace",
         B: float | Auto = "auto",
         c: float | Auto = "auto",
@@ -230,6 +235,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         self.target_bounds = target_bounds
         self.classes = classes
         self.target_shares = target_shares
+        self.target_cut = target_cut
         self.mechanism = mechanism
         self.B = B
         self.c = c
@@ -263,8 +269,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         Raises
         ------
         ValueError
-            If `max_rows_per_group` or `max_weight` is given, because this call has no `groups` and no `sample_weight`;
-            and as in `fit`.
+            As in `fit`, or if `max_rows_per_group` or `max_weight` is given: no `groups` or `sample_weight` are passed.
         """
         scores = self._scores(X, y)
         try:
@@ -274,18 +279,13 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
 
     def _scores(self, X, y):
         """A copy of the scores of a fit without groups and weights."""
-        if self.max_rows_per_group is not None:
-            raise ValueError(
-                f"max_rows_per_group must be None if no groups can be passed, got {self.max_rows_per_group!r}: "
-                "function forms, and the score functions of SelectKBest and similar, get X and y only. Use "
-                "DPMICSelector, or DPMICScorer.fit(X, y, groups=...)."
-            )
-        if self.max_weight is not None:
-            raise ValueError(
-                f"max_weight must be None if no sample_weight can be passed, got {self.max_weight!r}: function "
-                "forms, and the score functions of SelectKBest and similar, get X and y only. Use DPMICSelector, or "
-                "DPMICScorer.fit(X, y, sample_weight=...)."
-            )
+        for name, beside in (("max_rows_per_group", "groups"), ("max_weight", "sample_weight")):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} must be None if no {beside} can be passed, got {getattr(self, name)!r}: function forms, "
+                    "and the score functions of SelectKBest and similar, get X and y only. Use DPMICSelector, or "
+                    f"DPMICScorer.fit(X, y, {beside}=...)."
+                )
         return self.fit(X, y).scores_.copy()
 
     def transform(self, X: TableLike) -> Any:

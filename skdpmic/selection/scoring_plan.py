@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+from skdpmic._utils.arguments import check_target_cut
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic.privacy.mechanisms import MECHANISMS
@@ -110,6 +111,7 @@ class ScoringPlan(FitPlan):
     statistic: Statistic
     asked: MeasureParameters
     shares: Any  # public shares of the target; None if there are none
+    cut: Any  # public cut of a continuous target, on whose sides these are; None for classes or equal parts
     always_spends: bool | None  # whether the target's shares are paid for; None if the number of classes decides it
     publishes: Published
     max_weight: float | None
@@ -149,9 +151,13 @@ class ScoringPlan(FitPlan):
         each = self.facts.max_rows_per_group
         return measure if each is None else measure.of_groups(each)
 
-    def with_shares(self, measure):
-        """The measure, with the public shares of the target if there are any."""
-        return measure if self.shares is None else measure.with_target_shares(self.shares)
+    def with_shares(self, measure, public=None):
+        """The measure, with the public shares of the target if there are any, at their cut if the table is known."""
+        if self.shares is None:
+            return measure
+        if self.cut is None or public is None:
+            return measure.with_target_shares(self.shares)
+        return measure.with_target_shares(self.shares, self.cut, public.target_domain, public.measure is not None)
 
     def ready(self, public):
         """The release of a table of which this is public; warns, and refuses what cannot be released."""
@@ -160,7 +166,8 @@ class ScoringPlan(FitPlan):
         if public.measure is None:
             measure = self.measure(shape.n_groups, shape.n_features, n_classes)
         else:  # that of counts
-            measure = self.with_shares(self.release(shape.n_features, None, n_classes).prepared(public.measure))
+            measure = self.release(shape.n_features, None, n_classes).prepared(public.measure)
+        measure = self.with_shares(measure, public)
         release = self.release(shape.n_features, shape.n_groups if public.can_be_read_again else None, n_classes)
         self._warn(public)
         mechanism = release.mechanism(measure, shape)
@@ -235,7 +242,7 @@ def _results_of_target(plan, measure, public):
     results = {"_target_shares": shares, "target_shares_": shares.published()}
     if shares.mean_weight is not None:
         results["mean_weight_"] = shares.mean_weight * float(plan.max_weight)
-    if public.n_classes is None and not shares.is_public:
+    if plan.cut is not None or (public.n_classes is None and not shares.is_public):
         results["target_cut_"] = domain.decode(shares.cut(domain.encoded))
     return results
 
@@ -265,6 +272,8 @@ def scoring_plan(estimator, asked, publishes, reads_kept=False):
         if not are_explained:
             check_of_target(statistic)
         shares = check_target_shares(given, estimator.target_bounds, estimator.classes)
+    if estimator.target_cut is not None:
+        check_target_cut(estimator.target_cut, shares, estimator.classes is not None)
     check_takes_weights(statistic, estimator.max_weight)
     check_budget_and_run(estimator)
     always_spends = None if shares is None else False
@@ -276,6 +285,7 @@ def scoring_plan(estimator, asked, publishes, reads_kept=False):
         statistic=statistic,
         asked=asked,
         shares=shares,
+        cut=estimator.target_cut,
         always_spends=always_spends,
         publishes=publishes,
         max_weight=estimator.max_weight,

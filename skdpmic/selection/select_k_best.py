@@ -67,9 +67,13 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     target_shares : array-like, default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
-        `target_bounds`; all above 0, with a sum of 1. If
-        None, 15% of the budget is spent on learning it (`target_shares_`), unless there are more than four classes.
-        Wrong shares cost power, not privacy (``docs/theory/known_margin.md``).
+        `target_bounds`, or on either side of `target_cut`; all above 0, with a sum of 1. If None, 15% of the budget is
+        spent on learning it (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not
+        privacy (``docs/theory/known_margin.md``).
+    target_cut : float, date or duration, default=None
+        Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
+        records below it and from it on. It costs nothing, as they do. With `target_shares_` and `target_cut_` of a
+        fit, scores are those that its intervals are for.
     criterion : {"single", "joint", "auto"}, default="auto"
         How features are chosen. "single" chooses the k features with the largest scores, each scored by itself. "joint"
         chooses one feature at a time: first the one with the largest score by itself, then always the one whose
@@ -142,8 +146,8 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         `target_shares_interval` for their error. Not set with more than four classes.
     target_cut_ : float, datetime64 or timedelta64
         Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
-        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
-        above it.
+        epsilon`` is 334 or more, a value near the median, learnt with half of that budget; or `target_cut`, if given.
+        Records equal to it count as above it.
     mean_weight_ : float
         Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
     privacy_spent_ : (float, float)
@@ -215,6 +219,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         target_bounds: Range | FromData | None = None,
         classes: ColumnLike | None = None,
         target_shares: ColumnLike | None = None,
+        target_cut: Any = None,
         criterion: Literal["single", "joint", "auto"] = "auto",
         keep: Sequence[str | int] | NDArray[Any] = (),
         max_rows_per_group: int | None = None,
@@ -233,6 +238,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         self.target_bounds = target_bounds
         self.classes = classes
         self.target_shares = target_shares
+        self.target_cut = target_cut
         self.criterion = criterion
         self.keep = keep
         self.max_rows_per_group = max_rows_per_group

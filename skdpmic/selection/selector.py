@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from typing import Literal
+from typing import Any, Literal
 
 from scipy import stats
 
@@ -69,13 +69,17 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     target_shares : array-like or "learn", default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of
-        `target_bounds`; all above 0, with a sum of 1. If
-        None, 15% of the budget is spent on learning it (`target_shares_`), unless there are more than four classes.
-        Wrong shares cost power, not privacy (``docs/theory/known_margin.md``). With "kendall" and two
-        classes: the shares of the classes in the records, or in the population they were sampled from. Scores do not
-        depend on them, but p-values do: they are smaller for rarer classes, and valid only if the shares are right.
-        "learn" spends 15% of the budget on these shares; None spends nothing, and learns them only if epsilon is
-        infinite. With "mic_r" and `classes`, shares only tell `largest_possible_score_`.
+        `target_bounds`, or on either side of `target_cut`; all above 0, with a sum of 1. If None, 15% of the budget is
+        spent on learning it (`target_shares_`), unless there are more than four classes. Wrong shares cost power, not
+        privacy (``docs/theory/known_margin.md``). With "kendall" and two classes: the shares of the classes in the
+        records, or in the population they were sampled from. Scores do not depend on them, but p-values do: they are
+        smaller for rarer classes, and valid only if the shares are right. "learn" spends 15% of the budget on these
+        shares; None spends nothing, and learns them only if epsilon is infinite. With "mic_r" and `classes`, shares
+        only tell `largest_possible_score_`.
+    target_cut : float, date or duration, default=None
+        Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
+        records below it and from it on. It costs nothing, as they do. With `target_shares_` and `target_cut_` of a
+        fit, scores are those that its intervals are for.
     threshold : float or str, default=None
         If given, keep the features whose private score is at least this, and ignore `k`: a number in [0, 1]; or such a
         part of `largest_possible_score_`, as in "0.5*possible", which needs known shares of the classes. If none has as
@@ -145,12 +149,12 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     target_shares_ : ndarray of shape (n_classes,) or (2,)
         With ``statistic="mtv_r"``, the noisy share of the records in each class, in ascending order of the labels, or
         on either side of `target_cut_`, learnt with 15% of the budget; or `target_shares`, if given. See
-        `target_shares_interval` for their error. Not set with more than four classes. With "kendall",
-        see `target_shares`.
+        `target_shares_interval` for their error. Not set with more than four classes. With "kendall", see
+        `target_shares`.
     target_cut_ : float, datetime64 or timedelta64
         Cut point of a continuous target whose shares were learnt: the middle of `target_bounds`, or, if ``n_samples *
-        epsilon`` is 334 or more, a value near the median, learnt with half of that budget. Records equal to it count as
-        above it.
+        epsilon`` is 334 or more, a value near the median, learnt with half of that budget; or `target_cut`, if given.
+        Records equal to it count as above it.
     mean_weight_ : float
         Noisy mean weight of the rows; only with `max_weight`, if `target_shares_` were learnt.
     largest_possible_score_ : float
@@ -218,6 +222,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         target_bounds: Range | FromData | None = None,
         classes: ColumnLike | None = None,
         target_shares: ColumnLike | Literal["learn"] | None = None,
+        target_cut: Any = None,
         threshold: float | str | None = None,
         fdr: float | None = None,
         mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace",
@@ -240,6 +245,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         self.target_bounds = target_bounds
         self.classes = classes
         self.target_shares = target_shares
+        self.target_cut = target_cut
         self.threshold = threshold
         self.fdr = fdr
         self.mechanism = mechanism

@@ -251,7 +251,7 @@ def domain_of(entry, name):
     """
     try:
         ends, is_log = _parts_of(entry)
-        of, ends = _as_numbers(ends)
+        of, ends = numbers_in(ends)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be {_ALLOWED}, got {_shortened(entry)}{_advice(entry)}.") from None
     if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
@@ -275,8 +275,8 @@ def _parts_of(entry):
     return ends, is_log
 
 
-def _as_numbers(ends):
-    """The kind of the ends, and all of them as floats."""
+def numbers_in(ends):
+    """The kind of given numbers, dates or durations, and all of them as floats; a TypeError or ValueError if mixed."""
     kinds = {kind_of_date(end) if is_date(end) else NUMBERS for end in ends}
     if len(kinds) > 1 or None in kinds:
         raise TypeError

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skdpmic import DPMICScorer, mtv_r
+from skdpmic import DPMICScorer
 from skdpmic.plotting import ScoresDisplay
 from tests.folding import each
 
@@ -39,7 +39,7 @@ def noise_free(released, n, kind):
     if released._scores_at:
         public.append(("target_shares", tuple(released.target_shares_.tolist())))
     if "target_cut_" in released._scores_at:
-        public.append(("target_bounds", (0, released.target_cut_, WIDTH)))
+        public.append(("target_cut", released.target_cut_))
     return fit_without_noise(released.statistic, n, kind, tuple(public))
 
 
@@ -86,19 +86,6 @@ def test_intervals_hold_whatever_the_mechanism_the_target_the_budget_and_the_siz
     least = 0.95 * n - 3.6 * math.sqrt(0.95 * 0.05 * n)
     assert n >= 18
     assert min(of_first, of_all) >= least
-
-
-def test_mtv_r_computes_the_scores_that_intervals_hold():
-    (X, y), released = table(500, "numeric"), scorer("mtv_r", "numeric", 5.0, seed=0).fit(*table(500, "numeric"))
-    y_bounds = (0, float(released.target_cut_), WIDTH)
-    public = {
-        "bounds": ((0, 1), y_bounds),
-        "B": released.B_,
-        "c": released.c_,
-        "target_shares": released.target_shares_,
-    }
-    scores = [mtv_r(column, y, **public) for column in X.T]
-    np.testing.assert_allclose(scores, noise_free(released, 500, "numeric"), rtol=1e-12)
 
 
 @each(

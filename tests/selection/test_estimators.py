@@ -440,7 +440,7 @@ def test_interval_confidence_is_checked(table):
 
 def test_the_front_door_has_few_parameters_and_asks_for_k():
     parameters = inspect.signature(PrivateSelectKBest).parameters
-    assert len(parameters) <= 17
+    assert len(parameters) <= 18
     assert parameters["k"].default is inspect.Parameter.empty
     assert not {"B", "c", "correction", "mechanism", "release"} & parameters.keys()
     assert not {"release", "redundancy"} & inspect.signature(DPMICSelector).parameters.keys()

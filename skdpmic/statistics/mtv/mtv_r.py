@@ -10,13 +10,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_n_shares, check_pair_bounds
+from skdpmic._utils.arguments import ordered_pair
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
-from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
-from skdpmic.statistics.mtv.family import numeric_family
-from skdpmic.statistics.mtv.target_shares import public_shares
-from skdpmic.table.domains import Knots, Range
+from skdpmic.statistics.mtv.statistic import MtvRGrids
+from skdpmic.table.domains import NUMBERS, domain_of
+from skdpmic.table.targets import NumericTarget
 from skdpmic.table.values import check_pair
 
 
@@ -28,6 +27,7 @@ def mtv_r(
     B: float = 32,
     c: float = 38,
     target_shares: ColumnLike | None = None,
+    target_cut: Any = None,
 ) -> float:
     """Compute MTVr, the largest total variation from independence over grids of equal parts. Not private.
 
@@ -41,7 +41,8 @@ def mtv_r(
     x, y : array-like of shape (n_samples,)
         Real numbers; those outside `bounds` are clipped. y is the target: mtv_r(x, y) and mtv_r(y, x) differ.
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
-        Public range of each variable; for y also ``(y_lo, y_cut, y_hi)``, with the same number of parts on both sides.
+        Public range of each variable, or ``(lower, upper, "log")`` or three or more increasing numbers, as in
+        :class:`DPMICScorer`.
     B : float, default=32
         Maximum grid size: a number of cells >= 4 (need not be an integer), or an exponent in (0, 1) for ``n_samples **
         B`` cells, but at least 4 and at most 10,000. A number is limited as in :func:`mic_r`. The cuts of x
@@ -50,9 +51,13 @@ def mtv_r(
         How many times finer than the merged partition its master partition is, which has at most 10,000 parts; above 0.
         A range that is much too wide needs a larger c.
     target_shares : array-like of shape (2,), (4,) or (8,), default=None
-        Public distribution of y: the share of the records in each half, quarter or eighth of its range, or on either
-        side of the cut; all above 0, with a sum of 1. Cuts of y whose shares follow from these are measured against
-        them, and the others count half, so that one record changes the score by half as much.
+        Public distribution of y: the share of the records in each half, quarter or eighth of its range, or below
+        `target_cut` and from it on; all above 0, with a sum of 1. Cuts of y whose shares follow from these are measured
+        against them, and the others count half, so that one record changes the score by half as much.
+    target_cut : float, default=None
+        Public cut inside the range of y, with four equal parts of the scale of y on either side. Needs the two
+        `target_shares`. With these and `target_cut_` of a fit, this is the score that its intervals are for
+        (:meth:`DPMICScorer.scores_interval`).
 
     Returns
     -------
@@ -89,23 +94,23 @@ def mtv_r(
     True
     """
     x, y = check_pair(x, y)
-    x_bounds, y_domain = _check_bounds(bounds)
+    of_x, of_y = _domains(bounds)
     B = grid_size(B, len(x))
     check_c(c)
-    family = numeric_family(B, c)
-    if target_shares is not None:
-        family = public_shares(check_n_shares(target_shares, None), family.n_columns).of(family)
-    counts = TargetCounts(family, y_domain.encoded)
-    return TargetScorer(counts, counts_scorer(len(x), family), y_domain.encode(y)).score(x, x_bounds)
+    measure = MtvRGrids(B, c, None)
+    if target_shares is not None or target_cut is not None:
+        measure = measure.with_target_shares(target_shares, target_cut, of_y)
+    target = NumericTarget(of_y.encode(y), of_y.encoded)
+    return measure.scorer(target, None).score(of_x.encode(x), of_x.encoded)
 
 
-def _check_bounds(bounds):
-    """The range of x, and the domain of y, which may have a cut."""
+def _domains(bounds):
+    """The axes of x and y."""
     try:
-        x_bounds, (lower, cut, upper) = bounds
+        x_bounds, y_bounds = ordered_pair(bounds)
     except (TypeError, ValueError):
-        x_bounds, y_bounds = check_pair_bounds(bounds)
-        return x_bounds, Range(*y_bounds)
-    x_bounds, below = check_pair_bounds((x_bounds, (lower, cut)))
-    _, above = check_pair_bounds((x_bounds, (cut, upper)))
-    return x_bounds, Knots((*below, above[1]))
+        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {bounds!r}.") from None
+    domains = domain_of(x_bounds, "bounds of x"), domain_of(y_bounds, "bounds of y")
+    if {domain.of for domain in domains} != {NUMBERS}:
+        raise ValueError(f"bounds must be of numbers, got {bounds!r}.")
+    return domains

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_n_shares
+from skdpmic._utils.arguments import check_n_shares, check_target_cut
 from skdpmic.statistics.largest_scores import largest_mtv_r
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
@@ -16,6 +16,7 @@ from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pai
 from skdpmic.statistics.mtv.released_shares import (
     CountBudget,
     places_of,
+    position_of_cut,
     release_class_shares,
     release_cut_shares,
     sums_of,
@@ -67,10 +68,25 @@ class MtvRGrids(Measure):
         """The measure, set to release shares of the target."""
         return replace(self, spends_on_target=True)
 
-    def with_target_shares(self, shares):
-        """The measure with public shares of the target; a ValueError if they are those of another kind of target."""
-        shares = check_n_shares(shares, self.n_classes)
-        return replace(self, target_shares=public_shares(shares, self._family.n_columns))
+    def with_target_shares(self, shares, cut=None, domain=None, keeps_columns=False):
+        """The measure with public shares of the target; a ValueError if they are those of another kind of target.
+
+        Parameters
+        ----------
+        shares : array-like of float
+        cut : float, datetime64 or timedelta64, default=None
+            The public cut on whose sides two shares are; None for classes or equal parts of the range.
+        domain : Range, LogRange or Knots, default=None
+            Axis of the target; needed with `cut`.
+        keeps_columns : bool, default=False
+            Whether the columns of the target are those of counts that exist.
+        """
+        if cut is not None:
+            check_target_cut(cut, shares, self.n_classes is not None)
+        known = public_shares(check_n_shares(shares, self.n_classes), self._family.n_columns)
+        if cut is not None:
+            known = known.at_cut(position_of_cut(cut, domain), domain.encoded, keeps_columns)
+        return replace(self, target_shares=known)
 
     def with_shares_of(self, target):
         """The measure with this target's shares known almost without noise, if it uses shares."""

@@ -62,6 +62,22 @@ class TargetShares:
         """Equal shares in place of the released ones."""
         return replace(self, shares=(Fraction(1, len(self.shares)),) * len(self.shares), knots=None)
 
+    def at_cut(self, position, bounds, keeps_columns=False):
+        """The shares as those on either side of a cut at this position in the range of a numeric target.
+
+        With `keeps_columns`, as in counts that exist, the cut must be between two columns.
+        """
+        if not keeps_columns:
+            return replace(self, knots=knots_at(position, bounds))
+        (lower, upper), n_columns = bounds, self.ends[-1]
+        place = round((position - lower) / ((upper - lower) / n_columns))
+        if lower + place * ((upper - lower) / n_columns) != position:
+            raise ValueError(
+                f"target_cut must be between two parts of the {n_columns} in which a sketch counts the target. For any "
+                "other cut, call fit(X, y) with a table in memory."
+            )
+        return replace(self, ends=(place, n_columns))
+
     def cut(self, bounds):
         """Where a numeric target with range `bounds` is cut in two."""
         lower, upper = bounds
@@ -83,6 +99,12 @@ def chance_of_weights(mean_weight):
 def equal_pieces(n_pieces, n_columns):
     """The index after the last column of each piece, for pieces of equal size."""
     return tuple(n_columns * (i + 1) // n_pieces for i in range(n_pieces))
+
+
+def knots_at(position, bounds):
+    """The knots of a numeric target that is cut here; None in the middle of its range, where columns are equal."""
+    lower, upper = bounds
+    return None if position == lower + (upper - lower) / 2 else (lower, position, upper)
 
 
 def public_shares(shares, n_columns):
