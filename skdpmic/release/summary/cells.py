@@ -276,9 +276,14 @@ class CellsRelease:
         return mechanism.reach((1 - CONFIDENCE) / (4 * self._n_counts(which)), n_cells)
 
     def reach(self, which, n_cells, n_together=1):
-        """Simultaneous bound, in records, on the excess of a count or of a sum of two, for all of one set."""
-        n_bounded = 2 * self._n_counts(which)  # neighbours are added, so there are fewer sums than counts
-        return self.mechanisms[which].reach((1 - CONFIDENCE) / n_bounded, n_cells, n_together)
+        """Simultaneous bound, in records, on the excess of all counts and sums that a finding rests on."""
+        # Of flags: each, the valid values, and the sum of two. Of parts: each label, or each two neighbours.
+        n_bounded = sum(self.n_cells(0)) + len(self.sizes) if which == 0 else self._n_counts(1)
+        return self.mechanisms[which].reach((1 - CONFIDENCE) / (2 * n_bounded), n_cells, n_together)
+
+    def usual_reach(self, which, n_cells, n_together=1):
+        """Bound, in records, which 95% of the errors of one count, or of one sum of two, do not exceed."""
+        return self.mechanisms[which].reach(1 - CONFIDENCE, n_cells, n_together)
 
     def _n_counts(self, which):
         """Number of counts used; those of the last cells are remainders."""

@@ -103,7 +103,7 @@ def private_summary(
     >>> codebook = Codebook({"income": (0, 10_000_000), "sex": ["f", "m"]})
     >>> for line in private_summary(frame, codebook, epsilon=1).suspicious:
     ...     print(line.partition(")")[2])
-     of income lies in the lowest fiftieth of its range, 0 to 200000: use 'log', or narrow the range.
+     of income lies in the lowest fiftieth of its range, 0 to 200000: use 'log', or narrow the range if possible.
      of sex matches none of its labels, such as ['f', 'm']: check spelling, case and spaces.
     """
     check_epsilon(epsilon)

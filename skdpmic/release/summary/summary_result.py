@@ -19,8 +19,9 @@ from skdpmic.table.domains import NUMBERS, Knots, LogRange
 
 
 FEWEST = 0.005  # share of the values: an end of a range may well lie where there are hardly any
-_MOST = 0.5
+_MOST = 0.5  # share of missing values that is reported
 _ONE_LABEL, _IN_FEW_PARTS = 0.97, 0.85  # certain shares of the values in range that are nearly all of them
+_IF_PERHAPS_ALL = 0.6  # a certain share that is enough if it may be all of them
 
 
 def suspicions(name, cells, flags, parts, n_samples, release):
@@ -55,7 +56,12 @@ def suspicions(name, cells, flags, parts, n_samples, release):
         found = _of_both_ends(name, cells, shares[BELOW] + shares[ABOVE], reach(0, n_flags, 2))
     inside = flags[-1] / n_samples
     most_inside = min(inside + reach(0, n_flags), 1.0)
-    return found + _of_parts(name, cells, parts[:-1] / n_samples, (inside, most_inside), partial(reach, 1, n_parts))
+    margin = release.half_width(1, n_parts) / n_samples
+    if cells.is_nominal:
+        return found + _of_label(name, cells, parts[:-1] / n_samples, most_inside, reach(1, n_parts), margin)
+    usual = release.usual_reach(1, n_parts, 2) / n_samples
+    nearly_all = partial(_are_nearly_all, usual=usual, inside=min(inside, 1.0), most_inside=most_inside)
+    return found + _of_parts(name, cells, parts[:-1] / n_samples, nearly_all, reach(1, n_parts, 2), margin)
 
 
 def _of_flag(name, cells, flag, about):
@@ -76,41 +82,48 @@ def _of_both_ends(name, cells, share, reach):
     return [f"{_about(share, reach)} of {name} lies outside its range, {lower} to {upper}: widen the range."]
 
 
-def _of_parts(name, cells, parts, inside, reach):
-    """A finding if nearly all values in range are in one part of it, or in two adjacent parts."""
-    for n_together in (1,) if cells.is_nominal else (1, 2):
-        together = np.convolve(parts, np.ones(n_together), mode="valid")
-        first = int(np.argmax(together))
-        share, off = float(together[first]), reach(n_together)
-        if _are_nearly_all(share, off, *inside, cells.is_nominal):
-            return [_in_few_parts(name, cells, first, n_together, _about(share, off))]
-    return []
+def _of_label(name, cells, parts, most_inside, reach, margin):
+    """A finding if nearly all values in range have one label."""
+    first = int(np.argmax(parts))
+    if parts[first] - reach <= _ONE_LABEL * most_inside:
+        return []
+    labels = cells.part_ends()[first]
+    label = f"{labels[0]!r}" if len(labels) == 1 else f"one of {labels[0]!r} to {labels[-1]!r}"
+    return [f"{_about(parts[first], margin)} of {name} is {label}: the column hardly distinguishes records."]
 
 
-def _are_nearly_all(share, off, inside, most_inside, is_nominal):
+def _of_parts(name, cells, parts, nearly_all, reach, margin):
+    """A finding if nearly all values in range are in two adjacent parts of it, or even in one of these."""
+    pairs = parts[:-1] + parts[1:]
+    first = int(np.argmax(pairs))
+    if not nearly_all(pairs[first], reach):
+        return []
+    larger = first + int(parts[first + 1] > parts[first])
+    if nearly_all(parts[larger], margin):
+        return [_in_few_parts(name, cells, larger, 1, _about(parts[larger], margin))]
+    return [_in_few_parts(name, cells, first, 2, _about(pairs[first], reach))]
+
+
+def _are_nearly_all(share, off, *, usual, inside, most_inside):
     """Whether `share`, known to within `off`, is certain to be nearly all values in range, whose share is `inside`.
 
-    With more noise it may also be all of them, of which most are certain: a range that is ten times too wide must be
-    found at a tenth of an epsilon. As most are in these parts, no others have as many.
+    With more noise it is enough that most are certain, if the share is as large as that of all values is in 95% of
+    summaries: a range that is ten times too wide must be found at a tenth of an epsilon.
     """
-    if share - off > (_ONE_LABEL if is_nominal else _IN_FEW_PARTS) * most_inside:
+    if share - off > _IN_FEW_PARTS * most_inside:
         return True
-    return not is_nominal and share - off > _MOST * most_inside and share + 0.6 * off > inside
+    return share - off > _IF_PERHAPS_ALL * most_inside and share + usual > inside
 
 
 def _in_few_parts(name, cells, first, n_together, about):
-    if cells.is_nominal:
-        labels = cells.part_ends()[first]
-        label = f"{labels[0]!r}" if len(labels) == 1 else f"one of {labels[0]!r} to {labels[-1]!r}"
-        return f"{about} of {name} is {label}: the column hardly distinguishes records."
     ends = cells.part_ends()
     lower, upper = written(ends[first]), written(ends[first + n_together])
     place = {(0, 1): "the lowest fiftieth", (0, 2): "the lowest tenth"}.get((first, n_together))
     place = place or ("a tenth" if n_together == 1 else "a fifth")
     scale = {LogRange: "the logarithms of its range", Knots: "its knots"}.get(type(cells.domain), "its range")
     is_linear = scale == "its range" and cells.domain.of == NUMBERS
-    advice = "use 'log', or narrow the range." if first == 0 and is_linear else "narrow the range."
-    return f"{about} of {name} lies in {place} of {scale}, {lower} to {upper}: {advice}"
+    advice = "use 'log', or " if first == 0 and is_linear else ""
+    return f"{about} of {name} lies in {place} of {scale}, {lower} to {upper}: {advice}narrow the range if possible."
 
 
 def _about(share, margin):
