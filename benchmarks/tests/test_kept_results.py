@@ -56,6 +56,21 @@ def test_the_table_of_people_with_several_rows():
         assert_rounded(cells, [row[measure] for row in of for measure in ("error", "found")])
 
 
+def test_the_findings_in_tables_that_fit_their_codebooks():
+    rows = [row for row in results("benchmarks/results/findings.csv") if row["list"] == "fresh"]
+    means = {
+        measure: [
+            100 * sum(float(row[measure]) for row in rows if row["epsilon"] == epsilon) / 12
+            for epsilon in ("0.1", "0.3", "1.0")
+        ]
+        for measure in ("any", "false")
+    }
+    text = pages.text_of("docs/theory/summary.md")
+    (told,) = re.findall(r"after all constants, (.*?%) of summaries .* at most (\d+%) .*; (.*?%) have one about", text)
+    most = 100 * max(float(row["any"]) for row in rows)
+    assert_rounded(told, [*means["any"], most, *means["false"]])
+
+
 def test_the_table_of_private_tables():
     kept = by(["way", "epsilon"], results("benchmarks/ends/results/table.csv"))
     ways = {"MST": "MST", "AIM": "AIM", "each counted with the target": "Fixed"}
