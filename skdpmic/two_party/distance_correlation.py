@@ -19,9 +19,12 @@ _TO_MISSING = 0.5  # for a range of width 1: the smallest distance to all of it 
 _NO_SPREAD = 1e-12  # rounding error of zero spread
 _TOLD_APART = 2.0  # standard errors
 _MOST_OF_ONE = 0.15  # share of the variance: if one record has more, the normal approximation fails
+_MOST_IN_ONE = 0.6  # share of the values in one part: with more, parts say little of them (log-normal values have 0.8)
 REFUSALS = {
     "spread": "the reports do not show that values lie in more than one part: use more people, a larger epsilon, or "
     "bounds over which the values spread, such as (lower, upper, 'log') or knots",
+    "coarse": f"more than {_MOST_IN_ONE:.0%} of the values are in one part, and others in the next, so that parts say "
+    "little of the values: give bounds over which the values spread, such as (lower, upper, 'log') or knots",
     "one record": f"one record contributes more than {_MOST_OF_ONE:.0%} of the variance: use more people, "
     "target_bounds, or the logarithm of the target",
 }
@@ -199,6 +202,7 @@ class SquaredCorrelation(NamedTuple):
     regular_spread: float  # the same from nonnegative shares: biased, but not small by chance
     errors: np.ndarray  # (2, 2): variances of covariance and spread, and their covariance
     largest_share: float  # largest share of the variance of one record
+    is_coarse: bool = False  # whether the parts are too coarse for the values
 
     @property
     def value(self):
@@ -210,7 +214,9 @@ class SquaredCorrelation(NamedTuple):
         """One of the keys of `REFUSALS`, or None."""
         if self.largest_share > _MOST_OF_ONE:
             return "one record"
-        return None if self._is_spread(max(z, _TOLD_APART)) else "spread"
+        if not self._is_spread(max(z, _TOLD_APART)):
+            return "spread"
+        return "coarse" if self.is_coarse else None
 
     def interval(self, z):
         """All r for which ``covariance - r * spread`` is at most z standard errors from 0 (Fieller).
@@ -299,7 +305,32 @@ def _estimate(parts, target, spread, weights, column, inverse, n, of_noise, of_n
     found = SquaredCorrelation(float(covariance.value), float(of_both), float(of_regular), errors, 0.0)
     of_each = ([1.0, -found.value] @ bears) ** 2
     of_all = of_each @ (counted + of_noise)
-    return found._replace(largest_share=float(of_each.max() / of_all) if of_all > 0 else 0.0)
+    return found._replace(
+        largest_share=float(of_each.max() / of_all) if of_all > 0 else 0.0,
+        is_coarse=are_coarse(*shares_of(counts, inverse, of_noise_on_parts), column.n_equal),
+    )
+
+
+def are_coarse(shares, errors, n_equal):
+    """Whether one of `n_equal` parts of a range has most of the values by far, and one next to it has some, too.
+
+    Each is told by two standard errors. Labels are not parts of a range, and few values are hardly ever in neighbours.
+    """
+    if n_equal is None:
+        return False
+    shares, errors = shares[:n_equal], _TOLD_APART * np.sqrt(np.maximum(np.diag(errors)[:n_equal], 0.0))
+    most = np.argmax(shares)
+    is_beside = np.abs(np.arange(n_equal) - most) == 1
+    return bool(shares[most] - _MOST_IN_ONE * shares.sum() > errors[most] and (shares > errors)[is_beside].any())
+
+
+def shares_of(counts, inverse, of_noise):
+    """Unbiased shares of the parts, and the covariance of their errors, with noise of this variance on each count."""
+    n = max(float(counts.sum()), 1.0)  # noise may make it negative
+    reported = counts / n
+    draws = np.diag(np.maximum(reported, 0.0)) - np.outer(reported, reported)
+    moved = np.eye(len(counts)) - reported[:, np.newaxis]  # derivatives of the shares by each count
+    return inverse @ reported, inverse @ (draws / n + of_noise * moved @ moved.T / n**2) @ inverse.T
 
 
 def unbiased_variance(counts, parts, distances, inverse, of_noise):
@@ -310,12 +341,8 @@ def unbiased_variance(counts, parts, distances, inverse, of_noise):
     n = float(counts.sum())
     if n <= 1:
         return Estimate(0.0, np.zeros(len(parts))), 0.0
-    reported = counts / n
-    shares = inverse @ reported
+    shares, errors = shares_of(counts, inverse, of_noise)
     without = variance_of_shares((counts - np.eye(len(counts))) / (n - 1) @ inverse.T, distances)
-    draws = np.diag(np.maximum(reported, 0.0)) - np.outer(reported, reported)
-    moved = np.eye(len(counts)) - reported[:, np.newaxis]  # derivatives of the shares by each count
-    errors = inverse @ (draws / n + of_noise * moved @ moved.T / n**2) @ inverse.T
     bias = (curvature_of_variance(shares, distances) * errors).sum() / 2
     estimate = Estimate(variance_of_shares(shares, distances) - bias, without[parts] - bias)
     return estimate, variance_of_shares(nearest_shares(shares), distances)

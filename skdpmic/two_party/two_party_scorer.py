@@ -190,7 +190,9 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         themselves,** which the parts represent only if values spread over them. Costs nothing beyond the fit.
 
         An interval is [0, 1], with a warning that gives the reason, if the reports do not show that a column lies in
-        more than one part, or if one record dominates the variance, as with heavy-tailed targets.
+        more than one part, if they show that parts are too coarse for its values (60% of them in one part, and others
+        in the next, as with log-normal values and linear bounds), or if one record dominates the variance, as with
+        heavy-tailed targets.
 
         Parameters
         ----------
