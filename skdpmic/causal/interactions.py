@@ -160,8 +160,14 @@ class TableLaws:
         known = self._interactions
         if not known.knows(columns):
             return np.full([known.sizes[column] for column in columns], 1 / known.n_cells(columns))
-        floor = max(_FLOOR * math.sqrt(known.cell_variance(columns)), _LEAST)
-        return np.maximum(known.table(columns), floor) / known.n
+        return np.maximum(known.table(columns), self._least(columns)) / known.n
+
+    def _least(self, columns):
+        return max(_FLOOR * math.sqrt(self._interactions.cell_variance(columns)), _LEAST)
+
+    def share_raised(self, columns):
+        """The share of cells that were raised, of a set contained in a table."""
+        return float((self._interactions.table(columns) < self._least(columns)).mean())
 
 
 def fitted_to_margins(law, margins):

@@ -108,14 +108,18 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     parts_ : list of ndarray of shape (n_labels + 2,) or (65,)
         The part of each of these. Labels without evidence of records, because noise may hide them, share the part of
         the most frequent label.
+    noisy_blanks_ : ndarray of shape (2,) or None
+        The second release: the noisy number of records without and with a blank in any column of labels, which is a
+        label that is not public or a missing value, without a part of its own. None if no test conditions on labels.
     noisy_tables_ : dict of tuple of int to ndarray
-        The second release: the noisy number of records with each combination of parts of two, three or four columns, in
+        The third release: the noisy number of records with each combination of parts of two, three or four columns, in
         increasing order; for all such sets, or for all pairs and for the triples that the algorithm requested.
     noise_scale_ : float
         Standard deviation of the noise on each correlation, about ``9 n_features / n_samples`` at epsilon=1 and
         delta=1e-6; or on each count in the tables of all sets of columns.
     noise_scales_ : dict of int to float
-        For tables: standard deviation of the noise on a count, by the number of columns of the table, from 1 to 4.
+        For tables: standard deviation of the noise on a count, by the number of columns of the table, from 1 to 4; and
+        at 0 that of `noisy_blanks_`.
     privacy_spent_ : (float, float)
         Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
     n_groups_ : int
@@ -146,11 +150,10 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     is a test given a number that was cut into parts, because these do not tell what happens within them; given labels
     if its p-value might be above `alpha` because of those that noise hides, or of their combinations; or given columns
     that nearly determine another. With numbers without `bounds`, there is no test given other columns if one of the
-    columns has many ties. A graph consists of many tests,
-    and no error rate is guaranteed for all of them together. More often, an edge is missing because noise hides it: at
-    epsilon=1 and delta=1e-6, about 300 records per column are needed to find most correlations of 0.1. If tests
-    contradict one another, the most certain ones count, and arrows that would form a cycle become lines; the graph then
-    need not represent any causal graph.
+    columns has many ties. A graph consists of many tests, and no error rate is guaranteed for all of them together.
+    More often, an edge is missing because noise hides it: at epsilon=1 and delta=1e-6, about 300 records per column are
+    needed to find most correlations of 0.1. If tests contradict one another, the most certain ones count, and arrows
+    that would form a cycle become lines; the graph then need not represent any causal graph.
 
     The result does not depend on the order of the columns, because all have the same noise distribution (PC-stable; of
     all sets that make two columns independent, the one with the largest p-value decides the arrows).
@@ -305,7 +308,9 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     def _make_tests(self):
         if self.kind_ == NUMERIC:
             return CorrelationTests(self.noisy_correlation_, self.untied_fraction_, self.noise_scale_, self._entry.n)
-        return self._mechanism.tests(self.noisy_tables_, self.noise_scales_, self.noisy_counts_, self.parts_)
+        return self._mechanism.tests(
+            self.noisy_tables_, self.noise_scales_, self.noisy_counts_, self.parts_, self.noisy_blanks_
+        )
 
     def _shown(self):
         """The edges of a :class:`PrivatePC`, strongest evidence first."""

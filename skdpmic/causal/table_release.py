@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
-from skdpmic.causal.table_tests import Merged, TableTests
+from skdpmic.causal.table_tests import Counted, Merged, TableTests
 from skdpmic.correlation.matrix_release import ReleaseOfColumns, warn_that_noise_drowns
 from skdpmic.privacy.composition import rho_for
 from skdpmic.release.count_tables import counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
@@ -20,6 +20,7 @@ from skdpmic.table.domains import Nominal
 
 _MOST_TRIPLES = 560  # those of 16 columns; with more columns, tables of three are released on request of the algorithm
 _MOST_OF_FOUR = 11  # columns of labels for which the noise on tables of four is hardly larger than on those of three
+_OF_BLANKS = Fraction(1, 40)  # share of the budget for the number of records with blanks
 MOST_CELLS = 2_000_000  # of all tables together, to limit memory and time with many labels
 
 
@@ -27,9 +28,10 @@ MOST_CELLS = 2_000_000  # of all tables together, to limit memory and time with 
 class TablePlan:
     """Stages of a release, and the noise of each.
 
-    The first stage is the counts of each column by itself, which determine the parts that have records; the second is
-    the tables of all sets of `columns_per_table` columns; the third, if `asks`, is the tables of the three columns that
-    the algorithm requests.
+    The first stage is the counts of each column by itself, which determine the parts that have records; the second, if
+    `counts_blanks`, is the number of records that have a blank, which is a label that is not public or a missing value
+    without a part of its own; the third is the tables of all sets of `columns_per_table` columns; the last, if `asks`,
+    is the tables of the three columns that the algorithm requests.
 
     Parameters
     ----------
@@ -89,6 +91,11 @@ class TablePlan:
         return self._needs_three and self.columns_per_table == 2
 
     @property
+    def counts_blanks(self):
+        """Whether tests are given columns of labels, in which blanks may hide a cause."""
+        return self.max_order >= 1 and self.n_columns >= 3 and len(self.numbers) < self.n_columns
+
+    @property
     def _needs_three(self):
         return self.max_order >= 2 and self.n_columns >= 3
 
@@ -99,13 +106,14 @@ class TablePlan:
 
     @property
     def shares(self):
-        """Shares of rho for the counts, the tables of all sets, and the requested tables.
+        """Shares of rho for the counts, the tables of all sets, the requested tables, and the number of blanks.
 
         Counts have about as much noise as tables; the rest is halved if tables may be requested.
         """
-        of_counts = min(Fraction(1, 2), Fraction(self.n_columns, self.n_columns + self.n_tables))
-        of_asked = (1 - of_counts) / 2 if self.asks else Fraction(0)
-        return of_counts, 1 - of_counts - of_asked, of_asked
+        of_blanks = _OF_BLANKS if self.counts_blanks else Fraction(0)
+        of_counts = (1 - of_blanks) * min(Fraction(1, 2), Fraction(self.n_columns, self.n_columns + self.n_tables))
+        of_tables = (1 - of_blanks - of_counts) / (2 if self.asks else 1)
+        return of_counts, of_tables, 1 - of_blanks - of_counts - of_tables, of_blanks
 
     def count_variance(self):
         """Variance of the noise on the counts of single columns."""
@@ -119,6 +127,10 @@ class TablePlan:
         """Variance of the noise on the counts in this many requested tables of three columns."""
         return self._variance(n_tables, self.shares[2])
 
+    def blanks_variance(self):
+        """Variance of the noise on the number of records with a blank, and on that of those without."""
+        return self._variance(1, self.shares[3])
+
     def _variance(self, n_tables, share):
         """The smallest integer variance at which this many tables cost at most their share of rho."""
         if self.rho == math.inf:
@@ -130,10 +142,11 @@ class TablePlan:
         """Standard deviation of the noise on a count in the tables of all sets of columns, in records."""
         return math.sqrt(self.table_variance())
 
-    def tests(self, tables, noise_scales, counts, parts):
-        """The tests of independence from noisy tables, and from counts and parts of single columns."""
-        merged = merged_labels(counts, parts, noise_scales[1] ** 2)
-        return TableTests(tables, noise_scales, self.n, self.rows_per_group, self.numbers, merged)
+    def tests(self, tables, noise_scales, counts, parts, blanks):
+        """The tests of independence from all that was released."""
+        merged = merged_labels(counts, parts, self.n, noise_scales[1] ** 2)
+        n_blanks = None if blanks is None else counted(blanks, np.array([False, True]), self.n, noise_scales[0] ** 2)
+        return TableTests(tables, noise_scales, self.n, self.rows_per_group, self.numbers, merged, n_blanks)
 
 
 _DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
@@ -187,11 +200,18 @@ class TablesRelease(ReleaseOfColumns):
         scales = {1: math.sqrt(plan.count_variance()), plan.columns_per_table: plan.noise_scale}
         parts = parts_of_columns(counts, scales[1], plan.numbers)
         sizes = [int(of_column.max()) + 1 for of_column in parts]
+        blanks = None
+        if plan.counts_blanks:
+            has_blank = np.zeros(len(columns[0]), dtype=np.int64)
+            for j in set(range(plan.n_columns)) - plan.numbers:
+                has_blank |= merged_blanks(counts[j], parts[j])[columns[j]]
+            (blanks,) = release([has_blank], [2], [(0,)], plan.blanks_variance()).values()
+            scales[0] = math.sqrt(plan.blanks_variance())
         codes = [of_column[column] for of_column, column in zip(parts, columns, strict=True)]
         all_sets = list(combinations(range(plan.n_columns), plan.columns_per_table))
         tables = release(codes, sizes, all_sets, plan.table_variance())
         if plan.asks:
-            p_value = plan.tests(tables, scales, counts, parts).p_value
+            p_value = plan.tests(tables, scales, counts, parts, blanks).p_value
             asked = of_few_cells(triples_asked_for(plan.n_columns, p_value, self.alpha), sizes)
             if asked:
                 tables |= release(codes, sizes, asked, plan.asked_variance(len(asked)))
@@ -199,6 +219,7 @@ class TablesRelease(ReleaseOfColumns):
         return {
             "noisy_counts_": counts,
             "parts_": parts,
+            "noisy_blanks_": blanks,
             "noisy_tables_": tables,
             "noise_scale_": plan.noise_scale,
             "noise_scales_": scales,
@@ -266,14 +287,37 @@ def parts_of_labels(counts, noise_scale):
     return np.where(counts_alone, parts, parts[most])
 
 
-def merged_labels(counts, parts, variance):
+_N_BLANKS = 2  # the last cells of a column of labels: other labels, and missing values
+
+
+def merged_labels(counts, parts, n, variance):
     """For each column, the labels that joined the part of the most frequent one, by noisy counts of this variance."""
     found = {}
     for j, (of_column, of_labels) in enumerate(zip(counts, parts, strict=True)):
-        most = np.argmax(of_column)
-        joined = (of_labels == of_labels[most]) & (np.arange(len(of_labels)) != most)
-        found[j] = Merged(int(of_labels[most]), float(of_column[joined].sum()), float(variance * joined.sum()))
+        joined = _joined(of_column, of_labels)
+        if joined.any():
+            part = int(of_labels[joined][0])
+            found[j] = Merged(part, counted(of_column, joined, n, variance), bool(joined[:-_N_BLANKS].any()))
     return found
+
+
+def merged_blanks(counts, parts):
+    """Whether each label of a column is a blank that joined the part of the most frequent one."""
+    joined = _joined(counts, parts)
+    joined[:-_N_BLANKS] = False
+    return joined
+
+
+def _joined(counts, parts):
+    most = np.argmax(counts)
+    return (parts == parts[most]) & (np.arange(len(parts)) != most)
+
+
+def counted(counts, chosen, n, variance):
+    """How many of n records are in the chosen cells, by noisy counts of all cells, whose sum is known."""
+    share = float(chosen.mean())
+    estimate = counts[chosen].sum() + share * (n - counts.sum())
+    return Counted(float(estimate), variance * len(counts) * share * (1 - share))
 
 
 def parts_of_cells(counts, noise_scale):

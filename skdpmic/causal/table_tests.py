@@ -16,9 +16,9 @@ _DETERMINED = 0.03  # residual share of a column's variance at which other colum
 _MOST_CELLS = 100_000  # of a joint distribution
 _MOST_WEIGHTS = 20_000_000  # of cells, over all entries of the statistic: 160 MB
 _RECORD = 1.0  # squared records: entries of the statistic of a smaller variance hardly count
-_MOST_HIDDEN = 0.05  # mean of the statistic from strata that noise hides, in its standard deviations
+_MOST_RAISED = 0.3  # share of the cells of a law that were raised to its least: more make it too smooth
 _CLEAR = 3.0  # standard deviations of the noise on a stratum: the least that it is divided by
-_PLAUSIBLE = 2.5  # standard deviations of the noise by which more records than counted may have merged labels
+_PLAUSIBLE = 2.75  # standard deviations of the noise by which more records than counted may have merged labels
 _TINY = 1e-300
 
 
@@ -29,12 +29,19 @@ class Tested(NamedTuple):
     at_most: float  # the largest that it may be, whatever is hidden from the test
 
 
+class Counted(NamedTuple):
+    """A number of records, with noise."""
+
+    n_records: float
+    variance: float
+
+
 class Merged(NamedTuple):
     """Labels that joined the part of a more frequent one."""
 
     part: int
-    n_records: float  # which have these labels, with noise
-    variance: float  # of the noise
+    counted: Counted  # records with these labels
+    has_public: bool  # or only other labels and missing values
 
 
 class TableTests:
@@ -58,6 +65,8 @@ class TableTests:
         Numeric columns, which their parts do not fully resolve.
     merged : dict of int to Merged, default={}
         For columns of labels, the labels that joined the part of a more frequent one.
+    blanks : Counted, default=None
+        Records that have other labels or missing values among these, in any column.
 
     Examples
     --------
@@ -70,12 +79,14 @@ class TableTests:
     (True, 1.0)
     """
 
-    def __init__(self, tables, noise_scales, n_samples, rows_per_group=1, cut=frozenset(), merged=MappingProxyType({})):
+    def __init__(
+        self, tables, noise_scales, n_samples, rows_per_group=1, cut=frozenset(), merged=MappingProxyType({}), blanks=None
+    ):
         variances = {n_columns: scale**2 for n_columns, scale in noise_scales.items()}
         self._known = Interactions(tables, variances, n_samples)
         self._laws = TableLaws(self._known)
         self._n_independent = n_samples / rows_per_group
-        self._cut, self._merged, self._tested = cut, merged, {}
+        self._cut, self._merged, self._blanks, self._tested = cut, merged, blanks, {}
 
     def p_value(self, i, j, given):
         """The p-value of this dependence, if columns i and j are independent given others.
@@ -93,7 +104,7 @@ class TableTests:
             the columns: it is then independent of all others, which says nothing about causes. NaN if there is no test,
             because tables would have too many cells.
         """
-        return self._test(i, j, given).p_value
+        return self._test(i, j, given, self._is_sparse(i, j, given)).p_value
 
     def at_most(self, i, j, given):
         """The largest that the p-value may be, whatever is hidden from the test.
@@ -102,14 +113,14 @@ class TableTests:
         dependent within these. It is 1 where `given` determines a column, or has a number that was cut, because what
         happens within its parts has no bound.
         """
-        return self._test(i, j, given).at_most
+        return self._test(i, j, given, True).at_most
 
-    def _test(self, i, j, given):
-        if (i, j, given) not in self._tested:
-            self._tested[i, j, given] = self._computed(i, j, given)
-        return self._tested[i, j, given]
+    def _test(self, *test):
+        if test not in self._tested:
+            self._tested[test] = self._computed(*test)
+        return self._tested[test]
 
-    def _computed(self, i, j, given):
+    def _computed(self, i, j, given, is_linear):
         sizes = self._known.sizes
         if min(sizes[i], sizes[j]) == 1:
             return Tested(1.0, 1.0)
@@ -120,15 +131,21 @@ class TableTests:
         within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
             return Tested(0.0, 1.0)
-        law = within_i, within_j, strata
-        explained = self._explained(i, j, given, *law)
-        p, at_most, hidden = self._compared(i, j, given, law, explained)
-        if hidden > _MOST_HIDDEN:  # cells of the laws have less noise
-            p, *_ = self._compared(i, j, given, law, (within_i, within_j, (strata * within_i) @ within_j.T))
+        law, smooth = (within_i, within_j, strata), (within_i, within_j, (strata * within_i) @ within_j.T)
+        linear = self._linear(i, j, given) if given and self.is_exact(i, j, given) else smooth
+        ways = [linear] if is_linear or linear is smooth else [smooth, (within_i, within_j, linear[2])]
+        p, at_most = map(min, zip(*(self._compared(i, j, given, law, explained) for explained in ways), strict=True))
         return Tested(p, 1.0 if self._cut.intersection(given) else at_most)
 
+    def _is_sparse(self, i, j, given):
+        """Whether laws are too smooth, and no stratum is hidden from the linear statistic (``private_pc.md``)."""
+        if not given or not self.is_exact(i, j, given):
+            return False
+        raised = (self._laws.share_raised(tuple(sorted((column, *given)))) for column in (i, j))
+        return max(raised) > _MOST_RAISED and self._hidden_strata(given) == 0
+
     def _compared(self, i, j, given, law, explained):
-        """The p-value; the largest that it may be; and what noise hides of strata, in standard deviations."""
+        """The p-value, and the largest that it may be."""
         within_i, within_j, strata = law
         free_i, free_j, by_given = explained
         a, b = len(within_i) - 1, len(within_j) - 1  # the last part is the remainder
@@ -149,21 +166,18 @@ class TableTests:
         statistic, degrees = dependence @ inverse @ dependence / stretch, mean / stretch
         together = by_given - np.outer(of_i.sum(axis=1)[:a], of_j.sum(axis=1)[:b]).ravel()
         missed = self._may_be_missed(i, j, given) * math.sqrt(together @ inverse @ together)
-        in_strata = self._hidden_strata(given, strata) * math.sqrt(inverse.diagonal().max())
+        in_strata = self._hidden_strata(given) * math.sqrt(inverse.diagonal().max())
         merged = self._merged_labels(given, strata, np.sqrt(of_records.max(axis=(1, 2))))
-        p, at_most = (
+        return tuple(
             _p_value(statistic, degrees, mean_norm**2 / stretch) for mean_norm in (missed, missed + in_strata + merged)
         )
-        return p, at_most, in_strata**2 / math.sqrt(2 * mean)
 
-    def _explained(self, i, j, given, within_i, within_j, strata):
+    def _linear(self, i, j, given):
         """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
 
         They are linear in the tables, but for the reciprocal of the share of a stratum, which is at least a few
         standard deviations of its noise. So noise has a mean effect of second order only, which is subtracted.
         """
-        if not given or not self.is_exact(i, j, given):
-            return within_i, within_j, (strata * within_i) @ within_j.T
         known = self._known
         variance = known.cell_variance(given) / known.n**2
         shares = np.maximum(known.table(given).ravel() / known.n, max(_CLEAR * math.sqrt(variance), _TINY))
@@ -171,19 +185,22 @@ class TableTests:
         bias = variance * ((1 / len(free[0]) - free[0]) / shares) @ (1 / len(free[1]) - free[1]).T
         return *free, (shares * free[0]) @ free[1].T - bias
 
-    def _hidden_strata(self, given, strata):
+    def _hidden_strata(self, given):
         """The most by which strata that noise may hide are explained too little (``private_pc.md``)."""
         if not given:
             return 0.0
+        strata = self._laws.of(given)
         least = _CLEAR * math.sqrt(self._known.cell_variance(given)) / self._known.n
         return (strata < least).sum() * least / 4  # the most that share - share**2 / least can be
 
     def _merged_labels(self, given, strata, norms):
         """The most by which labels that joined the part of another may move the statistic (``private_pc.md``)."""
         merged = {axis: self._merged[column] for axis, column in enumerate(given) if column in self._merged}
-        noise = math.sqrt(sum(of_column.variance for of_column in merged.values()))
-        n_records = max(sum(of_column.n_records for of_column in merged.values()) + _PLAUSIBLE * noise, 0.0)
-        share, has_merged = n_records / self._known.n, np.zeros([self._known.sizes[column] for column in given], bool)
+        counted = [[of_column.counted for of_column in merged.values()]]
+        if self._blanks is not None:
+            counted.append([self._blanks, *(one.counted for one in merged.values() if one.has_public)])
+        share = min(map(_most_records, counted)) / self._known.n
+        has_merged = np.zeros([self._known.sizes[column] for column in given], bool)
         for axis, of_column in merged.items():
             np.moveaxis(has_merged, axis, 0)[of_column.part] = True
         moved = share * norms * strata / np.maximum(strata - share, strata / 2)
@@ -267,6 +284,12 @@ def _squared_norms(within_i, within_j, inverse):
     a, b = len(within_i) - 1, len(within_j) - 1
     weights = inverse.reshape(a, b, a, b).transpose(0, 2, 1, 3).reshape(a * a, b * b)
     return (_squares(within_i) @ weights) @ _squares(within_j).transpose(0, 2, 1)
+
+
+def _most_records(counted):
+    """How many records there may be of these together, but for an unlikely draw of the noise."""
+    n_records, variances = zip(*counted, strict=True) if counted else ((), ())
+    return max(sum(n_records) + _PLAUSIBLE * math.sqrt(sum(variances)), 0.0)
 
 
 def _p_value(statistic, degrees, allowed):

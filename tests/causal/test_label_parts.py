@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.causal.table_release import MOST_PARTS, N_CELLS, merged_labels, parts_of_cells, parts_of_labels
+from skdpmic.causal.table_release import MOST_PARTS, N_CELLS, merged_blanks, merged_labels, parts_of_cells, parts_of_labels
 from skdpmic.release.count_tables import counts_of_sets
 
 
@@ -34,9 +34,12 @@ def test_without_noise_a_label_takes_five_records():
 
 
 def test_labels_that_joined_another_are_counted_with_their_noise():
-    counts = np.array([20.0, 900.0, 4.0, 80.0])
-    merged = merged_labels([counts], [parts_of_labels(counts, 10.0)], 10.0**2)
-    assert merged == {0: (0, 24.0, 200.0)}
+    """Two of four cells; the counts sum to 12 less than there are records, half of which are added."""
+    counts = np.array([20.0, 900.0, 80.0, 4.0])
+    parts = parts_of_labels(counts, 10.0)
+    assert merged_labels([counts, counts], [parts, np.arange(4)], 1016, 10.0**2) == {0: (0, (30.0, 100.0), True)}
+    assert merged_blanks(counts, parts).tolist() == [False, False, False, True]
+    assert not merged_labels([counts], [np.array([2, 0, 1, 0])], 1016, 10.0**2)[0].has_public
 
 
 @pytest.mark.parametrize("counts", [[0, 0, 0], [-9, -3, -50], [2], [0, 1, 0]])

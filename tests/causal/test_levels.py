@@ -86,18 +86,18 @@ def drawn_setting(rng):
     n = int(10 ** rng.uniform(math.log10(500), 5))
     epsilon = float(rng.choice([0.3, 1.0, 3.0, math.inf]))
     kind, n_given = [(ORDER, 1), (COPY, 1), (ANY, 1), (ANY, 2), (RARE, 1)][rng.integers(5)]
-    return (kind, int(rng.integers(2, 11 if n_given == 1 else 6)), n, epsilon), n_given
+    return (kind, int(rng.integers(2, 11)), n, epsilon), n_given
 
 
 @pytest.mark.slow
 def test_of_random_settings_the_tests_that_are_made_hold_their_level():
-    # alpha = 0.05; 250 tables, each of a setting of its own.
+    # alpha = 0.05; 200 tables, each of a setting of its own.
     rng, p_values = np.random.default_rng(0), []
-    for seed in range(250):
+    for seed in range(200):
         setting, n_given = drawn_setting(rng)
         p_values.append(p_value(*setting, seed, n_given))
     made = np.array(p_values)[~np.isnan(p_values)]
-    assert len(made) > 125
+    assert len(made) > 100
     assert (made <= ALPHA).sum() <= most(len(made))
 
 

@@ -107,7 +107,8 @@ def test_of_labels_the_release_is_counts_and_tables_of_all_four_columns():
         np.add.at(expected, tuple(private.parts_[j][everything.index(label)] for j, label in enumerate(row)), 1)
     np.testing.assert_array_equal(private.noisy_tables_[0, 1, 2, 3], expected)
     assert private.noise_scale_ == 0
-    assert private.noise_scales_ == {1: 0, 4: 0}
+    assert private.noisy_blanks_.tolist() == [997, 3]  # other labels of the third column; seven missing have a part
+    assert private.noise_scales_ == {0: 0, 1: 0, 4: 0}
 
 
 @pytest.mark.parametrize("max_order, n_columns", [(0, 2), (1, 2), (2, 3), (3, 4), (9, 4)])

@@ -67,6 +67,8 @@ def stages(plan, n_asked):
     yield plan.shares[1], n_tables, plan.table_variance()
     if plan.asks:
         yield plan.shares[2], n_asked, plan.asked_variance(n_asked)
+    if plan.counts_blanks:
+        yield plan.shares[3], 1, plan.blanks_variance()
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -90,6 +92,7 @@ def test_shares_sum_to_one_and_none_is_empty_that_is_needed(p, max_order, has_nu
     assert all(type(share) is Fraction for share in plan.shares)
     assert min(plan.shares[:2]) > 0
     assert (plan.shares[2] > 0) == plan.asks
+    assert (plan.shares[3] > 0) == plan.counts_blanks == (p > 2 and max_order > 0 and not has_numbers)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +152,7 @@ def test_all_stages_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least
 
 def test_a_share_that_is_spent_twice_loses_more_than_epsilon(monkeypatch):
     shares = plan_for(20).shares
-    again = [(shares[0], shares[1] + shares[2], shares[2]), (shares[0], shares[1], 1 - shares[0]), (1, *shares[1:])]
+    again = [(shares[0], shares[1] + shares[2], *shares[2:]), (1, *shares[1:]), (*shares[:3], Fraction(1, 2))]
     for wrong in again:
         monkeypatch.setattr(TablePlan, "shares", wrong)
         assert delta_of(plan_for(20), 40, 1.0) > 1e-6
@@ -159,8 +162,8 @@ def test_the_noise_of_two_stages_is_about_equal_unless_one_would_take_most():
     for p in (8, 14):
         plan = plan_for(p)
         assert plan.count_variance() == pytest.approx(plan.table_variance(), rel=1e-3)
-        assert plan.noise_scale == pytest.approx(6.4 * math.sqrt(p + plan.n_tables), rel=0.01)
-    assert plan_for(3).shares == (Fraction(1, 2), Fraction(1, 2), 0)
+        assert plan.noise_scale == pytest.approx(6.48 * math.sqrt(p + plan.n_tables), rel=0.01)
+    assert plan_for(2).shares == (Fraction(1, 2), Fraction(1, 2), 0, 0)
 
 
 def test_infinite_epsilon_adds_no_noise():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.causal import table_tests as module
-from skdpmic.causal.table_tests import Merged, TableTests
+from skdpmic.causal.table_tests import Counted, Merged, TableTests
 
 ALPHA, N = 0.05, 4000
 
@@ -225,7 +225,7 @@ def test_labels_that_joined_another_may_hide_a_cause_but_not_more_than_their_rec
         cells = np.einsum("s,sa,sb->abs", shares, of_0, of_1)
         cells[..., 0] += cells[..., 3]
         tests = {(0, 1, 2): n * cells[..., :3]}
-        for found, merged in ((alone, {}), (bounded, {2: Merged(0, n * share, 0.0)})):
+        for found, merged in ((alone, {}), (bounded, {2: Merged(0, Counted(n * share, 0.0), True)})):
             found.append(built_on(tests, 0.0, n, merged=merged).at_most(0, 1, (2,)))
     assert np.mean(np.array(alone) < 0.01) > 0.5
     assert min(bounded) > 0.2
