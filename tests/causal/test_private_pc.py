@@ -113,7 +113,7 @@ def test_of_labels_the_release_is_counts_and_tables_of_all_four_columns():
 
 @pytest.mark.parametrize("max_order, n_columns", [(0, 2), (1, 2), (2, 3), (3, 4), (9, 4)])
 def test_tables_are_of_one_or_two_columns_more_than_tests_are_given(max_order, n_columns):
-    private = PrivatePC(max_order=max_order).fit(booleans(1000))
+    private = PrivatePC(max_order=max_order).fit(booleans())
     assert set(map(len, private.noisy_tables_)) == {n_columns}
     assert private.set_params(max_order=3).cpdag_.shape == (4, 4)
 
