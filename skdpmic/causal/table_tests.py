@@ -80,7 +80,14 @@ class TableTests:
     """
 
     def __init__(
-        self, tables, noise_scales, n_samples, rows_per_group=1, cut=frozenset(), merged=MappingProxyType({}), blanks=None
+        self,
+        tables,
+        noise_scales,
+        n_samples,
+        rows_per_group=1,
+        cut=frozenset(),
+        merged=MappingProxyType({}),
+        blanks=None,
     ):
         variances = {n_columns: scale**2 for n_columns, scale in noise_scales.items()}
         self._known = Interactions(tables, variances, n_samples)

@@ -5,7 +5,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.causal.table_release import MOST_PARTS, N_CELLS, merged_blanks, merged_labels, parts_of_cells, parts_of_labels
+from skdpmic.causal.table_release import (
+    MOST_PARTS,
+    N_CELLS,
+    merged_blanks,
+    merged_labels,
+    parts_of_cells,
+    parts_of_labels,
+)
 from skdpmic.release.count_tables import counts_of_sets
 
 
