@@ -61,7 +61,7 @@ def with_rare_labels(n=600):
 
 
 def fit_to(table, random_state):
-    private = PrivatePC(*BUDGET, max_order=2, categories=dict.fromkeys(range(N_COLUMNS), [0, 1]))
+    private = PrivatePC(*BUDGET, max_order=2, categories={j: [0, 1] for j in range(N_COLUMNS)})
     return private.set_params(random_state=random_state).fit(table)
 
 
