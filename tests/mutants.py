@@ -380,7 +380,7 @@ MUTANTS = [
            f"{TABLE_TESTS}::test_labels_that_joined_another_may_hide_a_cause_but_not_more_than_their_records_can"),
     Mutant("TableTests._hidden_strata", "(strata < least).sum() * least / 4", "0.0",
            f"{TABLE_TESTS}::test_strata_that_noise_hides_may_be_a_cause"),
-    Mutant("table_release.counted", "variance * len(counts) * share * (1 - share)", "0.0",
+    Mutant("table_release.records_in", "variance * len(counts) * share * (1 - share)", "0.0",
            "causal/test_label_parts.py::test_labels_that_joined_another_are_counted_with_their_noise"),
     Mutant("TablesRelease.draw", "merged_blanks(counts[j], parts[j])[columns[j]]", "0",
            "causal/test_private_pc.py::test_of_labels_the_release_is_counts_and_tables_of_all_four_columns"),

@@ -145,7 +145,7 @@ class TablePlan:
     def tests(self, tables, noise_scales, counts, parts, blanks):
         """The tests of independence from all that was released."""
         merged = merged_labels(counts, parts, self.n, noise_scales[1] ** 2)
-        n_blanks = None if blanks is None else counted(blanks, np.array([False, True]), self.n, noise_scales[0] ** 2)
+        n_blanks = None if blanks is None else records_in(blanks, np.array([False, True]), self.n, noise_scales[0] ** 2)
         return TableTests(tables, noise_scales, self.n, self.rows_per_group, self.numbers, merged, n_blanks)
 
 
@@ -297,7 +297,7 @@ def merged_labels(counts, parts, n, variance):
         joined = _joined(of_column, of_labels)
         if joined.any():
             part = int(of_labels[joined][0])
-            found[j] = Merged(part, counted(of_column, joined, n, variance), bool(joined[:-_N_BLANKS].any()))
+            found[j] = Merged(part, records_in(of_column, joined, n, variance), bool(joined[:-_N_BLANKS].any()))
     return found
 
 
@@ -313,7 +313,7 @@ def _joined(counts, parts):
     return (parts == parts[most]) & (np.arange(len(parts)) != most)
 
 
-def counted(counts, chosen, n, variance):
+def records_in(counts, chosen, n, variance):
     """How many of n records are in the chosen cells, by noisy counts of all cells, whose sum is known."""
     share = float(chosen.mean())
     estimate = counts[chosen].sum() + share * (n - counts.sum())
