@@ -1135,6 +1135,11 @@ MUTANTS = [
            f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon"),
     Mutant("PrivateScores.scores_interval", "upper + self._null_model.measure.withheld_for_error", "upper",
            "selection/test_coverage.py::test_intervals_hold_the_scores_at_the_released_cut_and_shares"),
+    Mutant("position_of_cut", "edge if numbers_in([domain.decode(edge)]) == (of, value) else position", "position",
+           "selection/test_target_cut.py::"
+           "test_a_fit_without_noise_at_what_was_released_has_the_scores_that_intervals_hold"),
+    Mutant("SquaredCorrelation.why_no_interval", "self.is_coarse", "False",
+           "two_party/test_intervals.py::test_an_interval_is_refused_where_parts_are_too_coarse_for_the_values"),
     Mutant("NoiseWarnings.after", "replace(measure, target_shares=shares)", "measure",
            "selection/test_noise_warning.py"
            "::test_small_weights_and_rare_classes_are_told_of_with_a_budget_that_is_enough"),

@@ -105,8 +105,12 @@ def _frame_of(estimator):
     if hasattr(estimator, "get_support"):
         columns["chosen"] = estimator.get_support()
     frame = dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)
-    if "lower" in columns:
-        frame.attrs["interval"] = f"95% interval for {estimator._what_intervals_hold}"
+    return with_intervals(frame, estimator._what_intervals_hold) if "lower" in columns else frame
+
+
+def with_intervals(frame, what):
+    """A dataframe that says what its intervals are for."""
+    frame.attrs["interval"] = f"95% interval for {what}"
     return frame
 
 

@@ -178,18 +178,19 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     def correlation_interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
         """Confidence intervals for the noise-free correlations, from the known noise distribution.
 
-        Costs no privacy: it uses only what was released.
+        They are for Kendall's correlations of these records, not for those of the population or for Pearson's. Costs no
+        privacy: it uses only what was released.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            Confidence level of each correlation by itself, in (0, 1).
+            Confidence level, in (0, 1): an interval contains its noise-free correlation with at least this probability,
+            each by itself.
 
         Returns
         -------
         lower, upper : ndarrays or dataframes of shape (n_features, n_features)
-            In the form of `correlation_`, with diagonals of ones. They do not cover sampling error, the difference
-            between these records and the population.
+            In the form of `correlation_`, with diagonals of ones.
         """
         check_published(self)
         check_confidence(confidence)
@@ -241,6 +242,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         ]
         released = f"Kendall's correlations of {counted(len(names), 'column')}; the strongest are shown"
         facts = facts_of_release(self, released, noisy="correlation")
+        facts.append(("Intervals", "for the noise-free correlation of these records, each by itself"))
         order = np.argsort(-np.abs(noisy), kind="stable")
         return Summary(facts, why_broken(self._entry), columns, order, unit="pair", entries=(self._entry,))
 

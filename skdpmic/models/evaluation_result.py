@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skdpmic._utils.results import dataframe
+from skdpmic._utils.results import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, counted, escaped, in_short
 from skdpmic.budget.ledger_entry import LedgerEntry
@@ -101,7 +101,7 @@ class PrivateEvaluation:
         list of CalibrationPart
             Up to ten ranges of predictions with about equally many records, fewer where noise is large. Each has
             `lower_end` and `upper_end`; `predicted`, the mean prediction; `observed`, the share of records that are of
-            the class; and `lower` and `upper`, its 95% interval.
+            the class; and `lower` and `upper`, the 95% interval for this share without noise.
         """
         others, members = self._counts_of(label)
         return calibration_of(others, members, self.edges, np.sqrt(2) * self.noise_scale)
@@ -121,7 +121,8 @@ class PrivateEvaluation:
         Returns
         -------
         pandas.DataFrame
-            One row per figure: `figure`, `value`, `lower`, `upper` and `sampling_error`.
+            One row per figure: `figure`, `value`, `lower`, `upper` and `sampling_error`, as in `figures`; its
+            ``attrs["interval"]`` says what the intervals are for.
 
         Raises
         ------
@@ -129,7 +130,7 @@ class PrivateEvaluation:
             If pandas is not installed.
         """
         rows = [(name, *figure) for name, figure in self.figures.items()]
-        return dataframe(rows, ["figure", *Figure._fields])
+        return with_intervals(dataframe(rows, ["figure", *Figure._fields]), _WHAT_INTERVALS_HOLD)
 
     def __repr__(self):
         lines = [f"<PrivateEvaluation of {counted(self.n_samples, 'record')}, {budget(*self.privacy_spent)}>"]
@@ -144,7 +145,7 @@ class PrivateEvaluation:
             ("Released", "test score of a model"),
             ("Cost", budget(*self.privacy_spent)),
             ("Noise", "none" if self.noise_scale == 0 else f"geometric noise on {noisy}"),
-            ("Intervals", "95%, for the value without noise for the same records"),
+            ("Intervals", f"for {_WHAT_INTERVALS_HOLD}"),
         ]
         names, figures = [_in_words(name) for name in self.figures], list(self.figures.values())
         columns = [
@@ -154,6 +155,9 @@ class PrivateEvaluation:
             ResultColumn("standard error of sampling", [_short(f.sampling_error) for f in figures], "number"),
         ]
         return Summary(facts, why_broken(self.entry), columns, range(len(names)), unit="figure", entries=(self.entry,))
+
+
+_WHAT_INTERVALS_HOLD = "the value without noise, for the same records"
 
 
 def _in_words(name):

@@ -348,7 +348,8 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
     def target_shares_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """Confidence intervals for the shares of the records that `target_shares_` estimate.
 
-        Costs no privacy: it uses only what was released.
+        They are for the records of this fit, on either side of the `target_cut_` as it was released. Costs no
+        privacy: it uses only what was released.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated
-from skdpmic._utils.results import dataframe
+from skdpmic._utils.results import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, escaped
 from skdpmic.budget.ledger_entry import LedgerEntry
@@ -263,8 +263,8 @@ class PrivateSummary:
         -------
         pandas.DataFrame
             One row per share: `column`; `kind`, "flag" or "part"; `of`, the flag ("missing", "below", "above", "other")
-            or the part of the range or the labels; `share`, of all records; and `lower` and `upper`, the 95% interval,
-            simultaneous for all rows.
+            or the part of the range or the labels; `share`, of all records; and `lower` and `upper`, the 95% interval
+            for the share without noise, of the same records, simultaneous for all rows (``attrs["interval"]``).
 
         Raises
         ------
@@ -272,7 +272,8 @@ class PrivateSummary:
             If pandas is not installed.
         """
         rows = [(column.name, *row) for column in self.columns for row in column.rows()]
-        return dataframe(rows, ["column", "kind", "of", "share", "lower", "upper"])
+        frame = dataframe(rows, ["column", "kind", "of", "share", "lower", "upper"])
+        return with_intervals(frame, _WHAT_INTERVALS_HOLD)
 
     def __repr__(self):
         lines = [f"<PrivateSummary of {len(self.columns)} columns and {self.n_samples:,} records, {self._cost()}>"]
@@ -286,6 +287,7 @@ class PrivateSummary:
 
     def _shown(self):
         facts = [("Released", "shares of values in each column"), ("Cost", self._cost())]
+        facts.append(("Intervals", f"after ±, for {_WHAT_INTERVALS_HOLD}"))
         facts += [("Suspicious", text) for text in self.suspicious or [NOTHING]]
         names = [column.name for column in self.columns]
         flags = [
@@ -297,6 +299,7 @@ class PrivateSummary:
         return Summary(facts, why_broken(self.entry), columns, range(len(names)), unit="column", entries=(self.entry,))
 
 
+_WHAT_INTERVALS_HOLD = "the share without noise, of the same records, simultaneous for all"
 NOTHING = "Nothing suspicious found beyond the noise."
 
 
