@@ -209,6 +209,7 @@ def labels_of(labels, name):
     """The domain of a nominal feature with these public labels, in order."""
     array = np.asarray(labels, dtype=object) if np.ndim(labels) == 1 else np.empty(0)
     items = [item.item() if isinstance(item, np.generic) else item for item in array.tolist()]
+    items = [str(item) if hasattr(item, "closed_left") else item for item in items]  # of pandas.cut, as its columns
     allowed = f"{name} must be a list or array of at least 2 distinct labels, all str or all numbers"
     if isinstance(labels, str | dict | set) or len(items) < 2:
         raise ValueError(f"{allowed}, got {labels!r}.")

@@ -19,6 +19,7 @@ from skdpmic.counting import count_stream
 from skdpmic.statistics.mic.many_pairs import mic_pairs
 from skdpmic.table import values as reading
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, seconds
+from skdpmic.table.features import labels_of
 from skdpmic.table.normal_form.containers import as_frame, open_column
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.people import read_people
@@ -174,6 +175,7 @@ def test_intervals_of_pandas_are_labels_by_their_text_each_by_itself():
         assert (column.kind, source(native).kind) == (TEXT, TEXT)
         assert as_codes(native, ("(0, 30]", "(30, 90]")) == [0, 1, 0, 3]
         assert as_codes(native, ("(0, 18]", "(18, 90]")) == [2, 2, 2, 3]  # other labels than those declared
+        assert labels_of(native.cat.categories.sort_values(), "categories").labels == ("(0, 30]", "(30, 90]")
 
 
 @each("unit", ["D", "M", "Q", "Y"])
