@@ -1,18 +1,17 @@
 """What is released for a seed is what was released before the package was rearranged, to the last bit.
 
 ``before.json`` was recorded from the tree as it was then, and is never recorded again: a difference is an error, unless
-the change that makes it was asked for. Thirteen were: MTVr learns shares of the target; features are chosen by what they
-add to one another, no longer by how unlike they are; each feature has an order of its own for its ties; distance
+the change that makes it was asked for. Thirteen were: MTVr learns shares of the target; features are chosen by what
+they add to one another, no longer by how unlike they are; each feature has an order of its own for its ties; distance
 correlations between two parties are those of parts; causes of labels follow from tables in stages; knots of dates are
 seconds; budgets of Gaussian noise have 40 bits, so that they are the same with every C library; Spearman's correlation
 has left, with its rows in two lists; what classes score by chance follows from their shares; and cuts of a feature
 weigh by their place, and joint choices look at single scores, too; tests of labels hold their level where cells are
 sparse; intervals of MTVr also hold the scores at the released shares; and blanks of labels are counted by themselves.
-What was recorded when these came is in
-``shares_learnt.json``, ``joint_choices.json``, ``order_of_ties.json``, ``correlations_of_parts.json``,
-``staged_tables.json``, ``dates_by_the_second.json``, ``rounded_budgets.json``, ``without_spearman.json``,
-``chance_by_shares.json``, ``cuts_by_place.json``, ``levels_of_tables.json``, ``intervals_at_released_shares.json`` and
-``blanks_of_labels.json``.
+What was recorded when these came is in ``shares_learnt.json``, ``joint_choices.json``, ``order_of_ties.json``,
+``correlations_of_parts.json``, ``staged_tables.json``, ``dates_by_the_second.json``, ``rounded_budgets.json``,
+``without_spearman.json``, ``chance_by_shares.json``, ``cuts_by_place.json``, ``levels_of_tables.json``,
+``intervals_at_released_shares.json`` and ``blanks_of_labels.json``.
 ``multinomials_of_numpy_2_5.json`` is for the multinomial numbers that numpy draws from 2.5 on: scores from noisy tables
 are compared with scores by chance, which are simulated.
 """
