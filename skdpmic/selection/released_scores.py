@@ -24,7 +24,8 @@ class PrivateScores(PrivateScoring):
         `target_shares_` and `target_cut_` as they were released, and not at those that would be learnt without noise.
         For two classes or a number, if all shares are above their error, and without `max_weight`, a fit to the same
         rows with ``epsilon=inf``, the same `B_` and `c_`, and `target_shares` and `target_cut` as released has these
-        scores; so has :func:`mtv_r` with the same arguments.
+        scores; so has :func:`mtv_r` with the same arguments. With three or four classes it has not, because
+        shares that are given also serve against all classes at once.
 
         Costs no privacy: it uses only what was released.
 
