@@ -21,10 +21,9 @@ KERNEL = re.compile("^@(jit|leaf)$", re.MULTILINE)
 
 SCORE = """
 import numpy as np
-from skdpmic import mic_e
+from skdpmic import private_score
 x = np.arange(60) % 20 / 20
-y = (2 * x - 1) ** 2
-print(mic_e(x, y, B=20))
+print(private_score(x, np.sin(3 * x), statistic="kendall", epsilon=np.inf))
 """
 FIT = """
 import tempfile
@@ -33,8 +32,9 @@ from skdpmic import BudgetLedger, DPMICScorer
 X = np.random.default_rng(0).random((50, 2))
 folder = tempfile.TemporaryDirectory()
 ledger = BudgetLedger(folder.name + "/ledger", epsilon=3)
-scorer = DPMICScorer(epsilon=1, bounds=(0, 1), target_bounds=(0, 1), ledger=ledger, random_state=0)
-print(scorer.fit(X, np.round(X[:, 0])).scores_.tolist(), ledger.spent()[0])
+for statistic in ("kendall", "distance_correlation"):  # each has a small kernel
+    scorer = DPMICScorer(statistic=statistic, epsilon=1, bounds=(0, 1), target_bounds=(0, 1), ledger=ledger)
+    print(scorer.set_params(random_state=0).fit(X, X[:, 0] ** 2).scores_.tolist(), ledger.spent()[0])
 """
 
 
@@ -74,10 +74,11 @@ def test_an_upgrade_of_a_called_function_in_another_file_is_noticed(installed):
 
 @pytest.mark.slow
 def test_an_upgrade_in_place_changes_scores(installed, tmp_path):
-    kernel = installed / "skdpmic" / "statistics" / "mic" / "optimize_axis.py"
+    kernel = installed / "skdpmic" / "statistics" / "ranks" / "kernels.py"
     before = run(SCORE, installed).stdout
-    assert "in_column > 0" in kernel.read_text()
-    write(kernel, kernel.read_text().replace("in_column > 0", "in_column > 9"))  # same length, same modification time
+    assert "(start - below" in kernel.read_text()
+    # Of the same length, with the same modification time.
+    write(kernel, kernel.read_text().replace("(start - below", "(start + below"))
     after = run(SCORE, installed, NUMBA_CACHE_DIR=str(tmp_path / "fresh")).stdout
     assert after != before
     assert run(SCORE, installed).stdout == after
