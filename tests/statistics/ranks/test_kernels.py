@@ -1,4 +1,4 @@
-"""The rank statistics are their definitions, rounded down once: against exact fractions, scipy and dcor."""
+"""The rank statistics are their definitions, rounded down once: against exact fractions, scipy and textbooks."""
 
 import math
 from fractions import Fraction
@@ -28,7 +28,6 @@ from tests.naive_ranks import (
     naive_strict_ranks,
     naive_tau,
 )
-from tests.processes import of_dcor
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="too long for uncompiled code")
 
@@ -110,16 +109,22 @@ def test_chatterjee_is_that_of_scipy_without_ties():
         assert chatterjee(strict_ranks(x, x), strict_ranks(y, y)) == pytest.approx(both, abs=1e-12)
 
 
-@pytest.mark.slow  # importing dcor takes seconds
-def test_distance_correlation_is_that_of_the_ranks_by_dcor(tmp_path):
-    pairs = []
-    for n in (2, 10, 300, 1000):
-        rng = np.random.default_rng(n)
-        for noise in (0.01, 0.3, 10):
-            x = rng.normal(size=n)
-            pairs.append((strict_ranks(x, x), strict_ranks(x**2 + noise * rng.normal(size=n), x)))
-    expected = of_dcor("distance_correlation", [[r.astype(float) for r in ranks] for ranks in pairs], tmp_path)
-    assert [distance_correlation(*ranks) for ranks in pairs] == pytest.approx(expected, abs=1e-9)
+@each("n", [2, 10, 300, 1000])
+def test_distance_correlation_is_that_of_doubly_centred_distances_of_ranks(n):
+    rng = np.random.default_rng(n)
+    for noise in (0.01, 0.3, 10):
+        x = rng.normal(size=n)
+        ranks = strict_ranks(x, x), strict_ranks(x**2 + noise * rng.normal(size=n), x)
+        of_x, of_y = (centred_distances(of_column.astype(float)) for of_column in ranks)
+        # Szekely, Rizzo and Bakirov (2007), Definition 5.
+        expected = math.sqrt((of_x * of_y).mean() / math.sqrt((of_x**2).mean() * (of_y**2).mean()))
+        assert distance_correlation(*ranks) == pytest.approx(expected, abs=1e-9)
+
+
+def centred_distances(column):
+    distances = np.abs(column[:, None] - column)
+    means = distances.mean(axis=0)
+    return distances - means - means[:, None] + means.mean()
 
 
 # --- Large numbers ----------------------------------------------------------------------------------------------
