@@ -1,17 +1,23 @@
 """What all estimators that draw noise have in common."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils import no_cache
-from skdpmic._utils.summaries import as_html
+from skdpmic._utils.summaries import as_html, cost_in_short
 
 _NONCE = "nonce"
+
+
+def _holds_no_estimator(estimator):
+    return not any(hasattr(value, "fit") for value in estimator.get_params(deep=False).values())
 
 
 class PrivateEstimator(BaseEstimator):
@@ -45,6 +51,20 @@ class PrivateEstimator(BaseEstimator):
         if "text/html" in bundle:
             bundle["text/html"] += self._release_as_html()
         return bundle
+
+    @available_if(_holds_no_estimator)  # others are drawn as boxes with boxes in them
+    def _sk_visual_block_(self):
+        """The box of this step in a diagram of scikit-learn, as of a pipeline: with its cost below its name."""
+        cost = cost_in_short(self._shown().entries) if self.__sklearn_is_fitted__() else ""
+        return SimpleNamespace(
+            kind="single",
+            estimators=self,
+            names=type(self).__name__,
+            name_details=str(self),
+            name_caption=cost or None,
+            doc_link_label=None,
+            dash_wrapped=True,
+        )
 
     def _release_as_html(self):
         return as_html(self._shown()) if self.__sklearn_is_fitted__() else ""

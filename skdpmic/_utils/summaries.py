@@ -75,6 +75,12 @@ def facts_of_release(estimator, released, noisy="score"):
     ]
 
 
+def cost_in_short(entries):
+    """The cost of each guarantee of a release, and whom it is for."""
+    costs = [f"{budget(entry.epsilon, entry.delta)}, of {_protected(entry)}" for entry in entries]
+    return "; ".join("no privacy" if why_broken(entry) else cost for entry, cost in zip(entries, costs, strict=True))
+
+
 def _of_target(estimator):
     """The release about the target itself, and its part of the cost."""
     part = estimator._entry.epsilon_of_target
@@ -82,8 +88,11 @@ def _of_target(estimator):
         return []
     shares = [in_short(share) for share in estimator.target_shares_[:_MOST_SHARES]]
     shares += ["…"] if len(estimator.target_shares_) > _MOST_SHARES else []
-    cut = f", cut at {estimator.target_cut_}" if hasattr(estimator, "target_cut_") else ""
-    return [("Target", f"{budget(part)} of it, for shares of {', '.join(shares)} of the records{cut}")]
+    found = f"the shares of its classes: {', '.join(shares)}"
+    if hasattr(estimator, "target_cut_"):
+        cut = estimator.target_cut_  # or a date
+        found = f"its median, about {in_short(cut) if isinstance(cut, float) else cut}"
+    return [("Target", f"of which {budget(part)} found {found}")]
 
 
 def feature_columns(estimator):
