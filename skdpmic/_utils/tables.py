@@ -1,10 +1,15 @@
 """Tables for people: as text, one line for each row, and as HTML."""
 
-from skdpmic._utils.texts import escaped, in_html
+import shutil
+
+from skdpmic._utils.texts import escaped, in_html, wrapped
+
+_GAP = "  "
+_NARROWEST = 20  # letters of a column whose cells are broken
 
 
 def aligned(titles, rows, to_the_right=()):
-    """A table as text, whatever its cells contain.
+    """A table as text, whatever its cells contain. The last column is broken between words to fit the terminal.
 
     Parameters
     ----------
@@ -15,9 +20,13 @@ def aligned(titles, rows, to_the_right=()):
     """
     lines = [[escaped(cell) for cell in row] for row in (titles, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    before = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
+    room = max(shutil.get_terminal_size().columns - before, _NARROWEST)
     places = [str.rjust if title in to_the_right else str.ljust for title in titles]
+    if widths[-1] > room and titles[-1] not in to_the_right:
+        lines = [[*line[:-1], wrapped(line[-1], room).replace("\n", "\n" + " " * before)] for line in lines]
     return "\n".join(
-        "  ".join(put(cell, width) for put, cell, width in zip(places, line, widths, strict=True)).rstrip()
+        _GAP.join(put(cell, width) for put, cell, width in zip(places, line, widths, strict=True)).rstrip()
         for line in lines
     )
 

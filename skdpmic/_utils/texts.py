@@ -2,6 +2,8 @@
 
 import html
 import math
+import shutil
+import textwrap
 import unicodedata
 
 import numpy as np
@@ -62,6 +64,13 @@ def _as_number(letter):
 def in_html(text):
     """Text from others for a page: escaped for the screen, and for HTML."""
     return html.escape(escaped(text))
+
+
+def wrapped(text, width=None):
+    """A text whose lines are broken between words, by default for the width of the terminal, or 80 without one."""
+    width = shutil.get_terminal_size().columns if width is None else width
+    breaking = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False, replace_whitespace=False)
+    return "\n".join(line if len(line) <= width else breaking.fill(line) for line in text.split("\n"))
 
 
 def shortened(text, most_letters):

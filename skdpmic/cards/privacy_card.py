@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skdpmic._utils.texts import escaped
+from skdpmic._utils.texts import escaped, wrapped
 from skdpmic._utils.user_files import write_whole
 from skdpmic.cards.card_html import fragment, page
 
@@ -72,10 +72,10 @@ class PrivacyCard:
         write_whole(path, file_content(self, path))
 
     def __str__(self):
-        return escaped(self.fields["statement"])
+        return wrapped(escaped(self.fields["statement"]))
 
     def __repr__(self):
-        return f"<PrivacyCard: {self}>"
+        return wrapped(f"<PrivacyCard: {escaped(self.fields['statement'])}>")
 
     def _repr_html_(self):
         return fragment(self.fields)

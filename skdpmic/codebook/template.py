@@ -14,10 +14,7 @@ _COMMENTS = {
     DURATION: {"range": "shortest and longest possible, in this unit"},
     LABELS: {"type": _TYPE, "labels": 'all possible labels, such as ["f", "m"]'},
     TEXT: {"type": "never used"},
-    "": {
-        "type": '"number", "date", "duration", "labels", "boolean", "identifier" or "text"; add a line '
-        'such as range = [0, 120], or, for labels, labels = ["f", "m"]'
-    },
+    "": {"type": "number, date, duration, labels, boolean, identifier or text"},
 }
 _BLANKS = {NUMBER: {"range": []}, DATE: {"range": []}, DURATION: {"range": [], "unit": "days"}, LABELS: {"labels": []}}
 

@@ -14,8 +14,10 @@ _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
 _MOST_TOLD = 20  # most invalid columns listed in an error
 _OTHER_FORMATS = {"<": "an HTML page", "{": "JSON"}  # such as a privacy card, by their first letter, which no TOML has
 _HEAD = """\
-A codebook: the public description of each column of a table. Take it from the questionnaire, the law or common
-knowledge, never from the data. Columns that are not described are ignored.
+A codebook: the public description of each column of a table. Take it from the
+questionnaire, the law or common knowledge, never from the data. Numbers need
+a line such as range = [0, 120], labels one such as labels = ["f", "m"].
+Columns that are not described are ignored.
 """
 
 

@@ -3,7 +3,7 @@
 import os
 
 from skdpmic._utils.tables import aligned
-from skdpmic._utils.texts import budget
+from skdpmic._utils.texts import budget, wrapped
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.command_line.outputs import picture
@@ -18,7 +18,7 @@ def execute(arguments, run):
         entries = ledger.entries()
         print_json({"command": "ledger"} | of_ledger(ledger, entries) | {"entries": [e._asdict() for e in entries]})
     else:
-        print(_text(ledger))
+        print(wrapped(_text(ledger)))
     run.outputs.write(picture=lambda: _picture(ledger, arguments.picture))
 
 

@@ -4,7 +4,7 @@ import sys
 
 from skdpmic._utils.results import best_first
 from skdpmic._utils.tables import aligned
-from skdpmic._utils.texts import escaped, in_short
+from skdpmic._utils.texts import escaped, in_short, wrapped
 from skdpmic.cards.privacy_card import file_content
 from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
@@ -34,7 +34,7 @@ def execute(arguments, run):
     if arguments.json:
         print_json(_fields(arguments, selector, chosen, n_samples, ledger))
     else:
-        print(_text(arguments, selector, chosen, size, ledger))
+        print(wrapped(_text(arguments, selector, chosen, size, ledger)))
     _write_files(arguments, run.outputs, selector, chosen)
 
 

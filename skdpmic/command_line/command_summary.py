@@ -1,7 +1,7 @@
 """``summary``: a private summary of a table, which checks whether its codebook fits."""
 
 from skdpmic._utils.tables import aligned
-from skdpmic._utils.texts import counted
+from skdpmic._utils.texts import counted, wrapped
 from skdpmic.cards.privacy_card import file_content
 from skdpmic.cards.release_card import release_card
 from skdpmic.codebook.codebook import Codebook
@@ -30,7 +30,7 @@ def execute(arguments, run):
     if arguments.json:
         print_json(_fields(summary, ledger))
     else:
-        print(_text(summary, ledger, size))
+        print(wrapped(_text(summary, ledger, size)))
     run.outputs.write(
         card=lambda: file_content(release_card(summary, ledger=ledger), arguments.card),
         picture=lambda: _picture(summary, arguments.picture),

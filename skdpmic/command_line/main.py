@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from skdpmic._utils.errors import BudgetError
-from skdpmic._utils.texts import escaped
+from skdpmic._utils.texts import escaped, wrapped
 from skdpmic.command_line.options import DECLINED, DONE, INVALID, REFUSED, SIGNALLED, UNWRITTEN, parse_options
 from skdpmic.command_line.outputs import Outputs, UnwrittenError
 from skdpmic.command_line.printed import UnfailingStream, show, write_all_letters
@@ -53,13 +53,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     write_all_letters()
     arguments = parse_options(argv)
     interrupts = Interrupts()
-    with contextlib.redirect_stderr(UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_one_line():
+    with contextlib.redirect_stderr(UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_short():
         run, printed = Run(Outputs(arguments), interrupts), io.StringIO()
         status, message = _executed(arguments, run, printed)
         if printed.getvalue():  # only now: files first, which nobody can close
             status, message = _shown(printed.getvalue(), run, status, message)
         if message is not None:
-            print(f"skdpmic {arguments.command}: {message}", file=sys.stderr)
+            print(wrapped(f"skdpmic {arguments.command}: {message}"), file=sys.stderr)
     return status
 
 
@@ -119,11 +119,11 @@ def _in_words_of_options(message, arguments):
 
 
 def _warning(message):
-    return f"warning: {escaped(' '.join(str(message).split()))}"
+    return wrapped(f"warning: {escaped(' '.join(str(message).split()))}")
 
 
 @contextlib.contextmanager
-def _warnings_in_one_line():
+def _warnings_in_short():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)  # the category used by this package

@@ -14,12 +14,12 @@ SIGNALLED = 128  # added to the number of the signal
 _EPILOG = f"""\
 exit status:
   {DONE}    done
-  {INVALID}    invalid input or data; a message on stderr explains, and quotes no value of the data
+  {INVALID}    invalid input or data; a message explains, without values of the data
   {USAGE}    invalid options
   {REFUSED}    refused by the ledger: the cost exceeds what remains
   {DECLINED}    you declined, or there was no terminal to ask at; nothing was spent
-  {UNWRITTEN}    a file could not be written after the charge, as on a full disk; the result is printed
-  {SIGNALLED + 2}  interrupted (Ctrl-C; {SIGNALLED + 15} by SIGTERM); nothing was spent, unless a message says so
+  {UNWRITTEN}    charged, but a file could not be written; the result is printed
+  {SIGNALLED + 2}  interrupted (Ctrl-C; {SIGNALLED + 15} by SIGTERM); a message says so if it was charged
 """
 _PICTURES = (".png", ".svg", ".pdf")
 _CARDS = (".html", ".json")

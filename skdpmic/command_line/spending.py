@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 
-from skdpmic._utils.texts import budget, escaped
+from skdpmic._utils.texts import budget, escaped, wrapped
 from skdpmic._utils.user_files import check_regular
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
@@ -119,7 +119,7 @@ def ask(arguments, ledger, *facts):
     if arguments.yes:
         return
     cost = f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
-    print(*facts, cost, sep="\n", file=sys.stderr)
+    print(wrapped("\n".join([*facts, cost])), file=sys.stderr)
     if sys.stdin is None or not sys.stdin.isatty():
         print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
         raise DeclinedError
@@ -155,7 +155,8 @@ def after_paying(tell, *arguments):
     try:
         return tell(*arguments)
     except (OSError, ValueError) as error:
-        print(f"warning: the cost was charged, but the ledger could not be read again: {error}", file=sys.stderr)
+        warning = f"warning: the cost was charged, but the ledger could not be read again: {error}"
+        print(wrapped(warning), file=sys.stderr)
         return None
 
 

@@ -1,5 +1,6 @@
 """What a user of the command line sees: results on stdout, all else on stderr, and how it went as exit status."""
 
+import contextlib
 import gzip
 import io
 import json
@@ -236,6 +237,32 @@ def test_without_arguments_the_commands_are_listed_with_one_line_each(capsys):
     lines = capsys.readouterr().out.splitlines()
     for command in ("template", "summary", "plan", "select", "ledger"):
         assert len([line for line in lines if line.split()[:1] == [command] and len(line) <= 80]) == 1
+
+
+@each(
+    "options",
+    [
+        *([command, "--help"] for command in ("template", "summary", "plan", "select", "ledger")),
+        ["--help"],
+        ["template", "people.csv"],
+        [*SUMMARY, "--yes", "--ledger", "people.db"],
+        [*PLAN, "--epsilon", "0.1"],
+        [*PLAN, "--error", "0.001"],
+        SELECT,
+        [*SELECT, "--yes", "--epsilon", "0.01", "--ledger", "people.db"],
+        [*SELECT, "--yes", "--epsilon", "50", "--ledger", "people.db"],
+        [*SELECT, "--target", "Stay"],
+        ["ledger", "people.db"],
+    ],
+)
+def test_nothing_that_is_printed_is_wider_than_a_terminal(options, folder, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    BudgetLedger.open("people.db").charge("a choice whose name alone has more letters than there is room", 0.01)
+    with contextlib.suppress(SystemExit):
+        main(options)
+    lines = "".join(capsys.readouterr()).splitlines()
+    assert lines
+    assert [line for line in lines if len(line) > 80] == []
 
 
 @each(
