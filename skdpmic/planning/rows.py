@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from skdpmic._utils.results import dataframe
 from skdpmic._utils.tables import aligned, html_rows
-from skdpmic._utils.texts import in_html
+from skdpmic._utils.texts import in_html, wrapped
 
 
 class PlannedRelease(NamedTuple):
@@ -114,7 +114,7 @@ class ReleasePlan:
 
     def __repr__(self):
         names, cells = self._shown()
-        return f"{self._caption()}\n{aligned(names, cells, to_the_right=set(names).difference(_WORDS))}"
+        return f"{wrapped(self._caption())}\n{aligned(names, cells, to_the_right=set(names).difference(_WORDS))}"
 
     def _repr_html_(self):
         names, cells = self._shown()
