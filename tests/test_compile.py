@@ -56,28 +56,31 @@ def test_the_install_page_says_how_many_kernels_there_are():
 
 
 @pytest.mark.slow
-def test_a_fit_in_a_new_process_compiles_nothing_and_without_a_folder_named_it_is_kept_with_the_package(
+def test_a_fit_in_a_new_process_on_any_processor_compiles_nothing_with_an_image_in_a_folder_that_is_named(
     installed, tmp_path
 ):
     few = run(IMPORTS + REPORT, installed, "-W", "ignore", NUMBA_CACHE_DIR=str(tmp_path / "none")).stdout
     assert "_optimize_axis" in few  # where nothing is compiled beforehand
-    report = compiled(installed)
+    places = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_CPU_NAME": "generic"}
+    report = compiled(installed, **places)
     assert " 0 read from disk" in report
-    assert report.strip().endswith(str(installed / "skdpmic" / "statistics"))  # where all kernels are
-    assert run(FITS, installed, "-W", "ignore").stdout == ONLY_READ
-    assert " 0 compiled" in compiled(installed)
+    assert report.strip().endswith(str(tmp_path / "cache"))
+    assert " 0 compiled" in compiled(installed, **places)
     for path in installed.rglob("*.py"):
         os.utime(path)  # as unpacking the image of a container does
-    assert run(FITS, installed, "-W", "ignore").stdout == ONLY_READ
+    assert run(ON_ANOTHER_PROCESSOR + FITS, installed, "-W", "ignore", **places).stdout == ONLY_READ
 
 
 @pytest.mark.slow
-def test_an_image_can_be_made_for_any_processor_in_a_folder_that_is_named(installed, tmp_path):
-    places = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    report = compiled(installed, **places, NUMBA_CPU_NAME="generic")
-    assert report.strip().endswith(str(tmp_path / "cache"))
-    code = ON_ANOTHER_PROCESSOR + FITS
-    assert run(code, installed, "-W", "ignore", **places, NUMBA_CPU_NAME="generic").stdout == ONLY_READ
+def test_without_a_folder_named_machine_code_is_kept_with_the_package(installed):
+    code = (
+        "import numpy as np\n"
+        "from skdpmic.statistics.ranks import kernels\n"
+        "kernels.kendall(np.array([1, 3]), np.array([1, 3]))\n"
+        "print(kernels._concordance.is_read, kernels._concordance.folder)"
+    )
+    folder = installed / "skdpmic" / "statistics" / "ranks" / "__pycache__"
+    assert [run(code, installed).stdout for _ in range(2)] == [f"False {folder}\n", f"True {folder}\n"]
 
 
 @pytest.mark.slow
