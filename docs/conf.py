@@ -77,6 +77,7 @@ html_theme_options = {
     "logo": dict.fromkeys(["image_light", "image_dark"], "_static/logo.svg") | {"text": "skdpmic", "alt_text": "Logo"},
     "navbar_start": ["navbar-logo", "version"],
     "header_links_before_dropdown": 8,
+    "external_links": home.links(addresses),
     "navbar_align": "left",
     "navigation_with_keys": False,
     "use_edit_page_button": "repository" in addresses,

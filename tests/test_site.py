@@ -80,6 +80,8 @@ def test_pages_get_an_edit_link_only_if_the_project_has_an_address():
     assert home["addresses"]('[project]\nname = "skdpmic"') == {}
     named = '[project]\n[project.urls]\nRepository = "https://github.com/some/where/"'
     assert home["addresses"](named) == {"repository": "https://github.com/some/where"}
+    assert home["links"](home["addresses"](named)) == [{"name": "Repository", "url": "https://github.com/some/where"}]
+    assert home["links"]({}) == []
 
 
 @pytest.mark.parametrize(
