@@ -94,7 +94,7 @@ def test_a_card_needs_an_entry_with_its_own_unit(tmp_path):
     fitted = FITS["person"](by_people)
     with pytest.raises(ValueError, match="without an entry of DPMICScorer per person"):
         release_card(fitted, ledger=by_records)
-    assert "ε = 0.5 per person" in str(release_card(fitted))
+    assert "ε = 0.5 per person" in release_card(fitted).fields["statement"]
 
 
 def test_cards_and_summaries_say_whether_a_record_or_a_person_is_protected(path):

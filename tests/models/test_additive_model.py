@@ -225,7 +225,7 @@ def test_people_with_several_rows_cost_more_noise_and_are_protected_together(tab
     model = clone(one).set_params(max_rows_per_group=4).fit(X, y, groups=groups)
     assert model.n_groups_ == N // 4
     assert model.noise_scale_ == pytest.approx(4 * one.noise_scale_, rel=0.01)
-    assert "500 people" in str(release_card(model))
+    assert "500 people" in release_card(model).fields["statement"]
 
 
 # --- What remains ----------------------------------------------------------------------------------------------------

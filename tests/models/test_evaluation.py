@@ -219,7 +219,7 @@ def test_a_card_tells_of_the_test_score(tmp_path):
     card = release_card(evaluate(ledger=ledger), ledger=ledger)
     assert card.fields["by"] == "private_evaluation"
     assert card.fields["published"]["table"]["rows"][0][0] == "ROC AUC"
-    assert "test score of a model" in str(card)
+    assert "test score of a model" in card.fields["statement"]
     assert card.fields["private"]
 
 

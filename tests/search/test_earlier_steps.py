@@ -185,7 +185,7 @@ def test_the_summary_and_the_card_of_a_private_search_name_what_came_before():
         said = "the refit: scale (StandardScaler) may learn from all rows before a private step"
         assert said in search._repr_html_()
         assert said in release_card(search).to_json()
-        assert f"Not covered by the guarantee: {said}; other models" in str(release_card(search))
+        assert f"Not covered by the guarantee: {said}; other models" in release_card(search).fields["statement"]
         again = search.set_params(refit=False).fit(*table(60))  # the choice is private whatever its fits do
     assert "may learn" not in again._repr_html_()
 
