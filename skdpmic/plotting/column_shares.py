@@ -32,6 +32,7 @@ _MOST_LABELS = 4  # written individually
 _SCALES = {LogRange: "(log)", Knots: "(knots)"}
 _UNITS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
 _FINE = 0.0095  # smaller shares get another digit
+_WIDE = 0.1  # half-width of intervals that is written, as with few people
 _ROUND_SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -41,7 +42,7 @@ class SummaryDisplay(Display):
 
     Each row is a column of the table. Its bars are the shares of records in the parts of its range, in order, or with
     each of its labels; with many labels, neighbours share a bar. To the right are the shares of values that are
-    missing, below or above the range, or not among the labels, with numbers if they exceed the noise. Thin lines are
+    missing, below or above the range, or not among the labels, with numbers if they exceed the noise. Pale lines are
     simultaneous 95% intervals. Suspicious columns are at the top, with bold names after an exclamation mark and bars of
     another colour; see ``suspicious`` of the summary for the findings. All heights are on one scale.
 
@@ -181,9 +182,11 @@ class SummaryDisplay(Display):
                 ends = [(floor + lower, floor + upper) for of, *_, lower, upper in column.rows() if of == kind]
                 lines += [(x, *end) for x, end in zip(centres, ends, strict=True)]
         self.intervals_ = None
-        if any(column.flag_margin or column.part_margin for column in self.columns_):
-            label = "simultaneous 95% intervals"
-            self.intervals_ = ax.vlines(*np.transpose(lines), colors=ink_of(ax), linewidth=0.9, label=label)
+        margin = min(max((max(of.flag_margin, of.part_margin) for of in self.columns_), default=0), 1)
+        if margin:
+            label = f"simultaneous 95% intervals, ± {margin:.0%}" if margin > _WIDE else "simultaneous 95% intervals"
+            pale = {"colors": ink_of(ax), "linewidth": 4, "alpha": 0.3}  # bars can be seen through them
+            self.intervals_ = ax.vlines(*np.transpose(lines), label=label, **pale)
 
     def _draw_scale(self, ax, floors, tallest):
         """Draw the base line of each row, and the height of a round share."""
