@@ -68,8 +68,7 @@ def facts_of_release(estimator, released, noisy="score"):
     noise = _NOISE.get(entry.mechanism, f"{entry.mechanism} noise of scale {{}}, on each score").format(in_short(scale))
     return [
         ("Released", released),
-        ("Cost", budget(entry.epsilon, entry.delta)),
-        *_of_target(estimator),
+        ("Cost", budget(entry.epsilon, entry.delta) + _of_target(estimator)),
         ("Noise", "none" if scale == 0 else noise.replace("each score", f"each {noisy}")),
         ("Covers", "no one" if why_broken(entry) else _protected(entry)),
     ]
@@ -77,22 +76,22 @@ def facts_of_release(estimator, released, noisy="score"):
 
 def cost_in_short(entries):
     """The cost of each guarantee of a release, and whom it is for."""
-    costs = [f"{budget(entry.epsilon, entry.delta)}, of {_protected(entry)}" for entry in entries]
+    costs = [f"{budget(entry.epsilon, entry.delta)}, for {_protected(entry)}" for entry in entries]
     return "; ".join("no privacy" if why_broken(entry) else cost for entry, cost in zip(entries, costs, strict=True))
 
 
 def _of_target(estimator):
-    """The release about the target itself, and its part of the cost."""
+    """What was learnt about the target itself, and its part of the cost; nothing if nothing was."""
     part = estimator._entry.epsilon_of_target
     if part is None:
-        return []
+        return ""
     shares = [in_short(share) for share in estimator.target_shares_[:_MOST_SHARES]]
     shares += ["…"] if len(estimator.target_shares_) > _MOST_SHARES else []
-    found = f"the shares of its classes: {', '.join(shares)}"
+    found = f"the shares of the classes of the target, {', '.join(shares)}"
     if hasattr(estimator, "target_cut_"):
         cut = estimator.target_cut_  # or a date
-        found = f"its median, about {in_short(cut) if isinstance(cut, float) else cut}"
-    return [("Target", f"of which {budget(part)} found {found}")]
+        found = f"the median of the target, about {in_short(cut) if isinstance(cut, float) else cut}"
+    return f", of which ε = {in_short(part)} found {found}"
 
 
 def feature_columns(estimator):

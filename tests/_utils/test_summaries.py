@@ -133,7 +133,7 @@ def test_a_pipeline_shows_the_cost_of_its_private_step():
     model = make_pipeline(step, Ridge())
     assert "ε = " not in model._repr_html_()
     X = np.random.default_rng(0).uniform(size=(5000, 3))
-    assert '<div class="caption">ε = 0.7, of each of 5,000 records</div>' in model.fit(X, X[:, 0])._repr_html_()
+    assert '<div class="caption">ε = 0.7, for each of 5,000 records</div>' in model.fit(X, X[:, 0])._repr_html_()
 
 
 @pytest.mark.slow
@@ -147,7 +147,9 @@ def test_there_is_no_html_if_display_is_text(name, fitted):
 def test_unpublished_counts_are_not_shown():
     scorer = DPMICScorer(**PUBLIC).fit(FRAME, Y)
     assert "skdpmic-release" not in scorer.partial_fit(FRAME, Y)._repr_html_()
-    assert released(scorer.publish()).facts["Cost"] == "ε = 1"
+    assert (
+        released(scorer.publish()).facts["Cost"] == "ε = 1, of which ε = 0.15 found the median of the target, about 0.5"
+    )
 
 
 # --- What it says ---------------------------------------------------------------------------------------------------
@@ -157,7 +159,7 @@ def test_scores_are_shown_best_first_with_their_intervals(fitted):
     scorer = fitted["scorer"]
     shown = released(scorer)
     assert shown.facts["Released"] == "scores of 30 features, by mtv_r"
-    assert shown.facts["Cost"] == "ε = 100"
+    assert shown.facts["Cost"].startswith("ε = 100, of which ε = 15 found the median of the target, about 0.")
     assert shown.facts["Noise"] == f"Laplace noise of scale {scorer.noise_scale_:.3g}, on each score"
     assert shown.facts["Covers"] == "each of 400 records"
     assert "Chosen" not in shown.facts
@@ -194,7 +196,7 @@ def test_a_release_of_names_shows_them_in_order_without_scores(fitted):
 
 def test_noise_and_cost_are_shown_for_each_mechanism(fitted):
     gaussian, geometric = released(fitted["gaussian"]), released(fitted["geometric"])
-    assert gaussian.facts["Cost"] == "ε = 1, δ = 1e-06"
+    assert gaussian.facts["Cost"].startswith("ε = 1, δ = 1e-06, of which ε = 0.0855 ")
     assert gaussian.facts["Noise"].startswith("Gaussian noise of standard deviation")
     assert geometric.facts["Noise"] == "geometric noise of scale 60 records, on each count"
     assert all(
