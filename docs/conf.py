@@ -120,6 +120,7 @@ sphinx_gallery_conf = {
     "doc_module": ("skdpmic",),
     "download_all_examples": False,
     "show_memory": False,
+    "thumbnail_size": (800, 560),
     "show_signature": False,
     "write_computation_times": False,
     "remove_config_comments": True,

@@ -11,4 +11,5 @@ def link(app, docname, source):
 
 def setup(app):
     app.connect("source-read", link)
+    app.connect("include-read", lambda app, path, parent, source: link(app, parent, source))  # proofs on one page
     return {"parallel_read_safe": True, "parallel_write_safe": True}
