@@ -24,22 +24,26 @@ def shown_scores(estimator):
     else:
         tables = ", and the noisy tables of counts behind them" if hasattr(estimator, "noisy_counts_") else ""
         released = f"scores of {features}, by {entry.statistic}{tables}"
-    chosen, is_chosen = _choice(estimator)
+    order = by_rank(estimator)[:n_rows]
+    chosen, is_chosen = _choice(estimator, set(order[:MOST_ROWS]))
     facts, columns = facts_of_release(estimator, released), feature_columns(estimator)
     if any(column.title == INTERVAL for column in columns):
         facts.append(("Intervals", f"for {estimator._what_intervals_hold}"))
-    order = by_rank(estimator)[:n_rows]
     return Summary(facts + chosen, why_broken(entry), columns, order, is_chosen, "feature", (entry,))
 
 
-def _choice(estimator):
-    """A description of the chosen features, and these features; None if there are none, or if they are unknown."""
+def _choice(estimator, listed):
+    """A description of the chosen features, and these features; None if there are none, or if they are unknown.
+
+    Features that are `listed` in the table are marked there.
+    """
     if not hasattr(estimator, "get_support"):
         return [], None
     try:
         is_chosen = estimator.get_support()
     except ValueError as error:  # of parameters changed since
         return [("Chosen", str(error))], None
-    names = [name for name, chosen in zip(names_of(estimator), is_chosen, strict=True) if chosen]
-    text = f"{len(names):,} of {counted(len(is_chosen), 'feature')}: {', '.join(names[:MOST_ROWS])}"
-    return [("Chosen", text + and_more(len(names)))], is_chosen
+    names = [name for j, name in enumerate(names_of(estimator)) if is_chosen[j] and j not in listed]
+    text = f"{is_chosen.sum():,} of {counted(len(is_chosen), 'feature')}"
+    others = f", among them {', '.join(names[:MOST_ROWS])}{and_more(len(names))}" if names else ""
+    return [("Chosen", text + others)], is_chosen
