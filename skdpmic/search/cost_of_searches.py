@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import warn
 from skdpmic._utils.summaries import Summary, as_html
-from skdpmic._utils.texts import budget, in_short
+from skdpmic._utils.texts import budget, in_short, wrapped
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
@@ -76,7 +76,7 @@ class SearchCost:
         rho = "" if self.charged_rho is None else f", charged_rho={self.charged_rho}"
         missing = f", not_priced={self.not_priced}" if self.not_priced else ""
         missing += f", earlier={self.earlier}" if self.earlier else ""
-        return (
+        return wrapped(
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
             f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}, priced={self.priced}"
             f"{missing}): at most this for the private estimators seen, in fits {_ON_FOLDS}. {_NOT_COVERED}"

@@ -10,7 +10,7 @@ import numpy as np
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
-from skdpmic._utils.texts import budget, escaped
+from skdpmic._utils.texts import budget, escaped, wrapped
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER, SummaryCells
 from skdpmic.table.domains import NUMBERS, Knots, LogRange
@@ -277,7 +277,7 @@ class PrivateSummary:
 
     def __repr__(self):
         lines = [f"<PrivateSummary of {len(self.columns)} columns and {self.n_samples:,} records, {self._cost()}>"]
-        return "\n".join([*lines, *(self.suspicious or [NOTHING])])
+        return wrapped("\n".join([*lines, *(self.suspicious or [NOTHING])]))
 
     def _cost(self):
         return budget(*self.privacy_spent)
