@@ -365,7 +365,7 @@ MUTANTS = [
            f"{INTERACTIONS}the_noise_on_sums_has_the_covariance_that_is_stated[pairs]"),
     Mutant("Interactions.cell_variance", "1 - 1 / size", "1.0",
            f"{INTERACTIONS}the_noise_on_a_cell_has_the_variance_that_is_stated[columns1-pairs]"),
-    Mutant("TableLaws._start", "max(_FLOOR * math.sqrt(known.cell_variance(columns)), _LEAST)", "0.0",
+    Mutant("TableLaws._least", "max(_FLOOR * math.sqrt(self._interactions.cell_variance(columns)), _LEAST)", "0.0",
            f"{TABLE_LAWS}counts_below_zero_become_what_noise_lets_one_know"),
     Mutant("interactions.fitted_to_margins", "range(_ROUNDS)", "range(1)",
            f"{TABLE_LAWS}fitting_keeps_the_odds_ratios_of_the_start"),

@@ -21,6 +21,7 @@ SCRIPTS = {
     "coldstart": ["--output", "benchmarks/results/coldstart.csv"],
     "ends.table": ["--repeats", "1"],
     "explain": [],
+    "findings": [],
     "first_picture": [],
     "geometric": ["--rule"],
     "make_mic_star": [],
