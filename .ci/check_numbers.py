@@ -30,7 +30,7 @@ def cells(printed):
 
 
 def networks(printed):
-    """The rows of networks, without heads, and the table of random graphs as docs/theory/private_pc.md has it."""
+    """The rows of networks, without heads, and the table of random graphs as docs/evidence/causal.md has it."""
     graphs = {}
     for columns, n, epsilon, f1, distance in (row for row in cells(printed) if len(row) == 5 and row[0].isdigit()):
         graphs.setdefault((columns, n), {})[epsilon] = f"{f1.split()[0]}, {distance}"
@@ -49,16 +49,34 @@ def pairs_found(printed):
         yield f"| {' | '.join([*table, *found, ', '.join(false_edges)])} |"
 
 
+def of_picture(printed):
+    """What the first screen says of its picture."""
+    ours, _, rival, with_noise = ([share.rstrip("%") for share in row[1:]] for row in cells(printed))
+    yield f"PrivateSelectKBest finds {ours[1]}% at ε = 0.03 and {ours[2]}% at 0.1"
+    yield f"the strongest private rival {rival[1]}% and {rival[2]}%"
+    yield f"SelectKBest on data with noise at most {max(map(int, with_noise))}%, even at ε = 10"
+    yield f"At ε = 0.01 the rival leads, {rival[0]}% to {ours[0]}%"
+
+
+def people_needed(printed):
+    """What the README says of the people that half and 80% of the best 5 of 100 columns need, from those of 1,000."""
+    (half, most) = next(row[1:3] for row in cells(printed) if row[0] == "1,000")
+    yield f"must be about {1000 * float(half):,.0f}; for 80%, {1000 * float(most):,.0f}."
+
+
 # Each command, with what is made of its output, and where it is shown.
 CHECKS = [
     ("python benchmarks/noise.py", rows, "docs/choose/planning.md"),
     ("python benchmarks/rows.py", rows, "docs/choose/planning.md"),
+    ("python benchmarks/rows.py", people_needed, "README.md"),
     ("python -m benchmarks.first_picture --report", rows, "docs/evidence/index.md"),
+    ("python -m benchmarks.first_picture --report", of_picture, "README.md"),
+    ("python -m benchmarks.first_picture --report", of_picture, "docs/index.md"),
     ("python -m benchmarks.selection --report", rows, "benchmarks/selection/results/tables.md"),
     ("python -m benchmarks.sets --report", rows, "benchmarks/sets/results/report.md"),
     ("python -m benchmarks.paper.report", rows, "benchmarks/paper/results/report.md"),
     ("python -m benchmarks.causal.report", rows, "benchmarks/results/causal.md"),
-    ("python -m benchmarks.causal.private_pc", networks, "docs/theory/private_pc.md"),
+    ("python -m benchmarks.causal.private_pc", networks, "docs/evidence/causal.md"),
     ("python -m benchmarks.defaults", rows, "benchmarks/results/defaults.md"),
     ("python -m benchmarks.causal.records", pairs_found, "docs/choose/causal.md"),
     ("python -m benchmarks.models.report", rows, "benchmarks/models/results/report.md"),
