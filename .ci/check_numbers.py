@@ -61,7 +61,7 @@ def of_picture(printed):
 def people_needed(printed):
     """What the README says of the people that half and 80% of the best 5 of 100 columns need, from those of 1,000."""
     (half, most) = next(row[1:3] for row in cells(printed) if row[0] == "1,000")
-    yield f"must be about {1000 * float(half):,.0f}; for 80%, {1000 * float(most):,.0f}."
+    yield f"must be about {1000 * float(half):,.0f}; for 80%, {1000 * float(most):,.0f}"
 
 
 # Each command, with what is made of its output, and where it is shown.
