@@ -1135,7 +1135,7 @@ MUTANTS = [
            f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon"),
     Mutant("PrivateScores.scores_interval", "upper + self._null_model.measure.withheld_for_error", "upper",
            "selection/test_coverage.py::test_intervals_hold_the_scores_at_the_released_cut_and_shares"),
-    Mutant("position_of_cut", "edge if numbers_in([domain.decode(edge)]) == (of, value) else position", "position",
+    Mutant("target_shares._position_of_cut", "edge if numbers_in([domain.decode(edge)]) == (of, value) else position", "position",
            "selection/test_target_cut.py::"
            "test_a_fit_without_noise_at_what_was_released_has_the_scores_that_intervals_hold"),
     Mutant("SquaredCorrelation.why_no_interval", "self.is_coarse", "False",
@@ -1196,7 +1196,7 @@ MUTANTS = [
            f"{ONE_CALL}::test_a_sketch_refuses_other_calls_while_it_counts_a_chunk[update]"),
     Mutant("html_facts", "f'<tr><th scope=\"row\">{in_html(name)}</th><td>{in_html(text)}</td></tr>'",
            "f'<tr><th scope=\"row\">{in_html(name)}</th><td>{text}</td></tr>'",
-           f"{CARDS}::test_the_html_is_complete_and_names_are_escaped"),
+           "_utils/test_summaries.py::test_facts_in_html_are_escaped"),
     # --- Whom a total protects
     Mutant("FitPlan.entry", "unit_of(each)", "'record'", f"{RELEASED}[people]"),
     Mutant("Limits._check_unit", "unit in (None, entry.unit) or self.max_rows_per_person is not None", "True",

@@ -22,6 +22,7 @@ from skdpmic import (
     PrivateGridSearch,
     PrivateSelectKBest,
 )
+from skdpmic._utils.tables import html_facts
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse
@@ -410,3 +411,7 @@ def test_at_most_twenty_rows_are_shown_for_any_number_of_features(n_features):
     more = {1: None, 20: None, 21: "and 1 more feature<", 500: "and 480 more features<"}[n_features]
     assert ("more feature" in section(scorer)) == (more is not None)
     assert more is None or more in section(scorer)
+
+
+def test_facts_in_html_are_escaped():
+    assert "<script>" not in html_facts([("Chosen", "2 of 30 features, among them <script>")])

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from skdpmic._utils.arguments import ordered_pair
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
-from skdpmic.statistics.mtv.statistic import MtvRGrids
+from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
+from skdpmic.statistics.mtv.family import numeric_family
+from skdpmic.statistics.mtv.target_shares import given_shares
 from skdpmic.table.domains import NUMBERS, domain_of
-from skdpmic.table.targets import NumericTarget
 from skdpmic.table.values import check_pair
 
 
@@ -97,11 +98,12 @@ def mtv_r(
     of_x, of_y = _domains(bounds)
     B = grid_size(B, len(x))
     check_c(c)
-    measure = MtvRGrids(B, c, None)
+    family, (y, y_bounds) = numeric_family(B, c), (of_y.encode(y), of_y.encoded)
     if target_shares is not None or target_cut is not None:
-        measure = measure.with_target_shares(target_shares, target_cut, of_y)
-    target = NumericTarget(of_y.encode(y), of_y.encoded)
-    return measure.scorer(target, None).score(of_x.encode(x), of_x.encoded)
+        known = given_shares(target_shares, None, family.n_columns, target_cut, of_y)
+        family, (y, y_bounds) = known.of(family), known.on_axis(y, y_bounds)
+    counts = TargetCounts(family, y_bounds)
+    return TargetScorer(counts, counts_scorer(len(x), family), y).score(of_x.encode(x), of_x.encoded)
 
 
 def _domains(bounds):

@@ -15,11 +15,9 @@ from skdpmic.privacy.mechanisms import laplace_quantile
 from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.weighted_choice import weighted_choice
 from skdpmic.statistics.grids import equal_parts
-from skdpmic.statistics.mtv.target_shares import TargetShares, knots_at
-from skdpmic.table.domains import numbers_in
+from skdpmic.statistics.mtv.target_shares import N_PLACES, TargetShares, candidate_cut, knots_at
 from skdpmic.table.targets import USUAL_MEAN
 
-N_PLACES = 1024  # candidate cuts of the target's range
 _LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is released; below it, the target is cut in the middle
 _FOR_THE_CUT = Fraction(1, 2)  # fraction of the target's epsilon; the count gets the rest
 
@@ -105,7 +103,7 @@ def release_cut_shares(counts, n_columns, bounds, budget):
         if n_places == n_columns:
             ends = (place, n_columns)
         else:
-            knots = knots_at(_edge(place, bounds), bounds)
+            knots = knots_at(candidate_cut(place, bounds), bounds)
     return replace(_release_shares(ends, np.array([below[place - 1], total - below[place - 1]]), budget), knots=knots)
 
 
@@ -153,29 +151,6 @@ def _with_noise(counts, scale, random_bytes):
     if scale == 0:
         return counts.tolist()
     return (counts + discrete_laplace(scale, len(counts), random_bytes)).tolist()
-
-
-def _edge(place, bounds):
-    """Where a candidate cut is in the range of the target."""
-    lower, upper = bounds
-    return lower + place * ((upper - lower) / N_PLACES)
-
-
-def position_of_cut(target_cut, domain):
-    """Where a given cut is in the encoded range of a numeric target, exactly as released if it was: a float.
-
-    Decoding and encoding may move a released cut by a rounding error, and with it records to its other side.
-    """
-    lower, upper = domain.encoded
-    try:
-        of, value = numbers_in([target_cut])
-    except (TypeError, ValueError, OverflowError):
-        of, value = None, [math.nan]
-    (position,) = domain.encode(np.array(value)).tolist()
-    if of != domain.of or not lower < position < upper:
-        raise ValueError(f"target_cut must be inside target_bounds, and of their type, got {target_cut!r}.")
-    edge = _edge(round((position - lower) / ((upper - lower) / N_PLACES)), domain.encoded)
-    return edge if numbers_in([domain.decode(edge)]) == (of, value) else position
 
 
 def shares_interval(target_shares, confidence):

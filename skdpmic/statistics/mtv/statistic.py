@@ -6,7 +6,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_n_shares, check_target_cut
 from skdpmic.statistics.largest_scores import largest_mtv_r
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
@@ -16,14 +15,12 @@ from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pai
 from skdpmic.statistics.mtv.released_shares import (
     CountBudget,
     places_of,
-    position_of_cut,
     release_class_shares,
     release_cut_shares,
     sums_of,
 )
-from skdpmic.statistics.mtv.target_shares import TargetShares, chance_of_weights, public_shares, shares_of_counts
+from skdpmic.statistics.mtv.target_shares import TargetShares, chance_of_weights, given_shares, shares_of_counts
 from skdpmic.statistics.null_laws import BoundedLaw
-from skdpmic.table.domains import Knots
 from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/learnt_margin.md
@@ -69,23 +66,8 @@ class MtvRGrids(Measure):
         return replace(self, spends_on_target=True)
 
     def with_target_shares(self, shares, cut=None, domain=None, keeps_columns=False):
-        """The measure with public shares of the target; a ValueError if they are those of another kind of target.
-
-        Parameters
-        ----------
-        shares : array-like of float
-        cut : float, datetime64 or timedelta64, default=None
-            The public cut on whose sides two shares are; None for classes or equal parts of the range.
-        domain : Range, LogRange or Knots, default=None
-            Axis of the target; needed with `cut`.
-        keeps_columns : bool, default=False
-            Whether the columns of the target are those of counts that exist.
-        """
-        if cut is not None:
-            check_target_cut(cut, shares, self.n_classes is not None)
-        known = public_shares(check_n_shares(shares, self.n_classes), self._family.n_columns)
-        if cut is not None:
-            known = known.at_cut(position_of_cut(cut, domain), domain.encoded, keeps_columns)
+        """The measure with public shares of the target, from arguments of :func:`given_shares`."""
+        known = given_shares(shares, self.n_classes, self._family.n_columns, cut, domain, keeps_columns)
         return replace(self, target_shares=known)
 
     def with_shares_of(self, target):
@@ -223,13 +205,12 @@ class MtvRGrids(Measure):
         return TargetScorer(counts, self.scorer_of_pair_counts(counts, len(values)), values, target.weights, column)
 
     def _encoded(self, target):
-        """Values and range of a numeric target, rescaled so that a released cut is in the middle; or class numbers."""
+        """Values and range of a numeric target, rescaled so that a known cut is in the middle; or class numbers."""
         if self.n_classes is not None:
             return target.values, None
-        if self.target_shares is None or self.target_shares.knots is None:
+        if self.target_shares is None:
             return target.values, target.bounds
-        domain = Knots(self.target_shares.knots)
-        return domain.encode(target.values), domain.encoded
+        return self.target_shares.on_axis(target.values, target.bounds)
 
     def counts(self, target_bounds):
         """Counts of features with the target, and scores from them."""

@@ -3,13 +3,17 @@
 It is public or released: the share of records in each piece of the target's columns.
 """
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
+from skdpmic._utils.arguments import check_n_shares, check_target_cut
 from skdpmic.statistics.mtv.family import UNITS
+from skdpmic.table.domains import Knots, numbers_in
 
+N_PLACES = 1024  # candidate cuts of the target's range
 _HARDLY_ANY = Fraction(1, 10**6)  # negligible noise, so that the same shares are known as with real noise
 
 
@@ -83,6 +87,13 @@ class TargetShares:
         lower, upper = bounds
         return self.knots[1] if self.knots else lower + self.ends[0] * ((upper - lower) / self.ends[-1])
 
+    def on_axis(self, values, bounds):
+        """Values of a numeric target and their range, rescaled so that a cut between columns is in the middle."""
+        if self.knots is None:
+            return values, bounds
+        domain = Knots(self.knots)
+        return domain.encode(values), domain.encoded
+
     def published(self):
         """The shares clipped to [0, 1], of shape (n_pieces,)."""
         return np.clip(np.array(self.shares, dtype=np.float64), 0.0, 1.0)
@@ -105,6 +116,51 @@ def knots_at(position, bounds):
     """The knots of a numeric target that is cut here; None in the middle of its range, where columns are equal."""
     lower, upper = bounds
     return None if position == lower + (upper - lower) / 2 else (lower, position, upper)
+
+
+def candidate_cut(place, bounds):
+    """Where a candidate cut is in the range of the target."""
+    lower, upper = bounds
+    return lower + place * ((upper - lower) / N_PLACES)
+
+
+def _position_of_cut(target_cut, domain):
+    """Where a given cut is in the encoded range of a numeric target, exactly as released if it was: a float.
+
+    Decoding and encoding may move a released cut by a rounding error, and with it records to its other side.
+    """
+    lower, upper = domain.encoded
+    try:
+        of, value = numbers_in([target_cut])
+    except (TypeError, ValueError, OverflowError):
+        of, value = None, [math.nan]
+    (position,) = domain.encode(np.array(value)).tolist()
+    if of != domain.of or not lower < position < upper:
+        raise ValueError(f"target_cut must be inside target_bounds, and of their type, got {target_cut!r}.")
+    edge = candidate_cut(round((position - lower) / ((upper - lower) / N_PLACES)), domain.encoded)
+    return edge if numbers_in([domain.decode(edge)]) == (of, value) else position
+
+
+def given_shares(shares, n_classes, n_columns, cut=None, domain=None, keeps_columns=False):
+    """The shares that a user gives; a ValueError if they are those of another kind of target.
+
+    Parameters
+    ----------
+    shares : array-like of float
+    n_classes : int or None
+        None for a numeric target.
+    n_columns : int
+    cut : float, datetime64 or timedelta64, default=None
+        The public cut on whose sides two shares are; None for classes or equal parts of the range.
+    domain : Range, LogRange or Knots, default=None
+        Axis of the target; needed with `cut`.
+    keeps_columns : bool, default=False
+        Whether the columns of the target are those of counts that exist.
+    """
+    if cut is not None:
+        check_target_cut(cut, shares, n_classes is not None)
+    known = public_shares(check_n_shares(shares, n_classes), n_columns)
+    return known if cut is None else known.at_cut(_position_of_cut(cut, domain), domain.encoded, keeps_columns)
 
 
 def public_shares(shares, n_columns):

@@ -14,7 +14,7 @@ from skdpmic.statistics import chance
 from skdpmic.statistics.mtv import released_shares
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, release_cut_shares
-from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
+from skdpmic.statistics.mtv.target_shares import N_PLACES, TargetShares, public_shares
 from tests.folding import each
 
 SOURCE = entropy_source(0)
@@ -85,7 +85,7 @@ def test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together(n_places, m, u
     assert 0.6 * budget.epsilon < largest <= budget.epsilon * (1 + 1e-9)
 
 
-@each("n_places", [4, 8, released_shares.N_PLACES])
+@each("n_places", [4, 8, N_PLACES])
 def test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_together(n_places, monkeypatch):
     asked = []
     monkeypatch.setattr(released_shares, "weighted_choice", lambda weights, *_: (asked.append(weights), 0)[1])
@@ -103,7 +103,7 @@ def test_what_is_published_is_a_count_with_noise_and_nothing_else(monkeypatch):
     assert three == TargetShares((1, 2, 3), (Fraction(15, 60), Fraction(13, 60), Fraction(32, 60)), Fraction(4), 60)
     two = release_class_shares(np.array([10, 50]), budget([60], Fraction(1, 2)))
     assert two == TargetShares((1, 2), (Fraction(1, 4), Fraction(3, 4)), Fraction(2), 60)
-    counts = np.repeat([4, 6], released_shares.N_PLACES // 2)
+    counts = np.repeat([4, 6], N_PLACES // 2)
     n = int(counts.sum())
     assert n * Fraction(1, 1000) < 50
     middle = release_cut_shares(counts, 8, (0.0, 1.0), budget(counts, Fraction(1, 1000)))
