@@ -1170,7 +1170,7 @@ MUTANTS = [
            f"{LEARNT}::"
            "test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_together"),
     # --- What is fitted decides on the noise; counts are counted once; one call at a time
-    Mutant("MtvRGrids.with_target_shares", "check_n_shares(shares, self.n_classes)", "shares", f"{OF_ANOTHER_NUMBER}[3]"),
+    Mutant("target_shares.given_shares", "check_n_shares(shares, n_classes)", "shares", f"{OF_ANOTHER_NUMBER}[3]"),
     Mutant("MtvRGrids.sensitivity", "_families_of(self)", "_families_of(self)[:1]",
            "statistics/mtv/test_sensitivity.py::test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furthest"),
     Mutant("ScoringPlan.spends_on_target", "self.statistic.spends_on_target(n_classes)",
