@@ -181,7 +181,6 @@ ax.axhline(r2(without_noise), color="#0072B2", linestyle="dashed", label="three 
 ax.errorbar(epsilons, mean, error, color="#0072B2", marker="o", capsize=4, label="three by MTVr, private")
 ax.axhline(r2(by_information), color="#D55E00", linestyle="dashdot", label="three by mutual information, not private")
 ax.axhspan(low, high, color="#767676", alpha=0.2, linewidth=0, label="three at random, 5% to 95% of all triples")
-ax.axhline(np.mean(at_random), color="#767676", linestyle="dotted", label="three at random, mean")
 ax.set_xscale("log")
 ax.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
 ax.minorticks_off()
