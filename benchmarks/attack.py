@@ -2,7 +2,7 @@
 
 A table holds 100 people, ten yes/no questions and a diagnosis, yes or no, which agrees with each answer with a
 probability of 0.65. What is published is the name of the best question. The attacker knows the whole table but one
-diagnosis, holds yes and no for equally likely, and guesses which of them makes what was published more likely. It picks
+diagnosis, considers yes and no equally likely, and guesses which of them makes what was published more likely. It picks
 its victim: a person whose diagnosis decides which question SelectKBest names. Tables without such a person are left
 out, and counted.
 
@@ -80,7 +80,7 @@ def probabilities_of_names(scores, scale):
 
 
 def likelihood(selector, answers, diagnoses):
-    """How likely what was published is with these diagnoses, up to a factor that does not depend on them."""
+    """The likelihood of these diagnoses given what was published, up to a constant factor."""
     share = selector.target_shares_[1]
     error = abs(share * len(diagnoses) - diagnoses.sum())  # discrete Laplace
     names = probabilities_of_names(scores_of(answers, diagnoses, share), selector.noise_scale_)
@@ -92,7 +92,7 @@ def likelihood(selector, answers, diagnoses):
 
 
 def guess(likelihoods, rng):
-    """The likelier of two diagnoses; by a coin if they are equally likely."""
+    """The more likely of two diagnoses; a coin decides between equals."""
     no, yes = likelihoods
     return int(yes > no) if yes != no else int(rng.integers(2))
 

@@ -49,7 +49,7 @@ MM = "miller-madow"
 UNIT = (0.0, 1.0)
 
 # How often the 189 distributions are sampled: one seed to choose, another to check, there also between the n of the
-# table. Seed 1 was looked at more than once while the table was made, and is spent.
+# table. Seed 1 was used more than once while the table was made, so it is not used again.
 CHOICE, CHECK = 0, 2
 REPETITIONS = {
     CHOICE: {25: 3, 50: 3, 100: 3, 250: 3, 500: 3, 1000: 2, 4000: 3, 10_000: 2, 30_000: 1, 100_000: 1},
@@ -59,7 +59,7 @@ EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
 KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
 KEYS = sorted(load_mic_star())
-SLACK = 0.005  # what counts as nearly the best
+SLACK = 0.005  # how near to the best counts as best
 KEEP = 0.05  # and for what a larger epsilon has
 
 # B is the square of the most merged parts: in between, only the fixed parts grow.
@@ -76,7 +76,7 @@ TIME = {1000: 160_000, 5000: 800_000, 10_000: 1_500_000, 30_000: 3_000_000}
 
 def settings(n, n_classes):
     """All (B, c) of the grid for a target with that many classes."""
-    many = n >= 30_000  # small ones are out of the question here, and each takes a pass over the records
+    many = n >= 30_000  # small ones are never best here, and each takes a pass over the records
     if n_classes:
         parts = [size for size in PARTS_GRID if size * n_classes <= 4 * n and (not many or size >= 12)]
         grid = [(max(size * n_classes, 4), c) for size, c in product(parts, C_OF_CLASSES) if not many or c >= 3]

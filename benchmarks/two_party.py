@@ -93,7 +93,7 @@ def correlation(x, y):
 
 @lru_cache
 def population(kind, n=40_000, n_parts=200):
-    """The distance correlation of the law, but for its third digit: that of many records, x in many parts."""
+    """The distance correlation of the law, to two digits: that of many records, with x in many parts."""
     if kind == "independent":
         return 0.0
     squares, rng = [], np.random.default_rng(0)
@@ -115,7 +115,7 @@ def reports_of(x, epsilon):
 
 
 def errors(kind, n, epsilon, truth, rng):
-    """What each method says of one table, and what it should have said."""
+    """The estimate of each method for one table, and the truth."""
     x, y = RELATIONSHIPS[kind](rng, n)
     sent = reports_of(x, epsilon)
     yield "ours", TwoPartyScorer().fit(sent, y).scores_[0], truth

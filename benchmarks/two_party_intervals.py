@@ -63,7 +63,7 @@ def truth(law, relation, n_parts, n_target):
 
 
 def intervals(law, relation, n, of_reports, epsilon, repeats):
-    """Of how many tables the interval of 95% holds the truth, and how many are narrower than [0, 1]."""
+    """In how many tables the 95% interval holds the truth, and how many intervals are narrower than [0, 1]."""
     n_parts = 4 if of_reports < 1.5 else 6 if of_reports < 3 else 8
     n_target = None if epsilon is None else tables.n_target_parts("distance_correlation", epsilon * n)
     expected, held, narrower = truth(law, relation, n_parts, n_target), 0, 0

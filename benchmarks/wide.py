@@ -79,7 +79,7 @@ def line(options, table, target, selector):
 
 
 def filled(table, n, d, random):
-    """A table that was never larger than it is."""
+    """A table, made without a larger copy of it on the way."""
     X = np.empty((n, d), dtype=np.int8 if table == "genotypes" else np.float64)
     for row in X:
         row[:] = random.binomial(2, 0.3, size=d) if table == "genotypes" else random.random(d)

@@ -49,7 +49,7 @@ class Network:
 
     @property
     def cpdag(self):
-        """What of the graph can be known from the law of the table: ``marks`` of `skdpmic.causal.pc`."""
+        """What the law of the table tells of the graph: ``marks`` of `skdpmic.causal.pc`."""
         return cpdag_of(self.dag)
 
     def sample(self, n, seed):

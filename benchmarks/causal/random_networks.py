@@ -1,4 +1,4 @@
-"""PrivatePC beside causal-learn's PC without privacy, on networks that nobody picked.
+"""PrivatePC beside causal-learn's PC without privacy, on networks drawn at random.
 
 python -m benchmarks.causal.random_networks; --report prints the table of benchmarks/results/causal.md.
 
@@ -106,7 +106,7 @@ def table(kind, n_columns, n, seed):
 
 
 def found_by_causal_learn(X, categories):
-    """Marks of the graph that causal-learn's PC finds; edges that point both ways are lines."""
+    """Marks of the graph found by causal-learn's PC; edges that point both ways are lines."""
     from causallearn.search.ConstraintBased.PC import pc
 
     test = "fisherz" if categories is None else "gsq"
@@ -131,7 +131,7 @@ def run(configuration, seed):
 
 
 def measured():
-    """Rows of all runs, of which those not in the file yet are done."""
+    """Rows of all runs; those not yet in the file are run."""
     names = ("kind", "columns", "n", "seed", "algorithm")
     cells = product(KINDS, COLUMNS, RECORDS, SEEDS, (RIVAL, WITHOUT_NOISE, PRIVATE))
     return completed(FILE, [dict(zip(names, cell, strict=True)) for cell in cells], run, "random networks")

@@ -52,7 +52,7 @@ class Split:
         self.names = [name for name in table if name != TARGET]
 
     def choice(self, epsilon, seed):
-        """Names of columns, chosen with noise of a seed."""
+        """Names of columns, chosen with seeded noise."""
         public = self.book.target(TARGET, features=self.names)
         selector = PrivateSelectKBest(K, epsilon=epsilon, random_state=seed, **public)
         return list(selector.fit(**self.book.records(self.train, TARGET)).get_feature_names_out())
@@ -93,7 +93,7 @@ def of_opendp(codes, sizes, algorithm, loss, method):
 
     dp.enable_features("contrib")
     records = polars.LazyFrame({name: codes[name].to_numpy() for name in codes})
-    # Who replaces a person takes one away and adds another: two contributions.
+    # Replacing a person removes one and adds another: two contributions.
     unit = dp.unit_of(contributions=2)
     context = dp.Context.compositor(data=records, privacy_unit=unit, privacy_loss=loss, split_evenly_over=1)
     keys = {name: list(range(size)) for name, size in sizes.items()}
@@ -106,7 +106,7 @@ def of_opendp(codes, sizes, algorithm, loss, method):
 def independent_given_target(codes, sizes, rho, rng):
     """A table of as many rows, from noisy counts of each column together with the target."""
     names = [name for name in codes if name != TARGET]
-    # Who replaces a person changes two cells of each of the tables by one: a squared distance of 2 len(names).
+    # Replacing a person changes two cells of each table by one: a squared distance of 2 len(names).
     scale = math.sqrt(len(names) / rho)
     counts = {}
     for name in names:

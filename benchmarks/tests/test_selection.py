@@ -1,4 +1,4 @@
-"""What is compared keeps to its sensitivity, simulations have the right law, and the headlines of the docs hold."""
+"""What is compared keeps to its sensitivity, simulations have the right law, and the main claims of the pages hold."""
 
 from itertools import product
 
@@ -312,7 +312,7 @@ def test_the_quick_form_finds_what_the_docs_say(tmp_path):
     assert share("MTVr", ways.SUPPORT, 0.1) > 0.99 - 3 * 0.018
     for rival in ("MICr", "Kendall", "Spearman", "distance correlation", "covariance", "binned MI"):
         assert share("MTVr", ways.SUPPORT, 0.1) > share(rival, ways.SUPPORT, 0.1) + 0.1
-    # Names cost least, then Gaussian noise.
+    # Names need the least epsilon, then scores with Gaussian noise.
     for score, epsilon in (("MTVr", 0.1), ("MICr", 1.0)):
         assert share(score, ways.SUPPORT, epsilon) > share(score, ways.EVEN, epsilon) + 4 * of_difference
         assert share(score, ways.GAUSSIAN, epsilon) > share(score, ways.EVEN, epsilon) + 4 * of_difference

@@ -1,4 +1,4 @@
-"""The benchmark of sets of columns: tables and ways are as described, and a run goes on where it stopped."""
+"""The benchmark of sets of columns: tables and ways are as described, and a run resumes where it stopped."""
 
 from itertools import combinations, product
 
@@ -49,13 +49,13 @@ def test_tables_have_the_rows_and_columns_that_are_said_and_lie_within_their_bou
     assert len(table.y) == len(table.X)
     for column, bounds in table.features["bounds"].items():
         inside = table.X[column].between(bounds[0], bounds[1]) | table.X[column].isna()
-        assert inside.mean() > 0.98, column  # more cannot be asked of round numbers
+        assert inside.mean() > 0.98, column  # no more can be expected of rounded numbers
     if table.n_classes is not None:
         assert set(table.y) == set(table.target["classes"])
 
 
 def small(n_classes):
-    """Two copies of one signal, another signal, labels that tell of it, and noise."""
+    """Two copies of one signal, another signal, labels that depend on it, and noise."""
     random = np.random.default_rng(0)
     X = random.random((600, 5))
     X[:, 1] = X[:, 0] ** 2
@@ -71,7 +71,7 @@ def small(n_classes):
 
 @pytest.fixture
 def split(tmp_path, monkeypatch):
-    """Of a small table, two columns of which say the same."""
+    """On a small table, two columns of which are equal."""
 
     def of(n_classes):
         monkeypatch.setattr(worths, "load", lambda name: small(n_classes))
