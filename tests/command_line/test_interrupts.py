@@ -21,6 +21,14 @@ PAID = ["--ledger", "people.db", "--yes", "-o", "names.txt"]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
 
 
+@pytest.fixture(autouse=True)
+def as_in_the_foreground():
+    """A shell that starts a command in the background has it ignore Ctrl-C."""
+    found = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, found)
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The working folder."""
@@ -127,7 +135,8 @@ def test_whenever_it_is_interrupted_its_status_says_so_and_nothing_is_lost(folde
         time.sleep(lasts * rng.uniform(0.3, 1.1))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=100)
-        assert process.returncode in (0, 130), err
+        # Python ends itself by the signal if that came while it ran a text of code, as for a named tuple: 130 in a shell.
+        assert process.returncode in (0, 130, -signal.SIGINT), err
         assert "Traceback" not in err
         assert bool(out) == (folder / "names.txt").exists() == (spent() > cost) == (process.returncode == 0)
     assert not [name for name in os.listdir() if ".skdpmic" in name]
