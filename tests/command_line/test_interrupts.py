@@ -135,7 +135,7 @@ def test_whenever_it_is_interrupted_its_status_says_so_and_nothing_is_lost(folde
         time.sleep(lasts * rng.uniform(0.3, 1.1))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=100)
-        # Python ends itself by the signal if that came while it ran a text of code, as for a named tuple: 130 in a shell.
+        # Python ends itself by the signal if that came while it ran code from text; to a shell this is 130, too.
         assert process.returncode in (0, 130, -signal.SIGINT), err
         assert "Traceback" not in err
         assert bool(out) == (folder / "names.txt").exists() == (spent() > cost) == (process.returncode == 0)
