@@ -1,11 +1,11 @@
-"""Three benchmark networks of the literature on causal discovery: their arrows, which are public.
+"""Three networks that the literature on causal discovery compares methods by: their arrows, which are public facts.
 
 From the Bayesian network repository (https://www.bnlearn.com/bnrepository).
 """
 
 import numpy as np
 
-# Each column with parents, followed by its parents.
+# Each column that has parents, and these.
 _PARENTS = {
     "asia": """
         bronc < smoke; dysp < bronc either; either < lung tub; lung < smoke; tub < asia; xray < either
@@ -25,7 +25,7 @@ _PARENTS = {
 
 
 def _network(text):
-    """Column names in alphabetical order, and the marks of the arrows between them."""
+    """Names of the columns, in alphabetical order, and the marks of the arrows between them."""
     arrows = [
         (parent, child)
         for child, parents in (part.split(" < ") for part in " ".join(text.split()).split("; "))

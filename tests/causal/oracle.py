@@ -1,4 +1,4 @@
-"""An oracle for independence tests: d-separation in a known graph."""
+"""Tests of independence that know the graph: d-separation."""
 
 from functools import cache
 
@@ -19,7 +19,7 @@ def d_separation(dag):
 
 
 def random_dag(rng, n_columns, share):
-    """A random graph: each pair of columns has an arrow with probability `share`, directed by a random order."""
+    """A graph in which each two columns have an arrow with chance `share`, in a random order of the columns."""
     order = rng.permutation(n_columns)
     dag = np.zeros((n_columns, n_columns), dtype=bool)
     dag[np.ix_(order, order)] = np.triu(rng.random((n_columns, n_columns)) < share, k=1)

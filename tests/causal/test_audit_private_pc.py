@@ -1,8 +1,8 @@
-"""Fits of PrivatePC to tables in stages, audited from outside on the worst neighbours.
+"""Fits of PrivatePC to tables in stages, audited from outside on neighbours that are as far apart as can be.
 
-The audit uses the likelihood ratio of two neighbours: the attacker knows both and the noise of each stage, and joins
-their labels by the counts that were released. The graph follows from the release, so it can reveal no more.
-Correlations are audited in ``tests/privacy/test_audit_matrix.py``.
+The likelihood ratio of two neighbours is looked at: the attacker knows both and the noise of each stage, and joins
+their labels by the counts that were released. What follows from the release, the graph, can say no more. Correlations
+are audited in ``tests/privacy/test_audit_matrix.py``.
 """
 
 import math
@@ -19,14 +19,14 @@ from skdpmic.release.count_tables import counts_of_sets
 from tests.privacy.auditing import separation_at_least
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdpmic.PrivacyLeakWarning",  # one source, continued from run to run
+    "ignore::skdpmic.PrivacyLeakWarning",  # one source, which goes on
     "ignore:noise will exceed the signal",  # few records
     "ignore:untied_fraction_",
     "ignore:noise hides all but one part",
 )
 
 
-BUDGET = (8.5, 1e-3)  # neighbours are then two standard deviations apart, so few fits suffice
+BUDGET = (8.5, 1e-3)  # at which neighbours are two standard deviations apart, and fewer fits tell more
 OF_TABLES = math.sqrt(2 * rho_for(*BUDGET))  # how far apart they may be, in standard deviations
 ALPHA, N_RUNS = 1e-2, 150
 N_COLUMNS, N_CODES = 4, 4  # False, True, other and missing
@@ -66,7 +66,7 @@ def fit_to(table, random_state):
 
 
 def log_ratio(private, here, there, of_scale):
-    """Log-likelihood ratio of the whole release between the two tables, by normal distributions.
+    """How much likelier all that was released is of the first table, by normal laws.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def log_ratio(private, here, there, of_scale):
         After a fit.
     here, there : ndarray
     of_scale : dict
-        For each number of columns of a table: the share of the stated noise it has.
+        By the number of columns of a table: what its noise is, of that which is stated.
     """
     parts = [parts_of_labels(counts, private.noise_scales_[1]) for counts in private.noisy_counts_]
     sizes = [int(of_column.max()) + 1 for of_column in parts]
@@ -99,7 +99,7 @@ def log_ratio(private, here, there, of_scale):
 
 
 def separation_of_tables(n_runs=N_RUNS, neighbours=with_a_missing_record, of_scale=None):
-    """A lower bound on how far apart the whole release is for the neighbours."""
+    """How far apart all that is released is of neighbours at least."""
     here, there = neighbours()
     source = np.random.RandomState(0)
     return separation_at_least(
@@ -109,7 +109,7 @@ def separation_of_tables(n_runs=N_RUNS, neighbours=with_a_missing_record, of_sca
 
 
 @pytest.mark.parametrize("plan", STAGES, indirect=True)
-def test_a_fit_releases_tables_in_all_stages(plan):
+def test_a_fit_releases_the_tables_of_all_stages(plan):
     private = fit_to(with_a_missing_record()[0], 0)
     n_tables = [sum(len(columns) == k for columns in private.noisy_tables_) for k in STAGES[plan][2:]]
     assert (private.noisy_blanks_.ndim, len(private.noisy_counts_), *n_tables) == REACHED[plan]
@@ -117,7 +117,7 @@ def test_a_fit_releases_tables_in_all_stages(plan):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan, n_runs", [("three stages", 300), ("four stages", 400)], indirect=["plan"])
-def test_all_stages_together_are_separated_by_at_most_the_root_of_two_rho_and_by_most_of_it(plan, n_runs):
+def test_all_stages_are_separated_by_no_more_than_the_root_of_two_rho_and_by_most_of_it(plan, n_runs):
     # alpha = 1e-2, so many fits of each neighbour, fixed seed; the share is three standard errors below what so many
     # fits show on average of noise that is no larger than it must be.
     assert 0.55 * OF_TABLES < separation_of_tables(n_runs) <= OF_TABLES
@@ -125,14 +125,14 @@ def test_all_stages_together_are_separated_by_at_most_the_root_of_two_rho_and_by
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan", ["four stages"], indirect=True)
-def test_neighbours_are_no_further_apart_if_noise_decides_which_labels_have_bins(plan):
+def test_where_noise_decides_which_labels_have_parts_neighbours_are_no_further_apart(plan):
     # alpha = 1e-2, 500 fits of each neighbour, fixed seed.
     assert 0.3 * OF_TABLES < separation_of_tables(500, with_rare_labels) <= OF_TABLES
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan, n_columns", [("three stages", 1), ("four stages", 2)], indirect=["plan"])
-def test_half_the_noise_of_any_stage_is_detected(plan, n_columns, monkeypatch):
+def test_half_the_noise_of_any_stage_is_found_out(plan, n_columns, monkeypatch):
     with_noise = table_release.with_gaussian_noise
 
     def with_less(tables, variance, random_bytes):
@@ -144,8 +144,8 @@ def test_half_the_noise_of_any_stage_is_detected(plan, n_columns, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan", ["three stages"], indirect=True)
-def test_noise_shared_by_tables_is_detected(plan, monkeypatch):
-    """Then the difference of two counts that move in opposite directions has no noise."""
+def test_noise_on_tables_that_is_drawn_once_is_found_out(plan, monkeypatch):
+    """Of two counts that move apart the difference then tells all."""
     draw = count_tables.discrete_gaussian
     monkeypatch.setattr(count_tables, "discrete_gaussian", lambda sigma2, n, source: [*draw(sigma2, 1, source)] * n)
     assert separation_of_tables() > 1.5 * OF_TABLES

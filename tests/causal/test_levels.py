@@ -1,4 +1,4 @@
-"""Tests of labels hold their level in sparse tables: in settings that once failed, and in random ones."""
+"""Tests of labels hold their level where cells are sparse: in settings that failed once, and in random ones."""
 
 import math
 
@@ -53,7 +53,7 @@ def fitted(kind, n_labels, n, epsilon, seed, n_given=1):
         facts = {"bounds": (-n_labels, n_labels)}
     else:
         strata = [rng.integers(n_labels, size=n) for _ in range(n_given)]
-        if kind == RARE:  # each label except the first has about half of the records that noise lets one detect
+        if kind == RARE:  # each label but the first has about half of the records that noise lets one know of
             strata = [column * (rng.random(n) < (4 if epsilon == math.inf else 20) * n_labels / n) for column in strata]
         X = np.column_stack([child(kind, strata, n_labels, rng), child(kind, strata, n_labels, rng), *strata])
         facts = {"categories": {j: list(range(n_labels)) for j in range(X.shape[1])}}
@@ -61,7 +61,7 @@ def fitted(kind, n_labels, n, epsilon, seed, n_given=1):
 
 
 def p_value(*setting):
-    """The p-value of the two children given their causes."""
+    """That of the two children, given their causes."""
     private = fitted(*setting)
     return private.p_value(0, 1, tuple(range(2, private.n_features_in_)))
 
@@ -75,7 +75,7 @@ def most(n_made):
 @pytest.mark.parametrize(
     "setting", [pytest.param(one, marks=[] if one in FAST else pytest.mark.slow) for one in FAILED]
 )
-def test_the_tests_made_hold_their_level_in_sparse_tables(setting):
+def test_where_cells_are_sparse_the_tests_that_are_made_hold_their_level(setting):
     # alpha = 0.05; 30 tables: at a level of 0.4, 8 rejections or fewer have a chance of 0.1.
     p_values = np.array([p_value(*setting, seed) for seed in range(8 if setting in FAST else 30)])
     made = p_values[~np.isnan(p_values)]
@@ -90,7 +90,7 @@ def drawn_setting(rng):
 
 
 @pytest.mark.slow
-def test_the_tests_made_hold_their_level_in_random_settings():
+def test_of_random_settings_the_tests_that_are_made_hold_their_level():
     # alpha = 0.05; 200 tables, each of a setting of its own.
     rng, p_values = np.random.default_rng(0), []
     for seed in range(200):
@@ -102,7 +102,7 @@ def test_the_tests_made_hold_their_level_in_random_settings():
 
 
 @pytest.mark.slow
-def test_nearly_all_tests_are_made_if_there_are_many_records_per_label():
+def test_where_records_are_many_for_the_labels_nearly_all_tests_are_made():
     # 80 tables at a share of 0.05 that is not made: more than 11 have a chance of 1e-3.
     settings = [((ORDER, 5, 10**4), 1), ((ANY, 4, 10**5), 1), ((ANY, 4, 10**5), 2), ((ORDER, 6, 10**4), 1)]
     p_values = [p_value(*setting, 1.0, seed, n_given) for setting, n_given in settings for seed in range(20)]

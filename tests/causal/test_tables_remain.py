@@ -1,6 +1,6 @@
-"""What PrivatePC keeps of a table of labels is a function of public numbers and of the release.
+"""What PrivatePC holds of a table of labels is a function of public numbers and of what was released.
 
-``tests/correlation/test_matrix_remains.py`` does the same for tables of numbers.
+As in ``tests/correlation/test_matrix_remains.py``, which sees to tables of numbers.
 """
 
 import pickle
@@ -27,7 +27,7 @@ def neighbours():
 
 
 def fit_with_released_values(table, monkeypatch):
-    """Make the release the same for every table by choosing the noise as the difference."""
+    """What is released is the same whatever the table: noise is what is missing to it."""
     released, exact = np.random.default_rng(3).integers(-5, 60, size=1000), []
 
     def as_if_released(tables, variance, random_bytes):
@@ -44,7 +44,7 @@ def fit_with_released_values(table, monkeypatch):
 
 def everything_visible(private):
     seen = {"graph": repr(private.cpdag_), "p": repr(private.p_values_), "one": private.p_value(0, 1, (2, 3))}
-    vars(private).pop("_tests")  # functions of the release, which are not pickled
+    vars(private).pop("_tests")  # functions of what was released, which no pickle has
     return seen | {
         "attributes": {name: repr(value) for name, value in vars(private).items()},
         "pickle": pickle.dumps(private),
@@ -82,7 +82,7 @@ def test_equal_releases_leave_equal_estimators(n_stages, monkeypatch):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_only_the_names_of_a_dataframe_are_kept(library):
+def test_of_a_dataframe_only_the_names_remain(library):
     namespace, marked = pytest.importorskip(library), np.random.default_rng(0).random((N, 2))
     marked[0] = 0.123456789
     frames = [namespace.DataFrame({"a": values[:, 0], "b": values[:, 1]}) for values in (marked, marked < 0.5)]

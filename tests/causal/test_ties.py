@@ -1,4 +1,4 @@
-"""Warnings about columns with many ties: by type before the charge, by released shares after it."""
+"""Columns with many ties are warned of: from their types before the charge, from released shares after it."""
 
 import warnings
 
@@ -32,7 +32,7 @@ def private(**parameters):
 
 
 def warned(table, estimator=None):
-    """The warnings of a fit about ties."""
+    """The warnings of a fit that are of ties."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         (estimator or private()).fit(table)
@@ -106,8 +106,8 @@ def test_released_shares_that_show_ties_are_warned_of_after_the_charge_and_the_r
     assert estimator.cpdag_.shape == (3, 3)
 
 
-def test_warnings_after_the_charge_follow_from_the_release_alone(monkeypatch):
-    """Tables with and without ties give the same warning if the released shares are the same."""
+def test_what_is_warned_of_after_the_charge_follows_from_the_release_alone(monkeypatch):
+    """Tables with and without ties are warned of in the same words if the released shares are the same."""
     from skdpmic.correlation.matrix_release import KendallRelease
 
     def draw(*arguments):
@@ -120,6 +120,6 @@ def test_warnings_after_the_charge_follow_from_the_release_alone(monkeypatch):
     assert warned(chain()) == warned(tied) != []
 
 
-def test_shares_that_may_be_noise_are_not_warned_of():
+def test_shares_that_noise_may_have_made_are_not_warned_of():
     table = chain(200)
     assert warned(table, private(epsilon=0.5)) == []

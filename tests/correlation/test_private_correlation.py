@@ -172,7 +172,7 @@ def test_labels_count_in_their_order_and_types_that_declare_them_need_no_entry()
 # --- People -----------------------------------------------------------------------------------------------------------
 
 
-def test_people_have_equal_weight_and_the_noise_covers_all_their_rows():
+def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
     rows, groups = np.repeat(X, 3, axis=0), np.repeat(np.arange(N), 3)
     fitted = PrivateCorrelation(epsilon=math.inf, max_rows_per_group=3).fit(rows, groups=groups)
     np.testing.assert_array_equal(fitted.noisy_correlation_, exact(rows).noisy_correlation_)
@@ -264,7 +264,7 @@ def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
         assert_refused(PrivateCorrelation(ledger=ledger), table, error, message, ledger)
 
 
-def test_noise_that_will_exceed_the_signal_is_warned_of_before_the_charge(tmp_path):
+def test_noise_that_drowns_everything_is_told_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
