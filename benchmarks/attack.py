@@ -1,13 +1,12 @@
 """An attack that succeeds on SelectKBest and fails on PrivateSelectKBest: python -m benchmarks.attack --output FILE.
 
-A table holds 100 people, ten yes/no questions and a diagnosis, yes or no, which agrees with each answer with a
-probability of 0.65. What is published is the name of the best question. The attacker knows the whole table but one
-diagnosis, considers yes and no equally likely, and guesses which of them makes what was published more likely. It picks
-its victim: a person whose diagnosis decides which question SelectKBest names. Tables without such a person are left
-out, and counted.
+A table holds 100 people's answers to ten yes/no questions, and a yes/no diagnosis that agrees with each answer with
+probability 0.65. The name of the best question is published. The attacker knows the whole table except one diagnosis,
+considers yes and no equally likely, and guesses the one that makes the published name more likely. The victim is a
+person whose diagnosis decides which question SelectKBest names. Tables without such a person are left out and counted.
 
-Against PrivateSelectKBest, the attacker has the same victim, knows the law of the noise, and uses all that is
-published: the name, and the noisy shares of the two diagnoses. No other guess is right more often.
+Against PrivateSelectKBest, the attacker has the same victim, knows the noise distribution, and uses everything that is
+published: the name and the noisy shares of the two diagnoses. No other guess is right more often.
 """
 
 import argparse
@@ -24,7 +23,7 @@ from skdpmic.release.kinds import OF_TARGET
 RESULT = Path(__file__).parent / "results" / "attack.csv"
 N_PEOPLE, N_QUESTIONS, AGREES = 100, 10, 0.65
 N_TABLES, EPSILON = 2000, 1.0
-_PROBABILITIES = (np.arange(4000) + 0.5) / 4000  # the middles of small parts, for an integral
+_PROBABILITIES = (np.arange(4000) + 0.5) / 4000  # midpoints of small intervals, for an integral
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
 
@@ -37,7 +36,7 @@ def random_table(rng):
 
 
 def with_diagnosis(diagnoses, person, value):
-    """The diagnoses with this one for one person."""
+    """The diagnoses, with this value for one person."""
     changed = diagnoses.copy()
     changed[person] = value
     return changed
@@ -57,23 +56,23 @@ def find_victim(answers, diagnoses):
     return None
 
 
-# --- What the attacker knows of PrivateSelectKBest --------------------------------------------------------------------
+# --- What the attacker knows about PrivateSelectKBest -----------------------------------------------------------------
 
 
 def scores_of(answers, diagnoses, share):
-    """MTVr of each question without noise, given the noisy share of diagnoses "yes": docs/theory/known_margin.md."""
+    """Noise-free MTVr of each question, given the noisy share of "yes" diagnoses: docs/theory/known_margin.md."""
     n_yes = np.array([diagnoses @ (answers == value) for value in (0, 1)])
     n_no = np.array([(1 - diagnoses) @ (answers == value) for value in (0, 1)])
     return np.abs((1 - share) * n_yes - share * n_no).sum(axis=0) / (len(diagnoses) * max(share, 1 - share))
 
 
-def probabilities_of_names(scores, scale):
-    """How likely each question is the best after noise, which is exponential with this scale: (n_questions,).
+def name_probabilities(scores, scale):
+    """Probability that each question is the best after exponential noise of this scale: (n_questions,).
 
-    With v as the probability of less noise than the best question's, an integral over v.
+    An integral over v, the probability that noise is less than that of the best question.
     """
     noise = -scale * np.log1p(-_PROBABILITIES)
-    below = noise[:, np.newaxis, np.newaxis] + scores[:, np.newaxis] - scores  # (n_parts, best, other)
+    below = noise[:, np.newaxis, np.newaxis] + scores[:, np.newaxis] - scores  # (n_intervals, best, other)
     others = -np.expm1(-np.maximum(below, 0) / scale)
     others[:, np.arange(len(scores)), np.arange(len(scores))] = 1
     return others.prod(axis=2).mean(axis=0)
@@ -83,7 +82,7 @@ def likelihood(selector, answers, diagnoses):
     """The likelihood of these diagnoses given what was published, up to a constant factor."""
     share = selector.target_shares_[1]
     error = abs(share * len(diagnoses) - diagnoses.sum())  # discrete Laplace
-    names = probabilities_of_names(scores_of(answers, diagnoses, share), selector.noise_scale_)
+    names = name_probabilities(scores_of(answers, diagnoses, share), selector.noise_scale_)
     epsilon = selector.privacy_spent_[0]
     return np.exp(-float(OF_TARGET) * epsilon * error) * names[selector.get_support().argmax()]
 
@@ -92,18 +91,18 @@ def likelihood(selector, answers, diagnoses):
 
 
 def guess(likelihoods, rng):
-    """The more likely of two diagnoses; a coin decides between equals."""
+    """The more likely of two diagnoses; a coin toss breaks ties."""
     no, yes = likelihoods
     return int(yes > no) if yes != no else int(rng.integers(2))
 
 
 def attack(n_tables, epsilon, seed):
-    """Attack the choices from this many tables.
+    """Attack both selectors' choices on this many tables.
 
     Returns
     -------
     dict
-        How many guesses were right, of each selector; and how many tables were left out.
+        Number of right guesses against each selector, and number of tables left out.
     """
     rng = np.random.default_rng(seed)
     right, n_left_out, n_attacked = {"SelectKBest": 0, "PrivateSelectKBest": 0}, 0, 0

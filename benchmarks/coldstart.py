@@ -1,12 +1,12 @@
-"""Processor time of importing the package, and of the first call of each kind, without any cache of machine code.
+"""Processor time of importing the package, and of the first call of each kind, without cached machine code.
 
     python benchmarks/coldstart.py --output FILE            # measure, print and write a CSV file
-    python benchmarks/coldstart.py --report                 # the result that is kept, benchmarks/results/coldstart.csv
-    python benchmarks/coldstart.py --picture --output FILE  # its picture
+    python benchmarks/coldstart.py --report                 # print the kept result, benchmarks/results/coldstart.csv
+    python benchmarks/coldstart.py --picture --output FILE  # draw the kept result
 
-Processor time is user and system time of the process and of what it starts. That of the call alone leaves out what
-importing takes, and that of the whole process does not. Imports are timed from bytecode, as pip installs it, in turn
-with a reference: the imports of other packages that these cannot do without. Ratios are medians over rounds.
+Processor time is the user and system time of the process and its children. The time of a call excludes importing; that
+of the whole process includes it. Imports are timed from bytecode, as pip installs it, alternating with a reference: the
+imports of other packages that they cannot do without. Ratios are medians over rounds.
 """
 
 import argparse
@@ -75,8 +75,8 @@ print(sum(os.times()[:4]) - before, sum(os.times()[:4]))
 """
 
 
-def _of_process(code, folder):
-    """What a new process prints, numbers, with its caches in a folder."""
+def _numbers_printed(code, folder):
+    """The numbers that a new process prints, with its caches in a folder."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         cwd=folder,
@@ -89,36 +89,36 @@ def _of_process(code, folder):
 
 
 def seconds(name):
-    """Processor seconds of the call `name` and of its whole process, in a new one."""
+    """Processor seconds of the call `name`, and of the whole new process that makes it."""
     imports, call = CALLS[name]
     with tempfile.TemporaryDirectory() as cache:
-        return _of_process(_TIMED.format(imports=imports, data=_DATA, call=call), cache)
+        return _numbers_printed(_TIMED.format(imports=imports, data=_DATA, call=call), cache)
 
 
 def import_rows(rounds):
-    """Median seconds of a process that imports, of one that imports the reference, and the ratio."""
+    """Rows of median seconds for an import and for its reference, and their ratio."""
     for imports, reference in IMPORTS.items():
         pairs = []
         with tempfile.TemporaryDirectory() as cache:
             for _ in range(rounds + 1):
                 here, there = (
-                    _of_process(_IMPORTED.format(imports=code), ROOT, cache)[0] for code in (imports, reference)
+                    _numbers_printed(_IMPORTED.format(imports=code), ROOT, cache)[0] for code in (imports, reference)
                 )
                 pairs.append((here, there))
-        pairs = pairs[1:]  # before, there may have been no bytecode
+        pairs = pairs[1:]  # the first round may have compiled bytecode
         medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
         ratio = statistics.median(here / there for here, there in pairs)
         yield [imports, f"{medians[0]:.2f}", reference, f"{medians[1]:.2f}", f"{ratio:.3f}"]
 
 
 def loop_seconds():
-    """Processor seconds of a plain loop of Python, to compare machines by, or one machine with itself."""
+    """Processor seconds of a plain Python loop, to compare machines, or one machine over time."""
     with tempfile.TemporaryDirectory() as folder:
-        return statistics.median(_of_process(_SPEED, folder)[0] for _ in range(5))
+        return statistics.median(_numbers_printed(_SPEED, folder)[0] for _ in range(5))
 
 
 def call_rows(rounds):
-    """For each call the median seconds."""
+    """Rows of median seconds for each call."""
     for name in CALLS:
         of_rounds = zip(*(seconds(name) for _ in range(rounds)), strict=True)
         yield [name, *(f"{statistics.median(times):.2f}" for times in of_rounds)]
@@ -133,13 +133,13 @@ HEADS = {
 
 
 def kept(kind):
-    """Rows of the result that is kept, of this kind."""
+    """Rows of this kind in the kept result."""
     with open(RESULT, encoding="utf-8", newline="") as file:
         return [row for of, *row in csv.reader(file) if of == kind]
 
 
 def lines(head, rows):
-    """A table in Markdown; rows may come one by one."""
+    """Lines of a Markdown table; the rows may be a generator."""
     yield f"| {' | '.join(head)} |"
     yield (
         "| " + " | ".join("---" if name in ("import", "reference", "first call of") else "---:" for name in head) + " |"
@@ -150,7 +150,7 @@ def lines(head, rows):
 
 
 def draw(path):
-    """Seconds of a first call, above those of importing, for each statistic."""
+    """Draw the seconds of importing and of the first call for each statistic, stacked."""
     from matplotlib.figure import Figure
 
     known = {name: (float(call), float(process)) for name, call, process in kept("call")}
@@ -172,8 +172,8 @@ def draw(path):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--report", action="store_true", help="print the result that is kept")
-    parser.add_argument("--picture", action="store_true", help="draw the result that is kept, into --output")
+    parser.add_argument("--report", action="store_true", help="print the kept result")
+    parser.add_argument("--picture", action="store_true", help="draw the kept result into --output")
     add_output(parser)
     options = parser.parse_args(argv)
     if options.output:
@@ -181,7 +181,7 @@ def main(argv=None):
     if options.report:
         return print("\n".join([*lines(HEADS["import"], kept("import")), "", *lines(HEADS["call"], kept("call"))]))
     if options.picture:
-        return draw(options.output or parser.error("where? --output"))
+        return draw(options.output or parser.error("missing --output"))
     found = list(measured(options))
     return write_csv(options.output, found) if options.output else None
 
@@ -198,7 +198,7 @@ def measured(options):
 
 
 def printed(kind, head, rows):
-    """Print the table as its rows come; yield them, the kind first."""
+    """Print the table row by row; yield the rows, each with the kind in front."""
     passed = []
     for line in lines(head, (passed.append(row) or row for row in rows)):
         print(line, flush=True)

@@ -1,6 +1,6 @@
 """What B="auto" and c="auto" choose and cost: python -m benchmarks.defaults prints tables of results/defaults.md.
 
-They are made of the tables in the package and of the errors on fresh samples in results/defaults*.csv, which
+They come from the tables in the package and from the errors on fresh samples in results/defaults*.csv, which
 :mod:`benchmarks.tune_defaults` makes.
 """
 
@@ -27,7 +27,7 @@ def choices(correction):
 
 
 def gains():
-    """Errors without and with the correction, and the look-ups of a score."""
+    """Errors without and with the correction, and the number of look-ups for one score."""
     errors = {correction: _errors(correction) for correction in (None, MM)}
     body = []
     for n in COMPARED_N:
@@ -45,7 +45,7 @@ def _errors(correction):
 
 
 def class_gains():
-    """By how much the correction lowers the error against classes, least and most over epsilon of 1 and more."""
+    """Smallest and largest reduction of the error against classes by the correction, for epsilon of at least 1."""
     both = _laplace(None).merge(_laplace(MM), on=["n_classes", "n", "epsilon"], suffixes=("", "_with"))
     both = both[both["epsilon"] >= 1].assign(gain=1 - both["error_with"] / both["error"])
     known = both.groupby(["n", "n_classes"])["gain"].agg(["min", "max"])
@@ -58,7 +58,7 @@ def class_gains():
 
 
 def costs(correction):
-    """By how much the automatic choice exceeds the least error of the grid, over n and epsilon."""
+    """Excess of the automatic choice's error over the smallest error on the grid, over n and epsilon."""
     body = []
     for kind, rows in _laplace(correction).groupby("n_classes"):
         worst = rows.loc[rows["excess"].idxmax()]
@@ -69,7 +69,7 @@ def costs(correction):
 
 
 def chance(n=1000, n_tables=5):
-    """What MICr of two independent columns is, by B."""
+    """Mean MICr of two independent columns, for each B."""
     tables = [np.random.default_rng(seed).random((2, n)) for seed in range(n_tables)]
     means = [np.mean([mic_r(x, y, bounds=((0, 1), (0, 1)), B=B) for x, y in tables]) for B in CHANCE_B]
     return table(["B", *map(str, CHANCE_B)], [["MICr", *(f"{mean:.2f}" for mean in means)]])

@@ -24,19 +24,18 @@ from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
 IMAGES = ROOT / "docs" / "images"
 N_ROWS, EPSILON = 100, 1.0
-SCORES = 0.30, 0.32  # without noise: apart by the sensitivity 2 / n of MTVr, as one row can move them
+SCORES = 0.30, 0.32  # without noise; they differ by 2 / n, MTVr's sensitivity, as one row can move them
 EDGES = np.linspace(0.195, 0.425, 24)  # of intervals of published scores
 
 # --- Two neighbouring output distributions ----------------------------------------------------------------------------
 
 
-def law_of_published(score, edges=EDGES, epsilon=EPSILON, n=N_ROWS):
-    """The probability that one published score lies in each interval [edge, next edge): of exact Laplace noise."""
+def published_distribution(score, edges=EDGES, epsilon=EPSILON, n=N_ROWS):
+    """Probability that a published score lies in each interval [edge, next edge), with exact Laplace noise."""
     steps = grid_sensitivity(mtv_r_sensitivity(n, knows_target_shares=True), 0)
     scale = LaplaceMechanism.for_budget(budget_of(epsilon), 1, steps).scale
-    below = np.ceil(np.asarray(edges) / GRID) - math.floor(
-        score / GRID
-    )  # of noise, in steps, which leads below an edge
+    # The score is published below an edge if the noise has fewer steps than this.
+    below = np.ceil(np.asarray(edges) / GRID) - math.floor(score / GRID)
     tail = np.exp(-np.maximum(below, 1 - below) / scale) / (1 + math.exp(-1 / scale))
     return np.diff(np.where(below > 0, 1 - tail, tail))
 
@@ -47,9 +46,9 @@ def draw_neighbours(path):
     ax = figure.subplots()
     styles = ((BLUE, "solid", "the table"), (VERMILION, "dashed", "one row replaced"))
     for score, (color, line, label) in zip(SCORES, styles, strict=True):
-        law = law_of_published(score)
-        ax.stairs(law, EDGES, color=color, linestyle=line, linewidth=2, label=f"{label}: {score:.2f}")
-        ax.stairs(law, EDGES, color=color, fill=True, alpha=0.12)
+        probabilities = published_distribution(score)
+        ax.stairs(probabilities, EDGES, color=color, linestyle=line, linewidth=2, label=f"{label}: {score:.2f}")
+        ax.stairs(probabilities, EDGES, color=color, fill=True, alpha=0.12)
     ax.set(xlabel=f"published MTVr score, ε = {EPSILON:g}", ylabel="probability per 0.01", xlim=EDGES[[0, -1]])
     ax.set(ylim=(0, 0.34), xticks=[0.2, 0.25, 0.3, 0.35, 0.4])
     ax.legend(title="score without noise", frameon=False, loc="upper right")
@@ -102,8 +101,8 @@ def _draw_box(ax, place, color):
 # --- A guess about one person -----------------------------------------------------------------------------------------
 
 
-def most_right_guesses(epsilon):
-    """How often a guess between two equally likely answers can be right at most."""
+def max_share_right(epsilon):
+    """The largest possible share of right guesses between two equally likely answers."""
     return 1 / (1 + np.exp(-np.asarray(epsilon, dtype=float)))
 
 
@@ -112,11 +111,11 @@ def draw_guess(path):
     figure = Figure(figsize=(WIDTH, 3.6))
     ax = figure.subplots()
     epsilons = np.linspace(0, 5, 201)
-    ax.plot(epsilons, most_right_guesses(epsilons), color=BLUE, linewidth=2.2)
+    ax.plot(epsilons, max_share_right(epsilons), color=BLUE, linewidth=2.2)
     ax.axhline(0.5, color=GREY, linestyle="dotted")
     ax.text(5, 0.49, "tossing a coin", ha="right", va="top", color=GREY)
     for epsilon in (0.1, 0.5, 1, 5):
-        share = float(most_right_guesses(epsilon))
+        share = float(max_share_right(epsilon))
         ax.plot([epsilon], [share], "o", color=VERMILION, markersize=8)
         side = {"ha": "right", "xytext": (-4, -20)} if epsilon == 5 else {"ha": "left", "xytext": (9, -3)}
         ax.annotate(f"ε = {epsilon:g}: {share:.0%}", (epsilon, share), textcoords="offset points", **side)
@@ -134,7 +133,7 @@ def draw_attack(rows, path):
     Parameters
     ----------
     rows : list of dict
-        Of benchmarks/results/attack.csv.
+        Rows of benchmarks/results/attack.csv.
     path : Path
     """
     figure = Figure(figsize=(WIDTH, 3.2))
@@ -149,7 +148,7 @@ def draw_attack(rows, path):
         ax.annotate(
             f"{100 * share:.3g}%", (share, place), xytext=(0, 12), textcoords="offset points", ha="center", color=color
         )
-    bound = float(most_right_guesses(epsilon))
+    bound = float(max_share_right(epsilon))
     ax.axvline(bound, color=BLACK, linestyle="dashed")
     ax.text(bound + 0.01, 0.42, f"at ε = {epsilon:g}, no attack\nis right more often:\n{bound:.0%}", va="center")
     ax.axvline(0.5, color=GREY, linestyle="dotted")

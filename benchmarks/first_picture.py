@@ -1,17 +1,16 @@
 """True columns found under differential privacy, the picture of the first page: python -m benchmarks.first_picture.
 
-A table holds 5,000 people and 20 columns, three of which act on the target. Each way names three columns:
+A table holds 5,000 people and 20 columns, three of which affect the target. Each way chooses three columns:
 
 - PrivateSelectKBest, with its defaults.
-- Noise in the data: Laplace noise in each value, so that each person's row is private at the same epsilon, and then
-  SelectKBest.
-- The strongest private rival of benchmarks.sets: a set chosen at once by correlations (DP-SIS), or Kendall less
+- Noisy data: Laplace noise on each value, so that each person's row is private at the same epsilon, then SelectKBest.
+- The strongest private rival in benchmarks.sets: a set chosen at once by correlations (DP-SIS), or Kendall less
   redundancy.
 - SelectKBest on the data itself, without privacy.
 
-    python -m benchmarks.first_picture --report              # the result that is kept
-    python -m benchmarks.first_picture --picture --output F  # its picture
-    python -m benchmarks.first_picture --output F            # measured again, in a minute
+    python -m benchmarks.first_picture --report              # print the kept result
+    python -m benchmarks.first_picture --picture --output F  # draw the kept result
+    python -m benchmarks.first_picture --output F            # measure it again, in a minute
 """
 
 import argparse
@@ -49,7 +48,7 @@ def select_privately(X, y, epsilon, rng):
 
 
 def select_from_noisy_data(X, y, epsilon, rng):
-    """Each of the d + 1 values has noise for epsilon / (d + 1), so a row as a whole is private at epsilon."""
+    """Each of the d + 1 values gets noise for epsilon / (d + 1), so a row as a whole is private at epsilon."""
     scale = (N_COLUMNS + 1) / epsilon
     noisy = X + rng.laplace(0, scale, X.shape)
     lower, upper = TARGET_BOUNDS
@@ -62,7 +61,7 @@ def select(X, y):
 
 @cache
 def split_of(seed):
-    """A table as the rivals of benchmarks.sets take it."""
+    """A table in the form that the rivals of benchmarks.sets take."""
     import pandas as pd
 
     X, y = random_table(np.random.default_rng(seed))
@@ -81,7 +80,7 @@ def share_found(chosen):
 
 
 def measured():
-    """Rows of way, epsilon, mean share of the true columns that is found, and its standard error."""
+    """Rows of way, epsilon, mean share of the true columns found, and its standard error."""
     shares = {}
     for seed in range(N_TABLES):
         split, rng = split_of(seed), np.random.default_rng([seed, 1])
@@ -100,7 +99,7 @@ def measured():
 
 
 def kept():
-    """The mean shares that are kept, by way and epsilon."""
+    """The kept mean shares, by way and epsilon."""
     with open(RESULT, encoding="utf-8", newline="") as file:
         return {(row["way"], row["epsilon"]): float(row["found"]) for row in csv.DictReader(file)}
 
@@ -141,8 +140,8 @@ def draw(path):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
-    parser.add_argument("--report", action="store_true", help="print the result that is kept")
-    parser.add_argument("--picture", action="store_true", help="draw the result that is kept")
+    parser.add_argument("--report", action="store_true", help="print the kept result")
+    parser.add_argument("--picture", action="store_true", help="draw the kept result")
     add_output(parser, RESULT)
     options = parser.parse_args(argv)
     if options.report:

@@ -1,10 +1,10 @@
-"""The error of MICr from a noisy table against MICr on real pairs: python benchmarks/geometric.py --data FOLDER.
+"""Errors of MICr from a noisy table against exact MICr on real pairs: python benchmarks/geometric.py --data FOLDER.
 
-The folder holds ``baseball.csv`` (337 players, 129 statistics) and ``Spellman.csv`` (4,381 genes, 23 times). Pairs and
-bounds are those of Section 5.2 of Lazarsfeld, Johnson and Adeniran (ICML 2022).
+The folder holds ``baseball.csv`` (337 players, 129 statistics) and ``Spellman.csv`` (4,381 genes, 23 time points).
+Pairs and bounds are those of Section 5.2 of Lazarsfeld, Johnson and Adeniran (ICML 2022).
 
-With --rule, no data are needed: what the default size of the noisy table costs, on the 189 distributions of
-skdpmic.datasets, beside tables of other sizes, in ten minutes; benchmarks/results/geometric.csv is the result kept.
+--rule needs no data: it measures in ten minutes what the default size of the noisy table costs compared with other
+sizes, on the 189 distributions of skdpmic.datasets. The kept result is benchmarks/results/geometric.csv.
 """
 
 import argparse
@@ -28,7 +28,7 @@ RESULT = Path(__file__).parent / "results" / "geometric.csv"
 UNIT = ((0, 1), (0, 1))
 REFERENCE_B = {"baseball": 40, "Spellman": 139}
 C = 5
-PARTS = (2, 4, 6, 8, 12, 16, 20, 28, 40)  # of each side of the tables that the default one is compared with
+PARTS = (2, 4, 6, 8, 12, 16, 20, 28, 40)  # per side, of the tables compared with the default one
 
 
 def real_pairs(folder, name, n_pairs):
@@ -59,7 +59,7 @@ def random_pairs(columns, bounds, B, n_pairs, seed=0):
 
 
 def widened(lo, hi):
-    """A range, longer by a hundredth on either side."""
+    """The range, extended by a hundredth on either side."""
     return lo - (hi - lo) / 100, hi + (hi - lo) / 100
 
 
@@ -97,7 +97,7 @@ def report_real(folder, n_pairs, epsilon, n_repeats, label, score):
 
 
 def rows_of_rule():
-    """The weighted sum of errors against MIC* with tables of many sizes, one sample and one draw a distribution."""
+    """Weighted sums of errors against MIC* for tables of many sizes, with one sample and one draw per distribution."""
     yield ["n", "epsilon", "parts", "error", "best_parts", "least", "excess"]
     for n, epsilon in tqdm(list(product((100, 1000, 10_000), (0.01, 0.1, 1.0, 10.0)))):
         automatic, errors_by_parts = default_parts(n, epsilon), {}
@@ -109,7 +109,7 @@ def rows_of_rule():
 
 
 def weighted_error(n, epsilon, n_parts):
-    """That of Appendix E.2.3 of the paper, as benchmarks/tune_defaults.py has it."""
+    """The weighted error of the paper's Appendix E.2.3, as in benchmarks/tune_defaults.py."""
     from benchmarks.tune_defaults import weights
 
     truth = load_mic_star()

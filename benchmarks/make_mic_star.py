@@ -58,7 +58,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=2)
     add_output(parser, TARGET)
-    parser.add_argument("--quick", action="store_true", help="every tenth distribution, which has all levels of r2")
+    parser.add_argument("--quick", action="store_true", help="every tenth distribution, which covers all levels of r2")
     options = parser.parse_args(argv)
     if options.quick and options.output == TARGET:
         parser.error("--quick needs --output, as the shipped file has all distributions")

@@ -1,4 +1,4 @@
-"""A table of noise scales at epsilon = 1, of MICr scores and of names by MTVr: python benchmarks/noise.py."""
+"""A table of noise scales at epsilon = 1, for MICr scores and for names by MTVr: python benchmarks/noise.py."""
 
 from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.release.kinds import BestFeatures

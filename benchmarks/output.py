@@ -1,4 +1,4 @@
-"""Where results go. No benchmark replaces a result that is there, unless --overwrite says so.
+"""Where results go. No benchmark replaces an existing result without --overwrite.
 
 A script calls `add_output` for its parser, and `refuse_to_overwrite` before it measures anything.
 """
@@ -23,11 +23,11 @@ def add_output(parser, default=None, what="file"):
     """
     kept = f"; by default {default.relative_to(ROOT)}" if default else ""
     parser.add_argument("--output", type=Path, default=default, help=f"{what} to write{kept}")
-    parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
+    parser.add_argument("--overwrite", action="store_true", help="replace existing results")
 
 
 def refuse_to_overwrite(parser, options, paths=None):
-    """Exit if a result is there that may not be replaced, or if the file of results has no folder to be in.
+    """Exit if a result exists that may not be replaced, or if the folder of the result file does not exist.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def refuse_to_overwrite(parser, options, paths=None):
     options : Namespace
         With `overwrite`, and with `output` if that is the file to write.
     paths : iterable of Path, optional
-        The files of results, if there are several, in folders that need not be there yet.
+        The result files, if there are several; their folders need not exist yet.
     """
     if paths is None and not options.output.parent.is_dir():
         parser.error(f"--output must be in a folder that exists, got {options.output}")
@@ -45,7 +45,7 @@ def refuse_to_overwrite(parser, options, paths=None):
 
 
 def print_or_write(description, markdown, argv=None):
-    """The command of a report: print what `markdown` returns, or write it to the file of --output."""
+    """Run a report's command: print what `markdown` returns, or write it to the --output file."""
     parser = argparse.ArgumentParser(description=description)
     add_output(parser)
     options = parser.parse_args(argv)
@@ -56,10 +56,10 @@ def print_or_write(description, markdown, argv=None):
         print(markdown(), end="")
 
 
-def folder_of_results(parser, options, kept, names):
-    """The folder of --output; without it, that of the results that are kept, or beside them that of quick runs.
+def results_folder(parser, options, kept, names):
+    """The --output folder; by default, that of the kept results or, for quick runs, its subfolder "quick".
 
-    Only the folder of quick runs is written to again and again.
+    Only the latter is overwritten without --overwrite.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def folder_of_results(parser, options, kept, names):
     kept : Path
         Where the results are kept in the project, the default of --output.
     names : iterable of str
-        Of the files of results.
+        Names of the result files.
     """
     if options.quick and options.output == kept:
         return kept / "quick"
@@ -78,7 +78,7 @@ def folder_of_results(parser, options, kept, names):
 
 
 def write_csv(path, rows):
-    """Write a table, its head first, once all its rows are there: a run that stops before leaves the file as it was."""
+    """Write a table, header first, once all its rows are there: a run that stops earlier leaves the file unchanged."""
     rows = list(rows)
     with open(path, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)

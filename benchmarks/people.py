@@ -1,13 +1,14 @@
-"""One row of each person, or several: python benchmarks/people.py --output FILE.
+"""One row per person, or several: python benchmarks/people.py --output FILE.
 
-The result that is kept is benchmarks/results/people.csv. The file is written when all is measured.
+The kept result is benchmarks/results/people.csv. The file is written once everything is measured.
 
-Simulated tables of people who have 1 to 5 rows each. A feature is normal with variance 1, of which a share is between
-people and the rest within them: at 0 the rows of a person say as much as those of different people, at 1 they would
-be copies. Four features of 20 decide on the target, each by a shape of its own; the rest of the target is noise with
-the same share between people. Measured for max_rows_per_group of 1, 2 and 5:
+Simulated tables of people with 1 to 5 rows each. A feature is normal with variance 1, a share of which is between
+people and the remainder within them: at 0, a person's rows are as informative as those of different people; at 1, they
+would be copies. Four of 20 features determine the target, each through its own shape; the remainder of the target is
+noise with the same share between people. Measured for max_rows_per_group of 1, 2 and 5:
 
-- error: mean absolute distance of the private scores from those of 100,000 people with a row each, without noise;
+- error: mean absolute difference between the private scores and the noise-free scores of 100,000 people with one row
+  each;
 - found: share of the four features among the four that PrivateSelectKBest chooses.
 """
 
@@ -26,7 +27,7 @@ from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import DPMICScorer, PrivateSelectKBest
 
 MOST_ROWS, D, N_TRUE = 5, 20, 4
-PERSONS, SHARES, EPSILONS, STATISTICS = (300, 1000, 5000), (0.0, 0.5, 0.9), (0.3, 1.0, 3.0), ("mic_r", "mtv_r")
+PEOPLE, SHARES, EPSILONS, STATISTICS = (300, 1000, 5000), (0.0, 0.5, 0.9), (0.3, 1.0, 3.0), ("mic_r", "mtv_r")
 ROWS_EACH = (1, 2, 5)
 FILE = Path(__file__).parent / "results" / "people.csv"
 N_TABLES, N_DRAWS = 100, 4
@@ -34,13 +35,13 @@ PUBLIC = {"bounds": (-3, 3), "target_bounds": (-6, 8)}
 SHAPES = (lambda x: 1.2 * x, lambda x: x**2 - 1, lambda x: 1.4 * np.sin(2.5 * x), lambda x: 1.5 * (np.abs(x) < 0.7))
 
 
-def table(rng, n_persons, most_rows, share):
-    """X, y and whose each row is."""
-    persons = np.repeat(np.arange(n_persons), rng.integers(1, most_rows + 1, n_persons))
-    between, within = rng.standard_normal((n_persons, D + 1))[persons], rng.standard_normal((len(persons), D + 1))
+def table(rng, n_people, most_rows, share):
+    """X, y and the person behind each row."""
+    people = np.repeat(np.arange(n_people), rng.integers(1, most_rows + 1, n_people))
+    between, within = rng.standard_normal((n_people, D + 1))[people], rng.standard_normal((len(people), D + 1))
     columns = math.sqrt(share) * between + math.sqrt(1 - share) * within
     X, noise = columns[:, :D], columns[:, D]
-    return X, sum(shape(X[:, j]) for j, shape in enumerate(SHAPES)) + noise, persons
+    return X, sum(shape(X[:, j]) for j, shape in enumerate(SHAPES)) + noise, people
 
 
 def large_sample_scores(statistic):
@@ -48,15 +49,15 @@ def large_sample_scores(statistic):
     return DPMICScorer(statistic=statistic, epsilon=math.inf, **PUBLIC).fit(X, y).scores_
 
 
-def measure(statistic, n_persons, share, epsilon, rows_each, truth):
+def measure(statistic, n_people, share, epsilon, rows_each, truth):
     """Error and share found, means over tables and draws of the noise."""
     errors, found = [], []
     given = {"statistic": statistic, "epsilon": epsilon, "max_rows_per_group": rows_each, **PUBLIC}
     for seed in range(N_TABLES):
-        X, y, persons = table(np.random.default_rng(seed), n_persons, MOST_ROWS, share)
-        errors.append(np.abs(DPMICScorer(**given).fit(X, y, persons).scores_ - truth).mean())
+        X, y, people = table(np.random.default_rng(seed), n_people, MOST_ROWS, share)
+        errors.append(np.abs(DPMICScorer(**given).fit(X, y, people).scores_ - truth).mean())
         for _ in range(N_DRAWS):
-            selector = PrivateSelectKBest(k=N_TRUE, **given).fit(X, y, persons)
+            selector = PrivateSelectKBest(k=N_TRUE, **given).fit(X, y, people)
             found.append(selector.get_support()[:N_TRUE].mean())
     return np.mean(errors), np.mean(found)
 
@@ -70,8 +71,8 @@ def main(argv=None):
 
 
 def rows():
-    """The table, its head first."""
-    cells = list(product(STATISTICS, PERSONS, SHARES, EPSILONS, ROWS_EACH))
+    """Rows of the result file, header first."""
+    cells = list(product(STATISTICS, PEOPLE, SHARES, EPSILONS, ROWS_EACH))
     truths = {statistic: large_sample_scores(statistic) for statistic in STATISTICS}
     yield ["statistic", "persons", "share_between", "epsilon", "max_rows_per_group", "error", "found"]
     for cell in tqdm(cells):

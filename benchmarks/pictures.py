@@ -1,9 +1,9 @@
-"""Draw the pictures of docs/choose/causal.md and pictures.md by the code on these pages.
+"""Draw the pictures of docs/choose/causal.md and pictures.md with the code on these pages.
 
     python -m benchmarks.pictures --output FOLDER [--browser chromium]
 
-A block that is followed by a picture makes a `display`, which is saved; the pictures that are kept are in docs/images.
-The last picture is what a notebook shows of the `selector` of the latter, photographed by a browser.
+A code block followed by a picture makes a `display`, which is saved; the kept pictures are in docs/images. The last
+picture is a browser's screenshot of how a notebook shows the `selector` of pictures.md.
 """
 
 import argparse
@@ -25,7 +25,7 @@ BLOCK = r"```python\n(.*?)```(?:\n\n```text\n.*?```)?(?:\n\n!\[[^]]*\]\(\.\./ima
 def main(argv=None):
     """Run the pages, and save what they draw."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--browser", help="a command of Chromium, for the picture of a notebook")
+    parser.add_argument("--browser", help="command that starts Chromium, for the picture of a notebook")
     add_output(parser, DOCS / "images", "folder")
     options = parser.parse_args(argv)
     blocks = {page: re.findall(BLOCK, (DOCS / "choose" / page).read_text(), re.DOTALL) for page in PAGES}
@@ -44,12 +44,12 @@ def main(argv=None):
                 if picture:
                     names["display"].figure_.savefig(output / picture, dpi=150)
         if options.browser:
-            photograph(names["selector"], options.browser, output / "notebook.png")
+            save_screenshot(names["selector"], options.browser, output / "notebook.png")
         os.chdir(DOCS)
 
 
-def photograph(estimator, browser, path):
-    """Save what a browser shows of an estimator."""
+def save_screenshot(estimator, browser, path):
+    """Save a browser's screenshot of an estimator."""
     page = Path("notebook.html").absolute()
     style = "font-family: sans-serif; font-size: 14px"
     html = f'<!doctype html><meta charset="utf-8"><body style="{style}">{estimator._repr_html_()}</body>'

@@ -12,9 +12,9 @@ def mic_star(centers, sigma, *, weights=None, bounds=UNIT_SQUARE, n_master=260, 
     """MIC* of a mixture of round bivariate Gaussians, restricted to a rectangle.
 
     One axis is cut into `n_fixed` parts of equal mass, the other into a master partition of `n_master` parts of equal
-    mass whose neighbouring parts are merged into the k parts that say most about the first; MIC* is the largest
-    ``I / log2 k`` over both orientations and all k. It is approximate only in that the two master partitions are
-    finite: all probabilities come from the normal distribution function, none from samples.
+    mass whose neighbouring parts are merged into the k parts that are most informative about the first; MIC* is the
+    largest ``I / log2 k`` over both orientations and all k. It is approximate only in that the two master partitions
+    are finite: all probabilities come from the normal distribution function, none from samples.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class _Axis:
         return np.concatenate([[first], hi, [last]])
 
     def _range(self):
-        """The bounds, infinite ones replaced by where no mass is left."""
+        """The bounds, with infinite ones replaced by points beyond which there is no mass."""
         lo, hi = self._bounds
         reach = 40 * self._sigma
         return max(lo, self._means.min() - reach), min(hi, self._means.max() + reach)
@@ -172,7 +172,7 @@ def _g(p):
 
 @jit
 def _merge(cumulative, best, weight):
-    """Fill in ``best[k, t]``, the largest weight of the first t rows in k segments, for 0 < k <= t; `weight` is room.
+    """Fill in ``best[k, t]``, the largest weight of the first t rows in k segments; 0 < k <= t, `weight` is scratch.
 
     ``best[k, t] = max over s of best[k - 1, s] + weight[s]``, where ``weight[s] = sum_j g(p_j) - g(sum_j p_j)`` belongs
     to the segment of the rows s ... t - 1.

@@ -1,8 +1,8 @@
-"""MICr-Geom as published, to compare with: NOT epsilon-differentially private (``docs/theory/geometric.md``).
+"""MICr-Geom as published, for comparison: NOT epsilon-differentially private (``docs/theory/geometric.md``).
 
 Mechanism 3 of Lazarsfeld, Johnson and Adeniran (ICML 2022), written from its description, with the reduced master
-partitions of its Appendix E.1. Every master grid gets fresh noise at the whole epsilon, so the budget that is really
-spent grows with the number of grids. Drawn in floating point, the noise takes little time.
+partitions of its Appendix E.1. Every master grid gets fresh noise at the full epsilon, so the budget that is really
+spent grows with the number of grids. The noise is drawn in floating point, which is fast.
 """
 
 from functools import lru_cache
@@ -16,14 +16,14 @@ from skdpmic.statistics.mic.optimize_axis import Tables, entropy_table, grids_of
 
 
 def published_scores_not_dp(x, y, bounds, epsilon, B, c, runs, seed):
-    """What several runs publish. Each of their tables alone is epsilon-DP; together they are not.
+    """Outputs of several runs. Each of their tables alone is epsilon-DP; together they are not.
 
     Parameters
     ----------
     x, y : float64 ndarray of shape (n_samples,)
     bounds : ((x_lo, x_hi), (y_lo, y_hi))
     epsilon : float
-        Budget of each table. Without a limit, the scores are MICr.
+        Budget of each table. If it is infinite, the scores are MICr.
     B : float, at least 4
     c : float, above 0
     runs : int
@@ -39,7 +39,7 @@ def published_scores_not_dp(x, y, bounds, epsilon, B, c, runs, seed):
 
 @lru_cache(maxsize=4)
 def _public(B, c, n):
-    plan = continuous_plan(B, c, "reduced")  # all grids, also those that MICr does without
+    plan = continuous_plan(B, c, "reduced")  # all grids, including those that MICr skips
     largest_total = n * (plan[:, 0] * plan[:, 1]).max()  # every noisy count is at most n
     return plan, entropy_table(int(largest_total))
 

@@ -1,7 +1,7 @@
-"""PNC, the published protocol for private distance correlation of two parties, as it is printed (arXiv 2110.09670).
+"""PNC, the published two-party protocol for private distance correlation, as printed (arXiv 2110.09670).
 
-It does not keep its promise: `docs/theory/corrections.md` says what is wrong, `benchmarks/tests/test_published_pnc.py`
-shows it. Noise is in floating point. For comparison only.
+Its guarantee does not hold: `docs/theory/corrections.md` says what is wrong, and
+`benchmarks/tests/test_published_pnc.py` shows it. Noise is drawn in floating point. For comparison only.
 """
 
 import math
@@ -12,12 +12,12 @@ from scipy.stats import norm
 
 
 def noise_of_theorem_4(epsilon, delta, w2=1.0):
-    """sigma: protects one attribute of a record that changes by at most 1, and no record."""
+    """sigma, which protects one attribute of a record, changed by at most 1, but not a whole record."""
     return w2 * math.sqrt(2 * (math.log(1 / (2 * delta)) + epsilon)) / epsilon
 
 
 def noise_of_appendix_1(epsilon, delta, w2=1.0):
-    """sigma of the formula in Appendix A.1, which is one for sigma squared and lacks the inner bracket."""
+    """sigma of the formula in Appendix A.1, which is for sigma squared and lacks the inner bracket."""
     return math.sqrt(w2 * math.sqrt(2 * math.log(1 / (2 * delta)) + epsilon) / epsilon)
 
 
@@ -51,7 +51,7 @@ def u_statistic(x, y):
 
 
 def _sum_of_products(x, y):
-    """Sum of |x_i - x_j| |y_i - y_j| over all i and j, in O(n log^2 n): by halves in the order of x, sorted by y."""
+    """Sum of |x_i - x_j| |y_i - y_j| over all i and j, in O(n log^2 n): merge halves in order of x, sorted by y."""
     order = np.argsort(x)
     x, y, places, total, size = x[order], y[order], np.arange(len(x)), 0.0, 1
     while size < len(x):
@@ -87,7 +87,7 @@ def covariance_without_partition(X, Y, K, sigma, rng):
 
 
 def covariance_of_disjoint_parts(X, Y, K, sigma, rng):
-    """Equation 4: each of K blocks of records has a projection and noise of its own."""
+    """Equation 4: each of K blocks of records has its own projection and noise."""
     blocks = zip(np.array_split(X, K), np.array_split(Y, K), strict=True)
     return np.mean([covariance_without_partition(x, y, 1, sigma, rng) for x, y in blocks])
 
@@ -100,9 +100,9 @@ def noisy_variance(X, epsilon, rng):
 
 
 def squared_correlation(x, y, epsilon, delta, rng, K=1):
-    """What Bob has at the end of Figure 2, of two columns in [0, 1] (x) and of any range (y).
+    """What Bob has at the end of Figure 2, for a column x in [0, 1] and a column y of any range.
 
-    The split of the budget is not given: here each of the two releases of Alice has all of epsilon.
+    The paper does not say how the budget is split: here each of Alice's two releases has the whole epsilon.
     """
     X, Y = x[:, np.newaxis], y[:, np.newaxis]
     covariance = covariance_of_disjoint_parts(X, Y, K, noise_of_theorem_4(epsilon, delta), rng)

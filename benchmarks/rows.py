@@ -1,4 +1,4 @@
-"""The README's table of how much epsilon a choice takes, by the number of people: python benchmarks/rows.py."""
+"""The README's table of the epsilon that a choice needs, by number of people: python benchmarks/rows.py."""
 
 from bisect import bisect_left
 from functools import partial
@@ -15,7 +15,7 @@ def table():
 
 
 def _finds(share, n_samples):
-    """The least epsilon of two digits with which that share of the best 5 of 100 features will be found."""
+    """The least two-digit epsilon with which this share of the best 5 of 100 features will be found."""
     return round(_EPSILONS[bisect_left(_EPSILONS, share, key=partial(_found, n_samples))], 6)
 
 

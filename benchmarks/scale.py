@@ -1,9 +1,9 @@
-"""Many rows and many features: memory and time of streamed and of wide tables.
+"""Many rows and many features: memory and time of streamed and wide tables.
 
     python benchmarks/scale.py stream --rows 10000000   # peak memory and throughput of a Parquet file, 50 features
     python benchmarks/scale.py lines --output FILE      # time by rows and by features, drawn: docs/images/scale.png
 
-Times are the least of several runs, in one thread.
+Times are minima over several runs in one thread.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from skdpmic._utils.jit import jit
 
 EXAMPLE = ROOT / "examples" / "parquet_stream.py"
 N_FEATURES = 50
-VALUES = 10_000_000  # of lines: read at least, in 15 to 500 runs
+VALUES = 10_000_000  # read at least by the runs of a fit in `lines`; 15 to 500 runs
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 
 
@@ -33,7 +33,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=["stream", "write", "stream-one", "lines"])
     parser.add_argument(
-        "--rows", type=int, default=10_000_000, help="rows of the table, the largest of those of stream"
+        "--rows", type=int, default=10_000_000, help="rows of the table; for stream, of its largest table"
     )
     parser.add_argument("--file", help="the Parquet file that write makes and stream-one reads")
     add_output(parser, ROOT / "docs" / "images" / "scale.png", "picture")
@@ -48,7 +48,7 @@ def main(argv=None):
 
 
 def stream(options):
-    """Each table in a process of its own, whose peak memory is its own."""
+    """Each table has its own process, so that peak memory is that of one table."""
     with tempfile.TemporaryDirectory() as folder:
         for rows in (options.rows // 100, options.rows // 10, options.rows):
             path = Path(folder) / f"{rows}.parquet"
@@ -125,7 +125,7 @@ def timed(function):
 
 
 def lines(options):
-    """Three decades of rows at 3 features, and of features at 300 rows; fixed B, so that all count the same grids."""
+    """Three decades of rows at 3 features, and of features at 300 rows; B is fixed, so all count the same grids."""
     from matplotlib.figure import Figure
 
     rows, features = np.geomspace(30_000, 30_000_000, 7).astype(int), np.geomspace(10, 10_000, 7).astype(int)

@@ -1,21 +1,21 @@
 """Level and power of p-values: python -m benchmarks.significance --output FOLDER.
 
-It makes three tables; those that are kept are in benchmarks/results.
+It makes three tables; the kept ones are in benchmarks/results.
 
-significance_level.csv: of tables of one feature that is independent of the target, the share whose p-value is at most
-0.05, by statistic, number of records, kind of ties and epsilon of the score (Laplace noise); at most 0.05 is promised.
-Of classes, shares are learnt with that epsilon once more.
+significance_level.csv: for tables of one feature that is independent of the target, the share whose p-value is at most
+0.05, by statistic, number of records, kind of ties and epsilon of the score (Laplace noise). The promise is at most
+0.05. With classes, their shares are learnt with the same epsilon again.
 
-significance_discoveries.csv: of tables of 50 features, 10 of which have to do with the target in five shapes, what the
-procedure of Benjamini and Hochberg at 0.1 makes of the p-values with Gaussian noise, epsilon = 1 and delta = 1e-6 for
-all scores together: the mean share of false discoveries, its standard error, and the share found of the 10; beside it,
-what it makes of p-values that forget the noise.
+significance_discoveries.csv: for tables of 50 features, 10 of which are related to the target in five shapes, what the
+Benjamini-Hochberg procedure at 0.1 makes of the p-values with Gaussian noise, epsilon = 1 and delta = 1e-6 for all
+scores together: the mean share of false discoveries, its standard error, and the share found of the 10; beside it, what
+it makes of p-values that ignore the noise.
 
-significance_classes.csv: of tables of 2,000 records and 100 features, 10 of which have to do with the target, what the
-procedure of Benjamini and Hochberg at 0.1 finds of these without noise, with ``fdr=0.1``, beside the tests of
-scikit-learn that are usual there: for a numeric target and for two classes, for normal features and for rare ones.
+significance_classes.csv: for tables of 2,000 records and 100 features, 10 of which are related to the target, the share
+of these that ``fdr=0.1``, the same procedure, finds without noise, beside scikit-learn's usual tests: for a numeric
+target and for two classes, for normal features and for rare ones.
 
-The noise is drawn in floating point from the law of the exact one; nothing is to be protected here.
+The noise is drawn in floating point from the distribution of the exact noise; there is nothing to protect here.
 """
 
 import argparse
@@ -87,14 +87,14 @@ OF_GRIDS = {"missing values": (missing, uniform), "labels": (labels, uniform), "
 
 
 def kinds_of(statistic):
-    """The kinds of columns that a statistic is tried with."""
+    """The kinds of columns that a statistic is tested with."""
     if statistic in ("mic_r", "mtv_r"):
         return TIES | OF_GRIDS
     return TIES | OF_CLASSES if statistic == "kendall" else TIES
 
 
 def null_scores(statistic, measure, kind, n, n_tables, rng):
-    """Scores without noise of tables of that kind, and the number of labels of the feature."""
+    """Noise-free scores of tables of this kind, and the scale of the feature."""
     draw_x, draw_y = kinds_of(statistic)[kind]
     scale = Nominal(4) if draw_x is labels else UNIT
     scores = np.empty(n_tables)
@@ -127,7 +127,7 @@ def shares_below(statistic, kind, n, epsilons, n_tables, rng, level=LEVEL):
 
 
 def share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level):
-    """The same of one epsilon, where as much again is spent on the shares of two classes."""
+    """The same for one epsilon, if as much again is spent on the shares of two classes."""
     draw_x, draw_y = OF_CLASSES[kind]
     measure, scores = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, epsilon, 2), {}
     mechanism = LaplaceMechanism.for_budget(budget_of(epsilon), 1, measure.steps(Shape(n, [UNIT])))
@@ -137,7 +137,7 @@ def share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level):
         score = measure.scorer(ClassTarget(y, 2), None).score(draw_x(rng, n), UNIT)
         scores.setdefault(smaller_class(margin, n), (margin, []))[1].append(score)
     n_below = 0
-    for margin, of_margin in scores.values():  # of all that tell the same
+    for margin, of_margin in scores.values():  # those with the same margin together
         law = replace(measure, target_shares=margin).null_law(n, None)
         p_values = law.p_values(released(np.array(of_margin), mechanism, rng), mechanism.law, 9999, 0)
         n_below += np.count_nonzero(p_values <= level)
@@ -145,7 +145,7 @@ def share_below_of_classes(statistic, kind, n, epsilon, n_tables, rng, level):
 
 
 def released(scores, mechanism, rng):
-    """Scores with noise of the law of a mechanism, clamped."""
+    """Scores with a mechanism's noise, clamped."""
     if mechanism.law is None:
         return scores
     return np.clip(scores + mechanism.law.rvs(scores.shape, random_state=rng), 0.0, 1.0)
@@ -164,7 +164,7 @@ SHAPES = (
 
 
 def table(rng, n):
-    """X and y: two of the first 10 features each have one of five shapes of y, but for noise; the others none."""
+    """X and y: the first 10 features have five shapes of y, two each, with noise; the others are independent of y."""
     y, X = rng.random(n), rng.random((n, D))
     for j in range(N_TRUE):
         X[:, j] = np.clip(SHAPES[j % len(SHAPES)](y) * 0.8 + 0.1 + 0.15 * rng.standard_normal(n), 0, 1)
@@ -172,9 +172,9 @@ def table(rng, n):
 
 
 def discoveries(statistic, n, n_tables, rng, epsilon=1.0, delta=1e-6):
-    """Of each table: shares of false and of true discoveries, first with the noise, then with the noise forgotten."""
-    worth = GaussianMechanism.epsilon_per_score(budget_of(epsilon, delta), D)
-    measure = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, worth, None)
+    """For each table: shares of false and of true discoveries, first accounting for the noise, then ignoring it."""
+    per_score = GaussianMechanism.epsilon_per_score(budget_of(epsilon, delta), D)
+    measure = statistic_named(statistic, "miller-madow").measure("auto", "auto", n, per_score, None)
     mechanism = GaussianMechanism.for_budget(budget_of(epsilon, delta), D, measure.steps(Shape(n, [UNIT] * D)))
     law, found = measure.null_law(n, None), []
     for _ in range(n_tables):
@@ -190,7 +190,7 @@ def discoveries(statistic, n, n_tables, rng, epsilon=1.0, delta=1e-6):
 # --- Without noise ----------------------------------------------------------------------------------------------------
 
 N_OF_TESTS, D_OF_TESTS = 2000, 100
-EFFECTS = {  # slopes, differences of means in standard deviations, or quotients of shares; tests find most of them
+EFFECTS = {  # slopes, differences of means in standard deviations, or ratios of shares; tests find most of them
     "numbers": (0.08, 0.1),
     "half": (0.16, 0.2),
     "5% class": (0.4, 0.5),
@@ -217,7 +217,7 @@ def table_of_tests(target, effect, rng):
 
 
 def found_without_noise(statistic, target, effect, n_tables, rng):
-    """Of each table: the share found of the real features, that of false discoveries, and what the usual test finds."""
+    """For each table: the share of real features found, that of false discoveries, and what the usual test finds."""
     found = []
     for _ in range(n_tables):
         X, y, classes = table_of_tests(target, effect, rng)

@@ -1,13 +1,13 @@
-"""Time of MIC scores beside scikit-learn's mutual information, as ratios within one run.
+"""Time of MIC scores and of scikit-learn's mutual information, as ratios within one run.
 
     python benchmarks/speed.py --output FILE       # measure, print and write a CSV file
-    python benchmarks/speed.py --report            # the table of the result that is kept, benchmarks/results/speed.csv
+    python benchmarks/speed.py --report            # print the kept result, benchmarks/results/speed.csv
     python benchmarks/speed.py --picture --output FILE
 
-One thread. MICr and MTVr have what estimators have by default: automatic B and c for epsilon = 1 a feature, and MICr
-a correction for chance; without correction it is that of the paper, with its own automatic B and c. MICe has B = 0.6
-and c = 15. Every figure is a median over rounds, in each of which all candidates are timed in turn, so that a drift of
-the machine's speed meets all.
+Everything runs in one thread. MICr and MTVr have the estimators' defaults: automatic B and c for epsilon = 1 per
+feature and, for MICr, a correction for chance. Without correction, MICr is the paper's, with its own automatic B and c.
+MICe has B = 0.6 and c = 15. Every figure is a median over rounds, each of which times all candidates in turn, so that
+drift in the machine's speed affects all of them.
 """
 
 import argparse
@@ -118,7 +118,7 @@ def seconds(function, *arguments):
 
 @only_kernels()
 def times(n, rounds):
-    """Milliseconds a feature: name -> array of shape (rounds,)."""
+    """Milliseconds per feature: name -> array of shape (rounds,)."""
     X, y, codes = data(n, FEATURES[n])
     functions = candidates(y, codes)
     for name, (function, target) in functions.items():
@@ -144,7 +144,7 @@ FIGURES = (
 
 
 def figures(measured):
-    """Rows of the file of results: a head, and a row for each figure, with a number for each number of rows."""
+    """Rows of the result file: a header, then a row for each figure, with a value for each number of rows."""
     yield ["rows", *measured]
     for name in ("MICr", "MTVr"):
         yield [f"{name}, ms", *(f"{np.median(row[name]):.2f}" for row in measured.values())]
@@ -200,8 +200,8 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rows", type=int, nargs="+", default=list(FEATURES), choices=list(FEATURES))
-    parser.add_argument("--report", action="store_true", help="print the result that is kept")
-    parser.add_argument("--picture", action="store_true", help="draw the result that is kept, into --output")
+    parser.add_argument("--report", action="store_true", help="print the kept result")
+    parser.add_argument("--picture", action="store_true", help="draw the kept result into --output")
     add_output(parser)
     options = parser.parse_args(argv)
     if options.output:
@@ -209,14 +209,14 @@ def main(argv=None):
     if options.report or options.picture:
         with open(RESULT, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
-        return print(table(rows)) if options.report else draw(rows, options.output or parser.error("where? --output"))
+        return print(table(rows)) if options.report else draw(rows, options.output or parser.error("missing --output"))
 
-    print(f"{machine()}; medians of {options.rounds} rounds, one thread, times a feature.\n")
+    print(f"{machine()}; medians of {options.rounds} rounds, one thread, times per feature.\n")
     rows = list(figures({n: times(n, options.rounds) for n in options.rows}))
     print(table(rows))
     n_draws = 100_000
     draws = n_draws / seconds(discrete_laplace, 10**7, n_draws, entropy_source())
-    print(f"\nExact discrete Laplace noise: {draws:,.0f} draws a second.")
+    print(f"\nExact discrete Laplace noise: {draws:,.0f} draws per second.")
     if options.output:
         write_csv(options.output, rows)
     return None

@@ -1,4 +1,4 @@
-"""Results that survive an interruption: a CSV file with one row a configuration, appended as each is done."""
+"""Results that survive an interruption: a CSV file with one row per configuration, appended as each is done."""
 
 import csv
 import zlib
@@ -7,15 +7,15 @@ from tqdm import tqdm
 
 
 def completed(path, configurations, compute, description):
-    """Rows of all configurations, in their order: those in the file, and the others, which are computed and appended.
+    """Rows of all configurations, in order: read from the file, or computed and appended to it.
 
     Parameters
     ----------
     path : Path
     configurations : list of dict
-        All with the same keys. Configurations that share work should be neighbours.
+        All with the same keys. Configurations that share work should be adjacent.
     compute : callable
-        From a configuration and a seed of its own to a dict of floats.
+        Takes a configuration and its own seed, and returns a dict of floats.
     description : str
         For the progress bar.
 
@@ -43,7 +43,7 @@ def completed(path, configurations, compute, description):
 
 
 def seed_of(key):
-    """A seed that belongs to a configuration, whatever the order in which they are run."""
+    """The seed of a configuration, whatever the order of the runs."""
     return zlib.crc32(repr(key).encode())
 
 

@@ -1,4 +1,4 @@
-"""How pictures look: legible 360 pixels wide, as on a phone, and told apart without red and green.
+"""How pictures look: legible at 360 pixels wide, as on a phone, and distinguishable without red and green.
 
 A picture is 5 inches wide, so that a point of text is one pixel on a phone.
 """
@@ -7,7 +7,7 @@ from matplotlib import rc_context
 
 WIDTH, DPI = 5.0, 150
 BLACK, GREY = "#000000", "#767676"
-# Of Okabe and Ito, whose colours can be told apart with any colour vision.
+# From Okabe and Ito, whose colours can be distinguished with any colour vision.
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
@@ -16,5 +16,5 @@ _LINES = {"lines.linewidth": 1.8, "lines.markersize": 5, "axes.spines.top": Fals
 
 
 def legible(**changes):
-    """A context in which pictures are drawn this way, but for these parameters of matplotlib."""
+    """A context that draws pictures in this style, with these matplotlib parameters changed."""
     return rc_context(_TEXT | _LINES | {"savefig.dpi": DPI, "figure.constrained_layout.use": True} | changes)

@@ -1,19 +1,19 @@
-"""Make the table defaults_miller_madow.csv of MICr: B and c for each n, epsilon and kind of target, and its check.
+"""Make and check MICr's table defaults_miller_madow.csv: B and c for each n, epsilon and kind of target.
 
     python -m benchmarks.tune_defaults choose check
 
-choose  the table: the cheapest B and c of nearly the least error, on samples of seed 0.
+choose  makes the table: the cheapest B and c with nearly the least error, on samples of seed 0.
 check   the error of the automatic choice beside the least of the grid, on samples of seed 2, also between the n and the
         epsilon of the table; makes defaults_miller_madow.csv in benchmarks/results, and its picture in docs/images.
 
-Half an hour on one core. Commit 2a2d595 has the program for MICr without a correction, too. MICr of every sample at all
-B and c of the grid, without noise, is kept in --cache, a file for each repetition, and an interrupted run goes on from
-there. `--quick` takes a minute: few n, distributions and repetitions. Files that are there are replaced with
---overwrite only: give a run a --table, --results and --images of its own.
+It takes half an hour on one core. Commit 2a2d595 also has the program for MICr without a correction. The noise-free
+MICr of every sample at all B and c of the grid is kept in --cache, one file per repetition, and an interrupted run
+resumes from there. `--quick` takes a minute: few n, distributions and repetitions. Existing files are replaced only
+with --overwrite; otherwise, give a run its own --table, --results and --images.
 
 The error is the weighted sum of Lazarsfeld, Johnson and Adeniran (ICML 2022), Appendix E.2.3: the mean unsigned error
 of the private score against MIC*, over distributions, weighted so that all values of MIC* count alike. The noise is not
-drawn: the mean over it is known in closed form.
+drawn, because the mean over it has a closed form.
 """
 
 import argparse
@@ -48,7 +48,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MM = "miller-madow"
 UNIT = (0.0, 1.0)
 
-# How often the 189 distributions are sampled: one seed to choose, another to check, there also between the n of the
+# How often the 189 distributions are sampled: one seed to choose, and another to check, also at n between those of the
 # table. Seed 1 was used more than once while the table was made, so it is not used again.
 CHOICE, CHECK = 0, 2
 REPETITIONS = {
@@ -59,10 +59,10 @@ EPSILONS = (0.001, 0.01, 0.1, 1.0, 10.0)
 CHECKED = tuple(10 ** (i / 2) for i in range(-6, 3))  # also between those of the table
 KINDS = (0, 2, 3, 5, 10)  # classes of the target; 0 stands for a continuous one
 KEYS = sorted(load_mic_star())
-SLACK = 0.005  # how near to the best counts as best
-KEEP = 0.05  # and for what a larger epsilon has
+SLACK = 0.005  # how close to the best counts as best
+KEEP = 0.05  # and for the setting of a larger epsilon
 
-# B is the square of the most merged parts: in between, only the fixed parts grow.
+# B is the square of the most merged parts: between squares, only the fixed parts grow.
 B_GRID = tuple(k * k for k in (*range(2, 17), 18, 20, 22, 24, 28))
 C_GRID = (2, 3, 4, 5, 6, 8, 10, 12)
 C_OF_CLASSES = (1, 2, 3, 5, 8)
@@ -86,7 +86,7 @@ def settings(n, n_classes):
 
 
 def steps(B, c, n_classes=0, correction=MM):
-    """Look-ups of OptimizeAxis, and what a grid takes besides, counted in look-ups: about 1 ns each."""
+    """Look-ups of OptimizeAxis and the overhead of each grid, counted in look-ups of about 1 ns."""
     if n_classes:  # one orientation, and more merged parts than fixed ones
         n_fixed, n_master, k_max = discrete_plan(B, c, n_classes)[0].tolist()
         return n_master**2 * (n_fixed + k_max) / 2 + 10_000
@@ -97,12 +97,12 @@ def steps(B, c, n_classes=0, correction=MM):
 
 
 def time_limit(n):
-    """Steps with which a score takes at most 1/27 of scikit-learn's mutual information, but no fewer than at 1,000."""
+    """Steps for at most 1/27 of the time of scikit-learn's mutual information, but no fewer than at 1,000 records."""
     return math.exp(np.interp(math.log(n), np.log([*TIME]), np.log([*TIME.values()])))
 
 
 def affordable(n, n_classes):
-    """Which settings of the grid a score has time for: a boolean array."""
+    """Which settings of the grid are within the time limit: a boolean array."""
     return np.array([steps(*setting, n_classes) <= time_limit(n) for setting in settings(n, n_classes)])
 
 
@@ -131,7 +131,7 @@ def quantiles(mixture, axis, size):
 
 @cache
 def classes(key, n_classes):
-    """Inner edges of the classes of y: of equal width for every other distribution, of equal mass for the rest."""
+    """Inner edges of the classes of y: of equal width for every other distribution, of equal mass for the others."""
     if KEYS.index(key) % 2:
         return np.arange(1, n_classes) / n_classes
     return quantiles(relationship(*key), 1, n_classes)
@@ -144,7 +144,7 @@ def mutual_information(joint):
 
 @cache
 def population_value(key, n_classes):
-    """What MICr tends to: MIC*, or the same with the classes of y as the fixed axis."""
+    """The limit of MICr: MIC*, or the same with the classes of y as the fixed axis."""
     if n_classes == 0:
         return load_mic_star()[key]
     mixture = relationship(*key)
@@ -237,7 +237,7 @@ def unsigned_error(scores, truth, sensitivity, epsilon, noise="laplace"):
 
 
 def weights(truth, lo=0.0, hi=1.0):
-    """Share of [lo, hi] that each value stands for: to the midpoints to its neighbours."""
+    """Share of [lo, hi] that each value represents: up to the midpoints between neighbours."""
     order = np.argsort(truth, kind="stable")
     ordered = truth[order]
     edges = np.concatenate([[lo], (ordered[1:] + ordered[:-1]) / 2, [hi]])
@@ -250,7 +250,7 @@ def weighted_sums(scores, keys, n, epsilon, n_classes, noise="laplace"):
     """The error of each setting: (n_settings,), from scores of shape (n_repetitions, n_keys, n_settings)."""
     truth = np.array([population_value(key, n_classes) for key in keys])
     errors = unsigned_error(scores, truth[:, np.newaxis], mic_r_sensitivity(n), epsilon, noise)
-    # Classes bring no value near 1: without one, a single distribution would stand for a fifth of [0, 1].
+    # With classes, no value is near 1: on [0, 1], a single distribution would stand for a fifth.
     span = (truth.min(), truth.max()) if n_classes else (0.0, 1.0)
     return weights(truth, *span) @ errors.mean(axis=0)
 
@@ -261,7 +261,7 @@ def weighted_sums(scores, keys, n, epsilon, n_classes, noise="laplace"):
 def choose(scores, keys, n, n_classes, least_B=0):
     """B and c for each epsilon: epsilon -> (B, c); no B below `least_B`.
 
-    A smaller epsilon keeps what a larger one has, as long as this is nearly the best: where noise exceeds all
+    A smaller epsilon keeps the setting of a larger one as long as it is nearly the best: where noise exceeds all
     differences, the setting remains one that is good without noise.
     """
     grid, fit = settings(n, n_classes), affordable(n, n_classes)
@@ -315,7 +315,7 @@ def check(options):
 
 
 def score_settings(options, n, repetition, chosen):
-    """Scores of one sample of each distribution, of the checking seed, at settings that may not be of the grid."""
+    """Scores of one sample of each distribution, with the checking seed, at settings that need not be on the grid."""
     if not any(chosen.values()):
         return {n_classes: np.empty((len(options.keys), 0)) for n_classes in KINDS}
     rows = [scores_of_sample(key, n, CHECK, repetition, chosen) for key in options.keys]
@@ -375,15 +375,15 @@ def parse(argv):
     parser.add_argument("step", nargs="+", choices=["choose", "check"])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--cache", type=Path, default=ROOT / "benchmarks" / "cache" / "defaults")
-    parser.add_argument("--table", type=Path, help="where to write it, if not into the package")
+    parser.add_argument("--table", type=Path, help="where to write the table, if not into the package")
     parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--images", type=Path, default=ROOT / "docs" / "images")
-    parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
+    parser.add_argument("--overwrite", action="store_true", help="replace existing results")
     options = parser.parse_args(argv)
     options.keys, options.repetitions = KEYS, REPETITIONS
     options.table = options.table or ROOT / "skdpmic" / "statistics" / "mic" / TABLES[MM]
     if options.quick:
-        options.keys = KEYS[::25]  # of which no two share their level of r2
+        options.keys = KEYS[::25]  # no two of them have the same level of r2
         options.repetitions = {CHOICE: {250: 1, 500: 1}, CHECK: {250: 1, 500: 1}}
         options.cache = options.cache / "quick"
     refuse_to_overwrite(parser, options, files(options))
@@ -402,7 +402,7 @@ def picture_of_check(options):
 
 def main(argv=None):
     options = parse(argv)
-    all_grids = cache(mic_r.continuous_grids.__wrapped__)  # of more settings than the package keeps
+    all_grids = cache(mic_r.continuous_grids.__wrapped__)  # for more settings than the package keeps
     with mock.patch.object(mic_r, "continuous_grids", all_grids):
         if "choose" in options.step:
             write_table(options)

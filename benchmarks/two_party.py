@@ -1,16 +1,16 @@
 """Two parties, the published protocol, and a trusted curator: python -m benchmarks.two_party [--picture].
 
-It adds to benchmarks/results/two_party.csv what is not in it yet; --picture draws docs/images/two_parties.png from it.
-For each relationship, number of records and epsilon, over tables with noise of their own:
+It measures what benchmarks/results/two_party.csv lacks; --picture draws docs/images/two_parties.png from it. For each
+relationship, number of records and epsilon, over tables with independent noise:
 
 - ours: RandomizedResponse at epsilon, then TwoPartyScorer, against the distance correlation of the population;
-- ours, published: the same, and the target published at epsilon, too;
+- ours, published: the same, with the target also published at epsilon;
 - PNC as printed: equation 4 with one block, sigma of Theorem 4 at delta = 1e-6, epsilon for each of its two releases,
   against the square of the distance correlation, which is what it estimates, and clamped to [0, 1] in its favour;
-- curator: private_score, of ranks, against the same without noise;
+- curator: private_score of ranks, against the same without noise;
 - no privacy: the sample's distance correlation against that of the population.
 
-Relationships on which numbers of parts were chosen are not among these.
+Relationships on which the numbers of parts were chosen are not among these.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from skdpmic.two_party.distance_correlation import (
 FILE = Path(__file__).parent / "results" / "two_party.csv"
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "two_parties.png"
 SIZES, DELTA = (500, 2000, 10_000, 50_000), 1e-6
-EPSILONS = {"line": (0.5, 1.0, 5.0), "parabola": (0.5, 1.0, 5.0)}  # of the others 1 only
+EPSILONS = {"line": (0.5, 1.0, 5.0), "parabola": (0.5, 1.0, 5.0)}  # only 1 for the others
 N_TABLES = {500: 50, 2000: 50, 10_000: 30, 50_000: 8}
 NAMES = ("relationship", "n", "epsilon", "method", "truth", "mean", "mean_error", "standard_error", "n_tables")
 STYLES = {
@@ -93,7 +93,7 @@ def correlation(x, y):
 
 @lru_cache
 def population(kind, n=40_000, n_parts=200):
-    """The distance correlation of the law, to two digits: that of many records, with x in many parts."""
+    """The distance correlation of the population, to two digits: that of many records, with x in many parts."""
     if kind == "independent":
         return 0.0
     squares, rng = [], np.random.default_rng(0)
@@ -128,14 +128,14 @@ def errors(kind, n, epsilon, truth, rng):
 
 
 def configurations():
-    """Relationships, numbers of records and epsilon: those that the picture shows first."""
+    """Relationships, numbers of records and epsilon, with those in the picture first."""
     pairs = list(product(RELATIONSHIPS, SIZES))
     first = [(kind, n, 1.0) for kind, n in pairs]
     return first + [(kind, n, epsilon) for kind, n in pairs for epsilon in EPSILONS.get(kind, ()) if epsilon != 1]
 
 
 def main(argv=None):
-    """Measure what is not yet in the file, or draw what was measured."""
+    """Measure what the file lacks, or draw what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--picture", action="store_true", help="draw the picture from the file")
     add_output(parser, PICTURE, "picture")

@@ -1,12 +1,11 @@
-"""Wide tables, as in genetics: CPU time of a fit per column, where it goes, and peak memory beside the table.
+"""Wide tables, as in genetics: CPU time of a fit per column and step, and peak memory beside the table.
 
     python benchmarks/wide.py                          # 1,000 rows by 100,000 columns
     python benchmarks/wide.py --columns 20000 --fits 5
 
-Each line is a process of its own, in one thread: genotypes (0, 1, 2 as int8) and uniform numbers (float64), against two
-classes and against numbers, by each selector with its defaults. Times are medians over the fits, in microseconds of the
-processor for each column. Memory is how far the largest resident size of the first fit is above that with the table
-before it, in percent of the table.
+Each line is a separate process, in one thread: genotypes (0, 1, 2 as int8) and uniform numbers (float64), against two
+classes and against numbers, by each selector with its defaults. Times are medians over the fits, in microseconds of CPU
+time per column. Memory is the increase in peak resident size during the first fit, in percent of the table.
 """
 
 import argparse
@@ -45,14 +44,14 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--columns", type=int, default=100_000)
-    parser.add_argument("--fits", type=int, default=3, help="fits that times are medians of")
+    parser.add_argument("--fits", type=int, default=3, help="number of fits whose times give the median")
     parser.add_argument(
         "--one", nargs=3, metavar=("TABLE", "TARGET", "SELECTOR"), help="only this line, in this process"
     )
     options = parser.parse_args(argv)
     if options.one:
         return print(line(options, *options.one), flush=True)
-    print(f"{'µs of a processor for each column':64} fit  reading records scores  noise   memory beside the table")
+    print(f"{'µs of CPU time per column':64} fit  reading records scores  noise   memory beside the table")
     for names in product(TABLES, TARGETS, SELECTORS):
         sizes = (f"--{name}={getattr(options, name)}" for name in ("rows", "columns", "fits"))
         subprocess.run([sys.executable, __file__, *sizes, "--one", *names], check=True)
@@ -79,7 +78,7 @@ def line(options, table, target, selector):
 
 
 def filled(table, n, d, random):
-    """A table, made without a larger copy of it on the way."""
+    """A table, made without a larger intermediate copy."""
     X = np.empty((n, d), dtype=np.int8 if table == "genotypes" else np.float64)
     for row in X:
         row[:] = random.binomial(2, 0.3, size=d) if table == "genotypes" else random.random(d)
@@ -91,7 +90,7 @@ def largest_size():
 
 
 def timed_fit(estimator, X, y):
-    """Seconds of the processor, of the fit and of its steps."""
+    """CPU seconds of the fit and of its steps."""
     seconds, kept = defaultdict(float), {}
 
     def timed(name, function):

@@ -1,14 +1,14 @@
-"""PrivatePC beside the published private algorithms: python -m benchmarks.causal.compare [--picture --output FILE].
+"""PrivatePC and the published private algorithms: python -m benchmarks.causal.compare [--picture --output FILE].
 
-Tables of 100,000 records of networks of pgmpy. Published algorithms, whose guarantees do not hold, at several epsilons
-of a step; what they report as the total, at a delta of 1e-3, is their claim. At (1, 1e-6): PrivatePC, on labels (noisy
-two-way tables) and on their numbers in alphabetical order (Kendall matrix), and sieve-and-examine with its errors
-mended. At a delta of 1e-3: PrivatePC on labels at totals of 0.1, 0.3, 1, ..., 100; and where a published algorithm
-comes nearer to the network than PrivatePC at the largest of these below its claim, at the claim itself, rounded down to
-two digits.
+Tables of 100,000 records are drawn from pgmpy's networks. The published algorithms, whose guarantees do not hold, run
+at several epsilons per step; the total that they report, at a delta of 1e-3, is their claim. At (1, 1e-6), three
+methods run: PrivatePC on labels (noisy two-way tables), PrivatePC on label numbers in alphabetical order (Kendall
+matrix), and sieve-and-examine with its errors corrected. At a delta of 1e-3, PrivatePC runs on labels at totals of 0.1,
+0.3, 1, ..., 100. If a published algorithm comes closer to the network than PrivatePC at the largest of these totals
+below the claim, PrivatePC also runs at the claim itself, rounded down to two digits.
 
-A row of benchmarks/results/causal_compare.csv is one algorithm on one table. Commit 2a2d595 has the programs of all
-published algorithms and the command that measured it; this one prints its tables, or draws it.
+Each row of benchmarks/results/causal_compare.csv is one algorithm on one table. Commit 2a2d595 has the programs of all
+published algorithms and the command that made the file; this command prints its tables or draws it.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def kept():
 
 
 def cells(rows):
-    """Of each network, algorithm and budget: (mean, standard error) of `claimed`, `f1` and `shd`."""
+    """Mean and standard error of `claimed`, `f1` and `shd` for each network, algorithm and budget."""
     of_cell = defaultdict(list)
     for row in rows:
         of_cell[row["network"], row["algorithm"], float(row["epsilon"]), float(row["delta"])].append(row)
@@ -52,7 +52,7 @@ def cells(rows):
 
 
 def rivals(rows, name):
-    """Cells of the published algorithms, each with that of PrivatePC at the largest epsilon up to what it claims."""
+    """Pairs of a published algorithm's cell and PrivatePC's at the largest epsilon that does not exceed its claim."""
     of_network = [cell for cell in cells(rows) if cell["network"] == name]
     ours = [cell for cell in of_network if (cell["algorithm"], cell["delta"]) == (LABELS, CLAIMED_DELTA)]
     for rival in of_network:
@@ -98,7 +98,7 @@ def _is_nearer(rival, ours):
 
 
 def picture(rows, path):
-    """Distance from the network's graph against epsilon, a panel a network."""
+    """Distance from the network's graph against epsilon, one panel per network."""
     from matplotlib.figure import Figure
 
     colors = (BLUE, ORANGE, GREEN, GREY)

@@ -1,4 +1,4 @@
-"""What independences can tell of a graph, and how far two graphs are apart."""
+"""What independences determine about a graph, and how far apart two graphs are."""
 
 from itertools import combinations
 
@@ -19,7 +19,7 @@ def colliders_of(marks):
 
 
 def cpdag_of(dag):
-    """What independences alone can tell of a directed acyclic graph: the arrows that all graphs with the same have.
+    """The part of a directed acyclic graph that independences determine: the arrows shared by all graphs with the same.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def cpdag_of(dag):
     Returns
     -------
     bool ndarray of shape (n_columns, n_columns)
-        Marks of the completed partially directed graph: an arrow is in all graphs of the class, a line is an arrow of
-        one direction in some and of the other in others.
+        Marks of the completed partially directed graph. An arrow is in all graphs of the class; a line points one way
+        in some and the other way in others.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def cpdag_of(dag):
 
 
 def structural_hamming_distance(a, b):
-    """Number of pairs of columns whose edges differ: one is missing, or has another direction, or none.
+    """Number of pairs of columns whose edges differ: present in only one graph, or directed differently.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def structural_hamming_distance(a, b):
 
 
 def skeleton_f1(a, b):
-    """F1 score of the edges of one graph among those of the other, whatever their direction; 1 if neither has any."""
+    """F1 score of one graph's edges against the other's, regardless of direction; 1 if neither has any."""
     a, b = (np.triu(skeleton_of(marks), k=1) for marks in (a, b))
     n_edges = a.sum() + b.sum()
     return float(2 * (a & b).sum() / n_edges) if n_edges else 1.0

@@ -1,6 +1,6 @@
-"""The Bayesian networks that published private causal discovery is measured on, and tables drawn from them.
+"""The Bayesian networks on which published private causal discovery is evaluated, and tables drawn from them.
 
-pgmpy's wheel has the networks as files (MIT licence); nothing is downloaded.
+pgmpy's wheel ships the networks as files (MIT licence); nothing is downloaded.
 """
 
 import gzip
@@ -26,13 +26,13 @@ class Network:
     columns : tuple of str
         Names of the variables.
     labels : tuple of tuples of str
-        Labels of each.
+        Labels of each variable.
     dag : bool ndarray of shape (n_columns, n_columns)
-        ``dag[i, j]`` where i is a parent of j.
+        ``dag[i, j]`` is True if i is a parent of j.
     parents : tuple of tuples of int
-        Of each variable, in the order of the axes of its table.
+        Parents of each variable, in the order of the axes of its table.
     tables : tuple of ndarrays
-        Of each variable the probability of each label (last axis) given the parents' (first axes).
+        For each variable, the probability of each label (last axis) given the parents' labels (first axes).
     """
 
     name: str
@@ -49,11 +49,11 @@ class Network:
 
     @property
     def cpdag(self):
-        """What the law of the table tells of the graph: ``marks`` of `skdpmic.causal.pc`."""
+        """The part of the graph that the table's distribution determines: ``marks`` of `skdpmic.causal.pc`."""
         return cpdag_of(self.dag)
 
     def sample(self, n, seed):
-        """A table of n records as codes, the places of their labels: an int64 ndarray of shape (n, n_columns)."""
+        """A table of n records as codes, the positions of their labels: an int64 ndarray of shape (n, n_columns)."""
         rng = np.random.default_rng(seed)
         codes = np.zeros((n, len(self.columns)), dtype=np.int64)
         for j in TopologicalSorter(dict(enumerate(self.parents))).static_order():
@@ -70,7 +70,7 @@ class Network:
 
 @cache
 def network(name):
-    """One of ``NETWORKS``."""
+    """The network of this name, one of ``NETWORKS``."""
     from pgmpy.readwrite import BIFReader
 
     packed = files("pgmpy").joinpath("utils", "example_models", f"{name}.bif.gz").read_bytes()

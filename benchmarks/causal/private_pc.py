@@ -1,17 +1,17 @@
-"""PrivatePC on networks whose graph is known: python -m benchmarks.causal.private_pc [--picture].
+"""PrivatePC on networks with known graphs: python -m benchmarks.causal.private_pc [--picture].
 
-It prints the tables, and adds to the files of results what is not in them yet:
+It measures what the result files lack, and prints the tables:
 
 - results/causal_networks.csv: for each network, number of records, epsilon and seed, the structural Hamming distance to
-  the network's CPDAG, and the F1 score of the skeleton's edges. Categorical columns, delta = 1e-6, alpha = 0.01,
-  max_order = 3, as by default. Epsilon is 0.1 ... 10 and infinite at n = 100,000, 1 at other n, and at n = 100,000 that
-  which Priv-PC (2020) claims for its best result.
+  the network's CPDAG, and the F1 score of the skeleton's edges. Columns are categorical, delta = 1e-6, alpha = 0.01 and
+  max_order = 3, the defaults. At n = 100,000, epsilon is 0.1 ... 10, infinite, and what Priv-PC (2020) claims for its
+  best result; at other n, it is 1.
 - results/causal_gaussian.csv: the same for random graphs of 10 and 20 normal columns (Kendall's correlations).
 
---picture draws docs/images/causal.png from the first: both measures against epsilon and against n, with bands of two
-standard errors.
+--picture draws docs/images/causal.png from the first file: both measures against epsilon and against n, with bands of
+two standard errors.
 
-The tables are drawn with seeds of their own: not those on which the constants of the tests were chosen.
+The seeds of the tables are not those on which the constants of the tests were chosen.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from skdpmic.causal import PrivatePC
 RESULTS = Path(__file__).parents[1] / "results"
 IMAGE = Path(__file__).parents[2] / "docs" / "images" / "causal.png"
 DELTA, N = 1e-6, 100_000
-N_SEEDS = {"child": 5}  # of which a fit takes seconds; 10 of the others
+N_SEEDS = {"child": 5}  # where a fit takes seconds; 10 for the others
 EPSILONS, SIZES = (0.1, 0.3, 1.0, 3.0, 10.0, math.inf), (1000, 3000, 10_000, 30_000)
 CLAIMED = {"earthquake": 28.9, "cancer": 30.7, "asia": 46.0, "survey": 7.5, "sachs": 112.0, "child": 394.0}
 DISTANCES = {"earthquake": 0.0, "cancer": 1.7, "asia": 4.0, "survey": 2.3, "sachs": 12.7, "child": 17.0}  # at CLAIMED
@@ -41,7 +41,7 @@ GAUSSIAN = {"columns": (10, 20), "n": (1000, 3000, 10_000), "epsilon": (0.3, 1.0
 
 
 def fit(net, n, epsilon, seed):
-    """PrivatePC of a table of the network."""
+    """PrivatePC fitted to a table drawn from the network."""
     categories = {j: list(range(size)) for j, size in enumerate(net.sizes)}
     private = PrivatePC(epsilon, DELTA, categories=categories, random_state=seed)
     return private.fit(net.sample(n, 1000 + seed))
@@ -52,14 +52,14 @@ def measures(private, cpdag):
     return {"distance": structural_hamming_distance(found, cpdag), "f1": skeleton_f1(found, cpdag)}
 
 
-def of_network(configuration, _):
+def measures_on_network(configuration, _):
     net = network(configuration["network"])
     private = fit(net, configuration["n"], configuration["epsilon"], configuration["seed"])
     return measures(private, net.cpdag)
 
 
 def normal_table(n_columns, n, seed):
-    """A random graph of two edges a column, and a table of normal columns that are sums of their parents' and noise."""
+    """A random graph with two edges per column, and a table of normal columns: sums of their parents plus noise."""
     rng = np.random.default_rng((n_columns, seed))
     dag = np.triu(rng.random((n_columns, n_columns)) < 2 / (n_columns - 1), 1)
     weights = dag * rng.uniform(0.3, 0.9, dag.shape) * rng.choice([-1, 1], dag.shape)
@@ -69,7 +69,7 @@ def normal_table(n_columns, n, seed):
     return X, dag
 
 
-def of_normal(configuration, _):
+def measures_on_normal(configuration, _):
     X, dag = normal_table(configuration["columns"], configuration["n"], configuration["seed"])
     private = PrivatePC(configuration["epsilon"], DELTA, random_state=configuration["seed"]).fit(X)
     return measures(private, cpdag_of(dag))
@@ -93,7 +93,7 @@ def normal_configurations():
 
 
 def mean_and_error(rows, measure, **wanted):
-    """Mean and standard error of the rows with these settings."""
+    """Mean and standard error of a measure over the rows with these settings."""
     values = [row[measure] for row in rows if all(row[name] == value for name, value in wanted.items())]
     return np.mean(values), np.std(values, ddof=1) / math.sqrt(len(values))
 
@@ -163,13 +163,15 @@ def report(rows, normal):
 
 
 def measured():
-    """Rows of the networks, and of normal columns."""
-    rows = completed(RESULTS / "causal_networks.csv", list(configurations()), of_network, "networks")
-    return rows, completed(RESULTS / "causal_gaussian.csv", list(normal_configurations()), of_normal, "normal columns")
+    """Rows for the networks, and rows for normal columns."""
+    rows = completed(RESULTS / "causal_networks.csv", list(configurations()), measures_on_network, "networks")
+    return rows, completed(
+        RESULTS / "causal_gaussian.csv", list(normal_configurations()), measures_on_normal, "normal columns"
+    )
 
 
 def main(argv=None):
-    """Measure what is not in the files yet, and print the tables; draw the picture if asked."""
+    """Measure what the files lack, and print the tables; draw the picture if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--picture", action="store_true", help="draw the picture")
     add_output(parser, IMAGE, "picture")
@@ -184,5 +186,5 @@ def main(argv=None):
 
 if __name__ == "__main__":
     if not sys.warnoptions:
-        warnings.simplefilter("ignore")  # of seeds, and of noise that exceeds the signal
+        warnings.simplefilter("ignore")  # about seeds, and about noise that exceeds the signal
     main()

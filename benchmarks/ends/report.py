@@ -4,7 +4,7 @@ import numpy as np
 
 
 def summarised(rows, keys, path):
-    """Means and standard errors of the ROC AUC, also in a file.
+    """Means and standard errors of the ROC AUC, also written to a file.
 
     Parameters
     ----------

@@ -1,20 +1,20 @@
 """A private table of chosen columns, or of all? python -m benchmarks.ends.table: docs/publish/private_table.md.
 
-In an environment of its own, with the extra ``synthesis``. The people are those of :mod:`benchmarks.ends.claims`, two
-thirds of whom are learnt from, in ten splits. A quarter of epsilon chooses five columns, the rest synthesises them and
-the target with MST or AIM of OpenDP, or with Fixed, which counts each column together with the target; with
-``rounded``, rows are rounded counts, not draws. A model without privacy, gradient boosting, learns from the synthetic
-table and is scored on real people who are in neither. With ``real``, the model learns from the binned real rows,
+It needs a separate environment with the extra ``synthesis``. The people are those of :mod:`benchmarks.ends.claims`;
+each of ten splits uses two thirds of them for training. A quarter of epsilon chooses five columns. The remainder
+synthesises these and the target with OpenDP's MST, AIM or Fixed, which counts each column jointly with the target; with
+``rounded``, rows are rounded counts, not draws. A model without privacy, gradient boosting, is fitted to the synthetic
+table and scored on the other third of the real people. With ``real``, the model is fitted to the binned real rows,
 without privacy.
 
-With ``all``, all of epsilon is for all 129 columns. OpenDP's synthesizers do not get that far (``failures.md`` in the
-folder of results). So what is measured is what Fixed would: each column together with the target, with Gaussian noise
-of the same zCDP, and columns drawn independently given the target. A delta of 1e-6 is spent as well, as noise of pure
-epsilon would be larger. ``chosen, pairs`` is the same on chosen columns.
+With ``all``, the whole epsilon is for all 129 columns. OpenDP's synthesizers do not get that far (``failures.md`` in
+the results folder), so ``all, pairs`` measures what Fixed would do: it counts each column jointly with the target, adds
+Gaussian noise of the same zCDP, and draws columns independently given the target. It also spends a delta of 1e-6,
+because noise for pure epsilon would be larger. ``chosen, pairs`` does the same on chosen columns.
 
-Numbers are binned by the public bounds: eight parts of equal width, on the scale that the codebook says.
+Numbers are binned by the public bounds: eight bins of equal width, on the codebook's scale.
 
-An interrupted run goes on where it stopped. Results that are there are replaced with --overwrite only.
+An interrupted run resumes where it stopped. Existing results are replaced only with --overwrite.
 """
 
 import argparse
@@ -40,11 +40,11 @@ K, SHARE, REPEATS = 5, 0.25, 10
 EPSILONS = (0.5, 2.0)
 OPENDP = ("chosen, MST", "chosen, MST rounded", "chosen, AIM", "chosen, Fixed")
 WAYS = (*OPENDP, "chosen, pairs", "all, pairs", "chosen, real", "all, real")
-PARTS, DELTA = 8, 1e-6
+N_BINS, DELTA = 8, 1e-6
 
 
 class Split:
-    """A third of a table to score on, and the rest to learn from."""
+    """Two thirds of a table to fit on, and the other third to score on."""
 
     def __init__(self, repeat, table, book):
         self.book = book
@@ -59,17 +59,17 @@ class Split:
 
 
 def edges(bounds):
-    """Where the parts of a column begin and end, from its public bounds alone."""
+    """Edges of a column's bins, from its public bounds alone."""
     lower, upper, *scale = bounds
     if not scale:
-        return np.linspace(lower, upper, PARTS + 1)
+        return np.linspace(lower, upper, N_BINS + 1)
     ends = [math.copysign(math.log1p(abs(end)), end) for end in (lower, upper)]
-    parts = np.linspace(*ends, PARTS + 1)
-    return np.sign(parts) * np.expm1(np.abs(parts))
+    points = np.linspace(*ends, N_BINS + 1)
+    return np.sign(points) * np.expm1(np.abs(points))
 
 
 def binned(table, public):
-    """Whole numbers for all columns, and how many each can take."""
+    """Bin numbers of all columns, and each column's number of bins."""
     codes, sizes = {}, {}
     for name, bounds in public["bounds"].items():
         inner = edges(bounds)[1:-1] if bounds != (0, 1) else [0.5]
@@ -86,8 +86,8 @@ def rho_of(epsilon, delta):
     return math.floor(most * 2**20) / 2**20
 
 
-def of_opendp(codes, sizes, algorithm, loss, method):
-    """A table of about as many rows, by a mechanism of OpenDP."""
+def synthetic_by_opendp(codes, sizes, algorithm, loss, method):
+    """A synthetic table with about as many rows, by an OpenDP mechanism."""
     import opendp.prelude as dp
     import polars
 
@@ -100,11 +100,11 @@ def of_opendp(codes, sizes, algorithm, loss, method):
     released = context.query().contingency_table(keys=keys, algorithm=algorithm).release()
     rows = released.synthesize(rows=len(codes), method=method)
     table = pandas.DataFrame(rows.to_dict(as_series=False))
-    return table.dropna(subset=TARGET)  # OpenDP gives every column a label for what is missing, and noise fills it
+    return table.dropna(subset=TARGET)  # OpenDP adds a label for missing values, and noise fills it
 
 
 def independent_given_target(codes, sizes, rho, rng):
-    """A table of as many rows, from noisy counts of each column together with the target."""
+    """A synthetic table with as many rows, from noisy counts of each column jointly with the target."""
     names = [name for name in codes if name != TARGET]
     # Replacing a person changes two cells of each table by one: a squared distance of 2 len(names).
     scale = math.sqrt(len(names) / rho)
@@ -125,10 +125,10 @@ def independent_given_target(codes, sizes, rho, rng):
 
 
 def auc(split, way, epsilon, seed):
-    """ROC AUC of a model that learns from a table made in this way."""
+    """ROC AUC of a model that is fitted to a table made in this way."""
     columns, maker = way.split(", ")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # noise of a seed
+        warnings.simplefilter("ignore")  # about seeded noise
         names = split.names if columns == "all" else split.choice(SHARE * epsilon, seed)
     public = split.book.features(names)
     codes, sizes = binned(split.train, public)
@@ -142,15 +142,15 @@ def auc(split, way, epsilon, seed):
         with_target = {"queries": [dp.mbi.Count((name, TARGET)) for name in names], "oneway": "unkeyed"}
         algorithm, _, rounded = maker.partition(" ")
         algorithm = dp.mbi.Fixed(**with_target) if algorithm == "Fixed" else getattr(dp.mbi, algorithm)()
-        # OpenDP's default, "round", ties columns to one another that are not.
-        codes = of_opendp(codes, sizes, algorithm, loss, "round" if rounded else "sample")
+        # OpenDP's default, "round", makes independent columns look dependent.
+        codes = synthetic_by_opendp(codes, sizes, algorithm, loss, "round" if rounded else "sample")
     test, _ = binned(split.test, public)
     model = HistGradientBoostingClassifier(random_state=0).fit(codes[[*names]], codes[TARGET])
     return roc_auc_score(test[TARGET], model.predict_proba(test[[*names]])[:, 1])
 
 
 def configurations(repeats, epsilons=EPSILONS, ways=WAYS):
-    """All that are compared; those of a split are neighbours."""
+    """All configurations; those of the same split are adjacent."""
     of_way = {"real": (math.inf,), "pairs": (0.1, *epsilons)}  # which take next to no time
     return [
         {"repeat": repeat, "way": way, "epsilon": epsilon}
@@ -161,7 +161,7 @@ def configurations(repeats, epsilons=EPSILONS, ways=WAYS):
 
 
 def run(folder, repeats=REPEATS, epsilons=EPSILONS, ways=WAYS):
-    """Means over splits and their standard errors, as a dataframe and in a file of a folder."""
+    """Means over splits and their standard errors, as a dataframe and in a file in `folder`."""
     table, book = claims(), codebook()
     split = lru_cache(maxsize=1)(lambda repeat: Split(repeat, table, book))
 
@@ -175,7 +175,7 @@ def run(folder, repeats=REPEATS, epsilons=EPSILONS, ways=WAYS):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Private tables of chosen columns and of all.")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="this many splits")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="number of splits")
     parser.add_argument("--epsilons", type=float, nargs="*", default=EPSILONS)
     parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS)
     add_output(parser, RESULTS, "folder")

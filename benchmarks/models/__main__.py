@@ -1,9 +1,9 @@
 """Compare private models on ten tables of people: python -m benchmarks.models, in the environment of .ci/models.txt.
 
-Scores are ROC AUC, or R2 for numbers, on a third of the people, whom no model has seen; means of several splits. Noise
-is of a seed here, which no release may have. Ways whose package is not installed are left out.
+Scores are ROC AUC, or R2 for numbers, on the third of the people that no model has seen, averaged over several splits.
+Noise is seeded here, which is not allowed in a release. Ways whose package is not installed are left out.
 
-An interrupted run goes on where it stopped. Results that are there are replaced with --overwrite only.
+An interrupted run resumes where it stopped. Existing results are replaced only with --overwrite.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import pandas
 from sklearn.metrics import r2_score, roc_auc_score
 
 from benchmarks.models.tables import TABLES
-from benchmarks.models.ways import OF_CLASSES, WAYS, Split, is_here
+from benchmarks.models.ways import OF_CLASSES, WAYS, Split, is_installed
 from benchmarks.output import add_output, refuse_to_overwrite
 from benchmarks.store import completed
 
@@ -28,13 +28,13 @@ NUMBERS = ("loans", "wages")  # tables whose target is a number
 def score(split, way, epsilon, seed):
     """ROC AUC or R2 of one model."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # noise of a seed, deprecations of old packages
+        warnings.simplefilter("ignore")  # about seeded noise, and deprecations in old packages
         predicted = WAYS[way](split, epsilon, seed)
     return (roc_auc_score if split.table.n_classes else r2_score)(split.unseen, predicted)
 
 
 def configurations(tables, ways, epsilons, repeats):
-    """All that are compared; those of a table and a split are neighbours."""
+    """All configurations; those with the same table and split are adjacent."""
     return [
         {"table": table, "repeat": repeat, "way": way, "epsilon": epsilon}
         for table in tables
@@ -46,14 +46,14 @@ def configurations(tables, ways, epsilons, repeats):
 
 
 def run(folder, tables=TABLES, ways=tuple(WAYS), epsilons=EPSILONS, repeats=REPEATS, n_rows=None):
-    """Means over splits and standard errors of them, as a dataframe and in a file of a folder."""
+    """Means over splits and their standard errors, as a dataframe and in a file in `folder`."""
     of_name = lru_cache(maxsize=1)(lambda name: tables[name]())
     split = lru_cache(maxsize=1)(lambda name, repeat: Split(of_name(name), repeat, n_rows))
 
     def computed(of, seed):
         return {"score": score(split(of["table"], of["repeat"]), of["way"], of["epsilon"], seed % 2**31)}
 
-    compared = configurations(tables, filter_here(ways), epsilons, repeats)
+    compared = configurations(tables, only_installed(ways), epsilons, repeats)
     rows = pandas.DataFrame(completed(folder / "raw" / "models.csv", compared, computed, "models"))
     groups = rows.groupby(["table", "way", "epsilon"], sort=False)["score"]
     means = groups.agg(score="mean", se="sem", runs="count").reset_index().round({"score": 4, "se": 4})
@@ -61,9 +61,9 @@ def run(folder, tables=TABLES, ways=tuple(WAYS), epsilons=EPSILONS, repeats=REPE
     return means
 
 
-def filter_here(ways):
-    """Ways whose package is installed."""
-    return [way for way in ways if is_here(way)]
+def only_installed(ways):
+    """The ways whose package is installed."""
+    return [way for way in ways if is_installed(way)]
 
 
 def main(argv=None):
@@ -71,7 +71,7 @@ def main(argv=None):
     parser.add_argument("--tables", nargs="*", choices=TABLES, default=list(TABLES))
     parser.add_argument("--ways", nargs="*", choices=WAYS, default=list(WAYS))
     parser.add_argument("--epsilons", type=float, nargs="*", default=EPSILONS)
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="this many splits")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="number of splits")
     add_output(parser, RESULTS, "folder")
     options = parser.parse_args(argv)
     refuse_to_overwrite(parser, options, [options.output / "models.csv"])

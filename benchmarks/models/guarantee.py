@@ -1,9 +1,9 @@
-"""What diffprivlib's LogisticRegression keeps of its epsilon: python -m benchmarks.models.guarantee.
+"""The privacy loss of diffprivlib's LogisticRegression at a given epsilon: python -m benchmarks.models.guarantee.
 
-Its noise is that of objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 2), which the paper
-proves for rows of norm 1 at most. For rows of norm R, curvature grows by R squared; ``Vector`` of diffprivlib 0.6.6
-counts R once. Here is the privacy loss of a table of one record and one column, which follows exactly from the density
-of the released weight: the noise b that leads to a weight w is known, and so is its derivative.
+Its mechanism is objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 2), which the paper proves
+for rows of norm at most 1. For rows of norm R, curvature grows by R squared; ``Vector`` of diffprivlib 0.6.6 counts R
+once. For a table of one record and one column, the privacy loss follows exactly from the density of the released
+weight: the noise b that leads to a weight w is known, and so is its derivative.
 """
 
 import math
@@ -13,21 +13,21 @@ from scipy.special import expit
 
 
 def largest_loss(data_norm, epsilon, alpha=1.0):
-    """The largest log ratio of densities between two tables of one record, found on a grid of weights.
+    """The largest log density ratio between two tables of one record, over a grid of weights.
 
     Parameters
     ----------
     data_norm : float
-        Upper bound of the norm of a row, as LogisticRegression takes it, without an intercept.
+        Upper bound on the norm of a row, as passed to LogisticRegression without an intercept.
     epsilon : float
-        What it is told to keep.
+        The epsilon passed to it.
     alpha : float, default=1.0
         1 / C.
 
     Returns
     -------
     float
-        Above epsilon if the guarantee does not hold; a grid can miss the largest, so nothing follows from a lower one.
+        Above epsilon, the guarantee does not hold. A smaller value proves nothing, as a grid can miss the maximum.
     """
     # As in Vector.randomise, with a function sensitivity of 1/4 and n = 1.
     left = epsilon - 2 * math.log1p(0.25 * data_norm / alpha)

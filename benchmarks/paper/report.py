@@ -1,6 +1,6 @@
 """The tables on the paper's experiments: python -m benchmarks.paper.report prints benchmarks/paper/results/report.md.
 
-They are made of the CSV files beside it.
+They come from the CSV files beside it.
 """
 
 from bisect import bisect_left
@@ -69,7 +69,7 @@ def _both(known, *key):
 
 
 def bias_table(rows):
-    """Bias of what the package ships."""
+    """Bias of the shipped mechanisms."""
     known = rows[rows["noise"] == "shipped"].set_index(["epsilon", "n", "mechanism"])
     names = ["bias_median", "bias_min", "bias_max"]
     body = [
@@ -82,7 +82,7 @@ def bias_table(rows):
 
 
 def sampling_table(sizes=(1000, 5000)):
-    """What a sample adds, with no privacy at all."""
+    """The error of sampling alone, without privacy."""
     mic_star, body = load_mic_star(), []
     for n in sizes:
         size = settings("MICr-Lap", "shipped", n, 1.0)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.output import ROOT, add_output, folder_of_results
+from benchmarks.output import ROOT, add_output, results_folder
 from benchmarks.paper.mechanisms import EPSILONS, MEASURES, MECHANISMS
 from benchmarks.paper.real_data import COLLECTIONS, measured
 
@@ -99,11 +99,11 @@ def shown(value):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a small part of the experiment, in a minute or so")
-    parser.add_argument("--runs", type=int, help="runs a data set, instead of the paper's")
+    parser.add_argument("--runs", type=int, help="runs per data set, instead of the paper's number")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with baseball.csv and Spellman.csv")
     add_output(parser, RESULTS, "folder")
     options = parser.parse_args(argv)
-    options.output = folder_of_results(parser, options, RESULTS, ["tables.csv"])
+    options.output = results_folder(parser, options, RESULTS, ["tables.csv"])
     rows = medians(measured(options))
     pd.DataFrame(rows).to_csv(options.output / "tables.csv", index=False, float_format="%.4g", lineterminator="\n")
     print(as_markdown(rows))

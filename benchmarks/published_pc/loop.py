@@ -1,19 +1,20 @@
-"""What the published algorithms have in common: the order of the tests, and what is made of the answers.
+"""What the published algorithms share: the order of the tests, and the graph made from the answers.
 
-The skeleton is that of PC as first published: an edge goes as soon as it is found independent. Directions are found by
-the package's own rules, in favour of the published programs: theirs stop once the graph no longer changes *up to the
-names of its columns*.
+The skeleton is that of PC as first published: an edge is removed as soon as its columns are found independent.
+Directions follow the package's own rules, which favours the published programs: theirs stop once the graph no longer
+changes *up to the names of its columns*.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, permutations
 
 import numpy as np
 
+from benchmarks.published_pc.statistics import Records, kendall_p_value
 from skdpmic.causal.pc import with_colliders, with_forced_arrows, without_cycles
 
-ALPHA, DELTA = 0.1, 1e-3  # of all experiments
+ALPHA, DELTA = 0.1, 1e-3  # in all experiments
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Published:
     marks : bool ndarray of shape (n_columns, n_columns)
         The graph, see `skdpmic.causal.pc`.
     claimed_epsilon : float
-        What the algorithm says that it has spent, at a delta of 1e-3. None of these claims is true.
+        The epsilon that the algorithm reports as spent, at a delta of 1e-3. None of these claims is true.
     n_answers : int
-        The number of steps that the claim counts: the data decide on it.
+        Number of steps that the claim counts, which depends on the data.
     """
 
     marks: np.ndarray
@@ -35,14 +36,26 @@ class Published:
     n_answers: int
 
 
+@dataclass
+class NoisyTest:
+    """What the noisy tests of independence have in common; subclasses answer with `is_independent`."""
+
+    records: Records
+    epsilon: float
+    rng: np.random.Generator
+    alpha: float = ALPHA
+    p_value: object = kendall_p_value
+    n_answers: int = field(default=0, init=False)
+
+
 def skeleton(n_columns, is_independent, max_order):
-    """Edges that are left, and the set that each other pair was separated by.
+    """The remaining edges, and the separating set of every other pair.
 
     Parameters
     ----------
     n_columns : int
     is_independent : callable
-        Of two columns and a tuple of others; asked again for the same columns in the other order.
+        Called with two columns and a tuple of others, and later with the two in the other order.
     max_order : int
     """
     marks, separators = ~np.eye(n_columns, dtype=bool), {}
@@ -59,7 +72,7 @@ def skeleton(n_columns, is_independent, max_order):
 
 
 def graph_by(test):
-    """What an algorithm publishes that asks `test`, an object with `records`, for all it knows."""
+    """What an algorithm publishes if all it knows are the answers of `test`, an object with `records`."""
     n_columns = test.records.n_columns
     marks, separators = skeleton(n_columns, test.is_independent, largest_order(test.records.n, n_columns))
     return Published(directed(marks, separators), test.claimed_epsilon(), test.n_answers)
@@ -72,7 +85,7 @@ def separate(marks, separators, i, j, given):
 
 
 def directed(marks, separators):
-    """The graph of a skeleton: i -> k <- j where k is not in the set that separated i and j, and what that forces."""
+    """The graph of a skeleton: i -> k <- j if k did not help to separate i and j, and the arrows that this forces."""
     colliders = [
         (i, k, j)
         for (i, j), given in separators.items()
@@ -83,10 +96,10 @@ def directed(marks, separators):
 
 
 def largest_order(n, n_columns):
-    """Most columns in a conditional set."""
+    """Largest size of a conditioning set."""
     return max(min(int(math.log2(n)) - 5, n_columns - 2), 0)
 
 
 def advanced_composition(epsilon, count, log_term):
-    """Total of `count` steps of `epsilon` each: true of a number that is fixed beforehand, which this one is not."""
+    """Total of `count` steps of `epsilon` each, which holds only for a count fixed beforehand, unlike this one."""
     return math.sqrt(2 * count * log_term) * epsilon + count * epsilon * math.expm1(epsilon)

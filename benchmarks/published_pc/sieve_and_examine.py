@@ -1,30 +1,28 @@
 """Priv-PC as published: NOT differentially private at the epsilon it reports (``docs/theory/corrections.md``).
 
-1. The noise is scaled to a sensitivity of the p-value that it does not have: see `statistics`.
-2. The total is computed afterwards by advanced composition from the number of answers above the threshold. The data
-   decide on that number, so the theorem does not apply; a filter, whose limit is fixed beforehand, would.
+1. The noise is scaled to a sensitivity that the p-value does not have: see `statistics`.
+2. The total is computed afterwards by advanced composition from the number of answers above the threshold. That number
+   depends on the data, so the theorem does not apply; a privacy filter, whose limit is fixed beforehand, would.
 3. The last sieve, which ends without an answer, is not counted: if nothing is found independent, the total is 0.
 
 Algorithms 1 and 2 of Wang, Pang and Song, "Towards practical differentially private causal graph discovery" (NeurIPS
 2020), with the constants of the authors' program: level 0.1, threshold of the sieve 0.02 lower, delta 1e-3. The sieve
-is the sparse vector technique on a subsample, its noise made smaller by what subsampling gains; what passes is examined
-on all records by a Laplace mechanism. Noise is drawn in floating point.
+is the sparse vector technique on a subsample, with the noise reduced by the gain from subsampling; what passes is
+examined on all records by a Laplace mechanism. Noise is drawn in floating point.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numpy as np
+from benchmarks.published_pc.loop import ALPHA, DELTA, NoisyTest, advanced_composition, graph_by
+from benchmarks.published_pc.statistics import assumed_sensitivity
 
-from benchmarks.published_pc.loop import ALPHA, DELTA, advanced_composition, graph_by
-from benchmarks.published_pc.statistics import Records, assumed_sensitivity, kendall_p_value
-
-LOWER = 0.02  # by how much the threshold of the sieve is below that of the examination
+LOWER = 0.02  # the sieve's threshold is below the examination's by this much
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Share of the records that a sieve sees, and scales of all noise, for a step of `epsilon`."""
+    """The share of records that a sieve sees, and the scales of all noise, for a step of `epsilon`."""
 
     share: float
     threshold: float
@@ -40,16 +38,8 @@ class Scales:
         return cls(share, threshold, 2 * threshold, sensitivity / half)
 
 
-@dataclass
-class SieveAndExamine:
+class SieveAndExamine(NoisyTest):
     """Algorithm 1: answers whether a p-value is at least alpha; a step ends with each that passes the sieve."""
-
-    records: Records
-    epsilon: float
-    rng: np.random.Generator
-    alpha: float = ALPHA
-    p_value: object = kendall_p_value
-    n_answers: int = field(default=0, init=False)
 
     def __post_init__(self):
         self.scales = Scales.of(self.epsilon, self.records.n)

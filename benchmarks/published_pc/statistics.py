@@ -1,11 +1,11 @@
-"""What the published algorithms test with. Wrong: one record can move the conditional statistics from end to end.
+"""The published algorithms' test statistics. They are flawed: one record can move the conditional ones from end to end.
 
 Strata in which a column is constant are left out, with their weight. A single record that breaks the constancy brings
-the whole stratum into the denominator, so that no sensitivity of order 1/sqrt(n) holds
-(``docs/theory/corrections.md``). Without it, 6/sqrt(n), from which the published noise is computed, is no bound either.
+the whole stratum into the denominator, so no sensitivity of order 1/sqrt(n) holds (``docs/theory/corrections.md``).
+Even without this flaw, 6/sqrt(n), from which the published noise is computed, is not a bound.
 
-Written from Definition 6 of the supplement and, as for what is left out, from the authors' program. All is
-computed from counts of cells, which gives the same numbers as pairs of records.
+The statistics follow Definition 6 of the supplement, and the authors' program in what is left out. Everything is
+computed from cell counts, which gives the same numbers as pairs of records.
 """
 
 import math
@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 
 class Records:
-    """A table of codes, kept as its different rows and how often each occurs.
+    """A table of codes, stored as its distinct rows and their counts.
 
     Parameters
     ----------
@@ -39,19 +39,19 @@ class Records:
         return len(self.sizes)
 
     def subsample(self, share, rng):
-        """So large a share of the records, drawn without replacement."""
+        """This share of the records, drawn without replacement."""
         counts = rng.multivariate_hypergeometric(self.counts, int(self.n * share), method="marginals")
         return Records(self.rows[counts > 0], counts[counts > 0], self.sizes)
 
     def known(self, statistic, i, j, given):
-        """A statistic of columns i and j given others, which is the same for j and i, computed once."""
+        """A statistic of columns i and j given others, symmetric in i and j, computed once."""
         key = statistic, min(i, j), max(i, j), given
         if key not in self._known:
             self._known[key] = statistic(self, *key[1:])
         return self._known[key]
 
     def table(self, i, j, given):
-        """Counts of columns i and j in each stratum of the others that occurs: shape (n_strata, size_i, size_j)."""
+        """Counts of columns i and j in each non-empty stratum of the others: shape (n_strata, size_i, size_j)."""
         stratum = np.zeros(len(self.rows), dtype=np.int64)
         for k in given:
             stratum = stratum * self.sizes[k] + self.rows[:, k]
@@ -66,8 +66,8 @@ class Records:
 
 
 def kendall_z(tables):
-    """Definition 6 as it is computed: z of the strata of more than two records in which no column is constant."""
-    tables, n = _that_vary(tables)
+    """Definition 6 as implemented: z over the strata with more than two records and no constant column."""
+    tables, n = _varying_strata(tables)
     tau = _concordance(tables) / (n * (n - 1) / 2)
     return _combined(tau, 9 * n * (n - 1) / (4 * n + 10))
 
@@ -83,7 +83,7 @@ def kendall_p_value(records, i, j, given):
 
 
 def assumed_sensitivity(n):
-    """Of a p-value, as if z had a sensitivity of 6/sqrt(n)."""
+    """Sensitivity of a p-value, assuming that z had one of 6/sqrt(n)."""
     return norm.cdf(6 / math.sqrt(n)) - 0.5
 
 
@@ -95,7 +95,7 @@ def g_statistic(tables):
     return 2 * np.sum(tables * np.log(ratio))
 
 
-def _that_vary(tables):
+def _varying_strata(tables):
     several = [(tables.sum(axis=axis) > 0).sum(axis=1) > 1 for axis in (2, 1)]
     kept = tables[several[0] & several[1] & (tables.sum(axis=(1, 2)) > 2)].astype(float)
     return kept, kept.sum(axis=(1, 2))
@@ -103,7 +103,7 @@ def _that_vary(tables):
 
 def _concordance(tables):
     """Concordant minus discordant pairs in each stratum."""
-    before = np.zeros_like(tables)  # of the records above in the first column, those to the left minus to the right
+    before = np.zeros_like(tables)  # records above (by the first column): those to the left minus those to the right
     above = tables.cumsum(axis=1)[:, :-1]
     left = above.cumsum(axis=2)
     before[:, 1:] = 2 * left - above - left[:, :, -1:]

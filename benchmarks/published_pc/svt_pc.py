@@ -1,38 +1,28 @@
 """The sparse vector of SVT-PC as published: NOT private at the epsilon it reports (``docs/theory/corrections.md``).
 
-1. After an answer, the threshold is drawn anew with a *normal* variable. The proof of the sparse vector technique
-   moves the threshold by the sensitivity, at a cost of epsilon / 2 if it is a Laplace variable; for a normal one that
-   cost has no bound, and grows with the number of queries that stay below.
-2. to 4. The sensitivity, the data-decided count and the sieve that is not counted, as in `sieve_and_examine`.
+1. After an answer, the threshold is redrawn with *normal* noise. The proof of the sparse vector technique shifts the
+   threshold by the sensitivity, which costs epsilon / 2 if its noise is Laplace; with normal noise, the cost has no
+   bound, and grows with the number of queries that stay below.
+2. to 4. The sensitivity, the data-dependent count and the uncounted sieve, as in `sieve_and_examine`.
 
-The rival of Priv-PC in the authors' comparison, from their program: level 0.1, delta 1e-3, all queries on all records.
+It is Priv-PC's rival in its authors' comparison, and follows their program: level 0.1, delta 1e-3, all queries on all
+records.
 """
 
 import math
-from dataclasses import dataclass, field
 
-import numpy as np
-
-from benchmarks.published_pc.loop import ALPHA, DELTA, advanced_composition
-from benchmarks.published_pc.statistics import Records, assumed_sensitivity, kendall_p_value
+from benchmarks.published_pc.loop import DELTA, NoisyTest, advanced_composition
+from benchmarks.published_pc.statistics import assumed_sensitivity
 
 
 def scales(epsilon, sensitivity):
-    """Of the threshold's noise, of either kind, and of the queries'."""
+    """Scales of the threshold's noise, Laplace or normal, and of the queries' noise."""
     of_threshold = 2 * sensitivity / epsilon
     return of_threshold, 4 * of_threshold
 
 
-@dataclass
-class SparseVector:
-    """Answers whether a p-value is at least alpha, with one threshold up to each answer that says so."""
-
-    records: Records
-    epsilon: float
-    rng: np.random.Generator
-    alpha: float = ALPHA
-    p_value: object = kendall_p_value
-    n_answers: int = field(default=0, init=False)
+class SparseVector(NoisyTest):
+    """Answers whether a p-value is at least alpha, with a new threshold after each answer that it is."""
 
     def __post_init__(self):
         self._of_threshold, self._of_query = scales(self.epsilon, assumed_sensitivity(self.records.n))

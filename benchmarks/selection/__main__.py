@@ -1,7 +1,7 @@
 """Feature selection from end to end: python -m benchmarks.selection [--quick]. Results: docs/evidence/selection.md.
 
-Needs ``pip install -e ".[benchmarks]"``. An interrupted run goes on where it stopped. The full run takes half an hour
-on one core, the quick one less than a minute. Results that are there are replaced with --overwrite only.
+It needs ``pip install -e ".[benchmarks]"``. An interrupted run resumes where it stopped. The full run takes half an
+hour on one core, the quick one less than a minute. Existing results are replaced only with --overwrite.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import pandas
 from joblib import Memory
 from tqdm import tqdm
 
-from benchmarks.output import add_output, folder_of_results
+from benchmarks.output import add_output, results_folder
 from benchmarks.selection import monotone, no_functions, relationships, report, wide_bounds
 from benchmarks.selection.statistics import STATISTICS
 from benchmarks.selection.ways import COUNTS, REFERENCES
@@ -20,7 +20,7 @@ RESULTS = Path(__file__).parent / "results"
 ALL = (*STATISTICS, COUNTS, REFERENCES)
 ONLY_PRIVATE = tuple(STATISTICS)
 
-# Each experiment: a function, how many tables of each size it is run on, what is compared, and its options.
+# Each experiment: its function, the number of tables of each size, what is compared, and its options.
 FULL = (
     (relationships.run, relationships.REPEATS, ALL, {}),
     (monotone.run, monotone.REPEATS, ONLY_PRIVATE, {}),
@@ -37,9 +37,10 @@ QUICK = (
 
 
 def completed(folder, run, repeats, statistics, options, again=()):
-    """Rows of all tables, a DataFrame, also saved; what an interrupted run has left in the folder is not run again.
+    """Rows of all tables: a DataFrame, which is also saved.
 
-    But for statistics that are named in `again`; and for all, if the code of `run` itself has changed.
+    Rows that an interrupted run left in the folder are reused, except for statistics in `again`, and unless the code of
+    `run` itself has changed.
     """
     name = run.__module__.split(".")[-1]
     kept = Memory(folder, verbose=0).cache(run)
@@ -55,12 +56,12 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description="Feature selection, private and not, from end to end.")
     parser.add_argument("--quick", action="store_true", help="a small part of the experiment, in less than a minute")
     add_output(parser, RESULTS, "folder")
-    parser.add_argument("--report", action="store_true", help="print the tables of the results that are kept")
-    parser.add_argument("--again", nargs="*", choices=ALL, default=[], help="statistics to run again, though kept")
+    parser.add_argument("--report", action="store_true", help="print the tables of the kept results")
+    parser.add_argument("--again", nargs="*", choices=ALL, default=[], help="statistics to run again, even if kept")
     options = parser.parse_args(argv)
     if options.report:
         return print(report.of_results(RESULTS), end="")
-    output = folder_of_results(parser, options, RESULTS, report.FILES)
+    output = results_folder(parser, options, RESULTS, report.FILES)
     experiments = QUICK if options.quick else FULL
     frames = [completed(output / "raw", *experiment, again=options.again) for experiment in experiments]
     report.write(*frames, output)

@@ -1,6 +1,6 @@
-"""As relationships.py, with nothing but monotone features to find: do rank correlations find more of these?
+"""Like relationships.py, with only monotone features to find: do rank correlations find more of these?
 
-There, features of other shapes are true as well, and take places from the monotone ones if a score sees them.
+There, features of other shapes are also true, and displace monotone ones if a score detects them.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""As relationships.py, with true features that are no function of the target, nor the target of them.
+"""Like relationships.py, with true features that are not functions of the target, nor the target of them.
 
 Each is drawn given the target from a mixture of round Gaussians in the unit square, with centres along a circle, the
-two arms of an X, two parallel lines or a fork, or all over the dark squares of a checkerboard. Their noise is such that
+two arms of an X, two parallel lines or a fork, or all over the dark squares of a checkerboard. The noise is such that
 feature and target share as much information as on a line with an R² of 0.3 or 0.4, which is 0.3 or 0.4 bits. No
 checkerboard has more than one bit.
 """
@@ -43,7 +43,7 @@ def _lines(*ends):
 
 
 def _checkerboard(n_squares):
-    """Points all over the dark squares, of n_squares by n_squares."""
+    """Points all over the dark squares of a checkerboard of n_squares by n_squares."""
     n_points = -(-60 // n_squares) * n_squares
     side = (np.arange(n_points) + 0.5) / n_points
     points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
@@ -63,7 +63,7 @@ GROUPS = {shape: [i for i, (name, _) in enumerate(TRUE) if name == shape] for sh
 
 @cache
 def mixture_of(shape, r2):
-    """The shape with as much information as a line with this R² has."""
+    """The shape with as much information as a line with this R²."""
     wanted = information(relationship("F12", r2))
 
     def excess(log_sigma):
@@ -86,7 +86,7 @@ def information(mixture, n_places=200):
 # --- Trials -----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1)  # for the next statistic
+@lru_cache(maxsize=1)  # reused for the next statistic
 def make_pool(n, seed):
     """The true features, in the order of TRUE, then noise features, and their target: a Table."""
     random = np.random.default_rng(seed)

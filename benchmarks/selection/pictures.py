@@ -13,7 +13,7 @@ CURVES = {
     "Kendall": {"color": GREEN, "marker": "^", "linestyle": "dotted"},
     "MICr, corrected": {"color": PURPLE, "marker": "D"},
 }
-# What the README shows: a way, its style, and where on its curve its name is, and in which place beside it.
+# What the README shows: a way, its style and label, the budget at which its curve is labelled, and where the label is.
 FOUND = (
     ("MTVr", SUPPORT, {"color": BLUE, "marker": "o", "linewidth": 2.6}, "PrivateSelectKBest (MTVr)", 300, (22, 1.12)),
     (
@@ -30,7 +30,7 @@ FOUND = (
 
 
 def draw_curves(summary, path, d=100):
-    """Recall against rows times epsilon, by support, for all numbers of rows together, with bands of two errors."""
+    """Recall against rows times epsilon, by support, over all numbers of rows, with bands of two standard errors."""
     with legible():
         figure = Figure(figsize=(WIDTH, 4.6))
         axes = figure.subplots()
@@ -42,7 +42,7 @@ def draw_curves(summary, path, d=100):
 
 
 def draw_found(summary, path, d=100):
-    """The same for the readme: PrivateSelectKBest, two rivals and an even split, each named at its curve."""
+    """The same for the README: PrivateSelectKBest, two rivals and an even split, each labelled at its curve."""
     with legible():
         figure = Figure(figsize=(WIDTH, 3.9))
         axes = figure.subplots()
@@ -56,7 +56,7 @@ def draw_found(summary, path, d=100):
 
 
 def _curve(axes, rows, label, color, **style):
-    """The mean over the numbers of rows with the same budget, which is returned, with a band of two standard errors."""
+    """Draw and return the mean over numbers of rows with the same budget, with a band of two standard errors."""
     budget = (rows["n"] * rows["epsilon"]).round(6)
     groups = rows.assign(budget=budget, square=rows["recall se"] ** 2).groupby("budget")
     found, error = groups["recall"].mean(), np.sqrt(groups["square"].sum()) / groups["recall"].count()
@@ -74,7 +74,7 @@ def _finish_curves(axes, d):
 
 
 def where(rows, **wanted):
-    """The rows with one of the values that are wanted of each column."""
+    """The rows that have one of the wanted values in each of these columns."""
     for name, values in wanted.items():
         rows = rows[rows[name].isin(np.atleast_1d(values))]
     return rows

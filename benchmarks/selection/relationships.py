@@ -2,8 +2,8 @@
 
 The target is uniform on [0, 1]. A true feature is drawn given the target, from one of the 21 relationships of
 ``skdpmic.datasets`` at an R² of 0.5 to 0.9; true features are independent given the target. A noise feature is a true
-one whose records are permuted: the same values, no dependence. In each trial five of the relationships, at random, are
-the true features.
+one with its records permuted: the same values, no dependence. In each trial, five random relationships are the true
+features.
 """
 
 from functools import lru_cache
@@ -21,8 +21,8 @@ from benchmarks.selection.ways import (
     geometric_scores,
     mutual_information,
     noise_of,
-    of_trials,
     private_ways,
+    trial_scores,
 )
 from benchmarks.store import seed_of
 from skdpmic.datasets import RELATIONSHIPS, relationship
@@ -35,15 +35,15 @@ R2_OF_TRUE = (0.5, 0.6, 0.7, 0.8, 0.9)
 NAMES = tuple(RELATIONSHIPS)
 SHAPES = {
     "monotone": ("F9", "F10", "F11", "F12", "F17"),
-    "trend": ("F1", "F2", "F3", "F4", "F7", "F8", "F20", "F21"),  # rises or falls on the whole, with bends
+    "trend": ("F1", "F2", "F3", "F4", "F7", "F8", "F20", "F21"),  # rises or falls overall, with bends
     "waves": ("F5", "F6", "F13", "F14", "F15", "F16", "F18", "F19"),  # and the parabola: little or no trend
 }
 _GROUPS = {group: [NAMES.index(name) for name in names] for group, names in SHAPES.items()} | {
     name: [i] for i, name in enumerate(NAMES)
 }
 GEOMETRIC_EPSILONS = (0.1, 1.0, 10.0)
-SLOW_SIZES = (20, 100)  # features, for counts with noise and scikit-learn's score; of the first table only
-MUTUAL_INFORMATION_ROWS = 10_000  # beyond them, scikit-learn's score takes too long
+SLOW_SIZES = (20, 100)  # features, for noisy counts and scikit-learn's score; only on the first table
+MUTUAL_INFORMATION_ROWS = 10_000  # beyond this, scikit-learn's score takes too long
 
 # --- Data -----------------------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ def make_pool(n, seed, n_noise):
 
 
 def with_noise_features(true, y, n_noise, random):
-    """The Table of the true features, and of `n_noise` of them, in turn, with their records permuted."""
+    """The Table of the true features, then `n_noise` of them, taken in turn, with their records permuted."""
     X = np.empty((len(y), len(true) + n_noise), order="F")
     for j in range(X.shape[1]):
         X[:, j] = true[j] if j < len(true) else random.permutation(true[(j - len(true)) % len(true)])
@@ -91,7 +91,7 @@ def _component(mixture, y, random):
 
 
 class Trials:
-    """Which features of a pool each trial is about: columns of shape (n_trials, d), the true ones first.
+    """The features of a pool that each trial uses: columns of shape (n_trials, d), the true ones first.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ class Trials:
     n_trials : int
     random : numpy Generator
     groups : dict, default=shapes and relationships
-        From a name to true features of the pool, of which the share that is found is told apart. Together they are
-        the true features of the pool, which come first there.
+        Maps a name to the true features of the pool whose share found is reported under it. Together they are all true
+        features of the pool, which come first there.
     """
 
     def __init__(self, d, n_trials, random, groups=_GROUPS):
@@ -109,11 +109,11 @@ class Trials:
         true = np.argsort(random.random((n_trials, n_true)), axis=1)[:, :N_TRUE]
         noise = np.argsort(random.random((n_trials, d - N_TRUE)), axis=1) + n_true
         self.columns = np.hstack([true, noise])
-        self.n_columns = n_true + d - N_TRUE  # of the pool, that the trials take theirs from
+        self.n_columns = n_true + d - N_TRUE  # of the pool that the trials draw from
         self._groups = groups
 
     def row(self, chosen):
-        """What was found, by choices of shape (n_trials, N_TRUE) among each trial's columns: a dict of shares."""
+        """The shares found by choices of shape (n_trials, N_TRUE) among each trial's columns: a dict."""
         true = self.columns[:, :N_TRUE]
         found = (chosen[:, :, None] == np.arange(N_TRUE)).any(axis=1)
         recall = found.mean(axis=1)
@@ -136,11 +136,11 @@ def run(n, repeat, statistic, sizes=SIZES, n_trials=N_TRIALS, epsilons=EPSILONS)
     return rows
 
 
-kept_pool = lru_cache(maxsize=1)(make_pool)  # for the next statistic
+kept_pool = lru_cache(maxsize=1)(make_pool)  # reused for the next statistic
 
 
 def rows_of_trials(trials, d, pool, statistic, seed, epsilons, label):
-    """A row for each way to hide one statistic, whose Scores of the pool are given; or of the pool's COUNTS, ..."""
+    """A row for each way to hide one statistic, given its Scores of the pool, or the pool for COUNTS and REFERENCES."""
     if statistic == COUNTS:
         ways = _ways_of_counts(trials, d, pool, seed)
     elif statistic == REFERENCES:
@@ -152,13 +152,13 @@ def rows_of_trials(trials, d, pool, statistic, seed, epsilons, label):
     rows = []
     for mechanism, epsilon, values, scale in ways:
         random = noise_of(seed + d, mechanism, epsilon)
-        chosen = choose(of_trials(values, trials.columns), N_TRUE, mechanism, scale, random)
+        chosen = choose(trial_scores(values, trials.columns), N_TRUE, mechanism, scale, random)
         rows.append(label | {"score": score, "mechanism": mechanism, "epsilon": epsilon} | trials.row(chosen))
     return rows
 
 
 def _ways_of_counts(trials, d, pool, seed):
-    """Counts with noise once for all features of the pool, epsilon / d each, so that any d are a trial."""
+    """Noisy counts, once for all features of the pool at epsilon / d each, so that any d of them make a trial."""
     table = pool.columns(slice(trials.n_columns))
     for epsilon in GEOMETRIC_EPSILONS:
         yield COUNTS, epsilon, geometric_scores(table, round(epsilon * trials.n_columns / d, 6), seed), 0.0

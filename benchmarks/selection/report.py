@@ -19,7 +19,7 @@ COMPARED = [
     *((score, SUPPORT) for score in list(STATISTICS)[1:]),
 ]
 MISSING = "--"
-OF_REAL_TABLES = Path(__file__).parent / "results" / "tables.csv"  # measured by commit 2a2d595, and no longer
+OF_REAL_TABLES = Path(__file__).parent / "results" / "tables.csv"  # measured at commit 2a2d595, and no longer measured
 TABLES = ("relationships", "monotone", "no_functions", "leads", "wide_bounds")
 PICTURES = ("curves", "found")
 FILES = (*(f"{name}.csv" for name in TABLES), "tables.md", *(f"{name}.png" for name in PICTURES))
@@ -51,14 +51,14 @@ def of_results(folder):
 
 
 def summarise(frame, keys, measures):
-    """Means over repeats, or splits, and in columns that end in `se` their standard errors, from the spread."""
+    """Means over repeats or splits, and in columns that end in `se` their standard errors, from the spread."""
     groups = frame.groupby(keys, sort=False)[list(measures)]
     errors = groups.std() / np.sqrt(groups.count())
     return groups.mean().join(errors.add_suffix(" se")).reset_index()
 
 
 def leads_of_first(frames):
-    """By how much FIRST finds more than each other statistic, by support: mean over tables, and its standard error."""
+    """How much more FIRST finds than each other statistic, by support: mean over tables, and its standard error."""
     rows = where(pandas.concat(frames, names=["experiment"]), mechanism=SUPPORT)
     cell = ["experiment", "n", "d", "epsilon"]
     found = rows.pivot_table(index=[*cell, "repeat"], columns="score", values="recall")
@@ -68,7 +68,7 @@ def leads_of_first(frames):
 
 
 def saved(frame, path, digits=4):
-    """The table as others will read it, so that all that is made of it can be made again."""
+    """The table as read back from the file, so that everything made from it can be reproduced."""
     frame.to_csv(path, index=False, float_format=f"%.{digits}g")
     return pandas.read_csv(path)
 
@@ -145,7 +145,7 @@ def least_epsilon_table(summary, share=0.8):
 
 
 def sensitivities_table(n=10_000):
-    """One row for each statistic, of a numeric target."""
+    """One row for each statistic, for a numeric target."""
     body = [[name, f"{of.sensitivity(n, None, of.grid(n, 1.0, None)):.5f}"] for name, of in STATISTICS.items()]
     return table(["score", f"at {n:,} rows"], body)
 
@@ -159,7 +159,7 @@ def least_epsilon_by_way(summary, d=100):
 
 
 def least_epsilon(cell, score, mechanism, share):
-    """Where recall reaches `share`, by interpolation in the logarithm of epsilon."""
+    """The epsilon at which recall reaches `share`, by interpolation in its logarithm."""
     rows = where(cell, score=score, mechanism=mechanism).sort_values("epsilon")
     log_epsilon, recall = np.log(rows["epsilon"].to_numpy()), rows["recall"].to_numpy()
     reached = np.flatnonzero(recall >= share)
@@ -173,7 +173,7 @@ def least_epsilon(cell, score, mechanism, share):
 
 
 def shapes_table(summary, n=10_000, d=100):
-    """Recall by shape without noise and at two epsilon, by support."""
+    """Recall by shape without noise and at two epsilons, by support."""
     return _table_by_shape(where(summary, n=n, d=d), [(shape, at) for shape in SHAPES for at in (0.1, 1.0, np.inf)])
 
 
@@ -218,7 +218,7 @@ def wide_bounds_table(wide):
 
 
 def models_table(tables, epsilon):
-    """The quality of models at one epsilon, in brackets that without noise; one column for each real table."""
+    """Model quality at one epsilon, with that without noise in brackets; one column for each real table."""
     names = list(dict.fromkeys(tables["table"]))
     known = tables.set_index(["table", "score", "mechanism", "epsilon"])
     quality, error = known["quality"], known["quality se"]
@@ -237,7 +237,7 @@ def models_table(tables, epsilon):
 
 
 def quality_table(rows):
-    """The quality of models by each way, over epsilon."""
+    """Model quality by each way, over epsilon."""
     private = rows[rows["mechanism"] != "none"]
     epsilons = sorted(set(private["epsilon"]))
     body = []

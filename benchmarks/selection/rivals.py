@@ -1,14 +1,14 @@
-"""Private scores that the package does not have, with the proof of what replacing one record can do to each.
+"""Private scores that are not in the package, each with a proof of how far replacing one record can move it.
 
-They are here to be compared with. All scores are of each feature with the target, in an array of shape (n_features,); n
-is the number of records.
+They are here for comparison. All scores are of each feature with the target, in an array of shape (n_features,); n is
+the number of records.
 """
 
 import numpy as np
 
 from skdpmic.statistics.sensitivity import binary_mi_sensitivity, mi_sensitivity
 
-N_PARTS = 16  # of the grid for binned information: of 4, 6, 8, 10, 12, 16 and 24 the best, or within 0.09 of its recall
+N_BINS = 16  # per axis: the best of 4, 6, 8, 10, 12, 16 and 24, or within 0.09 of its recall
 
 # --- Pearson's correlation, without what makes it unbounded ---------------------------------------------------------
 
@@ -22,7 +22,7 @@ def covariance(table):
     Noisy sums of x, x**2 and x y of each feature, with the budget split evenly, would give correlations too. In
     [-1, 1] the three sums change by 4 together (x = y = 1 becomes x = -1, y = 1), and those of all d features must be
     published: the noise on each mean of x y has scale 4 d / (n epsilon). To choose k of d features by their covariances
-    takes noise of scale 8 k / (n epsilon) only. That is why covariances stand for Pearson here.
+    only takes noise of scale 8 k / (n epsilon). That is why covariances stand in for Pearson here.
     """
     X, y = table.in_unit_square()
     return 4 * np.abs((y - y.mean()) @ (X - X.mean(axis=0))) / len(y)
@@ -43,15 +43,15 @@ def covariance_sensitivity(n):
 # --- Mutual information on one grid ---------------------------------------------------------------------------------
 
 
-def binned_information(table, n_parts=N_PARTS):
-    """Mutual information, in bits, of feature and target, each in `n_parts` parts of equal width, or in its classes."""
+def binned_information(table, n_bins=N_BINS):
+    """Mutual information, in bits, of feature and target, each in `n_bins` bins of equal width, or in its classes."""
     X, y = table.in_unit_square()
-    y_parts = _parts(y, n_parts) if table.n_classes is None else table.y.astype(np.int64)
-    n_y_parts = table.n_classes or n_parts
-    n_cells = n_parts * n_y_parts
+    y_bins = _bins(y, n_bins) if table.n_classes is None else table.y.astype(np.int64)
+    n_y_bins = table.n_classes or n_bins
+    n_cells = n_bins * n_y_bins
     return np.array(
         [
-            _information(np.bincount(_parts(x, n_parts) * n_y_parts + y_parts, minlength=n_cells).reshape(n_parts, -1))
+            _information(np.bincount(_bins(x, n_bins) * n_y_bins + y_bins, minlength=n_cells).reshape(n_bins, -1))
             for x in X.T
         ]
     )
@@ -62,8 +62,8 @@ def binned_information_sensitivity(n, n_classes=None):
     return binary_mi_sensitivity(n) if n_classes == 2 else mi_sensitivity(n)
 
 
-def _parts(values, n_parts):
-    return np.minimum((values * n_parts).astype(np.int64), n_parts - 1)
+def _bins(values, n_bins):
+    return np.minimum((values * n_bins).astype(np.int64), n_bins - 1)
 
 
 def _information(counts):

@@ -27,13 +27,15 @@ class Statistic:
     Parameters
     ----------
     scores : callable
-        From a Table, a grid and keys that put equal values in order, (2, n_samples), to scores: (n_features,).
+        Maps a Table, a grid, and tie-breaking keys of shape (2, n_samples), to scores: (n_features,).
     sensitivity : callable
-        What replacing one record can change, from the number of records, that of classes (or None) and a grid.
+        Maps the numbers of records and of classes (or None), and a grid, to how far replacing one record can move a
+        score.
     grid : callable
-        What the statistic chooses by public numbers: that of records, epsilon of each score, and that of classes.
+        Maps the number of records, the epsilon of each score and the number of classes to the grid that the statistic
+        uses.
     most_classes : int, default=None
-        Of a target that it can score; None for any number.
+        The most classes of a target that it can score; None for any number.
     """
 
     scores: Callable
@@ -42,7 +44,7 @@ class Statistic:
     most_classes: int | None = None
 
     def can_score(self, n_classes):
-        """Whether there is a score for so many classes, or, with None, for numbers."""
+        """Whether it can score a target with this many classes or, with None, a numeric one."""
         return n_classes is None or self.most_classes is None or n_classes <= self.most_classes
 
 
@@ -50,7 +52,7 @@ class Statistic:
 
 
 def measure_of_package(n, epsilon, n_classes):
-    """What PrivateSelectKBest scores features by, which may have something to learn of the target first."""
+    """PrivateSelectKBest's measure of features, which may first have something to learn about the target."""
     statistic = statistic_named("mtv_r", None)
     measure = statistic.measure("auto", "auto", n, epsilon, n_classes)
     return measure.spending_on_target() if statistic.spends_on_target(n_classes) else measure

@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Table(NamedTuple):
-    """Records, and where they are said to lie."""
+    """Records and their public bounds."""
 
     X: np.ndarray  # (n_samples, n_features)
     y: np.ndarray  # (n_samples,); class numbers 0 ... n_classes - 1 if the target is discrete
@@ -16,11 +16,11 @@ class Table(NamedTuple):
     n_classes: int | None = None
 
     def columns(self, chosen):
-        """The table of some of the features."""
+        """The table with only these features."""
         return self._replace(X=self.X[:, chosen], lower=self.lower[chosen], upper=self.upper[chosen])
 
     def in_unit_square(self):
-        """Features and target clipped to their bounds, and moved to [0, 1]. Class numbers count as numbers."""
+        """Features and target clipped to their bounds, and scaled to [0, 1]. Class numbers count as numbers."""
         lo, hi = self.target_bounds or (0, self.n_classes - 1)
         X = (np.clip(self.X, self.lower, self.upper) - self.lower) / (self.upper - self.lower)
         return X, (np.clip(self.y, lo, hi) - lo) / (hi - lo)

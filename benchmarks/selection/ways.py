@@ -19,19 +19,19 @@ from skdpmic.release.kinds import OF_TARGET
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DELTA = 1e-6
 NOT_PRIVATE = np.inf
-_TARGETS = 24_000  # records, over those of a table: how often what is learnt of its target is drawn
+_TARGETS = 24_000  # over the records of a table: how many draws there are of what is learnt about its target
 _ROUNDING_ERROR = 1e-12  # far above that of each score, far below its sensitivity
 
-# What hides the scores: names of the k best by one-shot noise (PrivateSelectKBest), all scores with Laplace noise, with
-# noise in a cube or with Gaussian noise, all tables of counts with noise.
+# What hides the scores: names of the k best with one-shot noise (PrivateSelectKBest); all scores with Laplace noise,
+# with noise in a cube or with Gaussian noise; all tables of counts with noise.
 SUPPORT, EVEN, CUBE, GAUSSIAN, COUNTS = "support", "even split", "k-norm", "gaussian", "geometric"
-REFERENCES = "references"  # what is no private statistic: scores of scikit-learn, and other choices
+REFERENCES = "references"  # whatever is not a private statistic: scores of scikit-learn, and other choices
 
 # --- Scores -----------------------------------------------------------------------------------------------------------
 
 
 class Scores:
-    """Scores of one statistic, without noise, of all features of a table; those for each grid are kept once computed.
+    """Noise-free scores of one statistic, for all features of a table; those on each grid are computed once.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class Scores:
     statistic : str
         A key of STATISTICS.
     seed : int
-        For the order of equal values, and what is learnt of the target.
+        For the order of equal values, and for what is learnt about the target.
     n_targets : int, default=None
-        How often that is drawn: by default up to 8 times, less often where records are many.
+        How often the latter is drawn: by default up to 8 times, less often for tables with many records.
     """
 
     def __init__(self, table, statistic, seed, n_targets=None):
@@ -51,12 +51,12 @@ class Scores:
         self._n_targets = int(np.clip(_TARGETS // self.n, 1, 8)) if n_targets is None else n_targets
         self._keys, self._seed = np.random.default_rng(seed).random((2, self.n)), seed
         self._known = {}
-        self.of_target = OF_TARGET if learns(self._grid(1.0)) else Fraction(0)  # of epsilon
+        self.of_target = OF_TARGET if learns(self._grid(1.0)) else Fraction(0)  # share of epsilon
 
     def of(self, epsilon_per_score, n_features=None, epsilon_of_target=np.inf):
-        """Scores of the first `n_features`, or of all, on the grid for this epsilon of each score: (n_features,).
+        """Scores of the first `n_features`, or of all, on the grid for this epsilon per score: (n_features,).
 
-        Where something is learnt of the target with noise, of several draws of it: (n_draws, n_features).
+        If something is learnt about the target with noise, it is drawn several times: (n_draws, n_features).
         """
         grid = self._grid(epsilon_per_score)
         if not learns(grid):
@@ -65,7 +65,7 @@ class Scores:
         return scores[0] if len(scores) == 1 else np.array(scores)
 
     def _learnt(self, measure, epsilon):
-        """The measure with what epsilon tells of the target, several times."""
+        """The measure, with what epsilon reveals about the target, drawn several times."""
         n_draws = 1 if epsilon == np.inf else self._n_targets
         target, bounds = target_of(self._table), self._table.target_bounds
         counts, source = measure.target_counts(target), entropy_source(seed_of((self._seed, str(epsilon))) % 2**32)
@@ -81,7 +81,7 @@ class Scores:
         return known[:wanted]
 
     def sensitivity(self, epsilon_per_score):
-        """What one record can change in each of them."""
+        """How far one record can move each of them."""
         return self._statistic.sensitivity(self.n, self.n_classes, self._grid(epsilon_per_score))
 
     def _grid(self, epsilon_per_score):
@@ -89,7 +89,7 @@ class Scores:
 
 
 def learns(grid):
-    """Whether a grid is a measure that has something to learn of the target first."""
+    """Whether a grid is a measure that first has something to learn about the target."""
     return getattr(grid, "spends_on_target", False)
 
 
@@ -98,7 +98,7 @@ def geometric_scores(table, epsilon, seed):
     classes = None if table.n_classes is None else range(table.n_classes)
     public = {"bounds": (table.lower, table.upper), "target_bounds": table.target_bounds, "classes": classes}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the seed
+        warnings.simplefilter("ignore", PrivacyLeakWarning)  # about the seed
         scorer = DPMICScorer(epsilon=epsilon, mechanism="geometric", random_state=seed, **public)
         return scorer.fit(table.X, table.y).scores_
 
@@ -120,9 +120,9 @@ def private_ways(scores, k, d, epsilons, n_features=None, mechanisms=(SUPPORT, G
     ------
     mechanism, epsilon
     values : ndarray
-        Without noise, of the first `n_features`; a row for each draw of what is learnt of the target.
+        Noise-free scores of the first `n_features`; a row for each draw of what is learnt about the target.
     scale : float
-        Of the noise.
+        Scale of the noise.
     """
     for mechanism, epsilon in product(mechanisms, epsilons):
         budget = budget_of_way(mechanism, epsilon)
@@ -133,8 +133,8 @@ def private_ways(scores, k, d, epsilons, n_features=None, mechanisms=(SUPPORT, G
         yield mechanism, epsilon, scores.of(per_score, n_features, of_target), scale
 
 
-def of_trials(values, columns):
-    """The scores of each trial's columns, (n_trials, d); where there are several draws of them, of each in turn."""
+def trial_scores(values, columns):
+    """The scores of each trial's columns, (n_trials, d); if there are several draws of them, trials take turns."""
     values = np.atleast_2d(values)
     return values[np.arange(len(columns))[:, None] % len(values), columns]
 
@@ -163,20 +163,20 @@ _OF_SCORES = {EVEN: LaplaceMechanism, CUBE: KNormMechanism, GAUSSIAN: GaussianMe
 
 
 def noise_of(seed, mechanism, epsilon):
-    """Where noise is drawn from: the same for all statistics, so that their differences are less by chance."""
+    """The source of noise: the same for all statistics, so that their differences depend less on chance."""
     return np.random.default_rng([seed, seed_of((mechanism, epsilon))])
 
 
 def choose(values, k, mechanism, scale, random):
     """Indices of the k best with noise, in any order: (n_draws, k), from values of shape (n_draws, n_features).
 
-    A simulation: noise in floating point has the law of the exact noise up to its grid, and takes no time. It is not
-    private. Without noise, equal scores are in random order.
+    This is a simulation: noise in floating point has the distribution of the exact noise up to its grid, and takes no
+    time. It is not private. Without noise, equal scores are in random order.
     """
 
     def in_cube(scale, size):
         return random.gamma(size[1] + 1, scale, (size[0], 1)) * random.uniform(-1, 1, size)
 
-    laws = {SUPPORT: random.exponential, EVEN: random.laplace, CUBE: in_cube, GAUSSIAN: random.normal}
-    scale, law = (scale, laws[mechanism]) if scale > 0 else (_ROUNDING_ERROR, random.normal)
-    return np.argpartition(-values - law(scale=scale, size=values.shape), k - 1, axis=1)[:, :k]
+    samplers = {SUPPORT: random.exponential, EVEN: random.laplace, CUBE: in_cube, GAUSSIAN: random.normal}
+    scale, sample = (scale, samplers[mechanism]) if scale > 0 else (_ROUNDING_ERROR, random.normal)
+    return np.argpartition(-values - sample(scale=scale, size=values.shape), k - 1, axis=1)[:, :k]

@@ -1,12 +1,13 @@
-"""As relationships.py, with public bounds that are wider than the data: of the features, or of the target.
+"""Like relationships.py, with public bounds that are wider than the data: for the features, or for the target.
 
-The data lie between 0 and 1, and the bounds are `width` wide; where in them the data lie is random, once a table.
+The data lie between 0 and 1, and the bounds are `width` wide; the data's position in them is random, drawn once per
+table.
 """
 
 import numpy as np
 
 from benchmarks.selection.relationships import N_TRIALS, N_TRUE, Trials, kept_pool
-from benchmarks.selection.ways import SUPPORT, Scores, choose, noise_of, of_trials, private_ways
+from benchmarks.selection.ways import SUPPORT, Scores, choose, noise_of, private_ways, trial_scores
 from benchmarks.store import seed_of
 
 D = 100  # features, the true ones included
@@ -16,7 +17,7 @@ WIDTHS = (1, 3, 10, 30, 100, 300, 1000)
 
 
 def widened(table, of, width, place):
-    """The table with bounds of this width, the data being at this place of them, from 0, at the left, to 1."""
+    """The table with bounds of this width; `place` is the data's position in them, from 0, at the left, to 1."""
     low = -(width - 1) * place
     if of == "target":
         return table._replace(target_bounds=(low, low + width))
@@ -34,7 +35,7 @@ def run(n, repeat, statistic, n_trials=N_TRIALS, widths=WIDTHS):
         for width in widths:
             scores = Scores(widened(pool, of, width, place), statistic, seed)
             ((_, _, values, scale),) = private_ways(scores, N_TRUE, D, [EPSILON], mechanisms=[SUPPORT])
-            values, noise = of_trials(values, trials.columns), noise_of(seed, SUPPORT, EPSILON)
+            values, noise = trial_scores(values, trials.columns), noise_of(seed, SUPPORT, EPSILON)
             recall = trials.row(choose(values, N_TRUE, SUPPORT, scale, noise))["recall"]
             label = {"n": n, "repeat": repeat, "d": D, "epsilon": EPSILON, "score": statistic, "of": of, "width": width}
             rows.append(label | {"recall": recall})

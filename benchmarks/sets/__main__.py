@@ -1,10 +1,10 @@
 """Which columns together? python -m benchmarks.sets [--quick]: docs/evidence/sets.md.
 
-Columns are chosen on two thirds of the rows of a table (:mod:`benchmarks.sets.tables`), in each of the ways of
-:mod:`benchmarks.sets.ways`; a model of them, gradient boosting without privacy, the same for all, is scored on the
-other third. Private ways are fits as a user makes them, with noise of a seed. An interrupted run goes on where it
-stopped, and no set of columns is fitted twice; the full run takes two hours on one core, the quick one less than a
-minute. Results that are there are replaced with --overwrite only. What the package had until it was replaced stays in
+Columns are chosen on two thirds of a table's rows (:mod:`benchmarks.sets.tables`), in each of the ways of
+:mod:`benchmarks.sets.ways`. A model of the chosen columns, always gradient boosting without privacy, is scored on the
+other third. Private ways are fits as users make them, but with seeded noise. An interrupted run resumes where it
+stopped, and no set of columns is fitted twice. The full run takes two hours on one core, the quick one less than a
+minute. Existing results are replaced only with --overwrite. Results of ways that the package no longer has stay in
 ``results/removed.csv``.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas
 
-from benchmarks.output import add_output, folder_of_results
+from benchmarks.output import add_output, results_folder
 from benchmarks.selection.report import saved
 from benchmarks.selection.ways import NOT_PRIVATE
 from benchmarks.sets import pictures, promises, report
@@ -32,7 +32,7 @@ _QUICK = {"names": ["churn", "nursery"], "repeats": 2, "epsilons": (1.0,), "n_dr
 
 
 def configurations(names, repeats, epsilons):
-    """All that are compared; those that share a split are neighbours, and first comes one split of each table."""
+    """All configurations; those that share a split are adjacent, and one split of each table comes first."""
     for repeat in range(repeats):
         for name in names:
             has_order = load(name).n_classes in (None, 2)
@@ -43,7 +43,7 @@ def configurations(names, repeats, epsilons):
 
 
 def run(output, names, repeats, epsilons, copies=(), n_draws=promises.N_DRAWS):
-    """All results, in files of a folder; the report, in Markdown."""
+    """Write all results to files in a folder, and return the report in Markdown."""
     models = Models(output / "raw" / "models.csv")
     split = lru_cache(maxsize=1)(lambda name, repeat: Split(name, repeat, models))
 
@@ -64,7 +64,7 @@ def run(output, names, repeats, epsilons, copies=(), n_draws=promises.N_DRAWS):
 
 
 def with_removed(rows):
-    """The same splits at the same epsilons, with what the package had once."""
+    """The rows, and those of ways that the package no longer has, on the same splits at the same epsilons."""
     keys = ["table", "repeat", "epsilon"]
     removed = pandas.read_csv(RESULTS / "removed.csv").merge(rows[keys].drop_duplicates(), on=keys)
     return pandas.concat([rows, removed], ignore_index=True)
@@ -73,14 +73,14 @@ def with_removed(rows):
 def main(argv=None):
     parser = argparse.ArgumentParser(description="What sets of columns are worth, chosen with and without privacy.")
     parser.add_argument("--quick", action="store_true", help="two tables, two splits, one epsilon")
-    parser.add_argument("--tables", nargs="*", choices=TABLES, help="these only")
-    parser.add_argument("--repeats", type=int, help="this many splits")
-    parser.add_argument("--report", action="store_true", help="print the tables of the results that are kept")
+    parser.add_argument("--tables", nargs="*", choices=TABLES, help="only these tables")
+    parser.add_argument("--repeats", type=int, help="number of splits")
+    parser.add_argument("--report", action="store_true", help="print the tables of the kept results")
     add_output(parser, RESULTS, "folder")
     options = parser.parse_args(argv)
     if options.report:
         return print(report.of_results(RESULTS), end="")
-    output = folder_of_results(parser, options, RESULTS, FILES)
+    output = results_folder(parser, options, RESULTS, FILES)
     whole = {"names": list(TABLES), "repeats": REPEATS, "epsilons": EPSILONS, "copies": list(COPIES)}
     given = {"names": options.tables, "repeats": options.repeats}
     asked = (_QUICK if options.quick else whole) | {name: value for name, value in given.items() if value}

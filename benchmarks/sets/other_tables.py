@@ -1,6 +1,7 @@
-"""Tables to tune on, and to learn from how fast scores fall: none of the twelve on which results are reported.
+"""Tables for tuning, and for measuring how fast scores fall: none of the twelve on which results are reported.
 
-What is public of them is read from them, rounded outwards: nothing is released here, and no guarantee is claimed.
+Their public description is read from the data and rounded outwards: nothing is released here, and no guarantee is
+claimed.
 """
 
 import math
@@ -9,10 +10,10 @@ import numpy as np
 import pandas
 from sklearn.datasets import load_digits
 
-from benchmarks.sets.described import DescribedTable, n_chosen, of_r
+from benchmarks.sets.described import DescribedTable, from_r, n_chosen
 
 _MOST_ROWS = 12_000
-_MOST_LABELS = 60  # of a column of labels
+_MOST_LABELS = 60  # in a column of labels
 # Package, item, target, and columns that follow from the target, come after it or number the rows.
 _OF_R = {
     "wages": ("ISLR", "Wage", "wage", ["logwage"]),
@@ -42,8 +43,8 @@ _OF_R = {
 }
 
 
-def _table_of_r(package, item, target, left_out):
-    data = of_r(package, item).dropna(subset=target).drop(columns=["rownames", *left_out])
+def _table_from_r(package, item, target, left_out):
+    data = from_r(package, item).dropna(subset=target).drop(columns=["rownames", *left_out])
     data = data.sample(min(len(data), _MOST_ROWS), random_state=0).reset_index(drop=True)
     return described(data.drop(columns=target), data[target])
 
@@ -54,7 +55,7 @@ def _digits():
 
 
 def described(X, y):
-    """A table, and what its columns hold: numbers in a range of round numbers, or labels."""
+    """A table, and a description of its columns: a range of round numbers, or labels."""
     X = X.loc[:, X.nunique() > 1]
     is_label = {name: not pandas.api.types.is_numeric_dtype(X[name]) or X[name].dtype == bool for name in X}
     labels = {name: sorted(X[name].dropna().astype(str).unique()) for name, is_one in is_label.items() if is_one}
@@ -73,11 +74,11 @@ def described(X, y):
 
 
 def _outwards(column):
-    """A range that ends at numbers of one digit, and holds at least 98% of the values."""
+    """A range between numbers of one digit that holds at least 98% of the values."""
     lower, upper = np.nanquantile(column.to_numpy(float), [0.01, 0.99])
     unit = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-6)))
     lower, upper = math.floor(lower / unit) * unit, math.ceil(upper / unit) * unit
     return (lower, upper) if lower < upper else (lower, lower + unit)
 
 
-OTHER_TABLES = {name: lambda given=given: _table_of_r(*given) for name, given in _OF_R.items()} | {"digits": _digits}
+OTHER_TABLES = {name: lambda given=given: _table_from_r(*given) for name, given in _OF_R.items()} | {"digits": _digits}

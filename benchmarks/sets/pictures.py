@@ -19,7 +19,7 @@ _SMALL = {"font.size": 11, "axes.titlesize": 11, "axes.labelsize": 11, "legend.f
 
 
 def draw_worth(worth, over, copies, path):
-    """A panel for the mean over tables, and one for each of two tables in which columns say the same thing."""
+    """A panel for the mean over tables, and one for each of two tables with redundant columns."""
     panels = {f"mean of {over['n_tables'].iloc[0]} tables": (over, "lead se")}
     panels |= {name.replace("_", " "): (worth[worth["table"] == name], "worth se") for name in copies}
     with legible(**_SMALL):
@@ -50,7 +50,7 @@ def _draw_private(ax, rows, error):
 
 
 def draw_promises(promised, path):
-    """What is found beside what a plan states, of each table at each epsilon; and the means, by epsilon."""
+    """The share found against what a plan states, for each table at each epsilon, and the means by epsilon."""
     with legible(**_SMALL):
         figure = Figure(figsize=(WIDTH, 7.6))
         each, mean = figure.subplots(2, 1, height_ratios=(1.3, 1))

@@ -1,7 +1,7 @@
-"""What a plan promises beside what is found.
+"""What a plan promises, and what is found.
 
-Found is the share of the columns that PrivateSelectKBest would choose without noise among those that it chooses with
-it; the criterion is the default one, so that public numbers decide on it. Promised is what the plan of that fit states.
+Found is the share of the columns chosen without noise that PrivateSelectKBest also chooses with noise. The criterion is
+the default, so it depends only on public numbers. Promised is what the plan of that fit states.
 """
 
 import warnings
@@ -47,9 +47,9 @@ def promised(folder, names, n_draws=N_DRAWS, epsilons=EPSILONS, load=load):
 
 
 def _chosen(table, epsilon, seed, criterion):
-    """The columns that a fit chooses, and the criterion that it took."""
+    """The columns that a fit chooses, and the criterion that it uses."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the seed, and of noise that exceeds the signal
+        warnings.simplefilter("ignore")  # about the seed, and about noise that exceeds the signal
         fitted = best(table, epsilon, seed, criterion=criterion).fit(table.X, table.y)
     return set(np.flatnonzero(fitted.get_support())), fitted.criterion_
 

@@ -13,7 +13,7 @@ MAIN = (SINGLE, "joint", "auto", RIVAL, "mRMR, quotient", "forward, boosting", "
 
 
 def worth(rows):
-    """Mean over splits and its standard error, of each way on each table at each epsilon; and the size of the table."""
+    """Mean over splits and its standard error, for each way on each table at each epsilon; and the table's size."""
     summary = summarise(rows, ["table", "way", "epsilon"], ["worth"])
     sizes = {name: (*load(name).X.shape, load(name).k, metric(load(name))) for name in set(summary["table"])}
     summary[["n", "d", "k", "metric"]] = [sizes[name] for name in summary["table"]]
@@ -24,7 +24,7 @@ def worth(rows):
 def over_tables(rows):
     """Means over the tables on which all ways can be compared: of the worth, and of the lead over single scores.
 
-    Standard errors are from the spread between tables. The lead is that over single scores at the same epsilon.
+    Standard errors come from the spread between tables. The lead is over single scores at the same epsilon.
     """
     means = rows.groupby(["table", "way", "epsilon"], sort=False)["worth"].mean().unstack("table")
     means = means.dropna(axis=1, subset=[key for key in means.index if key[0] in NEED_ORDER])
@@ -73,7 +73,7 @@ def worth_table(worth, name):
 
 
 def over_table(over, column, title):
-    """The same, of means over tables."""
+    """The same, for means over tables."""
     known = over.set_index(["way", "epsilon"])
     if column == "lead":
         return _by_epsilon(over, title, lambda key: "{:+.3f} ± {:.3f}".format(*known.loc[key, ["lead", "lead se"]]))
@@ -92,14 +92,14 @@ def _by_epsilon(rows, title, shown):
 
 
 def promised_table(promised):
-    """A row for each table, a column for each epsilon: what is found, and what the plan states; at last the means."""
+    """A row for each table, a column for each epsilon: what is found, and what the plan states; the means come last."""
     epsilons = sorted(set(promised["epsilon"]))
     known = promised.set_index(["table", "epsilon"])
     stated = "promised, weak"
 
     def shown(rows, epsilon):
-        found, said = (rows.xs(epsilon, level="epsilon")[name].mean() for name in ("found", stated))
-        return f"{found:.2f} / {said:.2f}"
+        found, promise = (rows.xs(epsilon, level="epsilon")[name].mean() for name in ("found", stated))
+        return f"{found:.2f} / {promise:.2f}"
 
     names = dict.fromkeys(promised["table"])
     body = [[name, *(shown(known.loc[[name]], epsilon) for epsilon in epsilons)] for name in names]

@@ -1,27 +1,27 @@
-"""Private choices of others, on their own ground.
+"""Private choices by others, for comparison.
 
 Kendall less redundancy: "DPKendall" of Dick, Gillenwater and Joseph, Better Private Linear Regression Through Better
-Private Feature Selection (NeurIPS 2023). One column after another is chosen by the exponential mechanism with a share
-epsilon / k of the budget: the one with the largest absolute Kendall correlation with the target, less the mean of those
-with the columns chosen before.
+Private Feature Selection (NeurIPS 2023). Columns are chosen one at a time by the exponential mechanism, each with a
+share epsilon / k of the budget. A column's score is its absolute Kendall correlation with the target, less the mean of
+those with the columns already chosen.
 
-Their program takes tau-b, which divides by the pairs that are not tied, with a sensitivity of 3/2 in units of n / 2,
-which is one for columns without ties. With ties one record moves tau-b by any amount (the tests have an example), so
-here it is tau-a, which one record moves by 4 / n at most, ties or none: 4 / n for the first column, 8 / n for the
-later. Labels count in the order of the code book, or of the alphabet, and missing values come first, as in
-PrivateCorrelation. Classes that have no order cannot be a target.
+Their program uses tau-b, which divides by the number of untied pairs, with a sensitivity of 3/2 in units of n / 2,
+which holds only for columns without ties. With ties, one record can move tau-b by any amount (the tests have an
+example). So tau-a is used here, which one record moves by at most 4 / n, ties or none: the sensitivity is 4 / n for the
+first column and 8 / n for later ones. Labels count in the order of the codebook, or of the alphabet, and missing values
+come first, as in PrivateCorrelation. Classes without an order cannot be a target.
 
 Correlations, a set at once: "DP-SIS" of Swope, Khanna, Doldo, Roy and Ryan, Feature Selection from Differentially
-Private Correlations (AISec 2024). The set is chosen at once by the canonical Lipschitz mechanism (Shekelyan and
-Loukides 2022) from the absolute correlations of the columns with the target: it has weight exp(-epsilon * gap / (4 *
-sensitivity)), the gap being the best score left out less the worst one taken. Columns and target are scaled from their
-public ranges to [-1, 1], so one record moves a mean product by 2 / n; missing values count 0, labels as above. Their
-means are taken off without noise, which is more than the method is due.
+Private Correlations (AISec 2024). The canonical Lipschitz mechanism (Shekelyan and Loukides 2022) chooses the whole set
+at once from the absolute correlations of the columns with the target. A set has weight exp(-epsilon * gap / (4 *
+sensitivity)); the gap is the best score left out less the worst one taken. Columns and target are scaled from their
+public ranges to [-1, 1], so one record moves a mean product by 2 / n; missing values count as 0, labels as above. The
+means are subtracted without noise, which favours the method.
 
-Not here: best subset selection of Roy, Wang and Tewari (2024). Its noise is for a public bound on the coefficients of a
-linear model in bounded columns, which no code book gives, and beyond few columns its sets are the states of a Markov
-chain, whose distance from the law that is private is not known for a given table. What is run would be a choice of
-ours, and not their method.
+Not here: best subset selection of Roy, Wang and Tewari (2024). Its noise needs a public bound on the coefficients of a
+linear model in bounded columns, which no codebook gives. With more than a few columns, its sets are the states of a
+Markov chain, whose distance from the private distribution is not known for a given table. What we ran would be our
+choice, not their method.
 """
 
 import numpy as np
@@ -79,10 +79,10 @@ def set_of_correlations(split, epsilon, seed):
 
 
 def set_at_once(scores, k, rate, rng):
-    """Places of a set of k of the scores, which are sorted, drawn with weight exp(-rate * gap).
+    """Positions of a set of k of the scores, which are sorted, drawn with weight exp(-rate * gap).
 
-    A set other than the best is known by the place of the best score left out, that of the worst one taken, and which
-    of those between them are taken.
+    A set other than the best is identified by the position of the best score left out, that of the worst one taken, and
+    which of those between them are taken.
     """
     if rate == np.inf:
         return np.arange(k)

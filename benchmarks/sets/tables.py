@@ -1,38 +1,38 @@
 """Twelve public tables on which sets of columns are compared, chosen before any result was seen.
 
-None of them is used on another page of this repository, and nothing of the package was tuned on them. Each is here for
-what it is like:
+None of them is used on another page of this repository, and nothing in the package was tuned on them. Each was chosen
+for a characteristic:
 
-- crime: communities of the United States; few rows, a hundred shares that say much the same. Regression.
+- crime: communities of the United States; few rows, a hundred highly redundant shares. Regression.
 - caravan: customers of an insurer; coded scales, a contribution beside each number, one customer in sixteen buys.
-- ridership: passengers of a railway station; twenty other stations two weeks before, nearly copies of one another,
-  beside weather and the days of games. Regression.
+- ridership: passengers of a railway station; twenty other stations two weeks earlier, nearly copies of one another,
+  with weather and game days. Regression.
 - churn: customers of a telephone company; each charge is an exact copy of its minutes, one column has 51 labels.
-- deliveries: how long a restaurant takes; 27 numbers of dishes, each of which may add a little. Regression.
-- hotel: rates of a hotel; labels of which most are rare (agents, companies, countries). Regression.
-- covid: results of tests; identifiers, a name made up, half of the values missing in two columns, few positive.
-- stops: a weapon found on people who are stopped; forty check marks, most of them rare.
+- deliveries: delivery times of a restaurant; counts of 27 dishes, each of which may add a little. Regression.
+- hotel: rates of a hotel; labels, most of them rare (agents, companies, countries). Regression.
+- covid: test results; identifiers, a made-up name, two columns with half the values missing, few positives.
+- stops: a weapon found on people who are stopped; forty checkboxes, most of them rarely ticked.
 - school: mathematics in the third year; four years of the same columns, half of them missing. Regression.
-- weather: which of five cities; the highest, mean and lowest value of each thing measured.
-- email: spam; counts that are mostly 0, constants and nearly constants.
-- nursery: rank of an application, four classes; all combinations of eight labels, so none says what another says.
+- weather: which of five cities; the highest, mean and lowest value of each measurement.
+- email: spam; counts that are mostly 0, constants and near-constants.
+- nursery: rank of an application, four classes; all combinations of eight labels, so none is redundant.
 
-Bounds are round numbers that a person who knows the subject, but not the file, would give; labels are those of the code
-books or, where there is none, the lists that whoever keeps the table has: the agents of a hotel, the clinics of a
-hospital. In order of the alphabet, unless an order is known. Rows without a target are left out, and columns that
-follow from the target or come after it.
+Bounds are round numbers that someone who knows the subject, but not the file, would give. Labels come from the
+codebooks or, without one, from lists that the owner of the table has: a hotel's agents, a hospital's clinics. They are
+in alphabetical order, unless an order is known. Rows without a target are left out, and so are columns that follow from
+the target or come after it.
 """
 
 import pandas
 
-from benchmarks.sets.described import merged, of_r, of_uci, table_of
+from benchmarks.sets.described import from_r, from_uci, merged, table_of
 
 FLAG = (0, 1)
 
 
 def crime():
     """1,993 communities: violent crimes per head. All columns were scaled to [0, 1] when the table was published."""
-    data = of_uci("crime.csv")
+    data = from_uci("crime.csv")
     names = list(data.columns[data.columns.get_loc("population") : data.columns.get_loc("ViolentCrimesPerPop")])
     data = data.copy().assign(state=merged(data, "state"))
     bounds = dict.fromkeys(names, (0, 1))
@@ -40,8 +40,8 @@ def crime():
 
 
 def caravan():
-    """5,822 customers: who has a policy for a caravan? Scales of 0 to 9 by the code book, but for a few."""
-    data = of_r("ISLR", "Caravan")
+    """5,822 customers: who has a caravan policy? Nearly all scales are 0 to 9, by the codebook."""
+    data = from_r("ISLR", "Caravan")
     others = {"MAANTHUI": (1, 10), "MGEMOMV": (1, 6), "MGEMLEEF": (1, 6)}  # houses, size of the household, age
     labels = {"MOSTYPE": range(1, 42), "MOSHOOFD": range(1, 11)}
     bounds = {
@@ -53,8 +53,8 @@ def caravan():
 
 
 def ridership():
-    """5,698 days: thousands of people who enter the station Clark and Lake."""
-    data = of_r("modeldata", "Chicago")
+    """5,698 days: thousands of people who enter Clark/Lake station."""
+    data = from_r("modeldata", "Chicago")
     names = list(data.columns[data.columns.get_loc("ridership") + 1 : data.columns.get_loc("temp_min")])
     days = pandas.to_datetime(data["date"])
     data["year"] = days.dt.year + days.dt.day_of_year / 366
@@ -80,7 +80,7 @@ def ridership():
 
 def churn():
     """5,000 customers: who leaves?"""
-    data = of_r("modeldata", "mlc_churn")
+    data = from_r("modeldata", "mlc_churn")
     bounds = {"account_length": (0, 300), "number_vmail_messages": (0, 60), "number_customer_service_calls": (0, 10)}
     for time, charge in (("day", 100), ("eve", 50), ("night", 25)):
         bounds |= {
@@ -94,8 +94,8 @@ def churn():
 
 
 def deliveries():
-    """10,012 orders: minutes until the food is there."""
-    data = of_r("modeldata", "deliveries")
+    """10,012 orders: minutes until the food arrives."""
+    data = from_r("modeldata", "deliveries")
     bounds = {"hour": (11, 21), "distance": (0, 15)}  # open from 11 to 21; miles
     bounds |= {name: (0, 5) for name in data if name.startswith("item_")}
     labels = {"day": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]}
@@ -104,7 +104,7 @@ def deliveries():
 
 def hotel():
     """15,402 bookings: the rate of a room, in euros."""
-    data = of_r("modeldata", "hotel_rates")
+    data = from_r("modeldata", "hotel_rates")
     bounds = {
         "lead_time": (0, 730, "log"),  # days
         "stays_in_weekend_nights": (0, 20),
@@ -127,7 +127,7 @@ def hotel():
 
 def covid():
     """15,223 tests at a children's hospital in 2020: which are positive? Invalid ones are left out."""
-    data = of_r("medicaldata", "covid_testing")
+    data = from_r("medicaldata", "covid_testing")
     data = data[data["result"] != "invalid"]
     bounds = {
         "subject_id": (1, 20_000),
@@ -145,9 +145,9 @@ def covid():
 def stops():
     """12,347 people whom the police of New York stopped: who has a weapon?
 
-    Left out is what follows from a find: arrest, search, force.
+    Columns that follow from a find are left out: arrest, search, force.
     """
-    data = of_uci("sqf.csv").copy()
+    data = from_uci("sqf.csv").copy()
     labels = ("typeofid", "haircolr", "eyecolor", "build")
     data = data.assign(height=12 * data["ht_feet"] + data["ht_inch"], **{name: merged(data, name) for name in labels})
     after = ("arstmade", "searched", "pf-", "sb-")
@@ -165,7 +165,7 @@ def stops():
 
 def school():
     """6,077 pupils of Tennessee: mathematics at the end of the third year. Reading at that time is left out."""
-    data = of_r("AER", "STAR").dropna(subset="math3")
+    data = from_r("AER", "STAR").dropna(subset="math3")
     quarters = data["birth"].str.split(" Q", expand=True).astype(float)
     data = data.assign(birth=quarters[0] + (quarters[1] - 1) / 4)
     years = ("k", "1", "2", "3")
@@ -180,7 +180,7 @@ def school():
 
 def weather():
     """3,655 days: is it Auckland, Beijing, Chicago, Mumbai or San Diego?"""
-    data = of_r("mosaicData", "Weather")
+    data = from_r("mosaicData", "Weather")
     data["precip"] = pandas.to_numeric(data["precip"].replace("T", "0.005"), errors="coerce")  # a trace
     ranges = {
         "temp": (-20, 120),  # degrees Fahrenheit
@@ -198,7 +198,7 @@ def weather():
 
 def email():
     """3,921 messages of one person in three months of 2012: which are spam?"""
-    data = of_r("openintro", "email")
+    data = from_r("openintro", "email")
     times = pandas.to_datetime(data["time"], utc=True)
     data["hour"] = times.dt.hour + times.dt.minute / 60
     data["days"] = (times - pandas.Timestamp("2012-01-01", tz="UTC")).dt.days
@@ -218,11 +218,11 @@ def email():
 
 
 def nursery():
-    """12,960 applications to a nursery school: what comes of them?
+    """12,960 applications to a nursery school: what becomes of them?
 
-    The best rank, of two rows, is joined to the next one. The code book of the file has 0 for four children or more.
+    The best rank, with two rows, is merged with the next one. The file's codebook has 0 for four or more children.
     """
-    data = of_uci("nursery.csv.zip")
+    data = from_uci("nursery.csv.zip")
     names = ("parents", "has_nurs", "form", "housing", "finance", "social", "health")
     data = data.assign(**{name: merged(data, name) for name in names})
     y = pandas.Series(merged(data, "class")).replace("recommend", "very_recom")

@@ -24,7 +24,7 @@ def best(table, epsilon, seed=None, kind=PrivateSelectKBest, **options):
 
 def _chosen(selector, split):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the seed, and of noise that exceeds the signal
+        warnings.simplefilter("ignore")  # about the seed, and about noise that exceeds the signal
         return np.argsort(selector.fit(split.X, split.y).ranking_, kind="stable")[: split.table.k]
 
 
@@ -35,7 +35,7 @@ PRIVATE = {
     RIVAL: rivals.kendall_less_redundancy,
     AT_ONCE: rivals.set_of_correlations,
 }
-# What was compared until commits 7c8bdd4, 2dd850 and 2a2d595, where these were measured: they stay in the results.
+# What was compared until commits 7c8bdd4, 2dd850 and 2a2d595, which measured it: these ways stay in the results.
 REMOVED = ("redundancy 0.5", "redundancy 1", "forward from one matrix", "joint, plain minimum", "joint, mean")
 FREE = {
     "mutual information": free.mutual_information,

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.sets.copies import COPIES
 from benchmarks.sets.tables import TABLES
 
-MAX_ROWS = 10_000  # that a model learns from, but for the two tables of copies; half as many are predicted
+MAX_ROWS = 10_000  # that a model is fitted to, except on the two tables of copies; half as many are predicted
 MODEL = {"max_iter": 30, "learning_rate": 0.2}  # as good as 100 trees at 0.1, and three times as fast
 _TEST = 1 / 3
 
@@ -63,7 +63,7 @@ class Models:
                     self._known[name, int(repeat), frozenset(map(int, columns.split()))] = float(worth)
 
     def worth(self, split, columns, compute):
-        """What is kept; or else what is computed now."""
+        """The kept worth, or else the one computed now."""
         key = (*split, columns)
         if key not in self._known:
             self._known[key] = round(float(compute()), 6)
@@ -82,7 +82,7 @@ def fitted(X, y, n_classes, **options):
 
 
 def score(model, X, y, n_classes):
-    """R², at least 0; or the area under the curve, of several classes the mean over each against the rest."""
+    """R², at least 0; or the area under the curve, for several classes the mean over each against the others."""
     with threadpool_limits(1):
         if n_classes is None:
             return max(r2_score(y, model.predict(X)), 0.0)

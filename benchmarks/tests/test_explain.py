@@ -22,9 +22,9 @@ ALPHA = 1e-6  # of each statistical test, whose seeds are fixed where noise has 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 def test_neighbouring_distributions_differ_by_the_factor_exp_epsilon_and_no_more(epsilon):
     edges = np.linspace(0, 0.6, 61)
-    first, second = (explain.law_of_published(score, edges, epsilon) for score in explain.SCORES)
+    first, second = (explain.published_distribution(score, edges, epsilon) for score in explain.SCORES)
     assert np.abs(np.log(first / second)).max() == pytest.approx(epsilon, rel=1e-6)
-    assert explain.law_of_published(0.3, [-9, 9]).sum() == pytest.approx(1, abs=1e-12)
+    assert explain.published_distribution(0.3, [-9, 9]).sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_the_scores_of_the_picture_are_those_of_two_neighbouring_tables():
@@ -40,7 +40,7 @@ def test_the_scores_of_the_picture_are_those_of_two_neighbouring_tables():
 
 def test_the_law_of_the_picture_is_that_of_the_noise_which_is_drawn():
     """10,000 draws, in 23 intervals: each share within the binomial quantiles at alpha / 23."""
-    n, law = 10_000, explain.law_of_published(0.3)
+    n, law = 10_000, explain.published_distribution(0.3)
     steps = grid_sensitivity(mtv_r_sensitivity(explain.N_ROWS, knows_target_shares=True), 0)
     drawn, _ = LaplaceMechanism.for_budget(budget_of(explain.EPSILON), 1, steps).release(
         np.full(n, 0.3), np.random.default_rng(0).bytes
@@ -51,7 +51,7 @@ def test_the_law_of_the_picture_is_that_of_the_noise_which_is_drawn():
 
 
 def test_guesses_of_the_picture_are_those_of_the_documentation():
-    assert np.round(explain.most_right_guesses([0, 0.1, 0.5, 1]), 2).tolist() == [0.5, 0.52, 0.62, 0.73]
+    assert np.round(explain.max_share_right([0, 0.1, 0.5, 1]), 2).tolist() == [0.5, 0.52, 0.62, 0.73]
 
 
 # --- The attack -------------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def test_the_attacker_computes_the_scores_of_the_package(share):
 def test_the_attacker_knows_how_likely_each_name_is():
     """100,000 choices: each share within the binomial quantiles at alpha / 4."""
     n, scores, rng = 100_000, np.array([0.3, 0.32, 0.1, 0.28]), np.random.default_rng(0)
-    law = attack.probabilities_of_names(scores, 0.05)
+    law = attack.name_probabilities(scores, 0.05)
     assert law.sum() == pytest.approx(1, abs=1e-5)
     chosen = (scores + rng.exponential(0.05, (n, 4))).argmax(axis=1)
     lower, upper = binom.ppf([[ALPHA / 8], [1 - ALPHA / 8]], n, law)
@@ -85,7 +85,7 @@ def test_the_attack_succeeds_on_select_k_best_and_not_on_noise_of_epsilon_1():
     n, epsilon = 60, 1.0
     right = attack.attack(n, epsilon, seed=0)
     assert right["SelectKBest"] == n
-    assert right["PrivateSelectKBest"] <= binom.isf(ALPHA, n, explain.most_right_guesses(epsilon))
+    assert right["PrivateSelectKBest"] <= binom.isf(ALPHA, n, explain.max_share_right(epsilon))
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_the_attack_that_is_drawn_keeps_to_the_bound():
     private, open_to_attack = by_selector["PrivateSelectKBest"], by_selector["SelectKBest"]
     assert int(open_to_attack["right"]) == int(open_to_attack["tables"]) == attack.N_TABLES
     share = int(private["right"]) / int(private["tables"])
-    assert 0.5 < share < explain.most_right_guesses(float(private["epsilon"]))
+    assert 0.5 < share < explain.max_share_right(float(private["epsilon"]))
 
 
 @pytest.mark.slow

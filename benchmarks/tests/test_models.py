@@ -10,9 +10,9 @@ pytest.importorskip("pandas", reason="the benchmark keeps its results with panda
 pytest.importorskip("tqdm", reason="the benchmark shows progress with tqdm")
 
 from benchmarks.models import report, ways
-from benchmarks.models.__main__ import filter_here, run
+from benchmarks.models.__main__ import only_installed, run
 from benchmarks.models.guarantee import largest_loss
-from benchmarks.models.tables import TABLES, of_numbers
+from benchmarks.models.tables import TABLES, simulated
 from benchmarks.tests import pages
 
 needs_diffprivlib = pytest.mark.skipif(find_spec("diffprivlib") is None, reason="in the environment of .ci/models.txt")
@@ -83,8 +83,8 @@ def test_the_tables_are_as_described():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_small_run(tmp_path):
-    means = run(tmp_path, {"made up": of_numbers}, epsilons=(2.0,), repeats=1)
-    assert list(means["way"]) == filter_here(ways.WAYS)
+    means = run(tmp_path, {"made up": simulated}, epsilons=(2.0,), repeats=1)
+    assert list(means["way"]) == only_installed(ways.WAYS)
     assert (tmp_path / "models.csv").read_text().startswith("table,way,epsilon,score,se,runs")
     assert (means["score"].between(0.6, 0.95)).all()
 

@@ -37,7 +37,7 @@ def square(x, y, n_classes=None):
 
 
 def thirds(table):
-    return rivals.binned_information(table, n_parts=3)
+    return rivals.binned_information(table, n_bins=3)
 
 
 # --- Sensitivities --------------------------------------------------------------------------------------------------
