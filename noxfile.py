@@ -2,7 +2,7 @@
 # /// script
 # dependencies = ["nox[uv]>=2025.2.9"]
 # ///
-"""The checks, each in an environment of its own: ``nox -l`` lists them, ``nox -s tests`` runs one of them.
+"""The checks, each in its own environment: ``nox -l`` lists them, ``nox -s tests`` runs one of them.
 
 ``.ci/run`` and the workflows of ``.github/workflows`` run these, and nothing else.
 """
@@ -17,19 +17,19 @@ from pathlib import Path
 import nox
 
 nox.needs_version = ">=2025.2.9"
-nox.options.default_venv_backend = "uv|venv"  # uv, where there is one, installs in a tenth of the time
+nox.options.default_venv_backend = "uv|venv"  # uv, if available, installs in a tenth of the time
 ROOT = Path(__file__).parent
 
-# Tests that fit models, draw tables, decompose matrices or sort what may be equal, and the pages, whose numbers are
-# compared digit by digit. Nearly all others compare integers, or floats up to a tolerance.
+# Tests that fit models, draw tables, decompose matrices or sort values that may be equal, and the pages, whose numbers
+# are compared digit by digit. Nearly all others compare integers, or floats up to a tolerance.
 FLOATING = "@.ci/floating.txt"
 KERNELS = "@.ci/kernels.txt"
 PARALLEL = ["-q", "-n", "2", "--dist", "loadfile"]
-# OpenBLAS's kernels that every such processor can run; elsewhere its own.
+# OpenBLAS's kernels that every processor of this kind can run; on other kinds, its default.
 COMMON_BLAS = {"x86_64": "Nehalem", "AMD64": "Nehalem", "aarch64": "ARMV8", "arm64": "ARMV8"}
 FOUND = 'import numpy; print(*numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", []))'
 SDIST_HOLDS = [".ci", "benchmarks", "docs", "examples", "skdpmic", "tests"]
-MADE = {"_build", "gallery", "generated"}  # from the others
+MADE = {"_build", "gallery", "generated"}  # generated folders
 WHEEL_HOLDS = [
     "skdpmic/__init__.pyi",
     "skdpmic/causal/__init__.pyi",
@@ -51,14 +51,14 @@ WHEEL_HOLDS = [
 
 @nox.session
 def tests(session):
-    """The README's test command, in an environment made here."""
+    """The README's test command, in a new environment."""
     session.install("--editable", ".[examples,test]")
     session.run("python", "-m", "pytest", *PARALLEL, "-m", "not slow", *session.posargs)
 
 
 @nox.session(default=False)
 def processors(session):
-    """Those tests whose results could hang on the processor, as on another one."""
+    """Tests whose results could depend on the processor, run as if on another one."""
     session.install("--editable", ".[examples,test]")
     found = session.run("python", "-c", FOUND, silent=True).strip()
     with tempfile.TemporaryDirectory() as cache:
@@ -81,7 +81,7 @@ def slow(session):
     session.install("--editable", ".[benchmarks,dask,examples,ray,spark,test]", "build")
     clusters = "tests/counting/test_clusters.py"
     session.run("python", "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "slow", f"--ignore={clusters}")
-    # Each engine has processes of its own, and may end the one that it was started in.
+    # Each engine has its own processes, and may end the one that it was started in.
     session.run("python", "-m", "pytest", "-q", "-m", "slow", clusters)
     # The README's command has no dask.
     with_more = "tests/counting tests/_utils tests/test_guides.py"
@@ -92,7 +92,7 @@ def slow(session):
 
 @nox.session(default=False)
 def coverage(session):
-    """Which lines the tests run, as pages in htmlcov; not of compiled kernels."""
+    """Which lines the tests run, as pages in htmlcov; compiled kernels are not included."""
     session.install("--editable", ".[examples,test]", "pytest-cov")
     measured = ["--cov", "skdpmic", "--cov-report", "html"]
     session.run("python", "-m", "pytest", *PARALLEL, "-m", "not slow", *measured, *session.posargs)
@@ -134,7 +134,7 @@ def docs(session):
 @nox.session(default=False, python="3.11")
 @nox.parametrize("end", ["models", "private_table"])
 def ends(session, end):
-    """Rivals of the private models, and the page on a private table, each in an environment of its own."""
+    """Rivals of the private models, and the page on a private table, each in its own environment."""
     if end == "models":
         session.install("--requirement", ".ci/models.txt", ".")
     else:
@@ -175,7 +175,7 @@ def types(session):
 
 @nox.session(default=False)
 def dist(session):
-    """The wheel that the sdist makes holds the package and nothing else; the sdist holds all that tests read."""
+    """The wheel built from the sdist has the package and nothing else; the sdist has everything that tests read."""
     session.install("build", "twine")
     with tempfile.TemporaryDirectory() as made_here:
         folder = session.posargs[0] if session.posargs else made_here
@@ -198,7 +198,7 @@ def dist(session):
             session.error(f"the sdist lacks {absent}")
         session.chdir(source)
         session.install("--editable", ".[examples,test]")
-        # Tests of code find the same files there as in the checkout; these read files beside it.
+        # Tests of code find the same files there as in the checkout; the following ones read other files, too.
         readers = [
             "benchmarks/tests",
             "tests/cards",

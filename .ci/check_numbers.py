@@ -1,7 +1,7 @@
-"""Whether the pages show what the commands beside their numbers print: python .ci/check_numbers.py.
+"""Check that pages show what the commands beside their numbers print: python .ci/check_numbers.py.
 
-Only commands that take at most half a minute are run, all of them in about one. The others keep their results in
-files, and benchmarks/tests compares the pages with these.
+Only commands that take at most half a minute are run; together they take about a minute. The others keep their results
+in files, with which benchmarks/tests compares the pages.
 """
 
 import shlex
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def rows(printed):
-    """The rows of all tables, without their heads."""
+    """The rows of all tables, without their headers."""
     lines = printed.splitlines()
     is_rule = [line.startswith("| -") for line in lines]
     return [
@@ -30,7 +30,7 @@ def cells(printed):
 
 
 def networks(printed):
-    """The rows of networks, without heads, and the table of random graphs as docs/evidence/causal.md has it."""
+    """The rows of networks, without headers, and the table of random graphs in the form of docs/evidence/causal.md."""
     graphs = {}
     for columns, n, epsilon, f1, distance in (row for row in cells(printed) if len(row) == 5 and row[0].isdigit()):
         graphs.setdefault((columns, n), {})[epsilon] = f"{f1.split()[0]}, {distance}"
@@ -40,7 +40,7 @@ def networks(printed):
 
 
 def pairs_found(printed):
-    """The table of docs/choose/causal.md: three lines of benchmarks.causal.records in one."""
+    """The table of docs/choose/causal.md, in which a row combines three lines of benchmarks.causal.records."""
     by_table = {}
     for columns, tau, _, found, false_edges in cells(printed):
         by_table.setdefault((columns, tau), []).append([text.split(" ± ")[0] for text in (found, false_edges)])
@@ -49,8 +49,8 @@ def pairs_found(printed):
         yield f"| {' | '.join([*table, *found, ', '.join(false_edges)])} |"
 
 
-def of_picture(printed):
-    """What the first screen says of its picture."""
+def sentences_on_picture(printed):
+    """What the first screen says about its picture."""
     ours, _, rival, with_noise = ([share.rstrip("%") for share in row[1:]] for row in cells(printed))
     yield f"PrivateSelectKBest finds {ours[1]}% at ε = 0.03 and {ours[2]}% at 0.1"
     yield f"the strongest private rival {rival[1]}% and {rival[2]}%"
@@ -59,19 +59,19 @@ def of_picture(printed):
 
 
 def people_needed(printed):
-    """What the README says of the people that half and 80% of the best 5 of 100 columns need, from those of 1,000."""
+    """The README's sentence on the people needed for half and for 80% of the best 5 of 100 columns."""
     (half, most) = next(row[1:3] for row in cells(printed) if row[0] == "1,000")
     yield f"must be about {1000 * float(half):,.0f}; for 80%, {1000 * float(most):,.0f}"
 
 
-# Each command, with what is made of its output, and where it is shown.
+# Each command, what is made of its output, and the page that shows it.
 CHECKS = [
     ("python benchmarks/noise.py", rows, "docs/choose/planning.md"),
     ("python benchmarks/rows.py", rows, "docs/choose/planning.md"),
     ("python benchmarks/rows.py", people_needed, "README.md"),
     ("python -m benchmarks.first_picture --report", rows, "docs/evidence/index.md"),
-    ("python -m benchmarks.first_picture --report", of_picture, "README.md"),
-    ("python -m benchmarks.first_picture --report", of_picture, "docs/index.md"),
+    ("python -m benchmarks.first_picture --report", sentences_on_picture, "README.md"),
+    ("python -m benchmarks.first_picture --report", sentences_on_picture, "docs/index.md"),
     ("python -m benchmarks.selection --report", rows, "benchmarks/selection/results/tables.md"),
     ("python -m benchmarks.sets --report", rows, "benchmarks/sets/results/report.md"),
     ("python -m benchmarks.paper.report", rows, "benchmarks/paper/results/report.md"),

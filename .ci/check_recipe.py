@@ -1,6 +1,6 @@
-"""Whether the recipe for conda-forge can be read, and is of this package: python .ci/check_recipe.py.
+"""Check that the recipe for conda-forge can be read, and matches this package: python .ci/check_recipe.py.
 
-Its version is that of the package, its dependencies those of pyproject.toml.
+Its version must be the package's, and its dependencies those of pyproject.toml.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Whether a built site holds together: python .ci/check_site.py docs/_build/html.
+"""Check that a built site is intact: python .ci/check_site.py docs/_build/html.
 
-Every link within the site leads to a file, and to an anchor of it where it names one; every picture has an alternative
-text; every example of the gallery has a picture; every page has an icon and a description, and is in llms.txt; the
-page for dead links is there; no page loads anything from elsewhere.
+Every link within the site leads to a file and, if it names one, to an anchor in it; every picture has an alternative
+text; every example of the gallery has a picture; every page has an icon and a description, and is in llms.txt; there is
+a page for dead links; no page loads anything from another site.
 """
 
 import re
@@ -55,7 +55,7 @@ def _pages(site):
 
 
 def problems(site):
-    """What is wrong with the site in this folder, a sentence each."""
+    """What is wrong with the site in this folder, one sentence for each problem."""
     site = Path(site).resolve()
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in _pages(site)}
     if site / "index.html" not in pages:
@@ -91,7 +91,7 @@ def _wrong_with(link, path, site, home, pages):
 
 
 def _not_there(site, home, names):
-    """Whether there are a page for dead links and llms.txt, and which pages the latter does not list."""
+    """Whether the page for dead links or llms.txt is missing, and which pages llms.txt leaves out or invents."""
     found = [f"{name}: no such file" for name in ("404.html", "llms.txt") if not (site / name).exists()]
     if not found:
         addresses = re.findall(r"\]\((\S+\.html)\)", (site / "llms.txt").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Every line of shell in the workflows is run elsewhere, too: sessions by .ci/run, all other lines here."""
+"""Check that every shell line of the workflows also runs elsewhere: sessions in .ci/run, all other lines here."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).parents[1]
-INSTALLED = "python -m pip install nox"  # .ci/run does that with a Python of its own
+INSTALLED = "python -m pip install nox"  # .ci/run does this with its own Python
 SESSIONS = set(" ".join(re.findall(r"for session in (.*); do", (ROOT / ".ci/run").read_text("utf-8"))).split())
 SESSIONS.add("tests")  # the README's command
 
@@ -28,7 +28,7 @@ def main():
 
 
 def problems(step, matrix):
-    """What .ci/run does not run of a step, or what fails here."""
+    """The sessions of a step that .ci/run does not run, or its line if it fails here."""
     line = step.get("run", INSTALLED)
     if line == INSTALLED:
         return []
@@ -40,7 +40,7 @@ def problems(step, matrix):
 
 
 def runs(line, variables):
-    """Whether bash runs the line, with a stand-in for GitHub's command that wants a title and a body."""
+    """Whether the line succeeds in bash, with a stand-in for GitHub's command, which requires a title and a body."""
     with tempfile.TemporaryDirectory() as folder:
         stand_in = Path(folder, "gh")
         stand_in.write_text(

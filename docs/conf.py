@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 DOCS = Path(__file__).parent
-sys.path[:0] = [str(DOCS / "_ext"), str(DOCS.parent)]  # the checkout is what is described, installed or not
+sys.path[:0] = [str(DOCS / "_ext"), str(DOCS.parent)]  # document the checkout, installed or not
 
 import home  # noqa: E402
 from sphinx_gallery.sorting import FunctionSortKey  # noqa: E402
@@ -88,7 +88,7 @@ html_theme_options = {
 }
 html_sidebars = {"index": [], "changelog": [], "contributing": [], "architecture": []}
 
-# A server shows this page in place of any that is missing, in whatever folder, so its links are absolute.
+# A server shows this page instead of any missing one, in whatever folder, so its links are absolute.
 notfound_urls_prefix = f"{urlsplit(html_baseurl).path}/"
 notfound_context = {
     "title": "Page not found",
@@ -108,7 +108,7 @@ IN_ORDER_OF_USE = [
     "two_parties.py",
 ]
 
-# Scripts that are divided into cells; others are for the command line.
+# Examples that are divided into cells are in the gallery; the others are scripts for the command line.
 scripts = [path.name for path in EXAMPLES.glob("*.py") if "\n# %%" not in path.read_text(encoding="utf-8")]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -127,4 +127,4 @@ sphinx_gallery_conf = {
     "within_subsection_order": FunctionSortKey(IN_ORDER_OF_USE.index, "in order of use"),
     "matplotlib_animations": False,
 }
-os.environ.setdefault("PYTHONPATH", str(DOCS.parent))  # what an example starts sees the checkout, too
+os.environ.setdefault("PYTHONPATH", str(DOCS.parent))  # processes that an example starts see the checkout, too

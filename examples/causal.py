@@ -21,7 +21,7 @@ from skdpmic.plotting import GraphDisplay
 # %%
 # The survey
 # ----------
-# Each answer is a sum of its causes and of noise; four have no cause. Two are skewed, which does not change ranks.
+# Each answer is a sum of its causes plus noise; four have no cause. Two are skewed, which does not change ranks.
 
 causes = {
     "age": {},
@@ -60,7 +60,7 @@ for epsilon, private in fits.items():
 # %%
 # The features that a model needs
 # -------------------------------
-# The Markov blanket of sick leave holds all that helps to predict it. It follows from the graph, so it costs nothing.
+# The Markov blanket of sick leave has everything that helps to predict it. It follows from the graph, so it is free.
 
 private = fits[1.0]
 blanket = private.markov_blanket("sick leave").tolist()
@@ -74,7 +74,7 @@ for features, label in ((blanket, "its Markov blanket"), (others, "all nine othe
 # %%
 # The picture
 # -----------
-# Thicker edges are more certain. For some edges no amount of data shows the direction.
+# Thicker edges are more certain. For some edges, no amount of data reveals the direction.
 
 figure, axes = plt.subplots(2, 1, figsize=(5, 9), layout="constrained")
 GraphDisplay(truth, feature_names=names, title="the true graph").plot(axes[0]).ax_.set_xlabel("as simulated")

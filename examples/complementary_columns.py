@@ -4,8 +4,8 @@ Redundant columns: choose a set, not single columns
 
 Which customers will leave a telephone company? Its table has their minutes by day, evening and night, and the charges,
 which follow from the minutes. The five best single columns include such a pair. With joint scores, each column is
-chosen by what it adds to those chosen before, and the noise is only a ninth larger. The default picks one of the two
-from public numbers alone; with a small budget it picks single scores.
+chosen by what it adds to those chosen before, and the noise is only a ninth larger. The default chooses between single
+and joint scores from public numbers alone; with a small budget it takes single scores.
 
 Run it with ``python examples/complementary_columns.py``, which saves the picture below as
 ``complementary_columns.png``.
@@ -49,7 +49,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 
 @lru_cache
 def auc(*columns):
-    """ROC AUC of a model on these columns, for customers not seen before."""
+    """ROC AUC of a model on these columns, for new customers."""
     columns = sorted(columns)
     model = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(X_train[columns], y_train)
     return roc_auc_score(y_test, model.predict_proba(X_test[columns])[:, 1])
@@ -100,5 +100,5 @@ plt.savefig("complementary_columns.png", dpi=150)
 # %%
 # What the guarantee does not cover
 # ---------------------------------
-# Each of these fits costs its own ε; in real use, make one. The model and its ROC AUC are computed from raw rows and
+# Each of these fits costs its own ε; in real use, fit once. The model and its ROC AUC are computed from raw rows and
 # are *not* private.

@@ -2,9 +2,9 @@
 Plan your budget before collecting data, and track it
 =====================================================
 
-How much ε does a question need? Public numbers tell: the numbers of rows, of columns and of columns to choose. The
-costs of several questions about one table add up. A ``BudgetLedger`` is a file that every fit, in any process, charges
-before it draws noise; it refuses a fit that would exceed the limit.
+How much ε does a question need? That follows from public numbers: how many rows and columns there are, and how many
+columns to choose. The costs of several questions about one table add up. A ``BudgetLedger`` is a file that every fit,
+in any process, charges before it draws noise; it refuses a fit that would exceed the limit.
 
 Run it with ``python examples/plan_and_ledger.py``, which saves the pictures below as ``plan.png`` and ``ledger.png``.
 """

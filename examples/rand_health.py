@@ -105,6 +105,6 @@ for name, columns in {
 # %%
 # What the guarantee does not cover
 # ---------------------------------
-# The scores with ``groups`` cost each person ε = 1, and those of the other selector another 1: in real use, make one.
-# The models and each R² are computed from raw rows and are *not* private, and the number of people is public. The
-# guarantee is for one person. Members of a family resemble one another: a family of four is protected at 4 ε only.
+# The scores with ``groups`` cost each person ε = 1, and those of the other selector another 1: in real use, fit only
+# one. The models and each R² are computed from raw rows and are *not* private, and the number of people is public. The
+# guarantee is for one person. Members of a family resemble one another: a family of four is only protected at 4 ε.

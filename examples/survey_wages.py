@@ -78,7 +78,7 @@ categories = {
 
 # %%
 # Incomes are in dollars of 1986 a year. Full-time work at the minimum wage of $3.35 an hour paid about $7,000; the
-# bounds are a tenth of that and ten times that. Incomes are skewed, so their logarithm is cut into equal parts.
+# bounds are a tenth of that and ten times that. Incomes are skewed, so their logarithm is cut into equal bins.
 
 target_bounds = (700, 70_000, "log")
 
@@ -122,9 +122,9 @@ print(f"chosen: {', '.join(chosen)} at (epsilon, delta) = {model[0].privacy_spen
 # %%
 # What does the noise cost?
 # -------------------------
-# R² is for the logarithm of wages, on people whom neither the choice nor the model has seen. Every choice uses all
-# rows of the training set. ``epsilon=inf`` is the same choice without noise, which is not private. For three columns
-# at random, all 120 triples are tried. With the least budget every fit warns, as noise hides most columns then.
+# R² is for the logarithm of wages, on people whom neither the choice nor the model has seen. Every choice uses all rows
+# of the training set. ``epsilon=inf`` is the same choice without noise, which is not private. For three columns at
+# random, all 120 triples are tried. With the smallest budget, every fit warns that noise hides most columns.
 
 warnings.filterwarnings("ignore", "noise will exceed the signal", UserWarning)
 known = {}
@@ -152,7 +152,8 @@ low, high = np.percentile(at_random, [5, 95])
 
 # %%
 # scikit-learn's mutual information needs labels as codes and no missing values. On all rows it puts the *year* first:
-# each survey offered other income brackets, so the exact amount tells the year. A model of wages gains little from it.
+# each survey offered other income brackets, so the exact amount reveals the year. A model of wages gains little from
+# it.
 
 codes = train.assign(**{name: train[name].astype("category").cat.codes for name in categories}).fillna(-1)
 is_label = codes.columns.isin(categories)
@@ -173,7 +174,7 @@ for epsilon, lost in zip(epsilons, r2(without_noise) - mean, strict=True):
 # The picture
 # -----------
 # Points are means of 20 choices; bars are two standard errors. At ε = 0.1 the noise costs nothing: the private choice
-# is the one without noise.
+# is the same as without noise.
 
 figure, ax = plt.subplots(figsize=(5, 5.4), layout="constrained")
 ax.axhline(r2(table.columns), color="black", label="all ten questions")

@@ -102,7 +102,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 # %%
 # These are the first four reports: numbers of bins, some of them true and some random. Where a value is missing, the
-# person's two reported columns were other ones.
+# person's two reports are on other columns.
 
 print(reports.slice(0, 4).to_pandas().astype("Int64").to_string())
 

@@ -1,4 +1,4 @@
-"""How the gallery runs an example, and what it shows as a thumbnail."""
+"""How the gallery runs an example, and what it says about thumbnails."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ THUMBNAIL = re.compile(r"gallery/images/thumb/sphx_glr_(\w+)_thumb\.\w+$")
 
 
 def quickly(gallery_conf, script_vars):
-    """With ``--quick``, if the example takes it."""
+    """Run an example with ``--quick``, if it has this option."""
     return ["--quick"] if '"--quick"' in Path(script_vars["src_file"]).read_text(encoding="utf-8") else []
 
 

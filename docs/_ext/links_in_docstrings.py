@@ -1,4 +1,4 @@
-"""What docstrings refer to: pages by their place in the source, and public names without the package's."""
+"""Links from docstrings: to pages by their path in the source, and to public names without the package's name."""
 
 import re
 
@@ -6,12 +6,12 @@ PAGE = re.compile(r"``docs/([\w/]+)\.md``")
 
 
 def link_pages(app, what, name, obj, options, lines):
-    """Make ``docs/choose/planning.md``, where a reader of the code looks, a link."""
+    """Turn ``docs/choose/planning.md``, the path for readers of the code, into a link."""
     lines[:] = [PAGE.sub(r":doc:`/\1`", line) for line in lines]
 
 
 def resolve_public_names(app, env, node, contnode):
-    """Find DPMICSelector from any module as skdpmic.DPMICSelector, as it is called by users."""
+    """Resolve DPMICSelector, from any module, as skdpmic.DPMICSelector, its public name."""
     if node.get("refdomain") == "py":
         domain, target = env.get_domain("py"), f"skdpmic.{node['reftarget']}"
         return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)

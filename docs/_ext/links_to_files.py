@@ -1,4 +1,4 @@
-"""Markdown outside of docs/ has no page in the site; a link to it, or to an anchor in it, downloads the file."""
+"""Markdown outside docs/ has no page on the site; a link to it, or to an anchor in it, downloads the file."""
 
 import re
 

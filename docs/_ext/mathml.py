@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers show by themselves: no script, no fonts, no network."""
+"""Formulas as MathML, which browsers render natively: no script, no fonts, no network."""
 
 import re
 
@@ -7,17 +7,17 @@ from latex2mathml.converter import convert
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
-SIZE_OF_BRACKETS = re.compile(r"\\[bB]igg?[lrm]?(?![a-z])")  # MathML stretches brackets by itself
+SIZE_OF_BRACKETS = re.compile(r"\\[bB]igg?[lrm]?(?![a-z])")  # MathML stretches brackets automatically
 TEXT = re.compile(r"\\(text\w*|operatorname|mathrm)\{[^}]*\}")
 WORDS = re.compile(r"(?<![\\a-z])[a-z]{3,} [a-z]{3,}")  # a dollar sign too many or too few
 NOT_READ = re.compile(r"<m\w+>\\")
-LONG = 35  # signs of a formula that may have no room in a line on a phone
+LONG = 35  # characters; a longer formula may not fit into a line on a phone
 
 
 def mathml(node, display):
     formula = convert(SIZE_OF_BRACKETS.sub("", node.astext()), display=display)
     if NOT_READ.search(formula) or WORDS.search(TEXT.sub("", node.astext())):
-        logger.warning("a formula is not read: %s", node.astext(), location=node)
+        logger.warning("a formula cannot be read: %s", node.astext(), location=node)
     return formula
 
 

@@ -1,6 +1,6 @@
-"""All proofs on one page, in the order of the contents, to print them or to search them.
+"""All proofs on one page, in the order of the contents, for printing and searching.
 
-``theory/all_proofs.md`` has only the beginning of that page. Links from one proof to another stay on the page.
+``theory/all_proofs.md`` has only the beginning of this page. Links from one proof to another stay on the page.
 """
 
 import re
@@ -14,7 +14,7 @@ PROOF = "\n```{{include}} {}.md\n:heading-offset: 1\n```\n"
 
 
 def proofs(app):
-    """The pages of the contents but this one, as they are named there."""
+    """The pages in the contents except this one, by the names that they have there."""
     names = TOCTREE.search((Path(app.srcdir) / CONTENTS).read_text(encoding="utf-8"))[1].split()
     return [name for name in names if name != Path(PAGE).name]
 

@@ -1,4 +1,4 @@
-"""Draw the picture that messengers show for a link to the site: python docs/_ext/social_card.py."""
+"""Draw the picture that messaging apps show for a link to the site: python docs/_ext/social_card.py."""
 
 import textwrap
 import tomllib
@@ -8,13 +8,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 DOCS = Path(__file__).parents[1]
-GROUND, WIDTH, HEIGHT = "#0a7d91", 1200, 630  # pixels; the ground is that of logo.svg
+BACKGROUND, WIDTH, HEIGHT = "#0a7d91", 1200, 630  # pixels; the background is that of logo.svg
 
 
 def draw(description):
-    """The card, with the records of the logo: a curve that no correlation finds, on a grid."""
-    figure = plt.figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=GROUND)
-    axes = figure.add_axes((0.6, 0.12, 0.34, 0.76), facecolor=GROUND)
+    """The card, with the records of the logo: a curve that no correlation detects, on a grid."""
+    figure = plt.figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=BACKGROUND)
+    axes = figure.add_axes((0.6, 0.12, 0.34, 0.76), facecolor=BACKGROUND)
     x = np.linspace(0.1, 0.9, 60)
     axes.scatter(x, 4 * (x - 0.5) ** 2 + 0.2 + np.random.default_rng(0).normal(0, 0.05, x.size), s=90, color="white")
     axes.set(xlim=(0, 1), ylim=(0, 1), xticks=np.linspace(0, 1, 5), yticks=np.linspace(0, 1, 5))
@@ -28,4 +28,4 @@ def draw(description):
 
 if __name__ == "__main__":
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    draw(project["description"].split(", by")[0]).savefig(DOCS / "_static" / "social_card.png", facecolor=GROUND)
+    draw(project["description"].split(", by")[0]).savefig(DOCS / "_static" / "social_card.png", facecolor=BACKGROUND)

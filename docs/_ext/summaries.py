@@ -6,7 +6,7 @@ llms.txt (https://llmstxt.org) is a plain index of the site: each page with its 
 import re
 from pathlib import Path
 
-SENTENCE = re.compile(r".{20,}?[^.\s]([.!?](?=\s+[^a-z\s])|[.!?:]$)")  # neither "Claim." nor "i.e. this" is one
+SENTENCE = re.compile(r".{20,}?[^.\s]([.!?](?=\s+[^a-z\s])|[.!?:]$)")  # neither "Claim." nor "i.e. this" counts as one
 LEADS = {"section", "document", "desc_content"}  # whose first paragraph says what a page is about
 COMMANDS = ("python benchmarks/", "python -m benchmarks")  # which some pages put before it
 
