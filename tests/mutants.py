@@ -47,9 +47,7 @@ K_NORM_SUMS = f"{K_NORM}::test_sums_and_what_is_kept_of_them_make_exactly_the_la
 K_NORM_QUANTILES = f"{K_NORM}::test_the_quantiles_are_exact_to_three_steps_and_never_too_small"
 CUBES = "test_a_cube_has_all_of_its_vectors"
 SAME_EPSILON = "budget/test_ledger.py::test_costs_of_equal_epsilon_are_not_merged_if_delta_or_rho_differs"
-PLANNED = (
-    "planning/test_plan.py::test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first"
-)
+PLANNED = "planning/test_plan.py::test_a_fit_has_the_stated_noise_and_cost_and_the_cheapest_comes_first"
 RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
 OF_PARTS = "budget/test_filters.py::test_a_split_is_charged_the_least_float_that_is_not_below_the_sum_of_its_parts"
 ZCDP = "privacy/test_zcdp_of_parts.py"
@@ -789,7 +787,7 @@ MUTANTS = [
            "selection/test_p_values.py::"
            "test_fdr_with_noise_that_features_share_keeps_what_benjamini_and_yekutieli_keep"),
     Mutant("chance_chosen", "isinstance(law, CubeLaw)", "False",
-           "planning/test_chances.py::test_the_chance_under_noise_in_a_cube_is_that_of_simulated_choices[0.5-3]"),
+           "planning/test_chances.py::test_the_chance_under_noise_in_a_cube_matches_simulated_choices[0.5-3]"),
     Mutant("_half_widths", "n_clamped * np.log(_mass_above_clamped(m))", "0",
            "release/test_among_best.py::"
            "test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws[6-0.4]"),
@@ -878,7 +876,7 @@ MUTANTS = [
     Mutant("ledger_storage._check_book", "book.limits != limits", "False",
            "budget/test_ledger.py::test_limits_must_agree_with_an_existing_ledger[file]"),
     Mutant("Limits.spent_after_each", "self.cost(entry)", "self.cost(entry)._replace(rho=None)",
-           "plotting/test_ledgers.py::test_history_is_what_was_spent_at_each_entry[1e-05]"),
+           "plotting/test_ledgers.py::test_history_holds_the_total_spent_after_each_entry[1e-05]"),
     Mutant("checked_entry", "entry.rho is not None and not entry.rho > 0", "False",
            "budget/test_ledger.py::test_bad_charges_are_refused"),
     Mutant("PrivateGridSearch._check_private_estimators",
@@ -889,9 +887,9 @@ MUTANTS = [
     # --- What is planned
     Mutant("rows.least", "values[first]", "values[max(first - 1, 0)]", f"{PLANNED}[request_0]"),
     Mutant("planned", "mechanism.half_width(CONFIDENCE)", "mechanism.half_width(CONFIDENCE) / 1.01",
-           "planning/test_plan.py::test_an_error_is_rounded_up_by_less_than_a_digit[request_0]"),
+           "planning/test_plan.py::test_an_error_is_rounded_up_by_at_most_one_percent[request_0]"),
     Mutant("ExponentialTopK.half_width", "1 + confidence", "1",
-           "planning/test_plan.py::test_scores_as_far_apart_as_the_error_change_places_once_in_forty[ExponentialTopK]"),
+           "planning/test_plan.py::test_scores_that_differ_by_the_error_swap_places_once_in_forty_draws[ExponentialTopK]"),
     Mutant("search_cost", "fits.epsilon * n_splits", "fits.epsilon * n_trainings",
            "search/test_cost_of_searches.py::test_a_cross_validation_charges_a_ledger_what_was_said[estimator0-of_a_fit0]"),
     # --- What remains, and what is said
@@ -903,13 +901,13 @@ MUTANTS = [
            "release/test_among_best.py::test_features_are_among_the_best_as_often_as_is_said"),
     Mutant("ScoresDisplay._above_null_score", "np.clip(scores - null_scores, 0.0, 1.0 - null_scores.max())",
            "scores - null_scores",
-           "plotting/test_scores.py::test_no_bar_is_longer_than_one_above_it_where_chance_is_taken_off[0]"),
+           "plotting/test_scores.py::test_no_bar_is_longer_than_one_above_it_after_chance_is_subtracted[0]"),
     Mutant("results._frame_of", 'dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)',
            "dataframe(columns)",
            "selection/test_to_frame.py::test_every_column_is_what_the_estimator_has_released_best_first[scorer]"),
     Mutant("ScoresDisplay.from_estimator", "estimator._mechanism_of_scores(cls.__name__).half_width(confidence, n_together)",
            "estimator._mechanism_of_scores(cls.__name__).half_width(confidence / 2)",
-           "plotting/test_scores.py::test_the_noise_is_shaded_as_far_as_it_reaches[laplace-0.95]"),
+           "plotting/test_scores.py::test_the_noise_is_shaded_up_to_its_quantile[laplace-0.95]"),
     Mutant("ScoringPlan.ready", "noise.before(measure)", "False",
            "selection/test_noise_warning.py::test_every_way_to_publish_warns_before_the_charge[fit]"),
     Mutant("PrivateEstimator.__getstate__", "no_cache.fresh_nonce()", "b''",
@@ -1157,7 +1155,7 @@ MUTANTS = [
     Mutant("Limits.standing", "self.remaining(entries)", "self.spent(entries)",
            "command_line/test_main.py::test_a_card_is_written_beside_the_result"),
     Mutant("BudgetLedger.charge", "LedgerEntry(what, epsilon, delta, rho, unit)", "LedgerEntry(what, epsilon, delta, rho)",
-           "plotting/test_ledgers.py::test_the_title_and_the_costs_say_for_whom_they_are"),
+           "plotting/test_ledgers.py::test_the_title_and_the_costs_name_the_unit_of_privacy"),
     Mutant("priced_steps._is_private_elsewhere", "not _PRIVATE.isdisjoint(given)", "False",
            f"{PRICED}::test_a_step_of_another_library_is_named_and_warned_about_and_the_others_priced"),
     Mutant("release_card.release_card", "not shown.broken", "True", f"{CARDS}::test_the_card_keeps_saying_what_broke_the_guarantee"),

@@ -1,4 +1,4 @@
-"""What a plan states is what the mechanisms of a fit do, and never less than it costs."""
+"""A plan states what the mechanisms of a fit do, and never understates the cost."""
 
 import math
 import re
@@ -48,7 +48,7 @@ WAYS = {
 
 
 def rebuilt(row, n_classes, rows_per_group=1):
-    """The way and the mechanism of a fit to a table of this shape, from the modules that a fit uses."""
+    """Kind of release and mechanism of a fit to a table of this shape, from the modules that a fit uses."""
     way = WAYS[f"{row.mechanism}, {row.release}"](row)(
         spends_on_target=STATISTICS[row.statistic].spends_on_target(n_classes)
     )
@@ -59,7 +59,7 @@ def rebuilt(row, n_classes, rows_per_group=1):
 
 @pytest.mark.few
 @pytest.mark.parametrize("request_", REQUESTS)
-def test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_comes_first(request_):
+def test_a_fit_has_the_stated_noise_and_cost_and_the_cheapest_comes_first(request_):
     plan = plan_release(**request_)
     assert len(plan) > 0
     for row in plan:
@@ -77,7 +77,7 @@ def test_a_fit_has_the_noise_that_is_stated_and_costs_no_more_and_the_cheapest_c
 
 
 def below(value):
-    """The next smaller number of three digits, or integer."""
+    """The next smaller number with three significant digits, or the next smaller integer."""
     if isinstance(value, int) and value < 1000:
         return value - 1
     step = 10.0 ** (math.floor(math.log10(value)) - 2)
@@ -86,7 +86,7 @@ def below(value):
 
 @pytest.mark.few
 @pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" in request])
-def test_no_smaller_answer_of_three_digits_would_do(request_):
+def test_no_smaller_answer_with_three_digits_suffices(request_):
     plan = plan_release(**request_)
     for row in plan:
         answer = getattr(row, plan.sought)
@@ -97,14 +97,14 @@ def test_no_smaller_answer_of_three_digits_would_do(request_):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("request_", [request for request in REQUESTS if "error" not in request])
-def test_an_error_is_rounded_up_by_less_than_a_digit(request_):
+def test_an_error_is_rounded_up_by_at_most_one_percent(request_):
     for row in plan_release(**request_):
         margin = rebuilt(row, request_.get("n_classes"))[1].half_width(CONFIDENCE)
         assert margin <= row.error <= margin * 1.01
 
 
 @pytest.mark.slow
-def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possible():
+def test_every_possible_release_mechanism_and_statistic_has_a_row():
     scores = [("scores", "laplace"), ("scores", "k-norm"), ("scores", "gaussian")]
     kinds = [*scores, ("names", "one-shot"), ("names", "exponential")]
     shape = {"n_samples": 1000, "n_features": 30, "epsilon": 1}
@@ -112,10 +112,10 @@ def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possibl
     assert {row[:3] for row in rows} == {(*kind, statistic) for kind in kinds for statistic in STATISTICS}
     assert len(rows) == 25
     assert {row[:2] for row in plan_release(k=12, **shape)} == {*kinds[:2], kinds[3]}
-    # Of many names, noise in a cube needs no delta.
+    # For many names, noise in a cube needs no delta.
     assert {row[:2] for row in plan_release(k=24, delta=1e-6, **shape)} == {*kinds[:3], ("names", "k-norm")}
     assert {row[:2] for row in plan_release(**shape)} == set(kinds[:2])
-    # One feature costs no delta by either mechanism, so it is planned once.
+    # For one feature, neither mechanism needs delta, so it is planned once.
     assert {row[:2] for row in plan_release(k=1, delta=1e-6, **shape)} == set(kinds[:4])
     # On one score, noise in a cube is Laplace noise.
     assert {row[:2] for row in plan_release(n_samples=1000, n_features=1, epsilon=1)} == set(kinds[:1])
@@ -123,15 +123,15 @@ def test_there_is_a_row_for_each_release_mechanism_and_statistic_that_is_possibl
     assert of_three_classes == set(STATISTICS) - {"kendall"}
 
 
-# --- What is stated of noise, seen in noise -----------------------------------------------------------------------
+# --- The stated noise, compared with draws ------------------------------------------------------------------------
 
 N_DRAWS = 2000
-FOUR_STANDARD_ERRORS = 4 * math.sqrt(0.05 * 0.95 / N_DRAWS)  # alpha 6e-5 a test
+FOUR_STANDARD_ERRORS = 4 * math.sqrt(0.05 * 0.95 / N_DRAWS)  # alpha 6e-5 per test
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param(OneShotTopK, marks=pytest.mark.slow), ExponentialTopK])
-def test_scores_as_far_apart_as_the_error_change_places_once_in_forty(kind):
+def test_scores_that_differ_by_the_error_swap_places_once_in_forty_draws(kind):
     mechanism = kind(1, 2**24)
     source = entropy_source(0)
     scores = np.array([0.3, 0.3 + mechanism.half_width(CONFIDENCE)])
@@ -145,7 +145,7 @@ def table(n=400, d=3):
 
 
 @pytest.mark.slow
-def test_a_fit_spends_and_has_what_every_row_states():
+def test_a_fit_has_the_cost_and_the_noise_that_every_row_states():
     X, y = table()
     for row in plan_release(n_samples=400, n_features=3, k=2, epsilon=2.0, delta=1e-6):
         kind = PrivateSelectKBest if row.release == "names" else partial(DPMICSelector, mechanism=row.mechanism)
@@ -180,13 +180,13 @@ ESTIMATORS = [
 
 
 def released_by(estimator):
-    """The name of the mechanism that drew the noise."""
+    """The name of the mechanism that added the noise."""
     return estimator.mechanism_ if hasattr(estimator, "mechanism_") else estimator.mechanism
 
 
 @pytest.mark.slow
 @each("estimator", ESTIMATORS)
-def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
+def test_the_first_row_of_an_estimators_plan_describes_its_fit(estimator):
     X, y = table()
     plan = estimator.plan(*X.shape)
     with warnings.catch_warnings():
@@ -220,7 +220,7 @@ def test_the_first_row_of_an_estimators_plan_is_its_fit(estimator):
         PrivateSelectKBest(3, epsilon=0.3, criterion="joint", **NUMBERS),
     ],
 )
-def test_a_ledger_that_adds_up_zcdp_is_charged_the_rho_that_was_planned_to_the_last_digit(estimator, tmp_path):
+def test_a_ledger_that_adds_up_zcdp_is_charged_exactly_the_planned_rho(estimator, tmp_path):
     rng = np.random.default_rng(0)
     ledger = BudgetLedger(tmp_path / "budget.db", 5.0, 1e-5)
     estimator.set_params(ledger=ledger).fit(rng.random((100, 7)), rng.random(100))
@@ -237,7 +237,7 @@ def test_a_plan_costs_nothing_and_changes_nothing(tmp_path):
     assert ledger.entries() == []
 
 
-def test_an_estimators_plan_knows_the_number_of_features_that_bounds_tell():
+def test_an_estimators_plan_takes_the_number_of_features_from_bounds():
     assert DPMICScorer(bounds={"a": (0, 1), "b": (0, 9)}, target_bounds=(0, 1)).plan(100)[0].n_features == 2
     for estimator in (DPMICScorer(**NUMBERS), DPMICScorer(statistic="kendall", bounds={"a": (0, 1)})):
         with pytest.raises(ValueError, match="n_features must be an int >= 1, got None"):
@@ -250,7 +250,7 @@ def test_an_estimators_plan_knows_the_number_of_features_that_bounds_tell():
         DPMICScorer(**NUMBERS, B=2).plan(100, 3)
 
 
-def test_what_other_settings_find_is_not_stated():
+def test_nothing_is_stated_about_what_other_settings_find():
     assert DPMICSelector(2, **NUMBERS).plan(1000, 10)[0].found > 0
     for changed in ({"B": 30}, {"c": 3}, {"correction": None}):
         assert math.isnan(DPMICSelector(2, **NUMBERS, **changed).plan(1000, 10)[0].found)
@@ -260,7 +260,7 @@ def test_what_other_settings_find_is_not_stated():
 # --- The table ----------------------------------------------------------------------------------------------------
 
 
-def test_the_table_is_read_as_text_html_and_dataframe():
+def test_a_plan_is_shown_as_text_html_and_dataframe():
     pandas = pytest.importorskip("pandas")
     plan = plan_release(n_samples=5000, n_features=100, k=5, error=0.1)
     caption, *text = repr(plan).replace("n_features=100,\n", "n_features=100, ").splitlines()
@@ -277,14 +277,14 @@ def test_the_table_is_read_as_text_html_and_dataframe():
     assert frame["epsilon"].tolist() == [row.epsilon for row in plan]
 
 
-def test_the_plan_in_the_guide_is_the_one_that_its_code_prints(capsys):
+def test_the_plan_in_the_guide_is_what_its_code_prints(capsys):
     guide = (Path(skdpmic.__file__).parents[1] / "docs" / "choose" / "planning.md").read_text(encoding="utf-8")
     code, text = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", guide, re.DOTALL).groups()
     exec(code, {})
     assert capsys.readouterr().out == text
 
 
-def test_a_plan_of_a_billion_records_takes_no_memory_for_them():
+def test_a_plan_for_a_billion_records_allocates_no_memory_for_them():
     tracemalloc = pytest.importorskip("tracemalloc")
     tracemalloc.start()
     rows = plan_release(n_samples=10**9, n_features=10, error=0.001)
@@ -297,7 +297,7 @@ def test_a_plan_of_a_billion_records_takes_no_memory_for_them():
 # --- People with several rows -----------------------------------------------------------------------------------------
 
 
-def test_persons_with_several_rows_are_planned_for_as_such():
+def test_people_with_several_rows_are_planned_for_as_people():
     for row in plan_release(n_samples=500, n_features=5, epsilon=1.0, max_rows_per_group=4):
         assert (row.n_samples, rebuilt(row, None, rows_per_group=4)[1].noise_scale) == (500, row.noise_scale)
 
@@ -325,8 +325,8 @@ BAD = [
 
 
 @pytest.mark.slow
-def test_whole_numbers_of_numpy_are_planned_for_as_those_of_python():
-    for n_samples in (3000, 30_000_000):  # sensitivities have fractions with the square, or the cube, of it
+def test_numpy_integers_are_planned_for_like_python_integers():
+    for n_samples in (3000, 30_000_000):  # sensitivities are fractions with its square or cube
         plan = plan_release(n_samples=np.int64(n_samples), n_features=np.int32(10), k=np.int8(3), epsilon=1)
         assert str(plan) == str(plan_release(n_samples=n_samples, n_features=10, k=3, epsilon=1))
     scorer = DPMICScorer(statistic="distance_correlation", epsilon=1)
@@ -334,7 +334,7 @@ def test_whole_numbers_of_numpy_are_planned_for_as_those_of_python():
 
 
 @each("changed, message", BAD)
-def test_what_is_not_as_described_is_refused(changed, message):
+def test_invalid_arguments_are_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         plan_release(**(GOOD | changed))
 
@@ -348,6 +348,6 @@ def test_what_is_not_as_described_is_refused(changed, message):
         ({"bounds": {0: (0, 9)}, "categories": {1: range(30)}}, None),
     ],
 )
-def test_features_of_labels_are_planned_without_their_names(public, n_features):
+def test_features_with_labels_are_planned_for_without_their_names(public, n_features):
     selector = DPMICSelector(k=1, target_bounds=(0, 1), **public)
     assert selector.plan(n_samples=4000, n_features=n_features)[0].n_features == (n_features or 2)

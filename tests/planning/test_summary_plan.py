@@ -1,4 +1,4 @@
-"""A plan of a private look at a table states what a summary has, and costs nothing."""
+"""A plan for a private summary states its error and its cost, and costs nothing."""
 
 import math
 
@@ -15,7 +15,7 @@ def plan(**given):
 
 
 @each("n, d, epsilon, delta", [(400, 1, 1.0, 0.0), (900, 10, 0.3, 0.0), (500, 50, 1.0, 1e-6)])
-def test_a_summary_has_the_error_and_the_cost_that_are_stated(n, d, epsilon, delta):
+def test_a_summary_has_the_stated_error_and_cost(n, d, epsilon, delta):
     frame = pandas.DataFrame(np.random.default_rng(0).random((n, d)), columns=[f"x{j}" for j in range(d)])
     summary = private_summary(frame, Codebook({"x*": (0, 1)}), epsilon=epsilon, delta=delta)
     row = plan(n_samples=n, n_features=d, epsilon=epsilon, delta=delta)[0]
@@ -25,14 +25,14 @@ def test_a_summary_has_the_error_and_the_cost_that_are_stated(n, d, epsilon, del
 
 
 @each("given", [{"n_samples": 2000}, {"epsilon": 0.5}])
-def test_what_is_found_is_enough_and_little_less_is_not(given):
+def test_a_planned_answer_suffices_and_is_hardly_more_than_needed(given):
     row = plan(n_features=8, error=0.05, **given)[0]
     stated = plan(n_features=8, n_samples=row.n_samples, epsilon=row.epsilon)[0].error
     assert stated <= 0.05 < 1.02 * stated
     assert row.release == "summary"
 
 
-def test_many_columns_need_less_with_a_delta():
+def test_many_columns_need_less_epsilon_with_a_delta():
     rows = plan(n_samples=10_000, n_features=200, error=0.05, delta=1e-6)
     assert [row.mechanism for row in rows] == ["gaussian", "k-norm"]
     assert rows[0].epsilon < rows[1].epsilon / 2
@@ -54,6 +54,6 @@ def test_people_with_several_rows_are_planned_for_as_people():
         ({"epsilon": math.inf}, "epsilon must be finite"),
     ],
 )
-def test_what_a_summary_does_not_have_is_refused(given, message):
+def test_arguments_that_do_not_apply_to_a_summary_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         plan_release(**{"n_samples": 100, "n_features": 5, "epsilon": 1, "release": "summary"} | given)

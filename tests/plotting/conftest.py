@@ -1,4 +1,4 @@
-"""A place to draw that is no window."""
+"""Drawing without a window."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Bars and lines are the released shares with their intervals, and suspicious columns are marked."""
+"""Bars and lines show the released shares with their intervals, and suspicious columns are marked."""
 
 import pickle
 
@@ -48,7 +48,7 @@ def table(n=2000):
     return pd.DataFrame(columns)
 
 
-def look(codebook=KINDS, n=2000, **options):
+def summarise(codebook=KINDS, n=2000, **options):
     frame = table(n)
     return private_summary(frame[list(codebook)], Codebook(codebook), **{"epsilon": 1, "random_state": 0} | options)
 
@@ -66,7 +66,7 @@ def legend(display):
 
 
 def test_bars_are_the_released_shares_side_by_side(pyplot):
-    summary = look()
+    summary = summarise()
     display = SummaryDisplay.from_summary(summary)
     assert names(display) == list(KINDS)
     assert all(drawn is column for drawn, column in zip(display.columns_, summary.columns, strict=True))
@@ -82,7 +82,7 @@ def test_bars_are_the_released_shares_side_by_side(pyplot):
 
 
 def test_lines_are_the_intervals_of_the_released_frame(pyplot):
-    summary = look()
+    summary = summarise()
     display = SummaryDisplay.from_summary(summary)
     bars = [bar for row in zip(display.bars_, display.flags_, strict=True) for kind in row for bar in kind]
     lines = np.array(display.intervals_.get_segments())
@@ -98,7 +98,7 @@ def test_lines_are_the_intervals_of_the_released_frame(pyplot):
 
 
 def test_rows_and_what_is_drawn_in_them_do_not_overlap(pyplot):
-    display = SummaryDisplay.from_summary(look())
+    display = SummaryDisplay.from_summary(summarise())
     floors = [bars[0].get_y() for bars in display.bars_]
     tops = np.array(display.intervals_.get_segments())[:, 1, 1]
     of_row = np.split(tops, np.cumsum([sum(column.cells.sizes) - 2 for column in display.columns_])[:-1])
@@ -109,8 +109,8 @@ def test_rows_and_what_is_drawn_in_them_do_not_overlap(pyplot):
     assert tops.max() < highest
 
 
-def test_suspicious_columns_come_first_in_another_colour_and_with_a_sign(pyplot):
-    summary = look(KINDS | {"label": ["Never", "Sometimes", "Always"], "number": (0, 55)})
+def test_suspicious_columns_come_first_in_another_colour_and_with_a_mark(pyplot):
+    summary = summarise(KINDS | {"label": ["Never", "Sometimes", "Always"], "number": (0, 55)})
     assert [column.name for column in summary.columns if column.suspicious] == ["number", "label"]
     display = SummaryDisplay.from_summary(summary)
     assert names(display)[:3] == ["! number", "! label", "log"]
@@ -122,17 +122,17 @@ def test_suspicious_columns_come_first_in_another_colour_and_with_a_sign(pyplot)
         colour = colors.to_rgba(LIMIT if is_suspicious else CHOSEN)
         assert {bar.get_facecolor() for bars in drawn for bar in bars} == {colour}
     assert {"suspicious: bold, with !", "nothing suspicious"} < set(legend(display))
-    assert legend(SummaryDisplay.from_summary(look()))[-1] == "nothing suspicious"
+    assert legend(SummaryDisplay.from_summary(summarise()))[-1] == "nothing suspicious"
 
 
-def test_flags_are_written_where_there_are_any_beyond_the_noise(pyplot):
-    display = SummaryDisplay.from_summary(look({"number": (0, 55), "label": ["never", "often"]}, epsilon=np.inf))
+def test_flags_are_labelled_with_their_share_if_it_exceeds_the_noise(pyplot):
+    display = SummaryDisplay.from_summary(summarise({"number": (0, 55), "label": ["never", "often"]}, epsilon=np.inf))
     missing, below, above = display.columns_[0].flags
     assert (missing, below) == (0, 0)
     other = display.columns_[1].flags[1]
     assert [text for text in texts(display) if "%" in text] == [f"{above:.0%}", f"{other:.0%}"]
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["missing", "below", "above\nor other"]
-    alone = SummaryDisplay.from_summary(look({"label": ["never", "sometimes", "always"]}, epsilon=np.inf))
+    alone = SummaryDisplay.from_summary(summarise({"label": ["never", "sometimes", "always"]}, epsilon=np.inf))
     assert [label.get_text() for label in alone.ax_.get_xticklabels()] == ["missing", "other"]
     assert not [text for text in texts(alone) if "%" in text]
 
@@ -154,14 +154,14 @@ def test_flags_are_written_where_there_are_any_beyond_the_noise(pyplot):
         ("boolean", ["0", "1"]),
     ],
 )
-def test_each_kind_of_column_has_its_ends_or_its_labels_below(pyplot, kind, shown):
-    display = SummaryDisplay.from_summary(look({kind: KINDS[kind]}, epsilon=np.inf))
+def test_each_kind_of_column_shows_its_ends_or_its_labels_below(pyplot, kind, shown):
+    display = SummaryDisplay.from_summary(summarise({kind: KINDS[kind]}, epsilon=np.inf))
     assert texts(display) == shown
     display.figure_.canvas.draw()
 
 
 @pytest.mark.slow
-def test_of_many_columns_some_are_shown_and_the_title_says_so(pyplot):
+def test_only_some_of_many_columns_are_shown_and_the_title_says_so(pyplot):
     frame = pd.DataFrame(np.random.default_rng(0).random((500, 30)), columns=[f"item {j}" for j in range(30)])
     frame["item 29"] += 5
     summary = private_summary(frame, Codebook({"item *": (0, 1)}), epsilon=50, random_state=0)
@@ -174,7 +174,7 @@ def test_of_many_columns_some_are_shown_and_the_title_says_so(pyplot):
 
 
 def test_without_noise_there_are_no_intervals(pyplot):
-    display = SummaryDisplay.from_summary(look(epsilon=np.inf))
+    display = SummaryDisplay.from_summary(summarise(epsilon=np.inf))
     assert display.intervals_ is None
     assert not [text for text in legend(display) if "intervals" in text]
 
@@ -182,7 +182,7 @@ def test_without_noise_there_are_no_intervals(pyplot):
 @pytest.mark.slow
 def test_given_axes_are_used_and_have_the_legend_below_them(pyplot):
     figure, (left, right) = pyplot.subplots(1, 2, layout="constrained")
-    display = SummaryDisplay.from_summary(look(), ax=right)
+    display = SummaryDisplay.from_summary(summarise(), ax=right)
     assert display.ax_ is right
     assert display.figure_ is figure
     assert not figure.legends
@@ -191,9 +191,9 @@ def test_given_axes_are_used_and_have_the_legend_below_them(pyplot):
     assert display.plot(left).ax_ is left
 
 
-def test_text_can_be_read_on_a_dark_page(pyplot):
+def test_text_is_readable_on_a_dark_page(pyplot):
     with pyplot.style.context("dark_background"):
-        display = SummaryDisplay.from_summary(look())
+        display = SummaryDisplay.from_summary(summarise())
         assert all(colors.same_color(text.get_color(), "white") for text in display.ax_.texts)
         assert colors.same_color(display.intervals_.get_color()[0][:3], "white")
 
@@ -207,8 +207,8 @@ def test_names_are_on_one_line_and_short(pyplot):
     display.figure_.canvas.draw()
 
 
-def test_a_display_keeps_what_was_released_only(pyplot):
-    """The values of the table are found nowhere in what the display holds."""
+def test_a_display_keeps_only_what_was_released(pyplot):
+    """No value of the table is in a pickle of the display."""
     frame = pd.DataFrame({"number": np.full(500, 0.123456789), "label": "a secret label"})
     summary = private_summary(frame, Codebook({"number": (0, 1), "label": ["public", "known"]}), epsilon=1)
     display = SummaryDisplay.from_summary(summary)
@@ -221,7 +221,7 @@ def test_a_display_keeps_what_was_released_only(pyplot):
 
 def test_what_cannot_be_drawn_is_refused(pyplot):
     with pytest.raises(TypeError, match="summary must be a PrivateSummary, got DataFrame"):
-        SummaryDisplay.from_summary(look().to_frame())
+        SummaryDisplay.from_summary(summarise().to_frame())
     with pytest.raises(ValueError, match="max_columns must be an int >= 1, got 0"):
-        SummaryDisplay.from_summary(look(), max_columns=0)
+        SummaryDisplay.from_summary(summarise(), max_columns=0)
     assert not pyplot.get_fignums()

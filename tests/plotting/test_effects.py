@@ -1,4 +1,4 @@
-"""Curves and points are the released effects, and the band is that of the noise."""
+"""Curves and points show the released effects, and the band shows the noise."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ def legend(display):
 
 
 @pytest.mark.parametrize("name, first", [("age", 0), ("seen", 13)])
-def test_a_range_is_a_curve_of_its_effects_with_a_point_for_missing_values(model, name, first, pyplot):
+def test_effects_of_a_range_are_a_curve_with_a_point_for_missing_values(model, name, first, pyplot):
     display = EffectsDisplay.from_estimator(model, name)
     effects = model.coef_[0, first : first + 9]
     np.testing.assert_array_equal(display.curve_.get_ydata(), [*effects[:8], effects[7]])
@@ -43,13 +43,13 @@ def test_a_range_is_a_curve_of_its_effects_with_a_point_for_missing_values(model
     assert sorted(legend(display)) == ["missing values", "noise, 95%"]
 
 
-def test_parts_of_logarithms_have_equal_widths_and_their_ends_beside_them(pyplot):
+def test_bins_of_a_log_range_have_equal_widths_and_labelled_ends(pyplot):
     display = EffectsDisplay([0.1, 0.2, 0.3, 0.0], edges=[0.0, 9.0, 99.0, 999.0], column="income").plot()
     np.testing.assert_array_equal(display.curve_.get_xdata(), range(4))
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["0", "9", "99", "999"]
 
 
-def test_labels_are_points_with_other_and_missing(model, pyplot):
+def test_effects_of_labels_are_points_which_include_other_and_missing(model, pyplot):
     display = EffectsDisplay.from_estimator(model, "town", confidence=0.5)
     np.testing.assert_array_equal(display.points_.get_ydata(), model.coef_[0, 9:13])
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["a", "b", "other", "missing"]
@@ -58,7 +58,7 @@ def test_labels_are_points_with_other_and_missing(model, pyplot):
 
 
 @pytest.mark.filterwarnings("ignore:noise will exceed the signal")
-def test_of_several_classes_one_is_shown(pyplot):
+def test_one_of_several_classes_is_shown(pyplot):
     X = np.random.default_rng(0).uniform(size=(2000, 2))
     model = PrivateAdditiveClassifier(3.0, 0.0, bounds=(0, 1), classes=[5, 6, 7]).fit(X, 5 + (X[:, 0] * 3).astype(int))
     display = EffectsDisplay.from_estimator(model, 0, target=6)
@@ -69,7 +69,7 @@ def test_of_several_classes_one_is_shown(pyplot):
             EffectsDisplay.from_estimator(model, 0, target=target)
 
 
-def test_what_is_wrong_is_refused(model):
+def test_invalid_arguments_are_refused(model):
     with pytest.raises(ValueError, match="feature must be a column of the fitted table"):
         EffectsDisplay.from_estimator(model, "height")
     with pytest.raises(ValueError, match="target must be None unless there are more than two classes"):

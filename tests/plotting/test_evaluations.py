@@ -15,14 +15,14 @@ def evaluated(y, kind=LogisticRegression, **options):
     return private_evaluation(kind().fit(X, y), X, y, epsilon=5.0, model_is_public=True, **options)
 
 
-def test_the_curve_is_that_of_the_evaluation(pyplot):
+def test_the_curve_matches_the_evaluation(pyplot):
     evaluation = evaluated(Y == "low")
     display = EvaluationDisplay.from_evaluation(evaluation)
     np.testing.assert_array_equal(display.line_.get_xydata(), np.column_stack(evaluation.roc_curve()))
     assert display.ax_.get_title().startswith("ROC AUC")
 
 
-def test_the_points_are_those_of_the_calibration_of_a_class(pyplot):
+def test_the_points_match_the_calibration_of_a_class(pyplot):
     evaluation = evaluated(Y)
     ax = pyplot.figure().add_subplot()
     display = EvaluationDisplay.from_evaluation(evaluation, kind="calibration", label="high", ax=ax)

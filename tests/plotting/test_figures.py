@@ -59,7 +59,7 @@ def test_all_displays_are_tested_here():
     assert sorted(plotting.__all__) == [type(display).__name__ for display in DISPLAYS]
 
 
-def test_texts_are_on_one_line_short_and_no_formulas():
+def test_labels_are_short_on_one_line_and_never_formulas():
     assert label_of("a\tb\n c") == "a b c"
     assert label_of("x" * 24) == "x" * 24
     assert label_of("x" * 25) == "x" * 23 + "…"

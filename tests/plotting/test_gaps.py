@@ -1,4 +1,4 @@
-"""Bars are the released gaps, and filled where noise alone would hardly make them."""
+"""Bars show the released gaps, and are filled if noise alone is unlikely to explain them."""
 
 import numpy as np
 import pytest
@@ -35,9 +35,9 @@ def test_bars_are_the_released_gaps_between_the_features_in_their_order(pyplot):
     assert display.ax_.get_title() == "mtv_r, ε = 20"
 
 
-def test_gaps_beyond_the_noise_are_filled_and_the_noise_is_told(pyplot):
+def test_gaps_beyond_the_noise_are_filled_and_the_legend_states_the_noise(pyplot):
     fit = fitted(epsilon=20.0)
-    fit.gaps_ = np.array([10, 1]) * fit.noise_scale_  # as they may come out
+    fit.gaps_ = np.array([10, 1]) * fit.noise_scale_  # possible values
     display = GapsDisplay.from_estimator(fit, confidence=0.95)
     margin = display.noise_margin
     assert margin == pytest.approx(fit.noise_scale_ * np.log(20), rel=1e-3)
@@ -53,7 +53,7 @@ def test_without_noise_nothing_is_shaded(pyplot):
     assert legend(display) == []
 
 
-def test_one_feature_has_no_gap_and_of_many_the_best_are_shown(pyplot):
+def test_one_feature_has_no_gap_and_only_the_best_of_many_are_shown(pyplot):
     alone = GapsDisplay.from_estimator(fitted(1))
     assert (len(alone.bars_), len(labels(alone))) == (0, 1)
     some = GapsDisplay.from_estimator(fitted(10, 30), max_features=4)
@@ -62,7 +62,7 @@ def test_one_feature_has_no_gap_and_of_many_the_best_are_shown(pyplot):
     alone.figure_.canvas.draw()
 
 
-def test_what_has_no_gaps_is_refused(pyplot):
+def test_estimators_without_gaps_are_refused(pyplot):
     with pytest.raises(NotFittedError):
         GapsDisplay.from_estimator(PrivateSelectKBest(2))
     scorer = DPMICScorer(**PUBLIC).fit(np.random.default_rng(0).random((50, 2)), np.linspace(0, 1, 50))

@@ -1,4 +1,4 @@
-"""The picture has an arrow for each arrow and a line for each line, and says how sure each is."""
+"""Directed edges are arrows, undirected ones are lines, and both show how certain they are."""
 
 from functools import partial
 
@@ -45,7 +45,7 @@ def test_every_edge_is_drawn_once_and_arrows_have_heads(pyplot):
     assert legend(display) == ["cause to effect", "direction not known"]
 
 
-def test_surer_edges_are_thicker_and_the_least_sure_are_dashed(pyplot):
+def test_more_certain_edges_are_thicker_and_the_least_certain_are_dashed(pyplot):
     edges = GraphDisplay(MARKS, p_values=P_VALUES, alpha=0.01).plot().edges_
     widths = {pair: edge.arrow_patch.get_linewidth() for pair, edge in edges.items()}
     dashed = {pair: edge.arrow_patch.get_linestyle() not in ("solid", "-") for pair, edge in edges.items()}
@@ -53,7 +53,7 @@ def test_surer_edges_are_thicker_and_the_least_sure_are_dashed(pyplot):
     assert [dashed[pair] for pair in ((0, 2), (2, 3), (1, 2), (3, 4))] == [False, False, False, True]
 
 
-def test_the_legend_says_what_is_drawn_and_no_more(pyplot):
+def test_the_legend_describes_only_what_is_drawn(pyplot):
     display = GraphDisplay(MARKS, p_values=P_VALUES, alpha=0.01).plot()
     expected = [f"p ≤ {p} in all tests" for p in ("1e-06", "0.0001", "0.01")]
     assert legend(display) == ["cause to effect", "direction not known", *expected]
@@ -62,18 +62,18 @@ def test_the_legend_says_what_is_drawn_and_no_more(pyplot):
     assert legend(GraphDisplay(np.zeros((3, 3))).plot()) == []
 
 
-def note_path(drawn, pair, patch, renderer):
+def record_path(drawn, pair, patch, renderer):
     drawn[pair] = patch.get_transform().transform_path(patch.get_path()).vertices
 
 
 @pytest.mark.few
 @pytest.mark.parametrize("is_new", [True, False])
 def test_edges_end_at_the_boxes_of_names(pyplot, is_new):
-    """In a picture that is saved larger than it was drawn, too."""
+    """Also in a figure that is saved at a higher resolution than it was drawn."""
     display = GraphDisplay(MARKS, feature_names=NAMES).plot(None if is_new else pyplot.subplots()[1])
     figure, drawn = display.figure_, {}
     for pair, edge in display.edges_.items():
-        edge.arrow_patch.draw = partial(note_path, drawn, pair, edge.arrow_patch)
+        edge.arrow_patch.draw = partial(record_path, drawn, pair, edge.arrow_patch)
     for dpi in (figure.dpi, 2.5 * figure.dpi):
         figure.set_dpi(dpi)
         figure.canvas.draw()
@@ -82,10 +82,10 @@ def test_edges_end_at_the_boxes_of_names(pyplot, is_new):
             for node in (i, j):
                 box = display.nodes_[node].get_bbox_patch().get_window_extent()
                 apart = np.maximum([box.x0, box.y0] - path, path - [box.x1, box.y1]).max(axis=1)
-                assert abs(apart.min()) < 0.05 * dpi  # the nearest point of the arrow is just outside, or just inside
+                assert abs(apart.min()) < 0.05 * dpi  # the nearest point of the arrow is at the edge of the box
 
 
-def test_it_is_the_graph_of_the_estimator_with_the_alpha_of_now(pyplot):
+def test_the_graph_is_that_of_the_estimator_at_its_current_alpha(pyplot):
     X = np.random.default_rng(0).normal(size=(20_000, 4))
     X[:, 2] += X[:, 0] + X[:, 1]
     X[:, 3] += X[:, 2]
@@ -102,7 +102,7 @@ def test_it_is_the_graph_of_the_estimator_with_the_alpha_of_now(pyplot):
     assert GraphDisplay.from_estimator(private, ax=ax).ax_ is ax
 
 
-def test_what_has_no_graph_is_not_drawn():
+def test_estimators_without_a_graph_are_refused():
     with pytest.raises(NotFittedError):
         GraphDisplay.from_estimator(PrivatePC())
     X = np.random.default_rng(0).normal(size=(500, 2))
@@ -110,7 +110,7 @@ def test_what_has_no_graph_is_not_drawn():
         GraphDisplay.from_estimator(PrivateCorrelation().fit(X))
 
 
-# --- Where nodes are --------------------------------------------------------------------------------------------------
+# --- Positions of nodes -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -128,13 +128,13 @@ def test_nodes_of_networks_are_apart_and_nearly_all_arrows_point_down(name):
 
 
 @pytest.mark.parametrize("n_nodes", [1, 2, 3, 30])
-def test_graphs_without_edges_and_of_any_size_have_places(n_nodes):
+def test_graphs_of_any_size_without_edges_have_distinct_positions(n_nodes):
     places = layout(np.zeros((n_nodes, n_nodes), dtype=bool))
     assert np.isfinite(places).all()
     assert len(np.unique(places.round(6), axis=0)) == n_nodes
 
 
-def test_the_same_graph_has_the_same_places():
+def test_the_same_graph_has_the_same_positions():
     dag = cpdag_of(random_dag(np.random.default_rng(0), 9, 0.3))
     np.testing.assert_array_equal(layout(dag), layout(dag.copy()))
 
@@ -150,8 +150,8 @@ LINES = {
 
 @pytest.mark.few
 @pytest.mark.parametrize("edges", LINES.values(), ids=LINES)
-def test_rounding_errors_do_not_turn_a_graph_that_has_no_arrows(edges, monkeypatch):
-    # They differ between processors; symmetric graphs are as wide in one direction as in another.
+def test_rounding_errors_do_not_rotate_a_graph_without_arrows(edges, monkeypatch):
+    # Rounding differs between processors, and a symmetric graph has no preferred direction.
     marks = np.zeros((5, 5), dtype=bool)
     marks[tuple(np.transpose(edges))] = True
     marks = (marks | marks.T)[: np.max(edges) + 1, : np.max(edges) + 1]

@@ -1,4 +1,4 @@
-"""Bars and curves are what a ledger holds, which stays as it is."""
+"""Bars and curves show what a ledger holds, and drawing does not change it."""
 
 from datetime import datetime
 
@@ -32,7 +32,7 @@ def labels(display):
     return [label.get_text() for label in display.ax_.get_yticklabels()]
 
 
-def test_each_bar_goes_from_what_was_spent_before_to_what_was_spent_after(pyplot, ledger):
+def test_each_bar_extends_from_the_total_before_its_entry_to_the_total_after(pyplot, ledger):
     display = LedgerDisplay.from_ledger(ledger)
     np.testing.assert_allclose(bars(display), [(0, 0.1), (0.1, 0.35), (0.35, 0.65)])
     assert costs(display) == ["ε = 0.1 per record", "ε = 0.25 per record", "ε = 0.3 per record"]
@@ -45,7 +45,7 @@ def test_each_bar_goes_from_what_was_spent_before_to_what_was_spent_after(pyplot
     display.figure_.canvas.draw()
 
 
-def test_the_title_and_the_costs_say_for_whom_they_are(pyplot, tmp_path):
+def test_the_title_and_the_costs_name_the_unit_of_privacy(pyplot, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", 9.0, max_rows_per_person=5)
     ledger.charge("rows", 1.0)
     ledger.charge("people", 0.5, unit="person")
@@ -55,7 +55,7 @@ def test_the_title_and_the_costs_say_for_whom_they_are(pyplot, tmp_path):
     assert display.ax_.get_title() == "ε = 5.5 of 9 per person spent"
 
 
-def test_a_label_says_who_spent_it_and_below_that_on_what(pyplot, ledger):
+def test_a_label_says_who_spent_budget_and_on_the_next_line_on_what(pyplot, ledger):
     released = {"statistic": "mtv_r", "release": "names", "mechanism": "one-shot"}
     ledger.for_purpose("$ report").charge_entry(LedgerEntry("DPMICSelector", 0.1, n=500, d=100, k=5, **released))
     assert labels(LedgerDisplay.from_ledger(ledger))[-1] == (
@@ -63,7 +63,7 @@ def test_a_label_says_who_spent_it_and_below_that_on_what(pyplot, ledger):
     )
 
 
-def test_over_time_the_curve_rises_when_something_was_spent(pyplot, ledger):
+def test_over_time_the_curve_rises_at_each_entry(pyplot, ledger):
     display = LedgerDisplay.from_ledger(ledger, by="time")
     times = [datetime.fromisoformat(entry.when) for entry in ledger.entries()]
     assert list(display.line_.get_xdata()) == times
@@ -82,7 +82,7 @@ def test_older_entries_share_a_bar(pyplot, ledger):
     assert len(LedgerDisplay.from_ledger(ledger, max_entries=3).bars_) == 3
 
 
-def test_with_zcdp_costs_add_up_to_less_and_delta_is_told(pyplot, tmp_path):
+def test_with_zcdp_costs_add_up_to_less_and_delta_is_shown(pyplot, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=3.0, delta=1e-5)
     for _ in range(6):
         ledger.charge("matrix", 0.5, 1e-6, rho=rho_for(0.5, 1e-6))
@@ -95,7 +95,7 @@ def test_with_zcdp_costs_add_up_to_less_and_delta_is_told(pyplot, tmp_path):
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5])
-def test_history_is_what_was_spent_at_each_entry(tmp_path, delta):
+def test_history_holds_the_total_spent_after_each_entry(tmp_path, delta):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=2.0, delta=delta)
     spent = []
     for i in range(8):
@@ -126,7 +126,7 @@ def test_many_entries_are_drawn(pyplot, tmp_path, by):
         np.testing.assert_allclose(bars(display)[-1], (29.5, 30))
 
 
-def test_the_file_and_what_is_spent_stay_as_they_are(pyplot, ledger):
+def test_drawing_changes_neither_the_file_nor_its_entries(pyplot, ledger):
     path, before = ledger.path, ledger.entries()
     with open(path, "rb") as file:
         content = file.read()
@@ -137,13 +137,13 @@ def test_the_file_and_what_is_spent_stay_as_they_are(pyplot, ledger):
     assert ledger.entries() == before
 
 
-def test_what_was_refused_is_not_shown(pyplot, ledger):
+def test_refused_charges_are_not_shown(pyplot, ledger):
     with pytest.raises(BudgetError):
         PrivateCorrelation(epsilon=0.9, delta=1e-6, ledger=ledger).fit(np.random.default_rng(0).random((50, 2)))
     assert len(LedgerDisplay.from_ledger(ledger).bars_) == 3
 
 
-def test_it_is_drawn_on_given_axes(pyplot, ledger):
+def test_the_display_is_drawn_on_given_axes(pyplot, ledger):
     _, (left, right) = pyplot.subplots(1, 2)
     display = LedgerDisplay.from_ledger(ledger, ax=left)
     assert display.ax_ is left

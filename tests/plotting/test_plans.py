@@ -1,4 +1,4 @@
-"""Curves are what `plan_release` says, and marked where it says that a release becomes usable."""
+"""Curves show what `plan_release` states, with a mark where a release becomes usable."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def legend(display):
     ],
 )
 @pytest.mark.combinations
-def test_each_curve_is_what_is_planned(pyplot, release, k, public, show):
+def test_each_curve_matches_the_plan(pyplot, release, k, public, show):
     public = public | {"n_features": 40, "k": k}
     options = {"statistic": "mtv_r", "epsilons": (0.1, 2), "n_samples": SIZES, "release": release, "show": show}
     display = PlanDisplay.from_plan(**public, **options)
@@ -42,7 +42,7 @@ def test_each_curve_is_what_is_planned(pyplot, release, k, public, show):
 
 
 @pytest.mark.slow
-def test_a_curve_is_the_noise_of_a_fit(pyplot):
+def test_a_curve_matches_the_noise_of_a_fit(pyplot):
     display = PlanDisplay.from_plan(n_features=2, k=1, statistic="kendall", epsilons=[1], n_samples=[50])
     X = np.random.default_rng(0).random((50, 2))
     selector = SelectNames(k=1, statistic="kendall").fit(X, X[:, 0])
@@ -53,7 +53,7 @@ def test_a_curve_is_the_noise_of_a_fit(pyplot):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("usable", [None, 0.02])
-def test_it_is_marked_where_the_error_becomes_usable(pyplot, usable):
+def test_a_mark_shows_where_the_error_becomes_usable(pyplot, usable):
     options = {"epsilons": (0.1, 1), "n_samples": [100, 100_000], "usable": usable}
     display = PlanDisplay.from_plan(n_features=20, k=5, statistic="mtv_r", **options)
     error = usable or 0.1
@@ -66,13 +66,13 @@ def test_it_is_marked_where_the_error_becomes_usable(pyplot, usable):
     assert display.usable_.get_extents().transformed(display.ax_.transData.inverted()).y1 == pytest.approx(error)
 
 
-def test_the_axis_of_errors_ends_at_1_the_range_of_a_score(pyplot):
+def test_the_error_axis_ends_at_1_the_range_of_a_score(pyplot):
     display = PlanDisplay.from_plan(n_features=20, k=5, statistic="mtv_r", epsilons=(0.01,), n_samples=[10, 1000])
     assert display.values.max() > 1
     assert display.ax_.get_ylim()[1] == 1
 
 
-def test_it_is_marked_where_enough_is_found(pyplot):
+def test_a_mark_shows_where_enough_is_found(pyplot):
     display = PlanDisplay.from_plan(
         n_features=100, k=5, statistic="mtv_r", epsilons=(0.001, 30), n_samples=SIZES, show="found"
     )
@@ -95,14 +95,14 @@ def test_curves_differ_by_more_than_colour(pyplot):
 
 
 @pytest.mark.slow
-def test_defaults_are_those_of_a_selector_from_a_hundred_to_a_million_records(pyplot):
+def test_defaults_match_a_selector_and_range_from_a_hundred_to_a_million_records(pyplot):
     display = PlanDisplay.from_plan(n_features=5, k=2, epsilons=[1])
     assert display.title == "mtv_r, best 2 of 5 features"
     assert (display.n_samples.min(), display.n_samples.max(), len(display.n_samples)) == (100, 1_000_000, 25)
     assert PlanDisplay.from_plan(n_features=5, statistic="kendall").title == "kendall, scores of 5 features"
 
 
-def test_people_and_impossible_numbers_of_records(pyplot):
+def test_people_are_planned_for_and_unavailable_curves_are_refused(pyplot):
     groups = {"statistic": "mtv_r", "epsilons": [1], "n_samples": SIZES, "n_features": 5}
     display = PlanDisplay.from_plan(**groups, max_rows_per_group=3)
     assert (display.values[0] >= PlanDisplay.from_plan(**groups).values[0]).all()
@@ -111,7 +111,7 @@ def test_people_and_impossible_numbers_of_records(pyplot):
         PlanDisplay.from_plan(**groups | {"statistic": "kendall"}, n_classes=3)
 
 
-def test_it_is_drawn_on_given_axes_and_again(pyplot):
+def test_the_display_is_drawn_on_given_axes_and_again(pyplot):
     _, (left, right) = pyplot.subplots(1, 2)
     display = PlanDisplay.from_plan(n_features=5, statistic="kendall", epsilons=[1], n_samples=SIZES, ax=left)
     assert display.ax_ is left

@@ -1,4 +1,4 @@
-"""Bars are as wide as the released scores, and what is drawn beside them is what was released of the noise."""
+"""Bars show the released scores; intervals and shading show the released noise."""
 
 from itertools import pairwise
 
@@ -66,8 +66,8 @@ def test_bars_are_the_released_scores_best_first_with_their_intervals(pyplot, es
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_the_noise_is_shaded_as_far_as_it_reaches(pyplot, mechanism, confidence):
-    """As far as the law of the noise says, up to rounding of a score to a billionth."""
+def test_the_noise_is_shaded_up_to_its_quantile(pyplot, mechanism, confidence):
+    """Up to a quantile of the noise distribution, except for rounding scores to a billionth."""
     fit = fitted(epsilon=5.0, **MECHANISMS[mechanism])
     display = ScoresDisplay.from_estimator(fit, confidence=confidence)
     law = fit._mechanism_of_scores("test").law
@@ -81,7 +81,7 @@ def test_the_noise_is_shaded_as_far_as_it_reaches(pyplot, mechanism, confidence)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_intervals_and_noise_can_be_those_of_all_features_at_once(pyplot, mechanism):
+def test_intervals_and_noise_can_be_simultaneous_for_all_features(pyplot, mechanism):
     fit = fitted(epsilon=20.0, **MECHANISMS[mechanism])
     display = ScoresDisplay.from_estimator(fit, simultaneous=True)
     expected = np.transpose(fit.scores_interval(simultaneous=True))[np.argsort(fit.ranking_)]
@@ -92,13 +92,13 @@ def test_intervals_and_noise_can_be_those_of_all_features_at_once(pyplot, mechan
     assert f"95% interval for all noise-free scores{learnt}" in legend(display)
 
 
-def test_statistic_and_cost_stand_above_as_they_were_at_the_fit(pyplot):
+def test_the_title_shows_the_statistic_and_the_cost_of_the_fit(pyplot):
     fit = fitted(epsilon=5.0, mechanism="gaussian", delta=1e-6)
     fit.set_params(statistic="kendall", epsilon=9.0, delta=0.1)
     assert ScoresDisplay.from_estimator(fit).ax_.get_title() == "mtv_r, ε = 5, δ = 1e-06"
 
 
-def test_chosen_features_differ_by_fill_and_by_weight_not_by_colour_alone(pyplot):
+def test_chosen_features_differ_in_fill_and_font_weight_not_in_colour_alone(pyplot):
     selector = fitted(DPMICSelector, epsilon=50.0, k=2)
     display = ScoresDisplay.from_estimator(selector)
     chosen = selector.get_support()[np.argsort(selector.ranking_)]
@@ -108,7 +108,7 @@ def test_chosen_features_differ_by_fill_and_by_weight_not_by_colour_alone(pyplot
     weights = [label.get_fontweight() for label in display.ax_.get_yticklabels()]
     assert weights == ["bold", "bold", "normal", "normal", "normal", "normal"]
     assert {"chosen", "not chosen"} <= set(legend(display))
-    selector.set_params(k=1)  # which costs nothing
+    selector.set_params(k=1)  # costs nothing
     assert [bar.get_facecolor()[3] for bar in ScoresDisplay.from_estimator(selector).bars_] == [1, 0, 0, 0, 0, 0]
 
 
@@ -149,7 +149,7 @@ def test_scores_below_0_are_drawn_as_they_are(pyplot):
     assert ScoresDisplay([0.0, 0.0]).plot().ax_.get_xlim()[1] > 0
 
 
-def test_the_axis_ends_at_the_largest_score_there_is(pyplot):
+def test_the_axis_ends_at_the_largest_possible_score(pyplot):
     intervals = ([0.9, 0.1], [1.0, 0.3])
     assert ScoresDisplay([0.98, 0.2], intervals=intervals).plot().ax_.get_xlim()[1] == 1
 
@@ -179,7 +179,7 @@ def scorer_of_kinds(**parameters):
 NULL_SCORE = "null score: mean score of an\nunrelated column of this kind"
 
 
-def test_where_kinds_are_compared_bars_and_intervals_are_of_the_score_above_chance(pyplot):
+def test_if_columns_differ_in_kind_bars_and_intervals_show_the_score_above_chance(pyplot):
     scorer = scorer_of_kinds(epsilon=100.0)
     chance, order = scorer.null_scores_, np.argsort(scorer.ranking_)
     assert len(set(chance)) == 2
@@ -191,15 +191,15 @@ def test_where_kinds_are_compared_bars_and_intervals_are_of_the_score_above_chan
     assert display.ax_.get_xlabel().startswith("score minus null score (noise scale ")
 
 
-def test_where_one_kind_is_scored_nothing_is_taken_off(pyplot):
+def test_if_all_columns_are_of_one_kind_nothing_is_subtracted(pyplot):
     display = ScoresDisplay.from_estimator(fitted())
     assert NULL_SCORE not in legend(display)
     assert display.ax_.get_xlabel().startswith("score (noise scale ")
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_bar_is_longer_than_one_above_it_where_chance_is_taken_off(pyplot, seed):
-    """Ranks are of scores before they are clamped, so that many of these are at 0 and 1."""
+def test_no_bar_is_longer_than_one_above_it_after_chance_is_subtracted(pyplot, seed):
+    """Features are ranked before their scores are clamped, and many clamped scores are 0 or 1."""
     rng = np.random.default_rng(seed)
     unclamped, chance = rng.uniform(-0.5, 1.5, 12), rng.choice([0.01, 0.05], 12)
     ranking = 1 + np.argsort(np.argsort(chance - unclamped))
@@ -209,7 +209,7 @@ def test_no_bar_is_longer_than_one_above_it_where_chance_is_taken_off(pyplot, se
     assert min(widths(display)) == 0
 
 
-def test_the_whole_legend_is_in_the_picture(pyplot):
+def test_the_whole_legend_is_inside_the_figure(pyplot):
     display = ScoresDisplay.from_estimator(scorer_of_kinds(), max_features=1)
     display.figure_.canvas.draw()
     box, figure = display.figure_.legends[0].get_window_extent(), display.figure_.bbox
@@ -217,7 +217,7 @@ def test_the_whole_legend_is_in_the_picture(pyplot):
     assert box.x1 <= figure.x1
 
 
-def test_noise_on_counts_has_no_interval_and_no_noise_none_either(pyplot):
+def test_there_are_no_intervals_for_noise_on_counts_or_without_noise(pyplot):
     geometric = fitted(statistic="mic_r", mechanism="geometric")
     display = ScoresDisplay.from_estimator(geometric)
     assert display.intervals_ is None
@@ -228,7 +228,7 @@ def test_noise_on_counts_has_no_interval_and_no_noise_none_either(pyplot):
     assert (exact.ax_.get_xlabel(), exact.ax_.get_title()) == ("score (without noise)", "mtv_r, ε = ∞")
 
 
-def test_it_is_drawn_on_given_axes(pyplot):
+def test_the_display_is_drawn_on_given_axes(pyplot):
     figure, (left, right) = pyplot.subplots(1, 2)
     display = ScoresDisplay.from_estimator(fitted(), ax=right)
     assert display.ax_ is right
@@ -239,7 +239,7 @@ def test_it_is_drawn_on_given_axes(pyplot):
     assert display.ax_ is left
 
 
-def test_text_can_be_read_on_a_dark_page(pyplot):
+def test_text_is_readable_on_a_dark_page(pyplot):
     with pyplot.style.context("dark_background"):
         display = ScoresDisplay.from_estimator(fitted())
         assert colors.same_color(display.bars_[0].get_edgecolor(), "white")

@@ -1,4 +1,4 @@
-"""Columns become numbers in [0, 1] by public facts alone, each record by itself, whatever library holds them."""
+"""Public facts alone turn columns into numbers in [0, 1], record by record, whichever library holds them."""
 
 import datetime
 import itertools
@@ -36,7 +36,7 @@ CATEGORIES = {"town": ["Rome", "Bari", "Pisa"], "site": [2, 1.5]}
 PUBLIC = {"bounds": BOUNDS, "categories": CATEGORIES}
 SETTINGS = list(itertools.product(("one-hot", "ordinal"), (True, False)))
 
-# What a column may hold, beside missing values: inside of what is public, at its ends, and outside.
+# Values of a column, besides missing ones: inside the public range, at its ends, and outside.
 POOLS = {
     "age": [0.0, 120.0, -3.0, 500.0, 1e308, 33.3, 47.0, 80.25],
     "income": [-10.0, -11.0, 0.0, 1e6, 2e6, 0.5, 1500.0, 123456.0],
@@ -72,8 +72,8 @@ def columns_of(rows):
     return {name: [row[name] for row in rows] for name in NAMES}
 
 
-def drawn(n, missing=0.2, n_values=None, seed=0):
-    """Rows of values from the pools, or from the first few of each."""
+def random_rows(n, missing=0.2, n_values=None, seed=0):
+    """Rows of random values from the pools, or from the first `n_values` of each."""
     rng = np.random.default_rng(seed)
     pools = {name: pool[:n_values] for name, pool in POOLS.items()}
     return [
@@ -83,11 +83,11 @@ def drawn(n, missing=0.2, n_values=None, seed=0):
 
 
 TABLES = {
-    "random": drawn(200),
-    "tied": drawn(100, n_values=2),
-    "constant": drawn(20, missing=0, n_values=1),
-    "tiny": drawn(1, missing=0.5),
-    "all missing": drawn(5, missing=1),
+    "random": random_rows(200),
+    "tied": random_rows(100, n_values=2),
+    "constant": random_rows(20, missing=0, n_values=1),
+    "tiny": random_rows(1, missing=0.5),
+    "all missing": random_rows(5, missing=1),
 }
 
 
@@ -106,7 +106,7 @@ def encoder(**more):
     return PublicEncoder(**PUBLIC, **more)
 
 
-# --- The oracle: one record after the other, in plain Python ----------------------------------------------------------
+# --- The reference: record by record, in plain Python ----------------------------------------------------------
 
 
 def fraction_of_range(value, entry):
@@ -129,13 +129,13 @@ def knots_below(value, knots):
     return len(knots) - 1
 
 
-def of_number(value, name, entry, add_indicator):
+def encoded_number(value, name, entry, add_indicator):
     if value is None:
         return {name: 0.0 if add_indicator else 0.5}
     return {name: fraction_of_range(value, entry)}
 
 
-def of_label(value, name, labels, encoding, add_indicator):
+def encoded_label(value, name, labels, encoding, add_indicator):
     is_known = value in labels
     if encoding == "one-hot":
         encoded = {f"{name}_{label}": float(value == label) for label in labels}
@@ -147,14 +147,14 @@ def of_label(value, name, labels, encoding, add_indicator):
 
 
 def twin(row, encoding, add_indicator):
-    """The record as it is to come out, by name."""
+    """The expected output for a record, by name."""
     encoded = {}
     for name, value in row.items():
         if name in BOUNDS:
-            encoded |= of_number(value, name, BOUNDS[name], add_indicator)
+            encoded |= encoded_number(value, name, BOUNDS[name], add_indicator)
         else:
             labels = [0, 1] if name == "smoker" else CATEGORIES[name]
-            encoded |= of_label(value, name, labels, encoding, add_indicator)
+            encoded |= encoded_label(value, name, labels, encoding, add_indicator)
         if add_indicator:
             encoded[f"{name}_missing"] = float(value is None)
     return encoded
@@ -162,7 +162,7 @@ def twin(row, encoding, add_indicator):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("table", TABLES)
-def test_every_record_is_as_its_slow_twin(table, library):
+def test_every_record_equals_its_slow_twin(table, library):
     frame = LIBRARIES[library](TABLES[table])
     for encoding, add_indicator in SETTINGS:
         transformer = encoder(encoding=encoding, add_indicator=add_indicator)
@@ -174,7 +174,7 @@ def test_every_record_is_as_its_slow_twin(table, library):
         np.testing.assert_allclose(stacked(encoded), [[*row.values()] for row in expected], rtol=1e-12, atol=1e-12)
 
 
-# --- Every library, every record by itself ----------------------------------------------------------------------------
+# --- All libraries, and records one at a time -------------------------------------------------------------------------
 
 
 @each("encoding, add_indicator", SETTINGS)
@@ -187,7 +187,7 @@ def test_all_libraries_give_the_same_bits(encoding, add_indicator):
 
 @pytest.mark.few
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_record_is_encoded_in_the_same_way_alone_and_among_others(library):
+def test_a_record_is_encoded_the_same_way_alone_and_among_others(library):
     rows, make = TABLES["random"][:40], LIBRARIES[library]
     for encoding, add_indicator in SETTINGS:
         transformer = encoder(encoding=encoding, add_indicator=add_indicator).fit(make(rows))
@@ -195,7 +195,7 @@ def test_a_record_is_encoded_in_the_same_way_alone_and_among_others(library):
         assert np.array_equal(stacked(transformer.transform(make(rows))), alone)
 
 
-def test_columns_in_which_all_is_missing_need_no_type():
+def test_columns_with_only_missing_values_need_no_type():
     names = [name for name in NAMES if name not in ("born", "stay")]
     nothing = {name: [None] * 3 for name in names}
     for library, frame in {
@@ -220,7 +220,7 @@ def test_a_lazy_frame_becomes_a_frame():
     assert encoder().fit_transform(frame.lazy()).equals(encoder().fit_transform(frame))
 
 
-def test_a_table_without_rows_becomes_one():
+def test_a_table_without_rows_stays_without_rows():
     for make in LIBRARIES.values():
         transformer = encoder().fit(make(TABLES["tiny"]))
         assert stacked(transformer.transform(make([]))).shape == (0, len(transformer.get_feature_names_out()))
@@ -228,7 +228,7 @@ def test_a_table_without_rows_becomes_one():
 
 @pytest.mark.few
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_set_output_says_which_library_it_is(library):
+def test_set_output_determines_the_library_of_the_output(library):
     kinds = {"pandas": pandas.DataFrame, "polars": polars.DataFrame, "default": None}
     for rows, wanted in itertools.product(([], TABLES["random"]), kinds):
         frame = LIBRARIES[library](rows)
@@ -242,7 +242,7 @@ def test_set_output_says_which_library_it_is(library):
             assert np.array_equal(stacked(encoded), expected)
 
 
-def test_pandas_keeps_its_index_where_pandas_is_asked_for():
+def test_the_index_is_kept_if_pandas_output_is_requested():
     frame = LIBRARIES["pandas"](TABLES["random"]).set_index(np.arange(200)[::-1])
     assert encoder().set_output(transform="pandas").fit_transform(frame).index.equals(frame.index)
 
@@ -283,7 +283,7 @@ def test_numbers_of_single_precision_are_scaled_in_double_precision():
     assert encoded["x"].tolist() == (values.astype(np.float64) / 3).tolist()
 
 
-def test_the_enum_of_polars_needs_no_entry():
+def test_a_polars_enum_needs_no_entry():
     for labels in (["low", "high"], ["only"]):
         frame = polars.DataFrame({"grade": [labels[-1], None]}, schema={"grade": polars.Enum(labels)})
         encoded = PublicEncoder().fit_transform(frame)
@@ -293,13 +293,13 @@ def test_the_enum_of_polars_needs_no_entry():
         assert ordinal["grade"].to_list() == [len(labels) - 1, 0]
 
 
-def test_labels_that_are_numbers_are_named_as_they_were_written():
+def test_columns_of_numeric_labels_are_named_as_the_labels_were_written():
     frame = pandas.DataFrame({"site": [1.0]})
     names = PublicEncoder(categories={"site": [1, 2.5, -3, 10**20]}).fit(frame).get_feature_names_out()
     assert names.tolist() == [f"site_{label}" for label in ("1", "2.5", "-3", "1e+20", "other", "missing")]
 
 
-def test_a_single_range_is_for_all_columns_without_labels():
+def test_a_single_range_applies_to_all_columns_without_labels():
     frame = pandas.DataFrame({"a": [1.0], "town": ["Bari"], "b": [4.0]})
     encoded = PublicEncoder(bounds=(0, 4), categories=CATEGORIES, add_indicator=False).fit_transform(frame)
     assert encoded.to_dict("records") == [
@@ -311,7 +311,7 @@ def test_a_single_range_is_for_all_columns_without_labels():
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_fit_on_no_rows_is_fit_on_all(library):
+def test_fitting_no_rows_is_the_same_as_fitting_all(library):
     make = LIBRARIES[library]
     states = [pickle.dumps(encoder().fit(make(rows))) for rows in ([], TABLES["random"], TABLES["tied"])]
     assert len(set(states)) == 1
@@ -357,7 +357,7 @@ def test_no_data_is_in_a_pickle():
         ({"add_indicator": "yes"}, "add_indicator must be a bool, got 'yes'"),
     ],
 )
-def test_parameters_that_are_not_public_or_not_as_described_are_refused(parameters, message):
+def test_parameters_that_are_not_public_or_not_valid_are_refused(parameters, message):
     transformer = PublicEncoder(**{"bounds": {"age": (0, 1)}, "categories": {"town": ["Bari", "Rome"]}} | parameters)
     with pytest.raises(ValueError, match=message):
         transformer.fit(pandas.DataFrame({"age": [1.0], "town": ["Bari"]}))
@@ -368,7 +368,7 @@ def test_parameters_that_are_not_public_or_not_as_described_are_refused(paramete
 
 
 @each("X", [np.zeros((3, 2)), [[1, 2]], np.ma.ones((2, 2)), pandas.Series([1.0]), polars.Series([1]), None])
-def test_arrays_are_refused_with_the_line_that_helps(X):
+def test_arrays_are_refused_with_a_line_of_code_that_helps(X):
     line = r"X must be a dataframe with column names.* got an array: call .*selector.set_output\(transform='pandas'\)"
     with pytest.raises(ValueError, match=line):
         PublicEncoder(bounds=(0, 1)).fit(X)
@@ -376,7 +376,7 @@ def test_arrays_are_refused_with_the_line_that_helps(X):
         PublicEncoder(bounds=(0, 1)).fit(pandas.DataFrame({"a": [1.0], "b": [2.0]})).transform(X)
 
 
-def test_names_that_are_no_text_are_refused():
+def test_names_that_are_not_text_are_refused():
     for frame, kind, message in (
         (pandas.DataFrame([[0.5, 1]]), ValueError, r"names.*type str.*1\]: convert them by X.columns = "),
         (pandas.DataFrame({"a": [1], 1: [2]}), TypeError, "string names.* by X.columns = X.columns.map"),
@@ -395,7 +395,7 @@ def test_names_that_are_no_text_are_refused():
         ({"age": [1.0], "age_missing": [1.0]}, None, "age_missing"),
     ],
 )
-def test_two_columns_of_one_name_are_refused(frame, categories, name):
+def test_two_output_columns_with_one_name_are_refused(frame, categories, name):
     message = rf"distinct names of output columns, got several named \['{name}'\]"
     with pytest.raises(ValueError, match=message):
         PublicEncoder(bounds=(0, 1), categories=categories).fit(pandas.DataFrame(frame))
@@ -403,9 +403,9 @@ def test_two_columns_of_one_name_are_refused(frame, categories, name):
 
 def test_transform_needs_fit_and_its_columns():
     frame = LIBRARIES["pandas"](TABLES["tied"])
-    for ask in (lambda: encoder().transform(frame), encoder().get_feature_names_out):
+    for use in (lambda: encoder().transform(frame), encoder().get_feature_names_out):
         with pytest.raises(NotFittedError):
-            ask()
+            use()
     fitted = encoder().fit(frame)
     for other in (frame[NAMES[::-1]], frame[NAMES[1:]], frame.rename(columns={"age": "Age"})):
         with pytest.raises(ValueError, match="feature names should match"):
@@ -445,14 +445,14 @@ def test_a_fit_that_fails_leaves_the_encoder_as_it_was():
     assert fitted.transform(frame).equals(before)
 
 
-def test_parameters_set_after_fit_count_from_the_next_fit_on():
+def test_parameters_set_after_fit_take_effect_at_the_next_fit():
     frame = LIBRARIES["pandas"](TABLES["tied"])
     fitted = encoder().fit(frame)
     before = fitted.transform(frame)
     assert fitted.set_params(encoding="ordinal", add_indicator=False).transform(frame).equals(before)
 
 
-# --- Among other steps ------------------------------------------------------------------------------------------------
+# --- With other steps ------------------------------------------------------------------------------------------------
 
 N = 2000
 
@@ -482,7 +482,7 @@ def test_the_encoder_follows_the_columns_that_a_selector_chose():
     assert set(model[0].get_feature_names_out()) >= {"age", "town"}
 
 
-def test_a_mixed_table_needs_no_set_output_and_a_table_of_numbers_says_that_it_does():
+def test_a_mixed_table_needs_no_set_output_and_a_numeric_one_raises_without_it():
     X, y = people()
     make_pipeline(selector(2), encoder(), LogisticRegression()).fit(X, y)
     of_numbers = DPMICSelector(k=1, bounds={"age": (0, 120)}, classes=[False, True], epsilon=10.0)
@@ -504,11 +504,11 @@ def test_a_mixed_table_needs_no_set_output_and_a_table_of_numbers_says_that_it_d
         estimator_checks.check_transformer_get_feature_names_out_pandas,
     ],
 )
-def test_it_passes_those_checks_of_scikit_learn_that_are_about_dataframes_or_parameters(check):
+def test_the_encoder_passes_the_checks_of_scikit_learn_for_dataframes_and_parameters(check):
     check("PublicEncoder", PublicEncoder(bounds=(-10, 10)))
 
 
-def test_it_is_cloned_and_searched():
+def test_the_encoder_can_be_cloned_and_searched():
     X, y = people()
     assert clone(encoder(encoding="ordinal")).get_params() == encoder(encoding="ordinal").get_params()
     model = make_pipeline(selector(1).set_output(transform="pandas"), encoder(), LogisticRegression())
@@ -517,7 +517,7 @@ def test_it_is_cloned_and_searched():
     assert search.best_params_["privateselectkbest__k"] == 3
 
 
-def test_it_is_one_of_several_steps_for_columns():
+def test_the_encoder_works_in_a_column_transformer():
     X, _ = people()
     columns = ColumnTransformer(
         [
@@ -534,7 +534,7 @@ def test_it_is_one_of_several_steps_for_columns():
     assert np.array_equal(as_frame.to_numpy()[:, :-1].astype(float), expected)
 
 
-def test_steps_after_it_may_ask_for_arrays():
+def test_later_steps_may_request_arrays():
     X, _ = people()
     model = make_pipeline(encoder(), FunctionTransformer(np.asarray))
     assert model.fit_transform(X).shape == (N, len(model[0].get_feature_names_out()))
