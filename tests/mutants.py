@@ -75,9 +75,9 @@ WITHIN_STRATA = "statistics/ranks/test_conditional_sensitivity.py::test_no_small
 ON_THE_GRID = (
     "statistics/ranks/test_conditional.py::test_strata_of_many_sizes_are_added_up_exactly_and_so_are_on_the_grid"
 )
-MATRIX = "correlation/test_kendall_matrix_sensitivity.py::test_of_all_small_tables_with_ties_none_moves_the_sums_further_and_one_as_far"
+MATRIX = "correlation/test_kendall_matrix_sensitivity.py::test_no_small_table_with_ties_exceeds_the_sensitivity_and_one_attains_it"
 MATRIX_NOISE = (
-    "correlation/test_private_correlation.py::test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own"
+    "correlation/test_private_correlation.py::test_the_noise_matches_the_formula_and_is_independent_for_every_entry"
 )
 OF_TABLES, PLAN = (f"causal/test_table_plan.py::test_{name}" for name in (
     "of_all_small_tables_none_moves_the_counts_further_and_one_as_far",
@@ -114,7 +114,9 @@ ONE_CALL = "_utils/test_one_call_at_a_time.py"
 READ_BY_OTHERS = "test_a_sketch_can_be_read_but_not_counted_into_during_publish"
 TWO_PARTS = f"{SUMMARY}::test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken"
 TRUTHS = "draw_truths(scores, law, n_draws, np.random.default_rng(0))"
-MODEL_TABLES = "models/test_table_sensitivity.py::test_no_replacement_changes_all_tables_by_more_and_one_by_as_much"
+MODEL_TABLES = (
+    "models/test_table_sensitivity.py::test_no_replacement_changes_all_tables_by_more_than_the_bound_and_one_attains_it"
+)
 
 MUTANTS = [
     # --- Sensitivity, in grid steps
@@ -258,16 +260,16 @@ MUTANTS = [
     Mutant("kendall_matrix_squared_sensitivity", "n_columns**2", "n_columns * (n_columns - 1)", f"{MATRIX}[3-3]"),
     Mutant("kendall_matrix_squared_sensitivity", "rows_per_group * (n - rows_per_group)", "n - rows_per_group",
            "correlation/test_kendall_matrix_sensitivity.py::"
-           "test_of_all_small_tables_none_moves_the_sums_further_by_all_rows_of_a_person_and_one_as_far[4-2-2]"),
+           "test_no_small_table_exceeds_the_sensitivity_for_all_rows_of_a_person_and_one_attains_it[4-2-2]"),
     Mutant("NoisyConcordances.release", "self.scale**2", "self.scale**2 // 4", MATRIX_NOISE),
     Mutant("NoisyConcordances.release", "len(sums)", "1", MATRIX_NOISE),
     Mutant("NoisyConcordances.half_width", "gaussian_quantile(self.scale, confidence) + 1",
            "0.9 * (gaussian_quantile(self.scale, confidence) + 1)",
-           "correlation/test_kendall_matrix_sensitivity.py::test_margins_cover_as_often_as_they_say[0.95-100000]"),
+           "correlation/test_kendall_matrix_sensitivity.py::test_half_widths_cover_as_often_as_stated[0.95-100000]"),
     Mutant("KendallRelease.mechanism", "shape.n_features", "shape.n_features - 1",
            "correlation/test_private_correlation.py::test_the_noise_is_known_before_there_is_a_table"),
     Mutant("KendallRelease.mechanism", "shape.rows_per_group", "1",
-           "correlation/test_private_correlation.py::test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them"),
+           "correlation/test_private_correlation.py::test_people_count_for_equally_many_rows_and_the_noise_covers_all_of_them"),
     Mutant("KendallRelease.draw",
            '{"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale}',
            '{"noisy_correlation_": noisy, "untied_fraction_": untied, "noise_scale_": mechanism.noise_scale, '
@@ -277,23 +279,23 @@ MUTANTS = [
            "correlation/test_private_correlation.py::test_a_ledger_is_charged_once_with_the_rho_of_the_release"),
     Mutant("PrivateCorrelation.correlation_interval", "self._mechanism.half_width(confidence)",
            "self._mechanism.half_width(confidence / 2)",
-           "correlation/test_private_correlation.py::test_intervals_hold_the_correlation_as_often_as_they_say"),
+           "correlation/test_private_correlation.py::test_intervals_cover_the_correlation_as_often_as_stated"),
     Mutant("PrivateMatrixEstimator.noise_scale_for", "int(n_samples) * each", "int(n_samples)",
            "correlation/test_private_correlation.py::test_the_noise_is_known_before_there_is_a_table"),
     Mutant("KendallRelease.mechanism", "shape.n_samples > MAX_RECORDS", "False",
-           "correlation/test_private_correlation.py::test_more_rows_than_sums_of_pairs_are_exact_for_are_refused_before_the_charge"),
+           "correlation/test_private_correlation.py::test_too_many_rows_for_exact_sums_of_pairs_are_refused_before_the_charge"),
     Mutant("kendall_matrix_squared_sensitivity", "rows_per_group * (rows_per_group - 1) // 2", "0",
            "correlation/test_kendall_matrix_sensitivity.py::"
-           "test_of_all_small_tables_none_moves_the_sums_further_by_all_rows_of_a_person_and_one_as_far[3-2-2]"),
+           "test_no_small_table_exceeds_the_sensitivity_for_all_rows_of_a_person_and_one_attains_it[3-2-2]"),
     Mutant("NoisyConcordances.for_budget", "n * (n - 1) // 2", "n * n // 2",
            "correlation/test_kendall_matrix_sensitivity.py::"
-           "test_the_noise_is_the_least_integer_that_keeps_to_rho[10-2-1-1.0-1e-06]"),
+           "test_the_noise_scale_is_the_smallest_integer_within_rho[10-2-1-1.0-1e-06]"),
     Mutant("known_shares", "np.where(untied > 1 - _TIE_FREE * noise_scale, 1.0, untied)", "untied",
-           "correlation/test_matrices.py::test_ties_that_may_be_noise_alone_are_taken_for_none"),
+           "correlation/test_matrices.py::test_ties_that_noise_alone_may_explain_are_ignored"),
     Mutant("matrix_release.matrix_plan", "estimator.delta == 0", "False",
            "correlation/test_private_correlation.py::test_wrong_parameters_are_refused_without_a_charge_or_a_change"),
     Mutant("MatrixPlan.read", "check_given_together(groups, each)", "pass",
-           "correlation/test_private_correlation.py::test_groups_and_max_rows_are_given_together"),
+           "correlation/test_private_correlation.py::test_groups_and_max_rows_must_be_given_together"),
     # --- Causal structure
     Mutant("private_pc._release_of", "KendallRelease(epsilon, delta)", "KendallRelease(2 * epsilon, delta)",
            "causal/test_private_pc.py::test_the_noise_is_known_before_there_is_a_table"),
@@ -1318,7 +1320,7 @@ MUTANTS = [
            "two_party/test_files_of_strangers.py::"
            "test_more_memory_than_the_records_take_is_refused_before_it_is_taken"),
     Mutant("MatrixPlan.ready", "release.warn_about_noise(mechanism, public.shape)", "pass",
-           "correlation/test_private_correlation.py::test_noise_that_drowns_everything_is_told_before_the_charge"),
+           "correlation/test_private_correlation.py::test_noise_that_exceeds_the_signal_is_warned_about_before_the_charge"),
     Mutant("FitPlan.results", "public.seen | released | people", "public.seen | released",
            "selection/test_people.py::test_what_is_spent_and_written_down_is_per_person"),
     Mutant("two_party_plan._results", "with_laplace_noise(table, terms.scale, random_bytes)", "table",
@@ -1339,41 +1341,41 @@ MUTANTS = [
     Mutant("ChoicesInTurn.__init__", "_OF_NOISE * _WHOLE * self.noise_scale", "0",
            f"{IN_TURN}::test_the_more_noise_there_is_the_more_a_score_by_itself_counts[0.004-0.1]"),
     Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "self.n_tables * rows_per_group",
-           f"{EVALUATED}_sensitivity.py::test_replacing_any_record_by_any_other_moves_two_counts_per_table_at_most"),
+           f"{EVALUATED}_sensitivity.py::test_replacing_any_record_by_any_other_changes_at_most_two_counts_per_table"),
     Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "2 * self.n_tables",
-           f"{EVALUATED}_sensitivity.py::test_people_with_several_rows_move_as_many_times_more"),
+           f"{EVALUATED}_sensitivity.py::test_the_change_by_a_person_is_proportional_to_the_number_of_rows"),
     Mutant("GeometricCounts.for_budget", "Fraction(sensitivity) / exact(epsilon)", "Fraction(1) / exact(epsilon)",
            f"{EVALUATED}_sensitivity.py::test_the_worst_neighbours_of_counts_lose_epsilon_and_no_more"),
     Mutant("ErrorSums.scales", "OF_TARGET_SQUARE / 4", "OF_TARGET_SQUARE",
-           f"{EVALUATED}_sensitivity.py::test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it"),
+           f"{EVALUATED}_sensitivity.py::test_changing_a_record_costs_at_most_epsilon_and_one_change_costs_all_of_it"),
     Mutant("ErrorSums.scales", "rows_per_group * unit / (w * exact(epsilon))", "unit / (w * exact(epsilon))",
-           f"{EVALUATED}_sensitivity.py::test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it"),
+           f"{EVALUATED}_sensitivity.py::test_changing_a_record_costs_at_most_epsilon_and_one_change_costs_all_of_it"),
     Mutant("noisy_sums", "total + z", "total",
-           f"{EVALUATED}_sensitivity.py::test_the_noise_on_sums_is_drawn_at_its_scales"),
+           f"{EVALUATED}_sensitivity.py::test_the_noise_on_each_sum_is_drawn_at_its_scale"),
     Mutant("predicted_by", "not has_foreign_steps(model)", "True",
            f"{EVALUATED}.py::test_no_prediction_depends_on_another_record"),
     Mutant("check_model", "not model_is_public", "False",
-           f"{EVALUATED}.py::test_a_model_that_is_not_known_to_be_private_is_refused_before_anything_is_read"),
+           f"{EVALUATED}.py::test_a_model_not_known_to_be_private_is_refused_before_any_data_is_read"),
     Mutant("predictions._reason", "broken_by(entry) if entry is not None else []", "[]",
            f"{EVALUATED}.py::test_a_model_of_this_package_whose_guarantee_is_broken_is_not_private"),
     Mutant("private_evaluation", "people.draw(random_bytes)", "slice(None)",
-           f"{EVALUATED}.py::test_a_person_counts_as_often_as_every_other_one"),
+           f"{EVALUATED}.py::test_every_person_counts_equally_often"),
     Mutant("figures_of_merit.area_under_curve", "(of_members**2).sum(axis=0)", "0.0",
-           f"{EVALUATED}_intervals.py::test_intervals_of_classes_cover"),
+           f"{EVALUATED}_intervals.py::test_intervals_for_a_classifier_cover"),
     Mutant("two_way_noise.squared_sensitivity", "m * (m - 1)", "m * m",
            f"{MODEL_TABLES}[weight0-numbers-sizes2]"),
     Mutant("two_way_noise.squared_sensitivity", "rows_per_group**2 * Fraction(most)", "rows_per_group * Fraction(most)",
-           "models/test_table_sensitivity.py::test_of_a_person_with_several_rows_it_is_attained_by_equal_rows"),
+           "models/test_table_sensitivity.py::test_equal_rows_attain_the_sensitivity_of_a_person_with_several_rows"),
     Mutant("TwoWayNoise.for_budget", "count_variance / weight", "count_variance / weight / 2",
-           "models/test_table_sensitivity.py::test_the_noise_costs_at_most_its_budget_exactly[1.0-1-change0-8]"),
+           "models/test_table_sensitivity.py::test_the_noise_costs_at_most_its_budget_in_exact_fractions[1.0-1-change0-8]"),
     Mutant("ScorecardNoise.for_budget", "4 if of_numbers else 2", "2",
-           "models/test_scorecard_noise.py::test_the_noise_is_for_the_largest_change_of_all_tables[1-numbers-targets1-1]"),
+           "models/test_scorecard_noise.py::test_the_noise_covers_exactly_the_largest_change_of_all_tables[1-numbers-targets1-1]"),
     Mutant("ScorecardNoise.for_budget", "2 * STEPS * rows_per_group / factor.epsilon", "STEPS / factor.epsilon",
-           "models/test_scorecard_noise.py::test_the_factor_costs_its_part[1-0.0]"),
+           "models/test_scorecard_noise.py::test_the_factor_costs_at_most_its_share[1-0.0]"),
     Mutant("ScorecardNoise.for_budget", "rows_per_group**2 / (2 * total.rho)", "rows_per_group / (2 * total.rho)",
-           "models/test_scorecard_noise.py::test_the_total_of_numbers_costs_its_part_and_all_parts_are_the_whole[4]"),
+           "models/test_scorecard_noise.py::test_the_total_of_numbers_costs_its_share_and_all_shares_add_up_to_one[4]"),
     Mutant("rates_of_window", "of_medians / rows_per_group", "of_medians",
-           "models/test_target_window.py::test_the_window_costs_its_part_of_the_budget[3]"),
+           "models/test_target_window.py::test_the_window_costs_its_share_of_the_budget[3]"),
     Mutant("within_window", "(float(first / GRID), float(last / GRID))",
            "(0.0, 0.5 + float(shares_of_bounds(target).mean()))",
            "models/test_additive_model.py::test_equal_releases_leave_equal_estimators[numbers-0.0]"),
@@ -1384,9 +1386,9 @@ MUTANTS = [
            "models/test_additive_model.py::test_equal_releases_leave_equal_estimators[classes-1e-06]"),
     Mutant("AdditivePlan.ready", "_check_size(shape, public)", "pass",
            "models/test_additive_model.py::"
-           "test_what_is_wrong_is_refused_before_the_charge_and_changes_nothing[many classes]"),
+           "test_invalid_arguments_are_refused_before_the_charge_and_change_nothing[many classes]"),
     Mutant("losses_in_steps", "np.clip(errors, 0.0, 1.0)", "errors",
-           "models/test_scorecard_noise.py::test_the_loss_of_a_record_is_within_its_steps_and_its_own[False]"),
+           "models/test_scorecard_noise.py::test_the_loss_of_a_record_is_within_its_steps_and_independent_of_other_records[False]"),
     Mutant("TableTests._is_sparse", "max(raised) > _MOST_RAISED", "False",
            "causal/test_levels.py::test_where_records_are_many_for_the_labels_nearly_all_tests_are_made"),
     Mutant("TableTests._computed", "given and self.is_exact(i, j, given)", "False",

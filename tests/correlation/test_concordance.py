@@ -1,4 +1,4 @@
-"""All Kendall sums of a table are those of plain loops over pairs of records."""
+"""All Kendall sums of a table equal those of plain loops over pairs of records."""
 
 from itertools import combinations
 
@@ -13,7 +13,7 @@ def sign(difference):
     return (difference > 0) - (difference < 0)
 
 
-def by_plain_loops(columns):
+def sums_by_plain_loops(columns):
     return [
         sum(sign(x[a] - x[b]) * sign(y[a] - y[b]) for a, b in combinations(range(len(x)), 2))
         for i, x in enumerate(columns)
@@ -22,7 +22,7 @@ def by_plain_loops(columns):
 
 
 def table(n, rng):
-    """Columns of every kind: distinct, two and three values, nearly all tied, constant, infinite ends."""
+    """Columns of every kind: distinct values, two or three values, nearly all tied, constant, or with infinities."""
     return [
         rng.normal(size=n),
         rng.integers(2, size=n).astype(float),
@@ -35,11 +35,11 @@ def table(n, rng):
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 7, 30])
-def test_the_sums_are_those_of_plain_loops(n):
+def test_the_sums_equal_those_of_plain_loops(n):
     columns = table(n, np.random.default_rng(n))
     found = concordances([mid_ranks(column) for column in columns])
     assert found.dtype == np.int64
-    assert found.tolist() == by_plain_loops([column.tolist() for column in columns])
+    assert found.tolist() == sums_by_plain_loops([column.tolist() for column in columns])
 
 
 def test_the_number_of_jobs_changes_nothing():

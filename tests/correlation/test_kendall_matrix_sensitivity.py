@@ -1,4 +1,4 @@
-"""All Kendall sums of a table together: their sensitivity over all small tables, and the noise that covers it."""
+"""All Kendall sums of a table together: sensitivity by exhaustive search of small tables, and sufficient noise."""
 
 import math
 from fractions import Fraction
@@ -17,13 +17,13 @@ from tests.privacy.test_audit_gaussian import exact_epsilon
 
 # --- All small tables ------------------------------------------------------------------------------------------------
 #
-# The records that neighbours share are in some order by each column, with ties; what is replaced may be at any place
-# between or beside them. To turn a column upside down changes the signs of its sums, and to exchange columns their
-# order, neither of which matters.
+# Each column puts the records that neighbours share in some order, with ties; replaced records may be anywhere between
+# or beside them. Reversing a column changes the signs of its sums, and exchanging columns changes the order of the
+# sums; neither matters.
 
 
 def orders_up_to_reversal(n):
-    """All orders of n records as levels, of each and its reverse the one that comes first."""
+    """All orders of n records as levels; of an order and its reverse, only the first."""
     orders = [
         levels
         for n_levels in range(1, n + 1)
@@ -34,14 +34,14 @@ def orders_up_to_reversal(n):
 
 
 def with_replaced(levels, m):
-    """The columns that have m more records, at every place: (n_places, n + m). Levels are doubled to make room."""
+    """The column with m more records, at all combinations of places: (n_places, n + m). Doubled levels make room."""
     top = 2 * max(levels)
     places = range(-2 * m + 1, top + 2 * m) if m > 1 else range(-1, top + 2)
     return np.array([(*(2 * level for level in levels), *place) for place in product(places, repeat=m)])
 
 
 def sums(columns_by_place):
-    """Kendall sums of every choice of a place in each column: (n_choices, p (p + 1) / 2), exact in float32."""
+    """Kendall sums for every choice of places, one for each column: (n_choices, p (p + 1) / 2), exact in float32."""
     signs = [np.sign(columns[:, :, None] - columns[:, None, :]) for columns in columns_by_place]
     n = columns_by_place[0].shape[1]
     above = np.triu_indices(n, 1)
@@ -55,10 +55,10 @@ def sums(columns_by_place):
 def largest_squared_change(n, p, m=1):
     largest = 0
     for others in combinations_with_replacement(orders_up_to_reversal(n - m), p):
-        of_choices = sums([with_replaced(levels, m) for levels in others]).astype(np.float32)
-        squares = (of_choices**2).sum(axis=1)
-        for block in np.array_split(np.arange(len(of_choices)), max(1, len(of_choices) ** 2 // 10**7)):
-            distances = squares[block, None] + squares - 2 * of_choices[block] @ of_choices.T
+        of_tables = sums([with_replaced(levels, m) for levels in others]).astype(np.float32)
+        squares = (of_tables**2).sum(axis=1)
+        for block in np.array_split(np.arange(len(of_tables)), max(1, len(of_tables) ** 2 // 10**7)):
+            distances = squares[block, None] + squares - 2 * of_tables[block] @ of_tables.T
             largest = max(largest, int(distances.max()))
     return largest
 
@@ -68,12 +68,12 @@ SMALL += [pytest.param(*size, marks=pytest.mark.slow) for size in ((3, 5), (4, 3
 
 
 @pytest.mark.parametrize("n, p", SMALL)
-def test_of_all_small_tables_with_ties_none_moves_the_sums_further_and_one_as_far(n, p):
+def test_no_small_table_with_ties_exceeds_the_sensitivity_and_one_attains_it(n, p):
     assert largest_squared_change(n, p) == kendall_matrix_squared_sensitivity(p, n)
 
 
 @pytest.mark.parametrize("n, p, m", [(3, 2, 2), (4, 2, 2)])
-def test_of_all_small_tables_none_moves_the_sums_further_by_all_rows_of_a_person_and_one_as_far(n, p, m):
+def test_no_small_table_exceeds_the_sensitivity_for_all_rows_of_a_person_and_one_attains_it(n, p, m):
     assert largest_squared_change(n, p, m=m) == kendall_matrix_squared_sensitivity(p, n, m)
 
 
@@ -83,7 +83,7 @@ def squared_change_of_a_pair(signs, others):
 
 
 @pytest.mark.parametrize("p", [2, 3, 4, 5])
-def test_each_step_of_the_proof_for_one_pair_of_records(p):
+def test_each_step_of_the_proof_holds_for_one_pair_of_records(p):
     # f columns change their sign, g keep it, z are tied before, after, or both.
     largest = 0
     for signs, others in product(product((-1, 0, 1), repeat=p), repeat=2):
@@ -97,7 +97,7 @@ def test_each_step_of_the_proof_for_one_pair_of_records(p):
     assert largest == 4 * (p**2 // 4)
 
 
-def test_the_bound_of_the_proof_is_largest_without_ties_whatever_the_number_of_columns():
+def test_the_bound_of_the_proof_is_largest_without_ties_for_any_number_of_columns():
     for p in range(2, 60):
         for z in range(p + 1):
             for f in range(p - z + 1):
@@ -105,7 +105,7 @@ def test_the_bound_of_the_proof_is_largest_without_ties_whatever_the_number_of_c
 
 
 def extremes(n, p, signs=None):
-    """Neighbours whose matrices are as far apart as can be: the first record is above all others, then half below."""
+    """Worst-case neighbours: the first record is above all others, or below them in half of the columns."""
     signs = np.ones(p) if signs is None else signs
     here, there = np.zeros((n, p)), np.zeros((n, p))
     here[0] = there[0] = signs
@@ -114,12 +114,12 @@ def extremes(n, p, signs=None):
 
 
 @pytest.mark.parametrize("n, p", [(4, 2), (7, 5), (20, 12), (301, 3)])
-def test_the_kernel_attains_it_at_any_size(n, p):
+def test_the_kernel_attains_the_sensitivity_at_any_size(n, p):
     here, there = (concordances([mid_ranks(column) for column in table.T]) for table in extremes(n, p))
     assert ((here - there) ** 2).sum() == kendall_matrix_squared_sensitivity(p, n)
 
 
-def test_it_is_the_formula_and_of_one_pair_of_columns_that_of_kendall():
+def test_the_sensitivity_matches_the_formula_and_for_two_columns_that_of_kendalls_tau():
     for n, p in product((2, 3, 10, 12_345, 2**31 - 1), (2, 3, 24, 25, 1000)):
         squared = kendall_matrix_squared_sensitivity(p, n)
         of_taus = Fraction(squared, (n * (n - 1) // 2) ** 2)
@@ -127,7 +127,7 @@ def test_it_is_the_formula_and_of_one_pair_of_columns_that_of_kendall():
         if p == 2 and n >= 4:
             assert math.sqrt(of_taus) == pytest.approx(kendall_sensitivity(n))
     for n, m in ((10, 2), (30, 5), (8, 8)):
-        pairs = math.comb(n, 2) - math.comb(n - m, 2)  # those with a row of the person
+        pairs = math.comb(n, 2) - math.comb(n - m, 2)  # pairs that include a row of the person
         assert kendall_matrix_squared_sensitivity(6, n, m) == 4 * 9 * pairs**2
 
 
@@ -138,7 +138,7 @@ BUDGETS = [(1.0, 1e-6), (0.1, 1e-9), (3.0, 1e-3)]
 
 @pytest.mark.parametrize("epsilon, delta", BUDGETS)
 @pytest.mark.parametrize("n, p, m", [(10, 2, 1), (1000, 25, 1), (1000, 24, 5), (2**31 - 1, 3, 1)])
-def test_the_noise_is_the_least_integer_that_keeps_to_rho(n, p, m, epsilon, delta):
+def test_the_noise_scale_is_the_smallest_integer_within_rho(n, p, m, epsilon, delta):
     squared, rho = kendall_matrix_squared_sensitivity(p, n, m), Fraction(rho_for(epsilon, delta))
     mechanism = NoisyConcordances.for_budget(epsilon, delta, p, n, m)
     assert rho_of_scale(mechanism.scale, squared, 1) <= rho < rho_of_scale(mechanism.scale - 1, squared, 1)
@@ -147,18 +147,18 @@ def test_the_noise_is_the_least_integer_that_keeps_to_rho(n, p, m, epsilon, delt
 
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-3), (1.0, 1e-6), (3.0, 1e-6)])
 @pytest.mark.parametrize("n, p", [(3, 4), (4, 5)])
-def test_all_sums_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(n, p, epsilon, delta):
-    # By the law of the sum of the floor(p^2 / 4) noises of what moves, on which the likelihood ratio depends alone.
+def test_all_sums_together_lose_at_most_epsilon_and_more_than_five_sixths_of_it(n, p, epsilon, delta):
+    # Exact: the likelihood ratio depends only on the total noise of the floor(p^2 / 4) sums that change.
     scale = NoisyConcordances.for_budget(epsilon, delta, p, n).scale
     n_moving, steps = p**2 // 4, 2 * (n - 1)
     assert 5 / 6 * epsilon < exact_epsilon(scale, n_moving, steps, delta) <= epsilon
-    for share in (0.8, 0.5, 1 / math.sqrt(2)):  # the last is as if a pair of columns counted once in two triangles
+    for share in (0.8, 0.5, 1 / math.sqrt(2)):  # the last is as if a pair of columns counted once, not twice
         assert exact_epsilon(max(1, int(share * scale)), n_moving, steps, delta) > 1.02 * epsilon
-    one_column_less = NoisyConcordances.for_budget(epsilon, delta, p - 1, n).scale  # as if the target were left out
-    assert exact_epsilon(one_column_less, n_moving, steps, delta) > 1.02 * epsilon
+    one_column_fewer = NoisyConcordances.for_budget(epsilon, delta, p - 1, n).scale  # as if the target were left out
+    assert exact_epsilon(one_column_fewer, n_moving, steps, delta) > 1.02 * epsilon
 
 
-def test_every_sum_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
+def test_every_sum_has_independent_discrete_gaussian_noise():
     # alpha = 1e-3, 15,000 draws, fixed seed.
     mechanism = NoisyConcordances(scale=700, n_pairs=10**6)
     released = mechanism.release(np.full(15_000, 12_345), entropy_source(0))
@@ -171,7 +171,7 @@ def test_every_sum_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
 @pytest.mark.parametrize("scale", [1, 3, 10**5])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 @pytest.mark.combinations
-def test_margins_cover_as_often_as_they_say(scale, confidence):
+def test_half_widths_cover_as_often_as_stated(scale, confidence):
     # n = 20,000, fixed seed: within 4 standard errors (alpha 6e-5), or above where the noise has few values.
     mechanism = NoisyConcordances(scale, n_pairs=10**7)
     released = mechanism.release(np.full(20_000, 10**6), entropy_source(1))

@@ -1,4 +1,4 @@
-"""The nearest correlation matrix, and Pearson's correlations, against what defines them."""
+"""The nearest correlation matrix and Pearson correlations, compared with their definitions."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ NOISE = [0.01, 0.1, 1.0, 1e6]
 @pytest.mark.few
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("p", [2, 3, 10, 40])
-def test_the_nearest_is_a_correlation_matrix_and_no_farther_from_any_than_the_noisy_one(p, noise):
+def test_the_nearest_matrix_is_a_correlation_matrix_and_no_farther_from_any_other_than_the_noisy_one(p, noise):
     rng = np.random.default_rng(p)
     for rank in (1, p):
         truth = random_correlation(p, rng, rank)
@@ -47,8 +47,8 @@ def test_the_nearest_is_a_correlation_matrix_and_no_farther_from_any_than_the_no
         assert np.linalg.norm(nearest - truth) <= np.linalg.norm(noisy - truth) + 1e-9
 
 
-def test_it_is_the_nearest_of_all():
-    # A projection on a convex set: it makes an obtuse angle with the way to any other member.
+def test_no_correlation_matrix_is_nearer():
+    # A projection onto a convex set: its residual makes an obtuse angle with the direction to any other member.
     rng = np.random.default_rng(0)
     for p in (3, 6, 15):
         noisy = np.clip(random_correlation(p, rng, 2) + 0.5 * symmetric_noise(p, rng), -1, 1)
@@ -66,7 +66,7 @@ def test_a_correlation_matrix_is_its_own_nearest():
     np.testing.assert_array_equal(nearest_correlation(np.eye(3)), np.eye(3))
 
 
-def test_the_matrix_of_a_table_is_a_correlation_matrix_with_ties_too():
+def test_the_matrix_of_a_table_with_ties_is_a_correlation_matrix_too():
     rng = np.random.default_rng(0)
     X = rng.integers(3, size=(40, 8)).astype(float)
     taus = np.eye(8)
@@ -79,32 +79,32 @@ def test_the_matrix_of_a_table_is_a_correlation_matrix_with_ties_too():
 # --- Ties -------------------------------------------------------------------------------------------------------------
 
 
-def test_correlations_beyond_one_are_clamped_before_the_sine_of_greiner():
+def test_correlations_beyond_one_are_clamped_before_the_sine_of_greiners_relation():
     assert pearson_of_kendall(np.array([-3.0, -1, 0, 1, 3])).tolist() == [-1, -1, 0, 1, 1]
 
 
-def test_ties_that_may_be_noise_alone_are_taken_for_none():
-    """Up to three standard deviations; and no share is so small that dividing by it would make noise of all."""
+def test_ties_that_noise_alone_may_explain_are_ignored():
+    """Up to three standard deviations. No share is so small that dividing by it would leave only noise."""
     untied = np.array([1.01, 0.95, 0.93, 0.5, 0.01])
     assert known_shares(untied, 0.02).tolist() == [1.0, 1.0, 0.93, 0.5, 0.06]
     assert known_shares(untied, 0.0).tolist() == [1.0, *untied[1:]]
 
 
-def test_what_may_be_noise_is_no_tie():
+def test_columns_with_ties_leaves_out_ties_that_may_be_noise():
     assert columns_with_ties(np.array([0.98, 0.5, 1.01]), 0.02) == [1]
     assert columns_with_ties(np.array([0.98, 0.5, 1.01]), 0.0) == [0, 1]
     assert columns_with_ties(np.array([0.991, 0.99, 0.989]), 0.0) == [2]
     assert columns_with_ties(np.array([0.0, -0.5]), 9.0) == []
 
 
-def test_single_entries_and_the_largest_may_be_farther_off_than_the_noisy_ones():
-    """So of these nothing is said, only of the sum of squares."""
+def test_single_entries_and_the_largest_error_may_be_farther_off_than_in_the_noisy_matrix():
+    """Nothing is guaranteed for them, only for the sum of squares."""
 
     def matrix(a, b, c):
         return np.array([[1, a, b], [a, 1, c], [b, c, 1]])
 
     noisy = matrix(-0.8, -0.8, 0.0)
-    assert nearest_correlation(noisy)[1, 2] == pytest.approx(0.05, abs=0.005)  # of which 0 is the truth
+    assert nearest_correlation(noisy)[1, 2] == pytest.approx(0.05, abs=0.005)  # the true value is 0
     truth, noisy = matrix(0.05, -0.61, 0.73), matrix(0.34, -0.85, 0.42)
     errors = np.abs(nearest_correlation(noisy) - truth), np.abs(noisy - truth)
     assert errors[0].max() == pytest.approx(0.36, abs=0.005)

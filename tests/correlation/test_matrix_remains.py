@@ -1,7 +1,7 @@
-"""What the estimators of a noisy matrix hold is a function of public numbers and of what was released.
+"""Estimators of a noisy matrix hold only functions of public numbers and of the release.
 
-As in ``test_nothing_raw_remains.py``: two neighbouring tables whose correlations differ are fitted, each with the noise
-that makes what is released equal. All else must then be equal too, byte for byte.
+As in ``test_nothing_raw_remains.py``: two neighbouring tables with different correlations are fitted, with noise that
+makes their releases equal. Everything else must then be equal, too, byte for byte.
 """
 
 import pickle
@@ -32,26 +32,26 @@ def neighbours():
     return here, there
 
 
-def fit_with_released_values(make, table, monkeypatch):
-    """What is released is the same whatever the table: noise is what is missing to it."""
+def fit_with_fixed_release(make, table, monkeypatch):
+    """A fit whose release is the same for any table: the noise is the difference from the exact sums."""
     released = np.random.default_rng(1).integers(-900, 900, size=100)
     sums = []
     compute = matrix_release.concordances
 
-    def with_progress(*arguments):
+    def recording(*arguments):
         sums.append(compute(*arguments))
         return sums[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(matrix_release, "concordances", with_progress)
+        patch.setattr(matrix_release, "concordances", recording)
         patch.setattr(matrix_release, "discrete_gaussian", lambda sigma2, size, source: released[:size] - sums[-1])
         fitted = make().fit(table)
     return fitted, sums[-1]
 
 
 def everything_visible(estimator):
-    getattr(estimator, "cpdag_", None)  # which is computed when it is asked for
-    vars(estimator).pop("_tests", None)  # functions of what was released, which no pickle has
+    getattr(estimator, "cpdag_", None)  # computed on first access
+    vars(estimator).pop("_tests", None)  # functions of the release, never pickled
     return {
         "attributes": {name: repr(value) for name, value in vars(estimator).items()},
         "pickle": pickle.dumps(estimator),
@@ -64,13 +64,13 @@ def everything_visible(estimator):
 def test_equal_releases_leave_equal_estimators(make, monkeypatch):
     monkeypatch.setattr(uncached, "fresh_nonce", lambda: b"nonce")
     (here, sums_here), (there, sums_there) = (
-        fit_with_released_values(make, table, monkeypatch) for table in neighbours()
+        fit_with_fixed_release(make, table, monkeypatch) for table in neighbours()
     )
     assert (sums_here != sums_there).sum() > 9
     assert everything_visible(here) == everything_visible(there)
     here._raw = sums_here
     there._raw = sums_there
-    assert everything_visible(here) != everything_visible(there)  # the comparison sees what is kept
+    assert everything_visible(here) != everything_visible(there)  # the comparison detects raw sums
 
 
 # --- Interrupts -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""PrivateCorrelation: what goes in, what comes out, what it costs."""
+"""PrivateCorrelation: its input, its output and its cost."""
 
 import math
 import re
@@ -29,10 +29,10 @@ def taus_of(columns):
     return np.array([[float(naive_tau(list(x), list(y))) if x is not y else 1.0 for y in columns] for x in columns])
 
 
-# --- What comes out -------------------------------------------------------------------------------------------------
+# --- Output -------------------------------------------------------------------------------------------------------
 
 
-def test_without_noise_it_is_kendalls_tau_of_each_two_columns():
+def test_without_noise_each_entry_is_kendalls_tau_of_two_columns():
     fitted = exact(X)
     np.testing.assert_allclose(fitted.noisy_correlation_, taus_of(X.T.tolist()), atol=1e-15)
     np.testing.assert_allclose(fitted.correlation_, fitted.noisy_correlation_, atol=1e-12)
@@ -43,7 +43,7 @@ def test_without_noise_it_is_kendalls_tau_of_each_two_columns():
     assert not hasattr(fitted, "n_groups_")
 
 
-def test_ties_count_nothing_and_their_shares_tell_tau_b():
+def test_ties_add_nothing_and_tau_b_follows_from_the_untied_fractions():
     tied = np.random.default_rng(0).integers(3, size=(N, 3)).astype(float)
     fitted = exact(tied)
     np.testing.assert_allclose(fitted.noisy_correlation_, taus_of(tied.T.tolist()), atol=1e-15)
@@ -53,7 +53,7 @@ def test_ties_count_nothing_and_their_shares_tell_tau_b():
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own():
+def test_the_noise_matches_the_formula_and_is_independent_for_every_entry():
     # alpha = 1e-3 by a Kolmogorov-Smirnov test of 40 x 10 standardised noises, fixed seed.
     table = np.random.default_rng(0).normal(size=(300, 5))
     truth, above = exact(table).noisy_correlation_, np.triu_indices(5, 1)
@@ -64,14 +64,14 @@ def test_the_noise_is_that_of_the_formula_and_of_every_entry_its_own():
         np.testing.assert_array_equal(fitted.noisy_correlation_, fitted.noisy_correlation_.T)
     assert fitted.noise_scale_ == pytest.approx(
         4 / 300 * math.sqrt(6 / (2 * rho_for(2.0, 1e-5))), rel=1e-3
-    )  # whole pairs
+    )  # rounded up to whole pairs
     assert stats.kstest(np.ravel(noises), stats.norm.cdf).pvalue > 1e-3
     assert abs(np.corrcoef(np.array(noises).T) - np.eye(10)).max() < 0.65
     assert fitted.privacy_spent_ == (2.0, 1e-5)
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_intervals_hold_the_correlation_as_often_as_they_say():
+def test_intervals_cover_the_correlation_as_often_as_stated():
     # 60 fits of 10 correlations, confidence 0.8, fixed seed: within 4 standard errors, alpha = 6e-5.
     table = np.random.default_rng(0).normal(size=(2000, 5))
     truth, above = exact(table).noisy_correlation_, np.triu_indices(5, 1)
@@ -95,10 +95,10 @@ def test_intervals_without_noise_are_points_and_confidence_is_checked():
             fitted.correlation_interval(confidence)
 
 
-def test_pearson_of_normal_columns():
+def test_pearson_correlations_of_normal_columns_are_recovered():
     rng = np.random.default_rng(0)
     truth = np.array([[1, 0.7, -0.4], [0.7, 1, 0], [-0.4, 0, 1]])
-    table = np.exp(rng.multivariate_normal(np.zeros(3), truth, 50_000, method="cholesky"))  # rising: nothing changes
+    table = np.exp(rng.multivariate_normal(np.zeros(3), truth, 50_000, method="cholesky"))  # increasing: ranks stay
     np.testing.assert_allclose(PrivateCorrelation().fit(table).pearson_correlation(), truth, atol=0.02)
 
 
@@ -115,11 +115,11 @@ def frames(table, names):
     yield polars.DataFrame(table, schema=names).lazy()
     pyarrow = pytest.importorskip("pyarrow")
     yield pyarrow.Table.from_pandas(frame)
-    yield pyarrow.Table.from_pandas(frame).to_reader()  # which can be read once only
+    yield pyarrow.Table.from_pandas(frame).to_reader()  # can be read only once
 
 
 def assert_is_frame_like(frame, matrix, names):
-    """A square matrix of the library of this frame, in memory, with these names."""
+    """Check for a square matrix in memory, of the same library as `frame`, with these names."""
     kind = {"LazyFrame": "DataFrame", "RecordBatchReader": "Table"}.get(type(frame).__name__, type(frame).__name__)
     assert type(matrix).__name__ == kind
     assert (matrix.column_names if kind == "Table" else list(matrix.columns)) == names
@@ -137,7 +137,7 @@ def test_a_dataframe_gives_dataframes_of_its_library_with_its_names():
         assert fitted.feature_names_in_.tolist() == ["a", "b", "c", "d"]
 
 
-def test_pandas_has_the_names_as_index_too():
+def test_a_pandas_matrix_has_the_names_as_its_index_too():
     pandas = pytest.importorskip("pandas")
     for names in (["a", "b", "c", "d"], ["3", "1", "2", "0"], [0, 1, 2, 3]):
         matrix = exact(pandas.DataFrame(X, columns=names)).correlation_
@@ -146,14 +146,14 @@ def test_pandas_has_the_names_as_index_too():
         assert pandas.api.types.is_float_dtype(matrix.dtypes.iloc[0])
 
 
-def test_missing_values_come_first_and_are_equal():
+def test_missing_values_rank_first_and_are_tied():
     table = X.copy()
     table[:10, 0] = table[5:20, 1] = np.nan
     placed = np.where(np.isnan(table), -100.0, table)
     np.testing.assert_array_equal(exact(table).noisy_correlation_, exact(placed).noisy_correlation_)
 
 
-def test_labels_count_in_their_order_and_types_that_declare_them_need_no_entry():
+def test_labels_rank_in_their_order_and_types_that_declare_them_need_no_entry():
     polars = pytest.importorskip("polars")
     rng = np.random.default_rng(0)
     labels = rng.choice(["low", "middle", "high", "other", None], size=N)
@@ -172,7 +172,7 @@ def test_labels_count_in_their_order_and_types_that_declare_them_need_no_entry()
 # --- People -----------------------------------------------------------------------------------------------------------
 
 
-def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
+def test_people_count_for_equally_many_rows_and_the_noise_covers_all_of_them():
     rows, groups = np.repeat(X, 3, axis=0), np.repeat(np.arange(N), 3)
     fitted = PrivateCorrelation(epsilon=math.inf, max_rows_per_group=3).fit(rows, groups=groups)
     np.testing.assert_array_equal(fitted.noisy_correlation_, exact(rows).noisy_correlation_)
@@ -184,14 +184,14 @@ def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
     assert noisy.noise_scale_ > PrivateCorrelation().fit(rows).noise_scale_ * 2.9
 
 
-def test_groups_and_max_rows_are_given_together():
+def test_groups_and_max_rows_must_be_given_together():
     with pytest.raises(ValueError, match="groups must identify the person behind each row"):
         PrivateCorrelation(max_rows_per_group=2).fit(X)
     with pytest.raises(ValueError, match="max_rows_per_group must be an int >= 1 if groups are given"):
         PrivateCorrelation().fit(X, groups=np.arange(N))
 
 
-# --- Cost, and what is refused before it ------------------------------------------------------------------------------
+# --- Cost, and errors before the charge -------------------------------------------------------------------------------
 
 
 def test_a_ledger_is_charged_once_with_the_rho_of_the_release(tmp_path):
@@ -264,7 +264,7 @@ def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
         assert_refused(PrivateCorrelation(ledger=ledger), table, error, message, ledger)
 
 
-def test_noise_that_drowns_everything_is_told_before_the_charge(tmp_path):
+def test_noise_that_exceeds_the_signal_is_warned_about_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -279,7 +279,7 @@ def test_noise_that_drowns_everything_is_told_before_the_charge(tmp_path):
     assert caught[0].filename == __file__
 
 
-def test_more_rows_than_sums_of_pairs_are_exact_for_are_refused_before_the_charge(tmp_path, monkeypatch):
+def test_too_many_rows_for_exact_sums_of_pairs_are_refused_before_the_charge(tmp_path, monkeypatch):
     monkeypatch.setattr("skdpmic.correlation.matrix_release.MAX_RECORDS", N - 1)
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with pytest.raises(ValueError, match=f"X must have at most .* samples, got n_samples={N:,}"):
@@ -299,8 +299,8 @@ def test_the_noise_is_known_before_there_is_a_table(tmp_path):
             private.noise_scale_for(**({"n_samples": 10, "n_features": 5} | wrong))
 
 
-def test_pearson_correlations_of_a_column_with_many_ties_are_not_known_and_the_others_are_as_without_it():
-    """s -> a and s -> b: the sine of tau-b of a and s would say that a and b are not independent given s."""
+def test_pearson_correlations_of_a_column_with_many_ties_are_nan_and_do_not_affect_the_others():
+    """With s -> a and s -> b, the sine of tau-b of a and s would make a and b look dependent given s."""
     rng = np.random.default_rng(0)
     s = rng.integers(0, 5, size=20_000)
     table = np.column_stack([s + rng.normal(size=20_000), s, s + rng.normal(size=20_000)])

@@ -1,4 +1,4 @@
-"""Fits of additive models to tables of people: mixed columns, refusals before the charge, what remains of the data."""
+"""Additive models fitted to tables of people: mixed columns, errors before the charge, and what a model keeps."""
 
 import math
 import pickle
@@ -58,7 +58,7 @@ def table():
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-def test_a_mixed_table_goes_in_as_it_is_and_missing_and_other_have_effects(table, delta):
+def test_a_mixed_table_needs_no_preparation_and_missing_and_other_have_effects(table, delta):
     X, y, signal = table
     model = PrivateAdditiveClassifier(3.0, delta, **PUBLIC, classes=CLASSES).fit(X, y)
     assert model.score(X, y) > 0.75
@@ -71,7 +71,7 @@ def test_a_mixed_table_goes_in_as_it_is_and_missing_and_other_have_effects(table
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-def test_a_prediction_depends_on_its_own_row_and_the_model_only(table, delta):
+def test_a_prediction_depends_only_on_its_own_row_and_the_model(table, delta):
     X, y, _ = table
     model = PrivateAdditiveClassifier(1.0, delta, **PUBLIC, classes=CLASSES).fit(X, y)
     whole = model.decision_function(X[:9])
@@ -115,15 +115,15 @@ def test_a_numeric_target_is_predicted_in_its_own_units_and_within_its_bounds(ta
     assert predicted.corr(target, method="spearman") > 0.7 if predicted.dtype.kind == "f" else predicted.nunique() > 5
 
 
-def test_the_noise_decides_between_two_way_tables_and_a_scorecard_by_public_numbers(table):
+def test_public_numbers_decide_between_two_way_tables_and_a_scorecard_by_their_noise(table):
     X, y, _ = table
     wide = {"bounds": (0, 1), "classes": CLASSES}
     noise = TwoWayNoise.for_budget(rho_for(1.0, 1e-6), 12, OF_NUMBERS).noise_scale
     for n, kind in ((math.ceil(3 * noise), "two-way"), (math.floor(3 * noise), "scorecard")):
         numbers = np.random.default_rng(0).uniform(size=(n, 12))
         assert PrivateAdditiveClassifier(1.0, **wide).fit(numbers, np.resize(CLASSES, n)).kind_ == kind
-    of_numbers = PrivateAdditiveRegressor(1.0, bounds=(0, 1), target_bounds=(0, 1))
-    assert [of_numbers.plan(n, 1)[0].statistic for n in (610, 618)] == ["scorecard", "two-way"]
+    regressor = PrivateAdditiveRegressor(1.0, bounds=(0, 1), target_bounds=(0, 1))
+    assert [regressor.plan(n, 1)[0].statistic for n in (610, 618)] == ["scorecard", "two-way"]
     assert PrivateAdditiveClassifier(1.0, 0.0, **PUBLIC, classes=CLASSES).fit(X, y).kind_ == "scorecard"
 
 
@@ -146,7 +146,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_wrong_is_refused_before_the_charge_and_changes_nothing(table, name, tmp_path):
+def test_invalid_arguments_are_refused_before_the_charge_and_change_nothing(table, name, tmp_path):
     X, y, _ = table
     changed, message = REFUSED[name]
     ledger = BudgetLedger(tmp_path / "ledger.json", epsilon=10, delta=1e-3)
@@ -159,7 +159,7 @@ def test_what_is_wrong_is_refused_before_the_charge_and_changes_nothing(table, n
 
 
 @pytest.mark.parametrize("wrong", ["text", "missing target", "rows", "unfit row"])
-def test_errors_about_data_quote_none_of_it(table, wrong):
+def test_errors_about_data_quote_no_values(table, wrong):
     X, y, _ = table
     model = PrivateAdditiveClassifier(1.0, **PUBLIC, classes=CLASSES)
     if wrong == "unfit row":
@@ -177,7 +177,7 @@ def test_errors_about_data_quote_none_of_it(table, wrong):
     assert "secret" not in str(error.value)
 
 
-def test_a_ledger_is_charged_once_and_refuses_what_does_not_fit(table, tmp_path):
+def test_a_ledger_is_charged_once_and_refuses_to_exceed_its_limit(table, tmp_path):
     X, y, _ = table
     ledger = BudgetLedger(tmp_path / "ledger.json", epsilon=1.5, delta=1e-5, composition="basic")
     model = PrivateAdditiveClassifier(1.0, 1e-6, **PUBLIC, classes=CLASSES, ledger=ledger).fit(X, y)
@@ -190,18 +190,18 @@ def test_a_ledger_is_charged_once_and_refuses_what_does_not_fit(table, tmp_path)
     np.testing.assert_array_equal(model.coef_, before)
 
 
-def test_little_signal_is_said_before_the_charge(table):
+def test_a_weak_signal_is_warned_about_before_the_charge(table):
     X, y, signal = table
-    of_numbers = PrivateAdditiveRegressor(0.01, 0.0, **PUBLIC, target_bounds=(-5, 5))
+    regressor = PrivateAdditiveRegressor(0.01, 0.0, **PUBLIC, target_bounds=(-5, 5))
     with pytest.warns(UserWarning, match="noise will exceed the signal of a typical table"):
-        of_numbers.fit(X, signal)
+        regressor.fit(X, signal)
     with pytest.warns(UserWarning, match="noise will exceed the signal of a typical table"):
         PrivateAdditiveClassifier(0.01, 0.0, **PUBLIC, classes=CLASSES).fit(X, y)
     with pytest.warns(UserWarning, match="above 1 / n"):
         PrivateAdditiveClassifier(1.0, 0.1, **PUBLIC, classes=CLASSES).fit(X, y)
 
 
-def test_data_and_seeds_break_the_guarantee_and_are_said_to(table):
+def test_bounds_from_data_and_seeds_break_the_guarantee_and_are_reported(table):
     _, y, signal = table
     X = np.random.default_rng(0).uniform(size=(N, 2))
     with pytest.warns(PrivacyLeakWarning) as warned:
@@ -218,7 +218,7 @@ def test_data_and_seeds_break_the_guarantee_and_are_said_to(table):
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-def test_people_with_several_rows_cost_more_noise_and_are_protected_together(table, delta):
+def test_people_with_several_rows_need_more_noise_and_are_protected_as_a_whole(table, delta):
     X, y, _ = table
     groups = np.arange(N) // 4
     one = PrivateAdditiveClassifier(5.0, delta, **PUBLIC, classes=CLASSES).fit(X, y)
@@ -228,44 +228,44 @@ def test_people_with_several_rows_cost_more_noise_and_are_protected_together(tab
     assert "500 people" in release_card(model).fields["statement"]
 
 
-# --- What remains ----------------------------------------------------------------------------------------------------
+# --- What a model keeps ----------------------------------------------------------------------------------------------
 
 
-OF_CLASSES = PrivateAdditiveClassifier(2.0, categories={0: [0, 1], 1: [0, 1]}, classes=[0, 1])
-OF_NUMBERS_TOO = PrivateAdditiveRegressor(2.0, bounds=(0, 1), target_bounds=(0, 3))
+CLASSIFIER = PrivateAdditiveClassifier(2.0, categories={0: [0, 1], 1: [0, 1]}, classes=[0, 1])
+REGRESSOR = PrivateAdditiveRegressor(2.0, bounds=(0, 1), target_bounds=(0, 3))
 
 
-def as_released(model, table, monkeypatch):
-    """A fit in which everything released is the same, whatever the table; and the exact tables it was given."""
+def fit_with_fixed_release(model, table, monkeypatch):
+    """A fit with the same release for any table: the model, the exact statistics that it computed, and its pickle."""
     exact, rng = [], np.random.default_rng(0)
 
-    def instead(given, like):
+    def replacement(given, like):
         exact.append(np.concatenate([np.ravel(part) for part in given]))
         return [rng.integers(0, 900, np.shape(part)) for part in like]
 
     with monkeypatch.context() as patch:
         patch.setattr(uncached, "fresh_nonce", lambda: b"nonce")
-        patch.setattr(two_way, "with_gaussian_noise", lambda tables, *_: instead(tables, tables))
-        of = scorecard_noise.ScorecardNoise
-        patch.setattr(of, "_added", lambda self, counts, *_: instead([counts], [counts])[0])
-        patch.setattr(of, "choose", lambda self, losses, *_: (exact.append(losses), 3)[1])
+        patch.setattr(two_way, "with_gaussian_noise", lambda tables, *_: replacement(tables, tables))
+        kind = scorecard_noise.ScorecardNoise
+        patch.setattr(kind, "_added", lambda self, counts, *_: replacement([counts], [counts])[0])
+        patch.setattr(kind, "choose", lambda self, losses, *_: (exact.append(losses), 3)[1])
         patch.setattr(target_window, "medians", lambda positions, *_: (exact.append(positions), [700, 900, 999])[1])
         model = clone(model).fit(*table)
         return model, np.concatenate(exact), pickle.dumps(model)
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-@pytest.mark.parametrize("model", [OF_CLASSES, OF_NUMBERS_TOO], ids=["classes", "numbers"])
+@pytest.mark.parametrize("model", [CLASSIFIER, REGRESSOR], ids=["classes", "numbers"])
 def test_equal_releases_leave_equal_estimators(model, delta, monkeypatch):
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (300, 2)), rng.integers(0, 2, 300)
     other = X.copy()
     other[7] = 1 - X[7]
     model = clone(model).set_params(delta=delta)
-    of_other = y.copy()
-    of_other[7] = 1 - y[7]
-    model, exact, pickled = as_released(model, (X, y), monkeypatch)
-    _, exact_of_other, pickled_of_other = as_released(model, (other, of_other), monkeypatch)
+    other_y = y.copy()
+    other_y[7] = 1 - y[7]
+    model, exact, pickled = fit_with_fixed_release(model, (X, y), monkeypatch)
+    _, exact_of_other, pickled_of_other = fit_with_fixed_release(model, (other, other_y), monkeypatch)
     assert (exact != exact_of_other).any()
     assert pickled == pickled_of_other
     np.testing.assert_array_equal(pickle.loads(pickled).predict(X), model.predict(X))
@@ -282,10 +282,10 @@ def test_a_seed_gives_the_same_model_for_any_number_of_jobs(table):
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
 
 
-# --- Beside other estimators -----------------------------------------------------------------------------------------
+# --- With other estimators -------------------------------------------------------------------------------------------
 
 
-def test_after_a_selector_the_same_public_description_serves(table, tmp_path):
+def test_a_selector_and_the_model_after_it_share_one_public_description(table, tmp_path):
     X, y, _ = table
     ledger = BudgetLedger(tmp_path / "ledger.json", epsilon=2, delta=1e-5, composition="basic")
     selector = PrivateSelectKBest(2, epsilon=1.0, **PUBLIC, classes=CLASSES, ledger=ledger)
@@ -299,7 +299,7 @@ def test_after_a_selector_the_same_public_description_serves(table, tmp_path):
 
 
 @pytest.mark.slow
-def test_columns_of_an_array_cannot_be_described_by_name_and_the_remedy_is_said():
+def test_columns_of_an_array_cannot_be_described_by_name_and_the_error_says_what_to_do():
     X = pd.DataFrame(np.random.default_rng(0).uniform(size=(1000, 4)), columns=list("abcd"))
     public = {"bounds": dict.fromkeys("abcd", (0, 1)), "target_bounds": (0, 1)}
     pipeline = make_pipeline(PrivateSelectKBest(2, epsilon=5.0, **public), PrivateAdditiveRegressor(5.0, **public))
@@ -327,7 +327,7 @@ def test_a_private_search_chooses_among_models(table):
     assert search.best_params_["bounds"]["age"] == (18, 90)
 
 
-def test_a_plan_says_the_noise_of_a_fit_before_there_is_a_table(table):
+def test_a_plan_states_the_noise_of_a_fit_before_there_is_a_table(table):
     X, y, _ = table
     for delta in DELTAS:
         model = PrivateAdditiveClassifier(1.0, delta, **PUBLIC, classes=CLASSES)

@@ -1,7 +1,7 @@
-"""Fits of additive models, audited from outside on neighbours that are as far apart as can be.
+"""Black-box audits of additive models on worst-case neighbours.
 
-The attacker knows both neighbours and the law of the noise, and looks at the likelihood ratio of all that is released.
-The model is a function of that, so it can say no more.
+The attacker knows both neighbours and the noise distribution, and computes the likelihood ratio of the whole release.
+The model is a function of the release, so it can reveal no more.
 """
 
 import math
@@ -19,12 +19,12 @@ from skdpmic.privacy.composition import rho_for
 from tests.privacy.auditing import privacy_loss_at_least, separation_at_least
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdpmic.PrivacyLeakWarning",  # one source, which goes on
+    "ignore::skdpmic.PrivacyLeakWarning",  # all fits share one random source
     "ignore:noise will exceed the signal",
 )
 
-BUDGET = (8.5, 1e-3)  # at which neighbours are two standard deviations apart, and fewer fits tell more
-LIMIT = math.sqrt(2 * rho_for(*BUDGET))  # how far apart they may be, in standard deviations
+BUDGET = (8.5, 1e-3)  # neighbours are then two standard deviations apart, so fewer fits suffice
+LIMIT = math.sqrt(2 * rho_for(*BUDGET))  # the largest separation allowed, in standard deviations
 ALPHA, N = 1e-2, 400
 D = 4
 CATEGORIES = {column: [0, 1] for column in range(D)}
@@ -32,26 +32,26 @@ PUBLIC = (rho_for(*BUDGET), D, two_way_noise.OF_NUMBERS)
 
 
 def neighbours(n_staying, n_columns=D):
-    """Two tables of booleans and two classes; one record changes its class, and all but some of its columns."""
+    """Two boolean tables with binary targets; one record changes its class and all but `n_staying` columns."""
     rng = np.random.default_rng(0)
     X, y = rng.random((N, n_columns)) < 0.5, rng.integers(0, 2, N)
     others = X.copy()
     others[0, n_staying:] = ~X[0, n_staying:]
-    of_other = y.copy()
-    of_other[0] = 1 - y[0]
-    return (X, y), (others, of_other)
+    other_y = y.copy()
+    other_y[0] = 1 - y[0]
+    return (X, y), (others, other_y)
 
 
 def tables_of(X, y, values):
-    """Counts of columns, of pairs, and sums of `values`, with four parts of each column."""
-    parts = [np.eye(4)[column.astype(int)] for column in X.T]
-    counts = [one.sum(axis=0) for one in parts]
-    pairs = [one.T @ other for one, other in combinations(parts, 2)]
-    return counts, pairs, np.concatenate([one.T @ values for one in parts])
+    """Counts of columns and of their pairs, and sums of `values`, with four bins for each column."""
+    indicators = [np.eye(4)[column.astype(int)] for column in X.T]
+    counts = [one.sum(axis=0) for one in indicators]
+    pairs = [one.T @ other for one, other in combinations(indicators, 2)]
+    return counts, pairs, np.concatenate([one.T @ values for one in indicators])
 
 
 def log_ratio_of_two_way(model, here, there):
-    noise = two_way_noise.TwoWayNoise.for_budget(*PUBLIC)  # what is stated
+    noise = two_way_noise.TwoWayNoise.for_budget(*PUBLIC)  # as stated
     seen = [*model.noisy_counts_, *model.noisy_pairs_.values(), model.noisy_sums_]
     exact = []
     for X, y in (here, there):
@@ -76,14 +76,14 @@ def separation_of_two_way(n_staying, n_runs):
 
 
 @pytest.mark.slow
-def test_two_way_tables_are_separated_by_no_more_than_the_root_of_two_rho_and_by_most_of_it():
-    # alpha = 1e-2, 130 fits of each neighbour, fixed seed. The record stays in half of its columns, the worst case.
+def test_two_way_tables_separate_neighbours_by_at_most_the_root_of_two_rho_and_by_most_of_it():
+    # alpha = 1e-2, 130 fits of each neighbour, fixed seed. The record keeps half of its columns, the worst case.
     assert 0.5 * LIMIT < separation_of_two_way(D // 2, 130) <= LIMIT
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_staying", [0, D])
-def test_where_all_columns_move_or_stay_neighbours_are_no_further_apart(n_staying):
+def test_neighbours_are_no_farther_apart_if_all_columns_change_or_none_does(n_staying):
     assert separation_of_two_way(n_staying, 50) <= LIMIT
 
 
@@ -102,7 +102,7 @@ EPSILON = 2.0
 
 
 def log_ratio_of_scorecard(model, here, there):
-    """All counts have Laplace noise; of the factor, its exact probabilities are known."""
+    """All counts have Laplace noise; the probabilities of the factor are known exactly."""
     noise = scorecard_noise.ScorecardNoise.for_budget(EPSILON, 0.0, 1, 2)
     total = 0.0
     for (X, y), sign in ((here, 1), (there, -1)):
@@ -122,7 +122,7 @@ def loss_of_scorecard(n_runs):
 
 
 @pytest.mark.slow
-def test_a_scorecard_loses_no_more_than_epsilon_and_much_of_it():
+def test_a_scorecard_loses_at_most_epsilon_and_a_large_share_of_it():
     # alpha = 1e-2, 250 fits of each neighbour, fixed seed
     assert 0.4 * EPSILON < loss_of_scorecard(250) <= EPSILON
 
@@ -138,7 +138,7 @@ def test_half_the_noise_on_scorecards_is_detected(monkeypatch):
     assert loss_of_scorecard(250) > EPSILON
 
 
-def test_the_loss_that_decides_the_factor_moves_by_one_record_at_most():
+def test_replacing_a_record_changes_the_loss_that_decides_the_factor_by_at_most_one_record():
     rng = np.random.default_rng(0)
     scores, truth = rng.normal(scale=9.0, size=(50, 2)), np.eye(2)[rng.integers(0, 2, 50)]
     other_scores, other_truth = scores.copy(), truth.copy()
@@ -151,8 +151,8 @@ def test_the_worst_neighbours_use_nearly_all_of_rho():
     noise = two_way_noise.TwoWayNoise.for_budget(*PUBLIC)
     squares = []
     for n_staying in range(D + 1):
-        (X, y), (others, of_other) = neighbours(n_staying)
-        tables = [tables_of(*table, table[1][:, None] - 0.5) for table in ((X, y), (others, of_other))]
+        (X, y), (others, other_y) = neighbours(n_staying)
+        tables = [tables_of(*table, table[1][:, None] - 0.5) for table in ((X, y), (others, other_y))]
         counts = sum(((a - b) ** 2).sum() for of in (0, 1) for a, b in zip(tables[0][of], tables[1][of], strict=True))
         sums = ((tables[0][2] - tables[1][2]) ** 2).sum()
         squares.append(Fraction(int(counts)) / noise.count_variance + Fraction(float(sums)) / noise.sum_variance)

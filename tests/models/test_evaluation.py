@@ -1,4 +1,4 @@
-"""What a private evaluation takes and refuses, what it charges, and what remains of it."""
+"""What a private evaluation accepts and refuses, what it charges, and what its result keeps."""
 
 import math
 import pickle
@@ -31,7 +31,7 @@ RNG = np.random.default_rng(0)
 X = RNG.random((N, 2))
 Y = (X[:, 0] + RNG.normal(0, 0.3, N) > 0.5).astype(int)
 MODEL = LogisticRegression().fit(X, Y)
-NUMBERS = LinearRegression().fit(X, X[:, 0])
+REGRESSOR = LinearRegression().fit(X, X[:, 0])
 PUBLIC = {"model_is_public": True}
 
 
@@ -42,37 +42,46 @@ def evaluate(model=MODEL, y=Y, rows=X, **options):
 # --- Whether the model is private ------------------------------------------------------------------------------------
 
 
-def own(room, entry=None):
-    kind = type("Step", (BaseEstimator,), {"__module__": f"skdpmic.{room}.x", "_entry": entry})
+def our_step(subpackage, entry=None):
+    kind = type("Step", (BaseEstimator,), {"__module__": f"skdpmic.{subpackage}.x", "_entry": entry})
     kind.fit = kind.transform = lambda self, X, y=None: self
     return kind()
 
 
-def test_a_model_that_is_not_known_to_be_private_is_refused_before_anything_is_read():
+def test_a_model_not_known_to_be_private_is_refused_before_any_data_is_read():
     for model in (MODEL, make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)):
         with pytest.raises(ValueError, match=r"known to be private.*model_is_public=True"):
             private_evaluation(model, None, None, epsilon=1)
 
 
-def test_steps_of_this_package_are_known_and_all_others_are_not():
-    model, selector = own("models"), own("selection")
-    for known in (model, make_pipeline(selector, "passthrough", model), make_pipeline(own("preprocessing"), model)):
+def test_only_steps_of_this_package_are_known_to_be_private():
+    model, selector = our_step("models"), our_step("selection")
+    for known in (
+        model,
+        make_pipeline(selector, "passthrough", model),
+        make_pipeline(our_step("preprocessing"), model),
+    ):
         assert why_not_private(known) == ""
-    for unknown in (selector, make_pipeline(selector, MODEL), make_pipeline(StandardScaler(), model), own("search")):
+    for unknown in (
+        selector,
+        make_pipeline(selector, MODEL),
+        make_pipeline(StandardScaler(), model),
+        our_step("search"),
+    ):
         assert why_not_private(unknown)
-    of_user = type("Mine", (type(model),), {"__module__": "__main__"})()
-    assert why_not_private(of_user) == "Mine"
+    subclass = type("Mine", (type(model),), {"__module__": "__main__"})()
+    assert why_not_private(subclass) == "Mine"
 
 
 def test_a_model_of_this_package_whose_guarantee_is_broken_is_not_private():
     with pytest.warns(PrivacyLeakWarning):
         selector = PrivateSelectKBest(1, epsilon=1, bounds=(0, 1), classes=[0, 1], random_state=0).fit(X, Y)
-    assert "random_state" in why_not_private(make_pipeline(selector, own("models")))
-    assert "epsilon" in why_not_private(own("models", selector._entry._replace(epsilon=math.inf, broken_by="")))
+    assert "random_state" in why_not_private(make_pipeline(selector, our_step("models")))
+    assert "epsilon" in why_not_private(our_step("models", selector._entry._replace(epsilon=math.inf, broken_by="")))
 
 
-def test_models_of_this_package_predict_each_record_as_they_do_alone():
-    """To the last bit, with labels, missing values and one record that moves all others where it can."""
+def test_models_of_this_package_predict_each_record_the_same_alone_and_among_others():
+    """To the last bit, with labels, missing values and one record that would change all others if it could."""
     frame = pandas.DataFrame(X, columns=["a", "b"]).assign(c=np.where(X[:, 1] > 0.5, "x", "y"))
     frame.loc[::7, "a"] = np.nan
     public = {"bounds": {"a": (0, 1), "b": (0, 1)}, "categories": {"c": ["x", "y"]}}
@@ -92,11 +101,11 @@ def test_models_of_this_package_predict_each_record_as_they_do_alone():
         alone = [predicted_by(model, frame[i : i + 1]) for i in range(10)]
         np.testing.assert_array_equal(together[:10], np.concatenate(alone))
     assert evaluate(models[0], rows=frame, model_is_public=False).privacy_spent == (1.0, 0.0)
-    assert evaluate(models[2], X[:, 1], frame, model_is_public=False).figures["r2"].upper <= 1  # with its own range
+    assert evaluate(models[2], X[:, 1], frame, model_is_public=False).figures["r2"].upper <= 1  # with the model's range
 
 
 class Standardizing(ClassifierMixin, BaseEstimator):
-    """Its predictions depend on all records that it is given together."""
+    """A classifier whose predictions depend on all records of one call."""
 
     classes_ = np.array([0, 1])
 
@@ -134,8 +143,8 @@ def test_no_prediction_depends_on_another_record(rows):
         ({"model": LinearSVC().fit(X, Y)}, TypeError, "predict_proba"),
         ({"n_bins": 5}, ValueError, "n_bins must be None or an even int"),
         ({"target_bounds": (0, 1)}, ValueError, "target_bounds must be None for a classifier"),
-        ({"model": NUMBERS, "y": X[:, 0]}, ValueError, "target_bounds must be the public range"),
-        ({"model": NUMBERS, "y": X[:, 0], "target_bounds": (0, 1), "n_bins": 4}, ValueError, "n_bins must be None"),
+        ({"model": REGRESSOR, "y": X[:, 0]}, ValueError, "target_bounds must be the public range"),
+        ({"model": REGRESSOR, "y": X[:, 0], "target_bounds": (0, 1), "n_bins": 4}, ValueError, "n_bins must be None"),
         ({"y": Y + 5}, ValueError, "y must hold only labels that are in classes"),
         ({"y": Y[:-1]}, ValueError, "inconsistent numbers of samples"),
         ({"rows": X[:3], "y": Y[:3]}, ValueError, "minimum of 4"),
@@ -144,7 +153,7 @@ def test_no_prediction_depends_on_another_record(rows):
         ({"rows": X[:, :1]}, ValueError, "features"),
     ],
 )
-def test_what_is_invalid_is_refused_and_costs_nothing(options, error, text, tmp_path_factory):
+def test_invalid_arguments_are_refused_and_cost_nothing(options, error, text, tmp_path_factory):
     ledger = BudgetLedger(tmp_path_factory.mktemp("ledger") / "ledger", epsilon=5)
     with pytest.raises(error, match=text):
         evaluate(**options, ledger=ledger)
@@ -154,7 +163,7 @@ def test_what_is_invalid_is_refused_and_costs_nothing(options, error, text, tmp_
 # --- What it charges --------------------------------------------------------------------------------------------------
 
 
-def test_it_charges_what_it_costs_and_no_noise_is_drawn_beyond_the_limit(tmp_path):
+def test_an_evaluation_charges_its_cost_and_draws_no_noise_beyond_the_limit(tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=1)
     evaluation = evaluate(epsilon=0.75, ledger=ledger)
     (entry,) = ledger.entries()
@@ -173,36 +182,36 @@ def test_people_with_several_rows_are_protected_as_a_whole(tmp_path):
     assert (entry.unit, entry.n, entry.rows_per_person) == ("person", N // 4, 2)
     assert evaluation.n_samples == N // 2
     assert evaluation.noise_scale == 2 * evaluate(n_bins=8).noise_scale == 4
-    numbers = {"model": NUMBERS, "y": X[:, 0], "target_bounds": (0, 1)}
+    numbers = {"model": REGRESSOR, "y": X[:, 0], "target_bounds": (0, 1)}
     assert evaluate(**numbers, groups=person, max_rows_per_group=4).noise_scale == pytest.approx(
         4 * evaluate(**numbers).noise_scale
     )
 
 
-def test_a_person_counts_as_often_as_every_other_one():
+def test_every_person_counts_equally_often():
     groups = np.concatenate([np.zeros(N - 9), np.arange(1, 10)])
     evaluation = evaluate(epsilon=math.inf, groups=groups, max_rows_per_group=3)
     assert sum(counts.sum() for counts in evaluation.noisy_counts.values()) == 30
 
 
-def test_the_number_of_rows_of_people_is_not_shown(capsys):
+def test_progress_does_not_show_the_number_of_rows_of_people(capsys):
     evaluate(verbose=2, groups=np.arange(N) // 4, max_rows_per_group=2)
     assert capsys.readouterr().out == ""
     evaluate(verbose=1)
     assert f"{N}/{N} records" in capsys.readouterr().out
 
 
-# --- What remains -----------------------------------------------------------------------------------------------------
+# --- What a result keeps and shows ------------------------------------------------------------------------------------
 
 
-def test_a_seed_and_infinite_epsilon_are_named_where_the_result_is_shown():
+def test_the_displayed_result_names_a_seed_and_an_infinite_epsilon():
     with pytest.warns(PrivacyLeakWarning):
         seeded = evaluate(random_state=0)
     for evaluation, reason in ((seeded, "seed"), (evaluate(epsilon=math.inf), "no noise")):
         assert f"No privacy: {'random_state' if reason == 'seed' else 'an epsilon'}" in evaluation._repr_html_()
 
 
-def test_only_noisy_values_and_public_ones_remain():
+def test_a_result_keeps_only_noisy_and_public_values():
     evaluation = pickle.loads(pickle.dumps(evaluate(epsilon=0.5)))
     assert set(vars(evaluation)) == {"figures", "noisy_counts", "edges", "noise_scale", "n_samples", "entry"}
     (counts,) = evaluation.noisy_counts.values()
@@ -214,7 +223,7 @@ def test_two_evaluations_have_different_noise():
     assert (evaluate().noisy_counts[1] != evaluate().noisy_counts[1]).any()
 
 
-def test_a_card_tells_of_the_test_score(tmp_path):
+def test_a_release_card_describes_the_test_score(tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=5)
     card = release_card(evaluate(ledger=ledger), ledger=ledger)
     assert card.fields["by"] == "private_evaluation"
@@ -223,8 +232,8 @@ def test_a_card_tells_of_the_test_score(tmp_path):
     assert card.fields["private"]
 
 
-def test_it_is_shown_as_text_a_frame_and_html():
-    numbers = evaluate(NUMBERS, X[:, 0], target_bounds=(0, 1))
+def test_a_result_is_shown_as_text_a_frame_and_html():
+    numbers = evaluate(REGRESSOR, X[:, 0], target_bounds=(0, 1))
     for evaluation, names in ((evaluate(), ["ROC AUC", "accuracy", "Brier score"]), (numbers, ["R²"])):
         assert all(name in repr(evaluation) and name in evaluation._repr_html_() for name in names)
         assert evaluation.to_frame()["figure"].tolist() == list(evaluation.figures)
@@ -234,7 +243,7 @@ def test_it_is_shown_as_text_a_frame_and_html():
         evaluate().calibration("ill")
 
 
-def test_labels_of_any_type_are_named_and_what_acts_on_a_screen_is_escaped():
+def test_labels_of_any_type_are_shown_and_control_characters_are_escaped():
     y = np.array(["low", "mid\x1b[2J", "high"])[np.digitize(X[:, 0], [0.3, 0.6])]
     model = LogisticRegression().fit(X, y)
     evaluation = evaluate(model, y)
@@ -249,7 +258,7 @@ def test_labels_of_any_type_are_named_and_what_acts_on_a_screen_is_escaped():
 @each("epsilon", [1e-100, 1e-25, 1e-6, 30.0, 1e16, 1e155, 1e300])
 def test_any_budget_gives_figures_in_their_range(epsilon):
     with np.errstate(all="raise"):
-        for kind in ({}, {"model": NUMBERS, "y": X[:, 0], "target_bounds": (0, 1)}):
+        for kind in ({}, {"model": REGRESSOR, "y": X[:, 0], "target_bounds": (0, 1)}):
             for name, figure in evaluate(
                 epsilon=epsilon, rows=X[:20], **({"y": Y[:20]} | kind | {"y": (kind.get("y", Y))[:20]})
             ).figures.items():

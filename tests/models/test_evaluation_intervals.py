@@ -1,4 +1,4 @@
-"""Figures equal scikit-learn's without noise, and their intervals cover at every budget."""
+"""Without noise, figures equal those of scikit-learn; at every budget, their intervals cover."""
 
 import math
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
 
 class Given(ClassifierMixin, BaseEstimator):
-    """Its predictions are in X."""
+    """A classifier whose predictions are given in X."""
 
     def __init__(self, n_classes=2):
         self.n_classes = n_classes
@@ -36,7 +36,7 @@ class Given(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - X, X]) if self.n_classes == 2 else X
 
 
-class GivenNumber(RegressorMixin, BaseEstimator):
+class GivenNumbers(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         return self
 
@@ -47,13 +47,13 @@ class GivenNumber(RegressorMixin, BaseEstimator):
         return X[:, 0]
 
 
-def of_two_classes(n, rate=0.3, seed=0):
+def binary_data(n, rate=0.3, seed=0):
     rng = np.random.default_rng(seed)
     p = 1 / (1 + np.exp(-(1.5 * rng.normal(size=n) + math.log(rate / (1 - rate)))))
     return p[:, None], (rng.random(n) < p).astype(int)
 
 
-def of_numbers(n, noise=0.1, seed=0):
+def numeric_data(n, noise=0.1, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.random(n)
     return x[:, None], np.clip(x + noise * rng.normal(size=n), 0, 1)
@@ -69,8 +69,8 @@ def rounded(p, n_bins):
     return middles[np.clip(np.searchsorted(edges, p, side="right") - 1, 0, n_bins - 1)]
 
 
-def test_without_noise_figures_of_classes_are_those_of_scikit_learn_for_rounded_predictions():
-    X, y = of_two_classes(500)
+def test_without_noise_figures_of_two_classes_equal_those_of_scikit_learn_for_rounded_predictions():
+    X, y = binary_data(500)
     result, p = evaluated(X, y, n_bins=12), rounded(X[:, 0], 12)
     figures = result.figures
     assert figures["roc_auc"].value == pytest.approx(roc_auc_score(y, p))
@@ -83,7 +83,7 @@ def test_without_noise_figures_of_classes_are_those_of_scikit_learn_for_rounded_
     assert all(np.isclose(points, point).all(axis=1).any() for point in np.column_stack(expected[:2]))
 
 
-def test_without_noise_figures_of_several_classes_are_those_of_scikit_learn():
+def test_without_noise_figures_of_several_classes_equal_those_of_scikit_learn():
     rng = np.random.default_rng(0)
     X = rng.dirichlet([1, 1, 2], size=800)
     y = np.array([rng.choice(3, p=p) for p in X])
@@ -95,54 +95,54 @@ def test_without_noise_figures_of_several_classes_are_those_of_scikit_learn():
     assert figures["brier_score"].value == pytest.approx(brier, abs=2e-3)
 
 
-def test_sixty_four_bins_lose_less_than_a_hundredth_of_every_figure():
-    """Rates of the class from 2% to a half."""
+def test_sixty_four_bins_change_every_figure_by_less_than_a_hundredth():
+    """Base rates from 2% to 50%."""
     for rate in (0.02, 0.1, 0.5):
-        X, y = of_two_classes(8000, rate)
+        X, y = binary_data(8000, rate)
         figures = evaluated(X, y, n_bins=64).figures
         assert abs(figures["roc_auc"].value - roc_auc_score(y, X[:, 0])) < 0.005
         assert abs(figures["brier_score"].value - brier_score_loss(y, X[:, 0])) < 0.001
 
 
-def test_without_noise_figures_of_numbers_are_those_of_scikit_learn():
-    X, y = of_numbers(500)
-    figures = evaluated(5 * X - 1, 5 * y - 1, model=GivenNumber(), target_bounds=(-1, 4)).figures
+def test_without_noise_figures_of_a_regressor_equal_those_of_scikit_learn():
+    X, y = numeric_data(500)
+    figures = evaluated(5 * X - 1, 5 * y - 1, model=GivenNumbers(), target_bounds=(-1, 4)).figures
     assert figures["r2"].value == pytest.approx(r2_score(y, X), abs=1e-3)
     assert figures["mean_absolute_error"].value == pytest.approx(mean_absolute_error(5 * y, 5 * X), abs=1e-3)
 
 
-def covers(evaluations, truth, name):
+def coverage(evaluations, truth, name):
     return np.mean([e.figures[name].lower - 4e-4 <= truth <= e.figures[name].upper + 4e-4 for e in evaluations])
 
 
-RUNS = 200  # of which at least 0.88 must cover: with 95% coverage, fewer have a probability of 3e-5
+RUNS = 200  # at least 88% must cover: with 95% coverage, fewer do so with a probability of 3e-5
 
 
 @pytest.mark.slow
 @each("n, rate, epsilon", [(400, 0.3, 0.02), (400, 0.3, 0.5), (2000, 0.05, 0.2), (2000, 0.5, 0.1), (2000, 0.3, 5.0)])
-def test_intervals_of_classes_cover(n, rate, epsilon):
-    X, y = of_two_classes(n, rate)
+def test_intervals_for_a_classifier_cover(n, rate, epsilon):
+    X, y = binary_data(n, rate)
     n_bins = len(evaluated(X, y, epsilon).edges) - 1
     truth = evaluated(X, y, n_bins=n_bins).figures
-    many = Predicted(X, y)
-    evaluations = [many.evaluated(epsilon, seed, n_bins) for seed in range(RUNS)]
+    repeated = RepeatedEvaluation(X, y)
+    evaluations = [repeated.evaluated(epsilon, seed, n_bins) for seed in range(RUNS)]
     for name in truth:
-        assert covers(evaluations, truth[name].value, name) >= 0.88, name
+        assert coverage(evaluations, truth[name].value, name) >= 0.88, name
 
 
 @pytest.mark.slow
 @each("n, noise, epsilon", [(400, 0.1, 0.02), (400, 0.3, 1.0), (2000, 0.1, 0.3), (2000, 0.5, 0.1), (2000, 0.05, 5.0)])
-def test_intervals_of_numbers_cover(n, noise, epsilon):
-    X, y = of_numbers(n, noise)
-    truth = evaluated(X, y, model=GivenNumber(), target_bounds=(0, 1)).figures
-    many = Predicted(X, y, GivenNumber(), target_bounds=(0, 1))
-    evaluations = [many.evaluated(epsilon, seed) for seed in range(RUNS)]
+def test_intervals_for_a_regressor_cover(n, noise, epsilon):
+    X, y = numeric_data(n, noise)
+    truth = evaluated(X, y, model=GivenNumbers(), target_bounds=(0, 1)).figures
+    repeated = RepeatedEvaluation(X, y, GivenNumbers(), target_bounds=(0, 1))
+    evaluations = [repeated.evaluated(epsilon, seed) for seed in range(RUNS)]
     for name in truth:
-        assert covers(evaluations, truth[name].value, name) >= 0.88, name
+        assert coverage(evaluations, truth[name].value, name) >= 0.88, name
 
 
-class Predicted:
-    """Records predicted once, for many evaluations that differ in their noise."""
+class RepeatedEvaluation:
+    """Predictions that are computed once and evaluated often, each time with new noise."""
 
     def __init__(self, X, y, model=None, **options):
         self.model, self.y, self.options = model or Given(), y, options
@@ -158,19 +158,19 @@ class Predicted:
 
 @each("epsilon", [0.3, 3.0])
 def test_intervals_of_calibration_cover(epsilon):
-    """All parts of 50 evaluations: at least 0.9 cover the share without noise of the same bins."""
-    X, y = of_two_classes(3000)
-    many, found = Predicted(X, y), []
+    """Over all bins of 50 evaluations, at least 90% of intervals cover the noise-free share of their bin."""
+    X, y = binary_data(3000)
+    repeated, found = RepeatedEvaluation(X, y), []
     for seed in range(50):
-        for part in many.evaluated(epsilon, seed, 16).calibration():
+        for part in repeated.evaluated(epsilon, seed, 16).calibration():
             inside = (X[:, 0] >= part.lower_end) & (X[:, 0] < part.upper_end)
             found.append(part.lower <= y[inside].mean() <= part.upper)
     assert len(found) > 200
     assert np.mean(found) > 0.9
 
 
-def test_sampling_errors_are_those_of_samples():
-    """200 samples of 1,000 people: the mean estimate is within 20 % of their standard deviation."""
+def test_sampling_errors_match_the_deviation_of_samples():
+    """200 samples of 1,000 people: the mean estimate is within 20% of their standard deviation."""
     samples = [evaluate_sample(seed) for seed in range(200)]
     for name in ("roc_auc", "accuracy", "brier_score"):
         values, errors = zip(*[(s[name].value, s[name].sampling_error) for s in samples], strict=True)
@@ -178,5 +178,5 @@ def test_sampling_errors_are_those_of_samples():
 
 
 def evaluate_sample(seed):
-    X, y = of_two_classes(1000, seed=seed)
-    return Predicted(X, y).evaluated(math.inf, 0, 16).figures
+    X, y = binary_data(1000, seed=seed)
+    return RepeatedEvaluation(X, y).evaluated(math.inf, 0, 16).figures

@@ -1,4 +1,4 @@
-"""One person moves the counts and the sums of an evaluation by no more than is proved, and by as much."""
+"""One person changes the counts and sums of an evaluation by at most the proven bound, which is attained."""
 
 import math
 from fractions import Fraction
@@ -22,7 +22,7 @@ def tables(cells, records):
 
 
 @each("n_classes", [2, 3, 4])
-def test_replacing_any_record_by_any_other_moves_two_counts_per_table_at_most(n_classes):
+def test_replacing_any_record_by_any_other_changes_at_most_two_counts_per_table(n_classes):
     """All pairs of records with predictions in all bins: the largest change is the sensitivity."""
     cells = ClassCells(n_classes, 4)
     steps = [shares for shares in product(range(5), repeat=n_classes) if sum(shares) == 4]
@@ -36,7 +36,7 @@ def test_replacing_any_record_by_any_other_moves_two_counts_per_table_at_most(n_
     assert max(moved) == cells.sensitivity(1) == 2 * (1 if n_classes == 2 else n_classes + 1)
 
 
-def test_people_with_several_rows_move_as_many_times_more():
+def test_the_change_by_a_person_is_proportional_to_the_number_of_rows():
     cells = ClassCells(2, 8)
     here, there = ([((1 - p, p), k)] * 5 for p, k in ((0.01, 0), (0.9, 1)))
     (a,), (b,) = tables(cells, here), tables(cells, there)
@@ -44,7 +44,7 @@ def test_people_with_several_rows_move_as_many_times_more():
 
 
 @each("n_bins", [2, 8, 30])
-def test_a_record_is_in_the_bin_of_its_prediction_whatever_the_others_are(n_bins):
+def test_the_bin_of_a_record_depends_only_on_its_own_prediction(n_bins):
     cells, rng = ClassCells(2, n_bins), np.random.default_rng(n_bins)
     edges = cells.edges()
     probabilities = np.concatenate([edges, np.nextafter(edges[1:], 0), rng.random(200)])
@@ -55,7 +55,7 @@ def test_a_record_is_in_the_bin_of_its_prediction_whatever_the_others_are(n_bins
     assert edges[n_bins // 2] == 0.5
 
 
-def test_predictions_beyond_zero_and_one_are_in_the_last_bins():
+def test_predictions_outside_zero_and_one_are_in_the_outermost_bins():
     cells = ClassCells(2, 8)
     assert cells.cells(np.array([[0, -7.0], [0, 7.0], [0, np.inf]]), np.zeros(3, int)).tolist() == [[0, 7, 7]]
 
@@ -86,14 +86,14 @@ def test_the_worst_neighbours_of_counts_lose_epsilon_and_no_more():
 
 
 def cost_of_a_change(sums, before, after, scales):
-    """What a change of one record costs: its change of each sum over the scale of the noise on it."""
+    """Privacy cost of changing one record: the change of each sum divided by its noise scale, added up."""
     here, there = (sums.sums(*(np.array([value]) for value in record)) for record in (before, after))
     return sum(abs(a - b) / scale for a, b, scale in zip(here, there, scales, strict=True))
 
 
 @each("steps", [1, 2, 3, 4, 5, 8])
-def test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it(steps):
-    """Every pair of records on a coarse grid, in fractions. The bound is attained where a quarter of steps is whole."""
+def test_changing_a_record_costs_at_most_epsilon_and_one_change_costs_all_of_it(steps):
+    """All pairs of records on a coarse grid, in fractions. The bound is attained if steps is a multiple of four."""
     sums, epsilon = ErrorSums(steps), Fraction(1, 3)
     scales = sums.scales(epsilon, 1)
     records = list(product(range(steps + 1), repeat=2))
@@ -104,21 +104,21 @@ def test_no_change_of_a_record_costs_more_than_epsilon_and_one_costs_all_of_it(s
     assert doubled == [2 * scale for scale in scales]
 
 
-def test_the_two_sums_of_the_target_cost_less_together_than_one_by_one():
+def test_the_two_sums_of_the_target_cost_less_together_than_separately():
     together = (OF_TARGET + OF_TARGET_SQUARE) ** 2 / (4 * OF_TARGET_SQUARE)
     assert OF_ERROR + OF_SQUARE + together == 1
     assert OF_TARGET + OF_TARGET_SQUARE / 4 > together
 
 
-def test_targets_and_predictions_are_clipped_and_rounded_each_by_itself():
+def test_each_target_and_each_prediction_is_clipped_and_rounded_independently():
     sums, rng = ErrorSums(10), np.random.default_rng(0)
     values = np.concatenate([rng.normal(0, 3, 100), [-np.inf, np.inf]])
     expected = [min(max(round(10 * (min(max(v, -1), 4) + 1) / 5), 0), 10) for v in values]
     assert sums.rounded(values, (-1.0, 4.0)).tolist() == expected
 
 
-def test_the_noise_on_sums_is_drawn_at_its_scales():
-    """300 draws each: the mean of absolute values is within 3 tenths of the scale (alpha 1e-6)."""
+def test_the_noise_on_each_sum_is_drawn_at_its_scale():
+    """300 draws each: the mean absolute value is within 30% of the scale (alpha 1e-6)."""
     scales = [Fraction(50), Fraction(3000), Fraction(7, 2), Fraction(10**6)]
     draws = np.array([noisy_sums([5, 6, 7, 8], scales, entropy_source(seed)) for seed in range(300)], dtype=float)
     np.testing.assert_allclose(np.abs(draws - [5, 6, 7, 8]).mean(axis=0), [float(s) for s in scales], rtol=0.3)

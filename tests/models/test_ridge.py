@@ -1,4 +1,4 @@
-"""The model from noisy tables: against plain formulas, without noise and with."""
+"""Models from noisy tables, compared with plain formulas, without noise and with it."""
 
 from itertools import pairwise
 
@@ -35,13 +35,13 @@ def tables(codes):
     return [part.sum(axis=0) for part in parts], pairs
 
 
-def test_the_moments_are_those_of_the_indicators():
+def test_moments_from_tables_equal_those_of_the_indicators():
     codes, _ = codes_and_target()
     Z = indicators(codes)
     np.testing.assert_array_equal(moment_matrix(N, *tables(codes), OFFSETS), Z.T @ Z)
 
 
-def test_without_noise_it_is_ridge_regression_on_indicators():
+def test_without_noise_the_model_is_ridge_regression_on_indicators():
     codes, y = codes_and_target()
     Z = indicators(codes)
     effects = ridge(Z.T @ Z, Z[:, 1:].T @ y[:, None], OFFSETS, 0.0, 0.0)
@@ -61,9 +61,9 @@ def test_the_mean_effect_of_each_column_is_zero():
 def noisy(moments, sums, count_scale, sum_scale, rng):
     """Moments and sums with the noise of a release."""
     p = len(moments) - 1
-    own = np.repeat(np.arange(len(SIZES)), SIZES)
+    column_of = np.repeat(np.arange(len(SIZES)), SIZES)
     noise = np.triu(rng.normal(scale=count_scale, size=(p, p)), 1)
-    noise[own[:, None] == own] = 0
+    noise[column_of[:, None] == column_of] = 0
     noise += noise.T + np.diag(rng.normal(scale=count_scale, size=p))
     moments = moments.copy()
     moments[1:, 1:] += noise
@@ -72,8 +72,8 @@ def noisy(moments, sums, count_scale, sum_scale, rng):
 
 
 @pytest.mark.slow
-def test_the_stated_deviations_are_those_of_the_effects():
-    """300 draws at a noise of 4 records, within 35 % of the empirical deviations, which are exact to 4 %."""
+def test_the_stated_deviations_match_those_of_the_effects():
+    """300 draws at a noise of 4 records, within 35% of the empirical deviations, which are accurate to 4%."""
     codes, y = codes_and_target()
     Z, rng = indicators(codes), np.random.default_rng(1)
     exact = Z.T @ Z, Z[:, 1:].T @ y[:, None]
@@ -84,12 +84,12 @@ def test_the_stated_deviations_are_those_of_the_effects():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
-def test_the_nearest_distributions_are_those_of_the_projection(n_classes):
+def test_the_nearest_distributions_satisfy_the_conditions_of_a_projection(n_classes):
     scores = np.random.default_rng(0).normal(scale=0.7, size=(200, n_classes))
     shares = nearest_distributions(scores)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     assert (shares >= 0).all()
-    shift = (scores - shares).max(axis=1, keepdims=True)  # equal where shares are positive, and no more elsewhere
+    shift = (scores - shares).max(axis=1, keepdims=True)  # equal where shares are positive, no larger elsewhere
     np.testing.assert_allclose(np.where(shares > 0, scores - shares - shift, 0.0), 0.0, atol=1e-12)
     np.testing.assert_array_equal(shares.argmax(axis=1), scores.argmax(axis=1))
 
@@ -104,11 +104,11 @@ def test_effects_of_a_scorecard_without_noise_are_logarithms_of_relative_shares(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_without_noise_a_signal_is_found(delta):
+def test_without_noise_a_signal_is_fitted(delta):
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(3000, 3))
     y = np.abs(X[:, 0] - 0.5) + 0.3 * X[:, 1]
     model = PrivateAdditiveRegressor(np.inf, delta, bounds=(0, 1), target_bounds=(0, 0.8)).fit(X, y)
     assert model.score(X, y) > 0.9
-    of_classes = PrivateAdditiveClassifier(np.inf, delta, bounds=(0, 1), classes=[0, 1, 2, 3])
-    assert of_classes.fit(X, (X[:, 0] * 4).astype(int)).score(X, (X[:, 0] * 4).astype(int)) > 0.95
+    classifier = PrivateAdditiveClassifier(np.inf, delta, bounds=(0, 1), classes=[0, 1, 2, 3])
+    assert classifier.fit(X, (X[:, 0] * 4).astype(int)).score(X, (X[:, 0] * 4).astype(int)) > 0.95

@@ -1,4 +1,4 @@
-"""The noise of scorecards: sensitivities by exhaustion, budgets exactly, and the law of the factor."""
+"""Noise of scorecards: sensitivities by exhaustive search, exact budgets, and the distribution of the factor."""
 
 import math
 from fractions import Fraction
@@ -21,20 +21,20 @@ def indicators(record):
     return [np.eye(size, dtype=int)[code] for size, code in zip(SIZES, record, strict=True)]
 
 
-def of_classes(record, c):
+def class_tables(record, c):
     return np.concatenate([np.outer(one, np.eye(3, dtype=int)[c]).ravel() for one in indicators(record)]), []
 
 
-def of_numbers(record, t):
+def number_tables(record, t):
     return np.concatenate(indicators(record)), np.concatenate([one * t for one in indicators(record)])
 
 
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("kind, targets", [("classes", range(3)), ("numbers", NUMBERS)])
 @pytest.mark.parametrize("rows", [1, pytest.param(3, marks=pytest.mark.slow)])
-def test_the_noise_is_for_the_largest_change_of_all_tables(norm, kind, targets, rows):
-    """The cost of a change at the scales used, in shares of the budget of the tables: exactly all of it at most."""
-    tables = [{"classes": of_classes, "numbers": of_numbers}[kind](record, t)
+def test_the_noise_covers_exactly_the_largest_change_of_all_tables(norm, kind, targets, rows):
+    """At the scales used, the costliest change uses exactly the share of the budget that is for the tables."""
+    tables = [{"classes": class_tables, "numbers": number_tables}[kind](record, t)
               for record in product(*map(range, SIZES)) for t in targets]  # fmt: skip
     changes = [
         (rows * (np.array(a, dtype=object) - b), rows * (np.array(s, dtype=object) - t))
@@ -54,7 +54,7 @@ def test_the_noise_is_for_the_largest_change_of_all_tables(norm, kind, targets, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
-def test_sums_have_half_the_noise_of_counts_in_ranges_of_the_target(delta):
+def test_sums_in_units_of_the_target_range_have_half_the_noise_of_counts(delta):
     noise = ScorecardNoise.for_budget(1.0, delta, 5, None)
     draw = entropy_source(0)
     counts = noise.on_counts(np.zeros(20_000, dtype=np.int64), draw)
@@ -67,7 +67,7 @@ def test_sums_have_half_the_noise_of_counts_in_ranges_of_the_target(delta):
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("rows", [1, 4])
-def test_the_factor_costs_its_part(delta, rows):
+def test_the_factor_costs_at_most_its_share(delta, rows):
     noise = ScorecardNoise.for_budget(0.5, delta, 5, 2, rows)
     share = OF_FACTOR * Fraction(1, 2) if delta == 0 else None
     epsilon_2 = Fraction(2 * STEPS * rows) / noise.choice_scale
@@ -78,7 +78,7 @@ def test_the_factor_costs_its_part(delta, rows):
 
 
 @pytest.mark.parametrize("rows", [1, 4])
-def test_the_total_of_numbers_costs_its_part_and_all_parts_are_the_whole(rows):
+def test_the_total_of_numbers_costs_its_share_and_all_shares_add_up_to_one(rows):
     most = rows * max(abs(t - s) for t in NUMBERS for s in NUMBERS)
     assert most / ScorecardNoise.for_budget(0.5, 0.0, 5, None, rows).total_scale == OF_TOTAL / 2
     variance = ScorecardNoise.for_budget(0.5, 1e-6, 5, None, rows).total_scale
@@ -87,7 +87,7 @@ def test_the_total_of_numbers_costs_its_part_and_all_parts_are_the_whole(rows):
 
 
 @pytest.mark.slow
-def test_the_law_of_the_factor_is_that_of_the_exponential_mechanism():
+def test_the_factor_is_distributed_as_in_the_exponential_mechanism():
     """4,000 draws; chi-squared at alpha = 1e-6, 2 degrees of freedom."""
     noise = ScorecardNoise("geometric", Fraction(1), 1000)
     losses, before = np.array([3000, 2000, 2500]), np.array([0.0, 1.0, 0.5])
@@ -105,7 +105,7 @@ def test_without_noise_the_best_factor_is_chosen_and_nothing_is_added():
     assert noise.on_total(7, 8, None).tolist() == [7]
 
 
-def test_the_ledger_is_charged_for_independent_parts():
+def test_the_ledger_is_charged_for_independent_releases():
     for of_numbers in (False, True):
         release, part = ScorecardRelease(1.0, 0.0, 10, of_numbers), share_of_tables(of_numbers) / 10
         others = OF_TOTAL**2 + OF_WINDOW**2 * Fraction(5, 36) if of_numbers else 0
@@ -117,14 +117,14 @@ def test_the_ledger_is_charged_for_independent_parts():
 
 
 @pytest.mark.parametrize("are_classes", [True, False])
-def test_the_loss_of_a_record_is_within_its_steps_and_its_own(are_classes):
+def test_the_loss_of_a_record_is_within_its_steps_and_independent_of_other_records(are_classes):
     rng = np.random.default_rng(0)
     scores = rng.normal(scale=30.0, size=(200, 3 if are_classes else 1))
     truth = np.eye(3)[rng.integers(0, 3, 200)] if are_classes else rng.choice([-0.5, 0.0, 0.5], (200, 1))
     each = [losses_in_steps(truth[i : i + 1], scores[i : i + 1], are_classes) for i in range(200)]
     assert min(each) >= 0
     assert max(each) <= STEPS
-    assert abs(losses_in_steps(truth, scores, are_classes) - sum(each)) <= 1  # another order of exponentials
+    assert abs(losses_in_steps(truth, scores, are_classes) - sum(each)) <= 1  # exponentials in another order
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 5, 49, 1000])

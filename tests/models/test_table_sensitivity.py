@@ -1,4 +1,4 @@
-"""The squared sensitivity of all tables of an additive model, by exhaustion over all pairs of records."""
+"""The squared sensitivity of all tables of an additive model, by exhaustive search over all pairs of records."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -13,7 +13,7 @@ from skdpmic.table.targets import ClassTarget, NumericTarget
 
 
 def all_tables(record, target, sizes):
-    """Tables of counts and sums of one record, by their definition."""
+    """Tables of counts and sums of one record, by definition."""
     indicators = [np.eye(size, dtype=int)[code] for size, code in zip(sizes, record, strict=True)]
     counts = [*indicators, *(np.outer(one, other).ravel() for one, other in combinations(indicators, 2))]
     sums = [np.outer(indicator, target).ravel() for indicator in indicators]
@@ -31,14 +31,14 @@ TARGETS = {
 @pytest.mark.parametrize("sizes", [(2,), (3,), (2, 2), (2, 3), (2, 2, 2), *LARGE])
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("weight", [Fraction(7), pytest.param(Fraction(1, 3), marks=pytest.mark.slow)])
-def test_no_replacement_changes_all_tables_by_more_and_one_by_as_much(sizes, kind, weight):
+def test_no_replacement_changes_all_tables_by_more_than_the_bound_and_one_attains_it(sizes, kind, weight):
     targets, change = TARGETS[kind]
     records = [all_tables(record, t, sizes) for record in product(*map(range, sizes)) for t in targets]
     most = max(sum((a - b) ** 2) + weight * sum((s - t) ** 2) for a, s in records for b, t in records)
     assert squared_sensitivity(len(sizes), weight, change) == most
 
 
-def test_of_a_person_with_several_rows_it_is_attained_by_equal_rows():
+def test_equal_rows_attain_the_sensitivity_of_a_person_with_several_rows():
     sizes, rows = (2, 2, 2), 3
     targets, change = TARGETS["numbers"]
     records = [all_tables(record, t, sizes) for record in product(*map(range, sizes)) for t in targets]
@@ -50,7 +50,7 @@ def test_of_a_person_with_several_rows_it_is_attained_by_equal_rows():
 @pytest.mark.parametrize("change", [OF_NUMBERS, OF_CLASSES])
 @pytest.mark.parametrize("rows", [1, 4])
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 50.0])
-def test_the_noise_costs_at_most_its_budget_exactly(n_columns, change, rows, epsilon):
+def test_the_noise_costs_at_most_its_budget_in_exact_fractions(n_columns, change, rows, epsilon):
     rho = Fraction(rho_for(epsilon, 1e-6))
     noise = TwoWayNoise.for_budget(rho, n_columns, change, rows)
     d = n_columns
@@ -60,7 +60,7 @@ def test_the_noise_costs_at_most_its_budget_exactly(n_columns, change, rows, eps
         for m in range(d + 1)
     ]
     assert max(costs) <= rho
-    assert max(costs) >= rho * (1 - Fraction(1, noise.count_variance))  # the least whole variance
+    assert max(costs) >= rho * (1 - Fraction(1, noise.count_variance))  # the variance is rounded up to an integer
 
 
 def test_the_closed_form_of_the_theory_holds_for_even_numbers_of_columns():
@@ -69,7 +69,7 @@ def test_the_closed_form_of_the_theory_holds_for_even_numbers_of_columns():
         assert squared_weight(d, OF_NUMBERS) == 2 * (d + 1)
 
 
-def test_each_target_becomes_steps_within_its_range_by_itself():
+def test_each_target_becomes_steps_within_its_range_independently_of_others():
     values = np.array([-5.0, 0.0, 1.0, 3.0, 4.0, 9.0])
     steps, n_steps = in_steps(NumericTarget(values, (0.0, 4.0)))
     assert steps[:, 0].tolist() == [-GRID // 2, -GRID // 2, -GRID // 4, GRID // 4, GRID // 2, GRID // 2]
@@ -80,7 +80,7 @@ def test_each_target_becomes_steps_within_its_range_by_itself():
     assert in_steps(ClassTarget(np.array([0, 2]), 3))[0].tolist() == [[1, 0, 0], [0, 0, 1]]
 
 
-def test_sums_are_those_of_their_definition():
+def test_sums_equal_their_definition():
     rng = np.random.default_rng(0)
     columns, values = [rng.integers(0, 3, 50), rng.integers(0, 2, 50)], rng.integers(-9, 9, (50, 2))
     sums = sums_in_parts(columns, [3, 4], values)

@@ -1,4 +1,4 @@
-"""The window of a numeric target: its cost exactly, where it is, and that a narrow target in wide bounds is found."""
+"""The window of a numeric target: its exact cost, its position, and narrow targets in wide bounds."""
 
 from fractions import Fraction
 
@@ -13,8 +13,8 @@ from skdpmic.table.targets import NumericTarget
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_the_window_costs_its_part_of_the_budget(rows):
-    """Of rates r, medians are 2 sum(r)-DP and sum(r**2) / 2 zCDP; a person with several rows multiplies each rate."""
+def test_the_window_costs_its_share_of_the_budget(rows):
+    """With rates r, medians are 2 sum(r)-DP and (sum(r**2) / 2)-zCDP; a person with several rows multiplies rates."""
     rates = [rows * rate for rate in rates_of_window(0.5, 0.0, rows)]
     assert 2 * sum(rates) == OF_WINDOW / 2
     assert sum(rate**2 for rate in rates) == squares_of_window() / 4
@@ -24,7 +24,7 @@ def test_the_window_costs_its_part_of_the_budget(rows):
 
 
 def test_the_window_holds_most_targets_and_little_else():
-    """5,000 normal targets with a deviation of 2 % of the bounds: with this seed, all but 6 % are within."""
+    """5,000 normal targets with a deviation of 2% of the bounds, fixed seed: all but 6% are inside."""
     values = np.random.default_rng(0).normal(30.0, 2.0, 5000)
     target = within_window(NumericTarget(values, (0.0, 100.0)), rates_of_window(1.0, 1e-6), entropy_source(0))
     lower, upper = target.bounds
@@ -36,7 +36,7 @@ def test_the_window_holds_most_targets_and_little_else():
 @pytest.mark.parametrize("values", [np.zeros(50), np.full(50, 9.0), np.r_[np.zeros(40), np.full(10, 9.0)]])
 @pytest.mark.parametrize("epsilon", [1e-3, 5.0, np.inf])
 def test_the_window_is_within_the_bounds_and_is_never_empty(values, epsilon):
-    narrow = NumericTarget(1e16 + values, (1e16, 1e16 + 9))  # where an eighth of the bounds is less than one float
+    narrow = NumericTarget(1e16 + values, (1e16, 1e16 + 9))  # floats are more than an eighth of the range apart
     lower, upper = within_window(narrow, rates_of_window(epsilon, 0.0), entropy_source(1)).bounds
     assert 0.0 <= lower < upper <= 1.0
     assert upper - lower >= 1 / 8
@@ -46,7 +46,7 @@ def test_the_window_is_within_the_bounds_and_is_never_empty(values, epsilon):
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_bounds_that_are_much_too_wide_cost_little(delta):
-    """8,000 records at epsilon 0.5, fixed seed. Noise for the whole range has twenty times the target's deviation."""
+    """8,000 records at epsilon 0.5, fixed seed. Noise for the whole range is twenty times the target's deviation."""
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(8000, 2))
     y = 50 + X[:, 0] + 0.2 * rng.normal(size=8000)
