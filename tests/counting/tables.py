@@ -1,4 +1,4 @@
-"""One table of mixed columns as files of Parquet, and the sketch of its rows, for every engine to be compared with."""
+"""A table of mixed columns as Parquet files, and the sketch of its rows: the reference for every engine."""
 
 import datetime
 import decimal
@@ -41,11 +41,11 @@ TARGETS = {
 
 
 def mixed_table():
-    """Features of every kind, with missing values, and all targets: a dataframe of Polars."""
+    """A Polars dataframe of features of every kind, with missing values, and of all targets."""
     polars = pytest.importorskip("polars")
     rng = np.random.default_rng(0)
 
-    def with_holes(values, every):
+    def with_missing(values, every):
         return [None if i % every == 0 else value for i, value in enumerate(values)]
 
     days = [DAY + datetime.timedelta(days=int(i)) for i in rng.integers(0, 900, N)]
@@ -54,15 +54,15 @@ def mixed_table():
     ratios = rng.random(N)
     columns = {
         "cost": np.round(rng.random(N), 3),  # a target first: columns are found by name
-        "age": with_holes(rng.integers(0, 110, N).tolist(), 7),
-        "income": with_holes(np.exp(rng.normal(10, 2, N)).tolist(), 11),
+        "age": with_missing(rng.integers(0, 110, N).tolist(), 7),
+        "income": with_missing(np.exp(rng.normal(10, 2, N)).tolist(), 11),
         "size": rng.random(N).astype(np.float32),
-        "town": with_holes(rng.choice(["Aachen", "Bonn", "K\u00f6ln", "elsewhere"], N).tolist(), 5),
-        "insured": with_holes((rng.random(N) < 0.5).tolist(), 6),
+        "town": with_missing(rng.choice(["Aachen", "Bonn", "K\u00f6ln", "elsewhere"], N).tolist(), 5),
+        "insured": with_missing((rng.random(N) < 0.5).tolist(), 6),
         "well": rng.random(N) < 0.5,
-        "born": with_holes(days, 9),
-        "seen": with_holes(moments, 8),
-        "price": polars.Series(with_holes(prices, 10), dtype=polars.Decimal(10, 2)),
+        "born": with_missing(days, 9),
+        "seen": with_missing(moments, 8),
+        "price": polars.Series(with_missing(prices, 10), dtype=polars.Decimal(10, 2)),
         "ratio": np.where(ratios < 0.1, np.nan, ratios),
         "grade": rng.integers(1, 5, N).astype(np.int8),
         "nothing": polars.Series([None] * N, dtype=polars.Float64),
@@ -79,33 +79,33 @@ def empty_sketch(target="cost"):
     return RangeGridSketch(**PUBLIC, **TARGETS[target])
 
 
-def of_target(frame, target="cost"):
-    """The features, and one of the targets."""
+def with_one_target(frame, target="cost"):
+    """The features and one of the targets."""
     return frame.drop([name for name in TARGETS if name != target])
 
 
 def counted(frame, target="cost"):
-    """The bytes of the sketch of all rows, counted at once: what every engine has to give."""
+    """The bytes of the sketch of all rows, counted at once, which every engine must reproduce."""
     sketch = empty_sketch(target)
     return bytes_of(sketch.update(frame.select(sketch.feature_names_in_.tolist()), frame[target]))
 
 
 def bytes_of(sketch):
-    """The bytes of a sketch, with the same identity in place of those of its counts."""
+    """The bytes of a sketch, with one fixed identity in place of those of its counts."""
     return sketch._with(sketch._counts, sketch.n_samples, frozenset([bytes(16)] if sketch.n_samples else [])).to_bytes()
 
 
 def write_files(frame, folder):
-    """The table as several files of Parquet, the second of one row."""
+    """Write the table to several Parquet files, the second with a single row."""
     for i, (first, last) in enumerate([(0, 300), (300, 301), (301, N)]):
         frame[first:last].write_parquet(folder / f"{i}.parquet")
 
 
-_CONNECTIONS = []  # which older versions of DuckDB close as soon as nothing but a relation needs them
+_CONNECTIONS = []  # older versions of DuckDB close a connection that only a relation refers to
 
 
 def relation(query, **tables):
-    """What DuckDB gives for a query."""
+    """The result of a query by DuckDB."""
     connection = pytest.importorskip("duckdb").connect()
     _CONNECTIONS.append(connection)
     for name, table in tables.items():

@@ -1,7 +1,7 @@
-"""On the workers of Spark and Ray, each counting what it has, the sketch is that of all rows, bit for bit.
+"""Workers of Spark and Ray each count their rows, and the merged sketch is that of all rows, bit for bit.
 
-Both are the real thing, on this machine. They are installed wherever the slow tests are to run: none of these is
-skipped there, so that a missing Java does not go unnoticed.
+Both engines really run, on this machine. They are installed wherever the slow tests run: no test is skipped there, so
+a missing Java does not go unnoticed.
 """
 
 import os
@@ -10,12 +10,12 @@ import sys
 import pytest
 
 from skdpmic.counting import RangeGridSketch, count_stream, merge_all
-from tests.counting.tables import N, bytes_of, counted, empty_sketch, mixed_table, of_target, write_files
+from tests.counting.tables import N, bytes_of, counted, empty_sketch, mixed_table, with_one_target, write_files
 from tests.test_guides import run
 
 pytestmark = [
     pytest.mark.slow,
-    # Of the engines themselves, about versions of other libraries.
+    # The engines themselves warn about versions of other libraries.
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]
 
@@ -23,7 +23,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("parquet")
-    write_files(of_target(mixed_table()), folder)
+    write_files(with_one_target(mixed_table()), folder)
     return folder
 
 
@@ -35,7 +35,7 @@ def merged(rows):
 
 
 def count_batches(empty):
-    """What Spark runs on each partition: an iterator of batches in, and one row out."""
+    """The function that Spark runs on each partition: it takes an iterator of batches and yields one row."""
 
     def count(batches):
         import pyarrow
@@ -48,7 +48,7 @@ def count_batches(empty):
 
 @pytest.fixture(scope="module")
 def spark():
-    """Spark in a Java of its own, with two workers that run this Python."""
+    """Spark in its own Java process, with two workers that run this Python."""
     from pyspark.sql import SparkSession
 
     options = {
@@ -66,7 +66,7 @@ def spark():
     session.stop()
 
 
-def test_spark_gives_the_same_bytes_as_the_others(spark, folder):
+def test_spark_gives_the_same_bytes_as_the_other_engines(spark, folder):
     table = spark.read.parquet(str(folder)).repartition(3)
     rows = table.mapInArrow(count_batches(empty_sketch()), "sketch binary").collect()
     assert len(rows) == 3
@@ -75,12 +75,12 @@ def test_spark_gives_the_same_bytes_as_the_others(spark, folder):
 
 
 def test_spark_counts_partitions_without_rows(spark, folder):
-    nobody = spark.read.parquet(str(folder)).where("age < 0")
-    rows = nobody.mapInArrow(count_batches(empty_sketch()), "sketch binary").collect()
+    no_rows = spark.read.parquet(str(folder)).where("age < 0")
+    rows = no_rows.mapInArrow(count_batches(empty_sketch()), "sketch binary").collect()
     assert all(row.sketch == empty_sketch().to_bytes() for row in rows)
 
 
-def test_an_error_on_a_worker_of_spark_names_the_column_and_quotes_no_value(spark):
+def test_an_error_on_a_spark_worker_names_the_column_and_quotes_no_value(spark):
     from pyspark.errors import PythonException
 
     table = spark.createDataFrame([("patient 8675309", 0.5)], ["age", "cost"])
@@ -90,13 +90,13 @@ def test_an_error_on_a_worker_of_spark_names_the_column_and_quotes_no_value(spar
     assert "8675309" not in str(caught.value)
 
 
-def test_a_small_dataframe_of_spark_is_a_stream_itself(spark, folder):
-    """Of Spark 4.3, if not of 4.0."""
+def test_a_small_spark_dataframe_is_itself_a_stream(spark, folder):
+    """With Spark 4.3, if not with 4.0."""
     sketch = count_stream(empty_sketch(), spark.read.parquet(str(folder)), target="cost")
     assert bytes_of(sketch) == counted(mixed_table())
 
 
-def test_the_guide_to_spark(spark, tmp_path, capsys, monkeypatch):
+def test_the_guide_to_spark_runs(spark, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("choose/engines.md", capsys, "Describe", "DuckDB", "Spark", warn="ignore")
 
@@ -113,7 +113,7 @@ def ray():
     ray.shutdown()
 
 
-def test_ray_gives_the_same_bytes_as_the_others(ray, folder):
+def test_ray_gives_the_same_bytes_as_the_other_engines(ray, folder):
     empty = empty_sketch()
 
     def count(rows):
@@ -127,6 +127,6 @@ def test_ray_gives_the_same_bytes_as_the_others(ray, folder):
     assert count_stream(empty, batches, target="cost").n_samples == N
 
 
-def test_the_guide_to_ray(ray, tmp_path, capsys, monkeypatch):
+def test_the_guide_to_ray_runs(ray, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("choose/engines.md", capsys, "Describe", "DuckDB", "Ray", warn="ignore")

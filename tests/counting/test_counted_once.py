@@ -1,4 +1,4 @@
-"""No count gets into a merged sketch twice, whichever way it comes back; what was counted apart is merged."""
+"""No count enters a merged sketch twice, by any route; sketches that were counted separately can be merged."""
 
 import copy
 import json
@@ -7,8 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from skdpmic.counting import RangeGridSketch, merge_all
-from skdpmic.counting import chunks as parts
+from skdpmic.counting import RangeGridSketch, chunks, merge_all
 from skdpmic.counting.sketched import PairSketch
 
 D = 2
@@ -48,7 +47,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("made", COPIES.values(), ids=COPIES)
-def test_a_sketch_is_not_merged_with_what_contains_the_same_counts(made):
+def test_a_sketch_is_not_merged_with_one_that_contains_the_same_counts(made):
     sketch = counted()
     other = made(sketch)
     before = copy.deepcopy(sketch), copy.deepcopy(other)
@@ -60,16 +59,16 @@ def test_a_sketch_is_not_merged_with_what_contains_the_same_counts(made):
         merge_all([counted(), sketch, counted(), other])
     with pytest.raises(ValueError, match=TWICE):
         merge_all(each for each in (sketch, empty(), other))
-    assert sketch.update(*chunk()).n_samples == 5 + before[0].n_samples  # which can still be counted into
+    assert sketch.update(*chunk()).n_samples == 5 + before[0].n_samples  # it still accepts records
 
 
-def test_a_file_that_is_loaded_twice_counts_once(tmp_path):
+def test_a_file_that_is_loaded_twice_is_not_counted_twice(tmp_path):
     counted().save(tmp_path / "a")
     with pytest.raises(ValueError, match=TWICE):
         merge_all(RangeGridSketch.load(tmp_path / "a") for _ in range(2))
 
 
-def test_counts_of_pairs_are_counted_once_too():
+def test_sketches_of_pairs_are_not_counted_twice_either():
     sketch = RangeGridSketch(statistic="mtv_r", **PUBLIC).update(*chunk())
     pair = PairSketch(sketch, 0)
     assert pair.merge(pair).n_samples == 0
@@ -79,16 +78,16 @@ def test_counts_of_pairs_are_counted_once_too():
     assert pair.merge(PairSketch(sketch, 0).update(*chunk())).n_samples == 10
 
 
-def test_copies_of_an_empty_sketch_are_filled_elsewhere_and_merged():
+def test_copies_of_an_empty_sketch_can_be_filled_separately_and_merged():
     first = empty()
     sent = [pickle.loads(pickle.dumps(first)) for _ in range(3)]
     sent += [copy.copy(first), first.empty(), saved(first), first]
-    sent += [first.update(np.empty((0, D)), []).empty(), pickle.loads(pickle.dumps(first))]  # no rows are no counts
+    sent += [first.update(np.empty((0, D)), []).empty(), pickle.loads(pickle.dumps(first))]  # no rows add no counts
     filled = [sketch.update(*chunk(seed=i)) for i, sketch in enumerate(sent)]
     assert merge_all([empty(), *map(saved, filled), empty()]).n_samples == 5 * len(sent)
 
 
-def test_a_copy_has_counts_of_its_own():
+def test_a_copy_does_not_share_its_counts():
     sketch = counted()
     other = copy.copy(sketch).update(*chunk())
     assert (sketch.n_samples, other.n_samples) == (5, 10)
@@ -96,16 +95,16 @@ def test_a_copy_has_counts_of_its_own():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_whatever_happened_before_a_merge_is_refused_if_and_only_if_something_would_count_twice(seed):
-    """Every sketch is followed by the set of the times at which something was counted into it."""
+def test_after_any_history_a_merge_is_refused_if_and_only_if_counts_would_be_added_twice(seed):
+    """Every sketch is paired with the set of times at which records were counted into it."""
     random = np.random.default_rng(seed)
     all_known, outcomes = [(empty(), frozenset())], []
     for time in range(60):
         sketch, counts = all_known[random.integers(max(len(all_known) - 9, 0), len(all_known))]
-        what = random.integers(9)
-        if what == 0:
+        action = random.integers(9)
+        if action == 0:
             all_known.append((empty(), frozenset()))
-        elif what < 5:
+        elif action < 5:
             again = (copy.copy, copy.deepcopy, saved)[random.integers(3)](sketch)
             n = int(random.integers(3))
             all_known.append((again.update(*chunk(n)), counts | ({(time, n)} if n else set())))
@@ -121,19 +120,19 @@ def test_whatever_happened_before_a_merge_is_refused_if_and_only_if_something_wo
     assert all(sketch.n_samples == sum(n for _, n in counts) for sketch, counts in all_known)
 
 
-def test_of_many_merged_sketches_the_bytes_stay_small_and_two_equal_merges_are_still_known(monkeypatch):
-    monkeypatch.setattr(parts, "MOST", 8)
+def test_bytes_of_many_merged_sketches_stay_small_and_a_repeated_merge_is_still_detected(monkeypatch):
+    monkeypatch.setattr(chunks, "MOST", 8)
     some, others = ([counted() for _ in range(20)] for _ in range(2))
     whole, again = merge_all(some), merge_all(reversed(some))
     assert len(whole._parts) == 8
     assert len(json.loads(whole.to_bytes().split(b"\n", 2)[1])["parts"]) == 8
-    assert whole._parts == again._parts  # the smallest, in whatever order they came
+    assert whole._parts == again._parts  # the smallest, in any order of merging
     with pytest.raises(ValueError, match=TWICE):
         whole.merge(saved(again))
     assert whole.merge(merge_all(others)).n_samples == 200
 
 
-def test_identities_have_nothing_to_do_with_the_records():
+def test_identities_do_not_depend_on_the_records():
     a, b = counted(), counted()
     assert a == b
     assert a._parts.isdisjoint(b._parts)

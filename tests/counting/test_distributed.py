@@ -1,4 +1,4 @@
-"""Counting on dask's workers publishes what counting in memory does, and moves sketches only."""
+"""Counting on dask workers publishes the same as counting in memory, and moves only sketches."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def published(estimator):
 
 @seeded
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
-def test_plain_map_and_reduce_publish_what_fit_does(statistic):
+def test_plain_map_and_reduce_publish_the_same_as_fit(statistic):
     X, y = table()
     scorer = DPMICScorer(random_state=0, statistic=statistic, epsilon=0.5, **PUBLIC)
     empty = scorer.empty_sketch(N, n_features=D)
@@ -49,12 +49,12 @@ def test_plain_map_and_reduce_publish_what_fit_does(statistic):
 
 
 def collections(X, y):
-    """The table as dask holds it, in several ways."""
+    """The table as dask collections of several kinds."""
     array, frame = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
     rows = frame.from_pandas(pandas.DataFrame(np.c_[X, y], columns=[*"abcd", "y"]), npartitions=11)
-    nobody = rows.query("a > 5")
-    empty = frame.concat([nobody, rows, nobody], interleave_partitions=False)
+    no_rows = rows.query("a > 5")
+    empty = frame.concat([no_rows, rows, no_rows], interleave_partitions=False)
     return {
         "array": (array.from_array(X, chunks=(70, 3)), array.from_array(y, chunks=200)),
         "one chunk": (array.from_array(X, chunks=-1), array.from_array(y, chunks=-1)),
@@ -81,7 +81,7 @@ WAYS = ["array", "one chunk", "frame", "unknown lengths", "empty partitions"]
     ],
 )
 @pytest.mark.combinations
-def test_fit_of_a_collection_is_fit_of_its_rows(way, make):
+def test_fitting_a_collection_is_the_same_as_fitting_its_rows(way, make):
     X, y = collections(*table())[way]
     fitted = make(random_state=0).fit(X, y)
     expected = make(random_state=0).fit(*table())
@@ -93,7 +93,7 @@ def test_fit_of_a_collection_is_fit_of_its_rows(way, make):
 
 @seeded
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
-def test_a_target_may_be_a_frame_of_one_column():
+def test_a_target_may_be_a_frame_with_one_column():
     X, y = collections(*table())["frame, one column"]
     fitted = DPMICScorer(random_state=0, **PUBLIC).fit(X, y)
     assert fitted.scores_.tolist() == DPMICScorer(random_state=0, **PUBLIC).fit(*table()).scores_.tolist()
@@ -113,7 +113,7 @@ def test_partitions_without_records_may_have_labels_of_any_type():
 
 
 @seeded
-def test_one_length_may_be_unknown():
+def test_the_length_of_one_collection_may_be_unknown():
     every = collections(*table())
     X, y = every["frame"][0].to_dask_array(lengths=True), every["unknown lengths"][1]
     expected = published(DPMICScorer(random_state=0, B=20, **PUBLIC).fit(*table()))
@@ -122,23 +122,23 @@ def test_one_length_may_be_unknown():
         DPMICScorer(B=20, **PUBLIC).fit(X.rechunk({0: 200}), y)
 
 
-def test_rows_stay_where_they_are(monkeypatch):
-    """No task whose result is large is asked for: the client computes one sketch, and the number of rows."""
+def test_rows_stay_on_the_workers(monkeypatch):
+    """The client requests no large result: only numbers of rows and one sketch."""
     dask = pytest.importorskip("dask")
     X, y = collections(*table())["unknown lengths"]
     results = []
     compute = dask.compute
 
-    def with_progress(*args, **kwargs):
+    def recording(*args, **kwargs):
         results.extend(compute(*args, **kwargs))
         return tuple(results[-len(args) :])
 
-    monkeypatch.setattr(dask, "compute", with_progress)
+    monkeypatch.setattr(dask, "compute", recording)
     DPMICScorer(**PUBLIC).fit(X, y)
     assert [type(result) for result in results] == [int] * 11 + [RangeGridSketch]
 
 
-def test_collections_that_do_not_fit_together_are_refused():
+def test_collections_that_do_not_match_are_refused():
     every = collections(*table())
     scorer = DPMICScorer(B=20, **PUBLIC)
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[600, 599\]"):
@@ -163,7 +163,7 @@ def test_collections_that_do_not_fit_together_are_refused():
     assert not hasattr(scorer, "n_features_in_")
 
 
-def test_a_label_that_is_none_of_the_classes_is_not_told_by_workers_but_the_classes_are():
+def test_errors_on_workers_quote_the_classes_but_not_an_unknown_label():
     array, X = pytest.importorskip("dask.array"), table()[0]
     y = np.where(np.arange(N) % 2, "ill", "well").astype(object)
     y[3] = "patient 8675309"
@@ -189,7 +189,7 @@ def client():
 
 
 def slow_rows(i, marks):
-    """A tenth of the table, after a while; each worker that is asked leaves its mark."""
+    """A part of the table, after a delay; every worker that runs this leaves its mark."""
     (marks / f"{i}-{os.getpid()}").touch()
     time.sleep(0.3)
     return np.random.default_rng(i).random((100, D))
@@ -197,7 +197,7 @@ def slow_rows(i, marks):
 
 @pytest.mark.slow
 @seeded
-def test_a_worker_killed_mid_way_changes_nothing_and_is_charged_once(client, tmp_path):
+def test_a_worker_killed_midway_changes_nothing_and_the_ledger_is_charged_once(client, tmp_path):
     dask, array = pytest.importorskip("dask"), pytest.importorskip("dask.array")
     marks = tmp_path / "marks"
     marks.mkdir()

@@ -1,4 +1,4 @@
-"""Counts add up: any chunking, order and merge tree gives the same counts, and the release of the whole table."""
+"""Counts add up: any chunking, order and merge tree gives the counts and the release of the whole table."""
 
 import copy
 import datetime
@@ -44,7 +44,7 @@ def table(discrete=False):
 
 
 def chunks(X, y, how, seed=0):
-    """Pieces of the table, cut as `how` says, in random order."""
+    """Chunks of the table in random row order, cut as `how` says."""
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(X))
     cuts = {"whole": [], "row by row": range(1, 40), "empty": [0, 0, 7, 7], "thirds": [100, 301], "last row": [N - 1]}
@@ -76,10 +76,10 @@ def test_any_chunking_order_and_merge_tree_gives_the_same_counts(kind, how):
         pieces = [reduce(lambda a, b: b.merge(a), pieces[i : i + 3]) for i in range(0, len(pieces), 3)]
     assert pieces[0] == whole
     assert pieces[0].n_samples == N
-    one_after_the_other = RangeGridSketch(**kind)
+    sequential = RangeGridSketch(**kind)
     for chunk in chunks(*table("classes" in kind), how, seed=2):
-        one_after_the_other.update(*chunk)
-    assert one_after_the_other == whole
+        sequential.update(*chunk)
+    assert sequential == whole
     assert whole.n_samples == N
 
 
@@ -87,9 +87,9 @@ def test_any_chunking_order_and_merge_tree_gives_the_same_counts(kind, how):
     "n, B, c", [(5, 4, 5), (60, 8.5, 0.3), (3000, 12, 5), (3000, 60, 5), (300, 150, 2), (9000, 64, 3)]
 )
 @pytest.mark.parametrize("correction", [None, "miller-madow"])
-def test_scores_from_counts_are_those_from_records_bit_for_bit(n, B, c, correction):
+def test_scores_from_counts_equal_those_from_records_bit_for_bit(n, B, c, correction):
     rng = np.random.default_rng(n)
-    for spread in (0.2, 1, 3):  # values outside the bounds, and empty parts
+    for spread in (0.2, 1, 3):  # values outside the bounds, and empty bins
         x = np.round(rng.random(n) * spread, 2)
         y = np.round(np.sin(5 * x) + 0.3 * rng.standard_normal(n), 2)
         codes, three = np.digitize(y, [-0.3, 0, 0.3]), np.digitize(y, [-0.3, 0.3])
@@ -109,8 +109,8 @@ def test_scores_from_counts_are_those_from_records_bit_for_bit(n, B, c, correcti
             assert grids.score(counts, bounds, entropy_table(n)) == whole.score(x, bounds)
 
 
-def test_a_chunk_that_is_compressed_has_the_same_counts():
-    """From about 8,000 records on, this B counts into common cells first."""
+def test_a_compressed_chunk_has_the_same_counts():
+    """With this B, from about 8,000 records on, records are counted into common cells first."""
     rng = np.random.default_rng(0)
     x, y = rng.random((2, 20_000))
     grids = ContinuousGrids((0, 1), 40, 5)
@@ -137,7 +137,7 @@ def test_an_empty_sketch_is_pickled_without_its_zeros():
 
 
 @pytest.mark.parametrize("dtype", [object, "U4", "category", "string"])
-def test_a_chunk_without_records_counts_nothing_whatever_its_type(dtype):
+def test_a_chunk_without_records_adds_nothing_whatever_its_type(dtype):
     pandas = pytest.importorskip("pandas")
     X, y = table(discrete=True)
     labels = pandas.Series(y, dtype=dtype) if dtype != "U4" else y
@@ -148,7 +148,7 @@ def test_a_chunk_without_records_counts_nothing_whatever_its_type(dtype):
     assert scorer.publish().noise_scale_ > 0
 
 
-def test_c_is_what_the_parts_of_a_table_amount_to():
+def test_c_follows_from_the_number_of_bins_of_a_table():
     sketch = RangeGridSketch(**CONTINUOUS, B=16, n_parts=8)
     assert sketch.c == 2
     assert sketch == RangeGridSketch(**CONTINUOUS, B=16, c=2, n_parts=8)
@@ -158,13 +158,13 @@ def test_c_is_what_the_parts_of_a_table_amount_to():
         RangeGridSketch(**CONTINUOUS, B=16, c=5, n_parts=8)
 
 
-def test_a_sketch_of_mtv_r_takes_at_most_twenty_kilobytes_a_feature():
+def test_a_sketch_of_mtv_r_takes_at_most_twenty_kilobytes_per_feature():
     for target in ({"target_bounds": (0, 1)}, {"classes": range(2)}, {"classes": range(10)}):
         scorer = DPMICScorer(statistic="mtv_r", bounds=(0, 1), **target)
         assert scorer.empty_sketch(10**6, n_features=3).nbytes <= 3 * 20_000
 
 
-def test_counting_and_merging_leave_the_other_sketch_alone():
+def test_counting_and_merging_leave_other_sketches_unchanged():
     first, second = sketched(KINDS[0], "last row")
     before = copy.deepcopy(first), copy.deepcopy(second)
     merged = first.merge(second)
@@ -175,7 +175,7 @@ def test_counting_and_merging_leave_the_other_sketch_alone():
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-def test_jobs_do_not_change_the_counts(backend, monkeypatch):
+def test_the_number_of_jobs_does_not_change_the_counts(backend, monkeypatch):
     monkeypatch.setattr("skdpmic.counting.chunks._FEATURES_AT_ONCE", 3)
     monkeypatch.setattr("skdpmic.table.columns._SHORT", 0)
     with parallel_config(backend=backend, n_jobs=2):
@@ -209,7 +209,7 @@ def published(estimator):
 @pytest.mark.parametrize("target", [CONTINUOUS, DISCRETE], ids=["continuous", "discrete"])
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.combinations
-def test_for_one_seed_all_ways_publish_the_same(name, target):
+def test_with_the_same_seed_all_ways_publish_the_same(name, target):
     X, y = table("classes" in target)
     make = partial(ESTIMATORS[name], random_state=0, **target)
     expected = published(make().fit(X, y))
@@ -226,7 +226,7 @@ def test_for_one_seed_all_ways_publish_the_same(name, target):
     assert published(streamed.fit(X, y)) == expected
 
 
-def test_automatic_B_is_that_of_the_expected_number_of_records():
+def test_automatic_B_is_chosen_for_the_expected_number_of_records():
     X, y = table()
     scorer = DPMICScorer(**CONTINUOUS).partial_fit(X, y, n_expected=750).publish()
     assert scorer.B_ == corrected_B(750, 1 / D) != corrected_B(N, 1 / D)
@@ -235,7 +235,7 @@ def test_automatic_B_is_that_of_the_expected_number_of_records():
     assert DPMICScorer(B=0.6, **CONTINUOUS).empty_sketch(1000).B == 1000**0.6
 
 
-def test_names_come_with_the_sketch_or_the_first_chunk():
+def test_feature_names_come_from_the_sketch_or_the_first_chunk():
     pandas = pytest.importorskip("pandas")
     X, y = table()
     frame = pandas.DataFrame(X, columns=list("abcd"))
@@ -261,7 +261,7 @@ def test_names_come_with_the_sketch_or_the_first_chunk():
         (SelectNames, {"k": 2, "delta": 1e-6}),
     ],
 )
-def test_the_noise_is_for_the_records_that_were_counted_not_for_those_expected(kind, parameters):
+def test_the_noise_is_for_the_records_counted_not_for_those_expected(kind, parameters):
     selector = kind(**CONTINUOUS | {"B": 20, "k": "all"} | parameters)
     whole = clone(selector).fit(*table())
     for expected in (4, N, 10**6):
@@ -272,7 +272,7 @@ def test_the_noise_is_for_the_records_that_were_counted_not_for_those_expected(k
     assert scorer.noise_scale_ >= D * mic_r_sensitivity(N)
 
 
-def test_another_number_of_records_than_expected_is_said_where_it_matters():
+def test_an_unexpected_number_of_records_is_warned_about_where_it_matters():
     with pytest.warns(UserWarning, match=r"B=576 was chosen for the n_expected .*; 100 would suit the 500 records"):
         DPMICScorer(**CONTINUOUS).partial_fit(*table()).publish()
     with warnings.catch_warnings():
@@ -299,11 +299,11 @@ def test_the_ledger_is_charged_once_at_publish(tmp_path):
     with pytest.raises(BudgetError):
         scorer.publish()
     assert ledger.spent() == (0.7, 0.0)
-    assert scorer.set_params(epsilon=0.3).publish().privacy_spent_ == (0.3, 0.0)  # the counts were still there
+    assert scorer.set_params(epsilon=0.3).publish().privacy_spent_ == (0.3, 0.0)  # the counts were kept
 
 
 @pytest.mark.parametrize("method", ["publish", "fit_sketch"])
-def test_every_release_with_a_seed_warns_where_the_user_called_it(method):
+def test_every_release_with_a_seed_warns_at_the_line_of_the_call(method):
     X, y = table()
     scorer = DPMICSelector(random_state=0, **CONTINUOUS).partial_fit(X, y)
     with pytest.warns() as caught:
@@ -315,10 +315,10 @@ def test_every_release_with_a_seed_warns_where_the_user_called_it(method):
 # --- Between partial_fit and publish ---------------------------------------------------------------------------------
 
 
-def test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_them():
+def test_an_estimator_with_counts_is_not_fitted_cannot_be_pickled_and_is_cloned_without_them():
     X, y = table()
     scorer = DPMICScorer(**CONTINUOUS).fit(X, y).partial_fit(X, y, n_expected=N)
-    assert not hasattr(scorer, "scores_")  # an earlier release is forgotten
+    assert not hasattr(scorer, "scores_")  # an earlier release is discarded
     for use in (lambda: scorer.transform(X), scorer.scores_interval, scorer.p_values):
         with pytest.raises(NotFittedError):
             use()
@@ -329,7 +329,7 @@ def test_an_estimator_with_counts_is_not_fitted_not_pickled_and_clones_without_t
     pickle.dumps(scorer.publish())
 
 
-def test_fit_drops_what_was_counted_before():
+def test_fit_discards_earlier_counts():
     X, y = table()
     scorer = DPMICScorer(**CONTINUOUS).partial_fit(X, y).fit(X, y)
     assert "_sketch" not in vars(scorer)
@@ -338,7 +338,7 @@ def test_fit_drops_what_was_counted_before():
 
 
 @pytest.mark.parametrize("leak", [{"bounds": "data"}, {"target_bounds": "data"}])
-def test_what_is_read_from_the_data_cannot_come_in_pieces(leak):
+def test_nothing_can_be_read_from_data_that_comes_in_chunks(leak):
     scorer = DPMICScorer(**CONTINUOUS | leak)
     assert not hasattr(scorer, "partial_fit")
     with pytest.raises(ValueError, match="must be public if records come in pieces, got 'data'"):
@@ -387,13 +387,13 @@ def test_a_label_outside_the_classes_is_refused():
     X, y = table(discrete=True)
     [sketch] = sketched(KINDS[1])
     before = copy.deepcopy(sketch)
-    told = re.escape(f"in classes, {sketch.classes.tolist()}, got at least one other label.")
-    with pytest.raises(ValueError, match=told):
+    message = re.escape(f"in classes, {sketch.classes.tolist()}, got at least one other label.")
+    with pytest.raises(ValueError, match=message):
         sketch.update(X, with_value(y, "patient", "U8"))
     assert sketch == before
 
 
-def test_an_interrupted_update_is_noticed(monkeypatch):
+def test_an_interrupted_update_is_detected(monkeypatch):
     [sketch] = sketched(KINDS[0])
     monkeypatch.setattr("skdpmic.counting.chunks._FEATURES_AT_ONCE", 1)
     calls = []
@@ -477,7 +477,7 @@ def test_parameters_are_checked(bad, message):
         ({"epsilon": 0}, "epsilon must"),
     ],
 )
-def test_an_estimator_refuses_a_sketch_made_for_others_and_stays_as_it_was(asked, message, tmp_path):
+def test_an_estimator_refuses_a_sketch_with_other_parameters_and_is_unchanged(asked, message, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger.db", 1.0)
     scorer = DPMICScorer(**{"ledger": ledger} | asked)
     before = vars(scorer).copy()
@@ -487,7 +487,7 @@ def test_an_estimator_refuses_a_sketch_made_for_others_and_stays_as_it_was(asked
     assert ledger.spent() == (0.0, 0.0)
 
 
-def test_too_few_records_and_other_things_are_refused():
+def test_too_few_records_and_other_types_are_refused():
     with pytest.raises(ValueError, match="must have counted at least 4 records, got 0"):
         DPMICScorer().fit_sketch(RangeGridSketch(**KINDS[0]))
     with pytest.raises(ValueError, match="must have counted at least 4 records, got 3"):
@@ -502,7 +502,7 @@ def test_too_few_records_and_other_things_are_refused():
         DPMICScorer(**CONTINUOUS).empty_sketch(3.5)
 
 
-def test_parameters_set_after_the_first_chunk_must_still_agree():
+def test_parameters_set_after_the_first_chunk_must_still_match_the_sketch():
     scorer = DPMICScorer(**CONTINUOUS).partial_fit(X, Y)
     scorer.set_params(target_bounds=(0, 2))
     for use in (scorer.publish, lambda: scorer.partial_fit(X, Y)):
@@ -522,7 +522,7 @@ def test_more_records_than_counts_can_hold_are_refused():
             use()
 
 
-def test_labels_of_another_type_are_other_classes():
+def test_labels_of_another_type_are_different_classes():
     numbers, booleans = (
         RangeGridSketch(bounds=(0, 1), classes=classes, B=8, n_features=2).update(X[:, :2], np.resize(classes, len(X)))
         for classes in ([0, 1], [False, True])
@@ -534,7 +534,7 @@ def test_labels_of_another_type_are_other_classes():
         DPMICScorer(bounds=(0, 1), classes=[False, True]).fit_sketch(numbers)
 
 
-# --- What shows ------------------------------------------------------------------------------------------------------
+# --- What is shown ----------------------------------------------------------------------------------------------------
 
 
 @each("kind", KINDS)
@@ -546,7 +546,7 @@ def test_the_repr_shows_no_counts_and_says_how_sensitive_a_sketch_is(kind):
 
 
 @pytest.mark.parametrize("label", [datetime.date(2026, 1, 1), 2**70, (1, 2)])
-def test_labels_of_no_plain_type_are_refused(label):
+def test_labels_that_are_not_of_a_plain_type_are_refused(label):
     classes = np.array([label, None], dtype=object)
     classes[1] = 0
     with pytest.raises(ValueError, match="classes must be numbers, booleans or strings, all of one type"):

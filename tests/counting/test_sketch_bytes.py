@@ -1,4 +1,4 @@
-"""Bytes of a sketch, and its file, hold all of it and nothing to execute; damaged or made-up ones are refused."""
+"""Bytes and files hold a whole sketch and nothing executable; damaged or forged ones are refused."""
 
 import contextlib
 import datetime
@@ -69,13 +69,13 @@ def good():
     return counted(NUMBERS).to_bytes()
 
 
-# --- What comes back --------------------------------------------------------------------------------------------------
+# --- Round trips ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("as_type", [bytes, bytearray, memoryview])
 @pytest.mark.combinations
-def test_a_sketch_comes_back_as_it_was(kind, as_type):
+def test_a_sketch_survives_a_round_trip(kind, as_type):
     for sketch in (RangeGridSketch(**kind), counted(kind)):
         data = sketch.to_bytes()
         again = RangeGridSketch.from_bytes(as_type(data))
@@ -119,21 +119,21 @@ def test_equal_sketches_have_equal_bytes(here, there):
 
 
 @each("classes", [[0, 1], [False, True], [0.5, 1.5], ["a", "b"], [b"a", b"\xff"], [2**63, 2**64 - 1]])
-def test_labels_of_any_type_come_back(classes):
+def test_labels_of_any_type_survive_a_round_trip(classes):
     sketch = RangeGridSketch(**CLASSES | {"classes": classes})
     again = RangeGridSketch.from_bytes(sketch.to_bytes())
     assert again == sketch
     assert again.classes.dtype.kind == sketch.classes.dtype.kind
 
 
-def test_names_and_labels_of_any_text_come_back():
+def test_any_text_in_names_and_labels_survives_a_round_trip():
     text = ["\n", "\ud800", '"\\', "\u00c9\u4e2d"]
     sketch = RangeGridSketch(categories=dict.fromkeys(text, text), feature_names=text, classes=text, B=8)
     assert RangeGridSketch.from_bytes(sketch.to_bytes()) == sketch
 
 
-def test_the_format_is_the_documented_one(good):
-    """Written by hand, so that a change of the format is seen, and other programs can read it."""
+def test_the_format_is_as_documented(good):
+    """Spelt out here, so that a change of the format is detected and other programs can read it."""
     first, line, rest = good.split(b"\n", 2)
     counts, digest = rest[:-32], rest[-32:]
     assert first == b"skdpmic RangeGridSketch 7"
@@ -153,7 +153,7 @@ def test_the_format_is_the_documented_one(good):
 
 
 def test_bytes_of_a_fixed_sketch_are_the_same_on_every_machine():
-    """A change here is a change of the format or of the grids, which a new version has to tell."""
+    """A change here means that the format or the grids have changed, which requires a new version of the format."""
     X, y = np.arange(20).reshape(10, 2) / 20, np.arange(10) / 10
     data = bytes_of(RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, c=2, n_features=2).update(X, y))
     assert hashlib.sha256(data).hexdigest() == "810e2dd7f70eac2d8b8789f433e4ca06ff20595d08866e9a1a47261a683dfdd4"
@@ -163,34 +163,36 @@ def test_bytes_of_a_fixed_sketch_are_the_same_on_every_machine():
 
 
 def sealed(content):
-    """Made-up content with the checksum that fits."""
+    """Forged content with a valid checksum."""
     return content + hashlib.sha256(content).digest()
 
 
-def made_up(good, line=None, counts=None, **public):
-    """Bytes with other values in the line, or another line or counts, and the checksum that fits."""
-    first, was, rest = good[:-32].split(b"\n", 2)
+def forged(good, line=None, counts=None, **public):
+    """Bytes with other values in the line, or with another line or other counts, and a valid checksum."""
+    first, old_line, rest = good[:-32].split(b"\n", 2)
     if line is None:
-        known = json.loads(was)
+        known = json.loads(old_line)
         parameters = known["parameters"] | {name: public.pop(name) for name in known["parameters"] if name in public}
         values = {"parameters": parameters} | public
         line = json.dumps(known | values, sort_keys=True, separators=(",", ":")).encode()
     return sealed(b"\n".join([first, line, rest if counts is None else counts]))
 
 
-def test_what_is_made_up_in_these_tests_is_read_where_nothing_is_wrong_with_it(good):
-    assert made_up(good) == good
+def test_bytes_forged_without_any_change_are_read(good):
+    assert forged(good) == good
 
 
 def assert_refused(data, tmp_path):
     (tmp_path / "file").write_bytes(data)
     for read in (RangeGridSketch.from_bytes, lambda data: RangeGridSketch.load(tmp_path / "file")):
-        with pytest.raises(ValueError, match=SAID) as caught:
+        with pytest.raises(ValueError, match=REFUSAL) as caught:
             read(data)
         assert caught.value.__context__ is caught.value.__cause__ is None
 
 
-SAID = r"^the (data must come from RangeGridSketch.to_bytes or save, got other or damaged data|sketch is damaged: its)"
+REFUSAL = (
+    r"^the (data must come from RangeGridSketch.to_bytes or save, got other or damaged data|sketch is damaged: its)"
+)
 NAME = b"skdpmic RangeGridSketch "
 
 
@@ -208,10 +210,10 @@ def test_foreign_or_damaged_bytes_are_refused(good, tmp_path):
     foreign += [
         sealed(good[:-32].replace(*change, 1)) for change in ((b"Range", b"Other"), (b'"parts":', b'"parts": '))
     ]
-    foreign += [made_up(good, line=line) for line in (b"", b"[1]", b"[" * 100_000, b"\xff")]
+    foreign += [forged(good, line=line) for line in (b"", b"[1]", b"[" * 100_000, b"\xff")]
     counts = good.split(b"\n", 2)[2][:-32]
     wrong = (b"", counts[:-4], counts[:-2], counts + bytes(4), bytes(len(counts)))
-    for data in foreign + [made_up(good, counts=some) for some in wrong]:
+    for data in foreign + [forged(good, counts=some) for some in wrong]:
         assert_refused(data, tmp_path)
 
 
@@ -226,17 +228,17 @@ FIELDS = ["domains", "names", "target", "classes", "statistic", "correction", "B
 
 
 @each("field", [*FIELDS, "more"])
-def test_a_field_of_what_it_never_holds_is_refused(field, good, tmp_path):
+def test_a_field_with_an_impossible_value_is_refused(field, good, tmp_path):
     known = json.loads(good.split(b"\n", 2)[1])
     known |= known["parameters"] | {"more": ...}
     for value in ODD:
         if value is not known[field]:
-            assert_refused(made_up(good, **{field: value}), tmp_path)
+            assert_refused(forged(good, **{field: value}), tmp_path)
 
 
-def test_what_does_not_belong_together_is_refused(good, tmp_path):
+def test_inconsistent_fields_are_refused(good, tmp_path):
     for classes in (["i", [0]], ["O", [0, 1]], ["i", ["a", "b"]], ["i", [1, 0]]):
-        assert_refused(made_up(good, target=None, classes=classes), tmp_path)
+        assert_refused(forged(good, target=None, classes=classes), tmp_path)
     [part] = json.loads(good.split(b"\n", 2)[1])["parts"]
     for change in (
         {"parts": [part] * 2},
@@ -244,18 +246,18 @@ def test_what_does_not_belong_together_is_refused(good, tmp_path):
         {"n_samples": N + 1},
         {"B": 20.0},
     ):
-        assert_refused(made_up(good, **change), tmp_path)
-    assert_refused(made_up(RangeGridSketch(**NUMBERS).to_bytes(), parts=[part]), tmp_path)
+        assert_refused(forged(good, **change), tmp_path)
+    assert_refused(forged(RangeGridSketch(**NUMBERS).to_bytes(), parts=[part]), tmp_path)
 
 
-def test_a_forged_size_is_refused_before_memory_is_taken_for_it(monkeypatch):
-    """At B = 10,000 without a correction, 20 GB for a file of 300 bytes."""
+def test_a_forged_size_is_refused_before_memory_is_allocated_for_it(monkeypatch):
+    """At B = 10,000 without a correction, a file of 300 bytes would take 20 GB."""
     small = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), n_features=1, B=8).to_bytes()
     parameters = json.loads(small.split(b"\n", 2)[1])["parameters"]
     monkeypatch.setattr(RangeGridSketch, "described", lambda *description, **parameters: pytest.fail("built"))
     for change in ({"B": 10_000.0}, {"B": 100.0, "correction": None}):
-        with pytest.raises(ValueError, match=SAID):
-            RangeGridSketch.from_bytes(made_up(small, parameters=parameters | change))
+        with pytest.raises(ValueError, match=REFUSAL):
+            RangeGridSketch.from_bytes(forged(small, parameters=parameters | change))
 
 
 @each("B", [4, 5, 8, 20, 60, 150])
@@ -276,17 +278,17 @@ def test_other_types_and_versions_are_refused(good):
         RangeGridSketch.from_bytes(sealed(good[:-32].replace(b"Sketch 7", b"Sketch 6")))
 
 
-def test_a_sum_that_is_right_by_another_feature_is_refused(good):
-    """Each feature has counted every record: one more here is not made good by one less there."""
+def test_counts_that_differ_between_features_are_refused_even_if_their_total_is_right(good):
+    """Each feature counts every record: an extra count in one does not make up for a missing one in another."""
     counts = np.frombuffer(good[:-32].split(b"\n", 2)[2], dtype="<u4").copy()
     filled = np.flatnonzero(counts)
     counts[filled[0]] -= 1
     counts[filled[-1]] += 1
     with pytest.raises(ValueError, match="sketch is damaged: its features have not counted the same records"):
-        RangeGridSketch.from_bytes(made_up(good, counts=counts.tobytes()))
+        RangeGridSketch.from_bytes(forged(good, counts=counts.tobytes()))
 
 
-def test_every_truncation_and_every_changed_byte_is_noticed(good):
+def test_every_truncation_and_every_changed_byte_is_detected(good):
     rng = np.random.default_rng(0)
     for length in rng.integers(len(good), size=200):
         with pytest.raises(ValueError):
@@ -297,25 +299,25 @@ def test_every_truncation_and_every_changed_byte_is_noticed(good):
 
 
 @pytest.mark.parametrize("kind", [NUMBERS, MIXED])
-def test_no_change_of_what_is_public_is_more_than_refused(kind):
-    """A changed byte of the line with the checksum that fits: a ValueError, or a sketch that is what its bytes say."""
+def test_a_changed_public_line_is_refused_or_read_as_it_stands(kind):
+    """A changed byte of the line, with a valid checksum, gives a ValueError or the sketch that the bytes describe."""
     good = counted(kind).to_bytes()
     line = good.split(b"\n", 2)[1]
     rng = np.random.default_rng(0)
     read = 0
     for at, byte in zip(rng.integers(len(line), size=600), rng.integers(32, 127, size=600), strict=True):
-        data = made_up(good, line=line[:at] + bytes([byte]) + line[at + 1 :])
+        data = forged(good, line=line[:at] + bytes([byte]) + line[at + 1 :])
         with contextlib.suppress(ValueError):
             assert RangeGridSketch.from_bytes(data).to_bytes() == data
             read += 1
-    assert 0 < read < 300  # such as other bounds
+    assert 0 < read < 300  # some changes are valid, such as other bounds
 
 
 def test_nothing_in_bytes_is_executed_and_no_message_quotes_them(good, monkeypatch):
     for module in (pickle, np):
         monkeypatch.setattr(module, "load", None)
     assert RangeGridSketch.from_bytes(good).n_samples == N
-    for data in (b"patient 8675309", made_up(good, statistic="patient 8675309"), made_up(good, B="patient 8675309")):
+    for data in (b"patient 8675309", forged(good, statistic="patient 8675309"), forged(good, B="patient 8675309")):
         with pytest.raises(ValueError, match=re.escape("must come from RangeGridSketch.to_bytes")) as caught:
             RangeGridSketch.from_bytes(data)
         assert "8675309" not in str(caught.value)
@@ -324,10 +326,10 @@ def test_nothing_in_bytes_is_executed_and_no_message_quotes_them(good, monkeypat
 # --- Files ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_holds_the_bytes_and_is_for_its_owner_only(good, tmp_path):
+def test_a_file_holds_the_bytes_and_only_its_owner_can_read_it(good, tmp_path):
     sketch = RangeGridSketch.from_bytes(good)
     RangeGridSketch(**NUMBERS).save(tmp_path / "a.sketch")
-    sketch.save(str(tmp_path / "a.sketch"))  # in the place of the older one
+    sketch.save(str(tmp_path / "a.sketch"))  # replaces the older one
     assert (tmp_path / "a.sketch").read_bytes() == good
     assert RangeGridSketch.load(tmp_path / "a.sketch") == sketch
     assert list(tmp_path.iterdir()) == [tmp_path / "a.sketch"]

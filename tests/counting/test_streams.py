@@ -1,4 +1,4 @@
-"""Whatever engine streams a table, the sketch is that of its rows, bit for bit; what does not fit is not quoted."""
+"""Whichever engine streams a table, the sketch is that of its rows, bit for bit; errors quote no values."""
 
 import builtins
 import traceback
@@ -16,8 +16,8 @@ from tests.counting.tables import (
     counted,
     empty_sketch,
     mixed_table,
-    of_target,
     relation,
+    with_one_target,
     write_files,
 )
 from tests.folding import each
@@ -30,7 +30,7 @@ pyarrow = pytest.importorskip("pyarrow")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("parquet")
-    write_files(of_target(mixed_table()), folder)
+    write_files(with_one_target(mixed_table()), folder)
     return folder
 
 
@@ -83,7 +83,7 @@ def test_every_engine_gives_the_same_bytes(engine, rows, folder, monkeypatch):
     assert empty.n_samples == 0
 
 
-BY = {
+BY_ENGINE = {
     "DuckDB": lambda frame: relation("from t", t=frame.to_arrow()),
     "Polars": lambda frame: frame.lazy(),
     "pyarrow": lambda frame: frame.to_arrow().to_reader(),
@@ -93,12 +93,12 @@ BY = {
 }
 
 
-@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("engine", BY_ENGINE)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.combinations
-def test_targets_of_every_kind_are_counted(target, by):
+def test_targets_of_every_kind_are_counted(target, engine):
     frame = mixed_table()
-    sketch = count_stream(empty_sketch(target), BY[by](of_target(frame, target)), target=target)
+    sketch = count_stream(empty_sketch(target), BY_ENGINE[engine](with_one_target(frame, target)), target=target)
     assert bytes_of(sketch) == counted(frame, target)
 
 
@@ -118,7 +118,7 @@ TEXT = {
 
 
 def by_arrow(frame):
-    """A dataframe of Polars as others get it."""
+    """A Polars dataframe in the form in which other libraries read it."""
     if not hasattr(frame, "__arrow_c_stream__"):
         pytest.skip("this version of Polars does not have the protocol of Arrow yet")
     return pyarrow.RecordBatchReader.from_stream(frame)
@@ -134,15 +134,15 @@ def test_text_in_every_layout_is_counted(text):
     assert expected.n_samples == 90
 
 
-def test_no_rows_are_a_sketch_without_records():
-    frame = of_target(mixed_table())
+def test_a_stream_without_rows_gives_a_sketch_without_records():
+    frame = with_one_target(mixed_table())
     for nothing in ([], iter(()), frame[:0], frame[:0].to_arrow(), frame[:0].to_arrow().to_reader(), [frame[:0]] * 3):
         assert count_stream(empty_sketch(), nothing, target="cost") == empty_sketch()
 
 
 @pytest.mark.parametrize("estimator", [DPMICScorer, partial(SelectNames, k=1)])
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_what_is_published_is_what_fit_publishes_and_only_that_is_paid_for(estimator, tmp_path):
+def test_a_stream_publishes_the_same_as_fit_and_only_publishing_is_charged(estimator, tmp_path):
     rng = np.random.default_rng(0)
     frame = polars.DataFrame({"a": rng.random(300), "b": rng.random(300)}).with_columns(y=polars.col("b") ** 2)
     public = {"bounds": {"a": (0, 1), "b": (0, 1)}, "target_bounds": (0, 1)}
@@ -158,14 +158,14 @@ def test_what_is_published_is_what_fit_publishes_and_only_that_is_paid_for(estim
             np.testing.assert_array_equal(getattr(streamed, name), getattr(fitted, name))
 
 
-# --- Some rows at a time ----------------------------------------------------------------------------------------------
+# --- Batches ----------------------------------------------------------------------------------------------------------
 
 
 def columns(n):
     return {"x": np.random.default_rng(n).random(n), "y": np.linspace(0, 1, n)}
 
 
-def test_small_batches_are_counted_together_and_large_ones_apart(monkeypatch):
+def test_small_batches_are_counted_together_and_large_ones_are_split(monkeypatch):
     monkeypatch.setattr(streams, "_ROWS", 100)
     counted_at_once = []
     count_into = streams.count_into
@@ -217,7 +217,7 @@ REFUSED = {
 
 
 @each("what", REFUSED)
-def test_a_stream_that_does_not_fit_is_refused_without_quoting_it(what):
+def test_an_invalid_stream_is_refused_without_quoting_it(what):
     stream, message = REFUSED[what]
     empty = small_sketch()
     with pytest.raises(ValueError, match=message) as caught:
@@ -238,18 +238,18 @@ FAILING = {
 
 
 @pytest.mark.parametrize("engine", FAILING)
-def test_what_an_engine_says_when_it_fails_is_not_repeated(engine):
+def test_the_message_of_an_engine_that_fails_is_not_repeated(engine):
     """Engines quote the value that they cannot convert."""
     with pytest.raises(ValueError, match=r"^the stream could not be read: .* failed with \w+\. Its message") as caught:
         count_stream(small_sketch(), FAILING[engine](), target="y")
     assert "8675309" not in "".join(traceback.format_exception(caught.value))
-    with pytest.raises(Exception, match="8675309"):  # it does, where it is asked
+    with pytest.raises(Exception, match="8675309"):  # the engine itself quotes it
         for _ in pyarrow.RecordBatchReader.from_stream(getattr(FAILING[engine](), "collect", FAILING[engine])()):
             pass
 
 
 @each("stream", [pyarrow.Table.to_reader, polars.from_arrow, lambda table: [table], lambda table: table.to_pandas()])
-def test_a_label_that_is_none_of_the_classes_is_not_told_but_they_are(stream):
+def test_errors_quote_the_classes_but_not_an_unknown_label(stream):
     table = small(y=["well", "ill", SECRET])
     empty = RangeGridSketch(bounds={"a": (0, 1)}, categories={"b": ["u", "v"]}, classes=["well", "ill"], B=8)
     with pytest.raises(
@@ -259,22 +259,22 @@ def test_a_label_that_is_none_of_the_classes_is_not_told_but_they_are(stream):
     assert "8675309" not in str(caught.value)
 
 
-def test_errors_of_a_python_iterable_are_its_own():
+def test_errors_of_a_python_iterable_are_raised_unchanged():
     def rows():
         yield small()
-        raise ConnectionError("nobody answers")
+        raise ConnectionError("no response")
 
-    with pytest.raises(ConnectionError, match="nobody answers"):
+    with pytest.raises(ConnectionError, match="no response"):
         count_stream(small_sketch(), rows(), target="y")
 
 
 @each("stream", [np.zeros((3, 3)), 3, None, "abc", {"a": 1}, [1], polars.Series([1.0])])
-def test_what_is_no_stream_is_refused(stream):
+def test_anything_that_is_not_a_stream_is_refused(stream):
     with pytest.raises(TypeError, match="stream must be a dataframe, a Polars LazyFrame, an object with __arrow_c_"):
         count_stream(small_sketch(), stream, target="y")
 
 
-def test_collections_of_dask_are_for_fit():
+def test_dask_collections_are_refused_in_favour_of_fit():
     frame = pytest.importorskip("dask.dataframe").from_pandas(small().to_pandas(), npartitions=1)
     with pytest.raises(TypeError, match="got a dask collection: pass it to fit"):
         count_stream(small_sketch(), frame, target="y")
@@ -290,7 +290,7 @@ def test_arguments_are_checked():
         count_stream(DPMICScorer(), small(), target="y")
 
 
-def test_without_pyarrow_dataframes_are_counted_and_arrow_streams_say_what_is_missing(monkeypatch):
+def test_without_pyarrow_dataframes_are_counted_and_arrow_streams_say_what_to_install(monkeypatch):
     frame, sketch = polars.from_arrow(small()), small_sketch()
     stream = small().to_reader()
     expected = count_stream(sketch, small(), target="y")
