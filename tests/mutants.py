@@ -68,7 +68,7 @@ FULL_LEDGER = "budget/test_ledger.py::test_a_full_ledger_refuses_before_any_nois
 REPEATED_ROWS = "causal/test_private_pc.py::test_rows_of_a_person_that_repeat_one_another_are_no_evidence"
 TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("table", "correlation"))
 TO_FIRST_ORDER = f"{CORRELATION_TESTS}::test_what_the_noise_adds_is_taken_into_account_to_first_order"
-SMALLEST = "test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_them"
+SMALLEST = "test_no_simulated_p_value_is_below_that_of_a_score_above_all_simulations"
 LAWS, BOUNDS, TAILS = (f"statistics/null_laws/test_{name}.py" for name in ("laws", "bounds", "tails"))
 NO_COLUMN = "release/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
 WITHIN_STRATA = "statistics/ranks/test_conditional_sensitivity.py::test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much"
@@ -94,7 +94,7 @@ EVERY_LIBRARY = f"{NORMAL_FORM}::test_every_library_gives_the_values_one_by_one_
 LEARNT = "statistics/mtv/test_released_shares.py"
 WEIGHTS, LEARNT = "statistics/mtv/test_weights.py", "statistics/mtv/test_released_shares.py"
 SHARES = "statistics/null_laws/test_noisy_shares.py"
-LARGEST = "statistics/test_largest_scores.py::test_no_table_of_these_classes_has_more_than_the_largest_"
+LARGEST = "statistics/test_largest_scores.py::test_the_largest_"
 POSSIBLE = "selection/test_largest_possible.py"
 SMALLER_CLASS = "statistics/ranks/test_smaller_class.py"
 PAID_FOR = "test_with_noise_it_has_more_than_that_with_the_probability_that_is_paid_for_and_no_larger_one"
@@ -173,12 +173,12 @@ MUTANTS = [
            "statistics/mic/test_nominal.py::test_against_classes_equals_the_definition_by_brute_force[5-dependent]"),
     # --- The largest possible score: no more than some feature can have, and no less
     Mutant("_largest_against", "scorer.offset_of_labels(_FEW_LABELS, side)", "0",
-           f"{LARGEST}mtv_r_and_one_has_it[(1, 2, 1, 1)-given]"),
+           f"{LARGEST}mtv_r_for_given_classes_is_attained_and_never_exceeded[(1, 2, 1, 1)-given]"),
     Mutant("_largest_against", "family.normaliser(side, len(in_groups))", "family.normaliser(side, 2) / 2",
-           f"{LARGEST}mtv_r_and_one_has_it[(1, 5)-given]"),
-    Mutant("_least_degrees", "n_classes - 1", "n_classes", f"{LARGEST}mic_r_and_one_has_it[(1, 2, 1, 1)-miller-madow]"),
+           f"{LARGEST}mtv_r_for_given_classes_is_attained_and_never_exceeded[(1, 5)-given]"),
+    Mutant("_least_degrees", "n_classes - 1", "n_classes", f"{LARGEST}mic_r_for_given_classes_is_attained_and_never_exceeded[(1, 2, 1, 1)-miller-madow]"),
     Mutant("_most_information", "max(most[len(groups)], _entropy(groups))", "_entropy(groups)",
-           f"{LARGEST}mic_r_and_one_has_it[(1, 1, 1, 3)-None]"),
+           f"{LARGEST}mic_r_for_given_classes_is_attained_and_never_exceeded[(1, 1, 1, 3)-None]"),
     Mutant("MtvRGrids.largest_score", "self.target_shares.mean_weight", "1.0",
            f"{POSSIBLE}::test_with_weights_the_mean_weight_is_a_factor"),
     Mutant("ScoringPlan._check_knows_largest", "self.max_weight is None", "True",
@@ -214,7 +214,7 @@ MUTANTS = [
            "statistics/mtv/test_sensitivity.py::test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_"
            "that[shape1-9-2-any_joined]"),
     Mutant("mtv_r_sensitivity", "4 * (n - 1)", "2 * (n - 1)",
-           "statistics/mtv/test_sensitivity.py::test_no_climb_gets_above_the_sensitivity[10-as released, numbers]"),
+           "statistics/mtv/test_sensitivity.py::test_hill_climbing_never_exceeds_the_sensitivity[10-as released, numbers]"),
     Mutant("mtv_r_sensitivity", "2 / n", "1 / n", "statistics/mtv/test_margins.py::test_largest_change_over_all_data_sets_is_exactly_two_nths_from_enough_records_on[a half]"),
     Mutant("mtv_r_sensitivity", "2 / n", "1.5 / n",
            "statistics/mtv/test_margins.py::test_no_climb_gets_above_two_nths[a half, others at half weight]"),
@@ -613,16 +613,16 @@ MUTANTS = [
            f"{IN_TURN}::test_a_step_in_all_scores_moves_what_a_feature_is_worth_by_no_more_than_that_step"),
     Mutant("chance._of_two_classes", "math.sqrt(rarer * (1 - rarer)) / (1 - rarer)", "1.0",
            "statistics/test_chance.py::"
-           "test_with_two_classes_of_known_shares_it_is_what_independent_variables_score_against_such_classes"),
+           "test_with_two_classes_of_known_shares_the_chance_score_is_what_independent_variables_score"),
     Mutant("chance._simulated_shares", "measure.class_shares is None or measure.n_classes == 2", "True",
-           "statistics/test_chance.py::test_with_three_classes_of_known_shares_it_is_simulated_with_these"),
+           "statistics/test_chance.py::test_with_three_classes_of_known_shares_the_chance_score_is_simulated_with_these_shares"),
     Mutant("Family.sized_by_shares", "1 + evenness(side.margins[0] / UNITS)", "2.0",
            "statistics/test_chance.py::"
-           "test_with_two_classes_of_known_shares_it_is_what_independent_variables_score_against_such_classes"),
+           "test_with_two_classes_of_known_shares_the_chance_score_is_what_independent_variables_score"),
     Mutant("NullGrids.needed", "np.minimum(self.slope * scores + self.offset, scores + self.least)",
            "self.slope * scores + self.offset",
            "statistics/null_laws/test_noisy_shares.py::"
-           "test_no_released_shares_of_classes_let_a_score_require_less_than_the_law_says"),
+           "test_no_released_class_shares_require_less_of_a_score_than_the_bound_assumes"),
     Mutant("BestFeatures.draw", "chance_scores(measure, shape, candidates)",
            "0 * chance_scores(measure, shape, candidates)",
            "selection/test_kinds_compared.py::test_the_order_is_that_of_scores_less_chance[SelectNames]"),
@@ -632,7 +632,7 @@ MUTANTS = [
     Mutant("pairs._part_of_each", "x * _MOST_LABELS // n", "np.minimum(x, _MOST_LABELS - 1)",
            f"{PAIRS_DEFINED}[numbers]"),
     Mutant("PairScorer.of_tables", "fsum(of_each) / len(of_each)", "fsum(of_each)",
-           "statistics/mtv/test_pairs.py::test_no_climb_gets_above_the_sensitivity[classes]"),
+           "statistics/mtv/test_pairs.py::test_hill_climbing_never_exceeds_the_sensitivity[classes]"),
     Mutant("PairCounts.place", "given is None", "True",
            "statistics/mtv/test_pairs.py::test_what_two_tell_together_only_is_seen"),
     Mutant("MtvRGrids.scorer_of_pair_counts", "self.units", "1",
@@ -689,11 +689,11 @@ MUTANTS = [
     Mutant("_log_tail_of_error", "n_noisy * np.log1p(-(rate**2))", "0.0",
            f"{SHARES}::test_the_tail_of_the_noise_in_a_share_is_bounded"),
     Mutant("_with_noisy_share", "ends[-1] - ends[1:]", "ends[-1] - ends[:-1]",
-           f"{SHARES}::test_the_tail_with_a_noisy_share_is_that_of_a_fine_sum"),
+           f"{SHARES}::test_the_tail_with_a_noisy_share_is_at_most_twice_a_fine_sum"),
     Mutant("mtv.null_law._grids", "side.n_noisy == 0", "True",
-           f"{SHARES}::test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail[3-0.1-numbers]"),
+           f"{SHARES}::test_no_exact_tail_of_scores_with_noisy_shares_exceeds_the_bound[3-0.1-numbers]"),
     Mutant("mtv.null_law._grids", "0.5", "family.normaliser(side, k)",
-           f"{SHARES}::test_whatever_share_was_released_the_divisor_is_the_least"),
+           f"{SHARES}::test_the_divisor_is_the_smallest_possible_whatever_share_was_released"),
     Mutant("DPMICSelector._discoveries", "self._noise.is_independent and not has_common_error", "self._noise.is_independent",
            f"{SHARES}::test_discoveries_allow_for_the_error_that_all_scores_share"),
     Mutant("CountsScorer._constants_of_bisections", "_CLEARLY * gains", "16 * gains",
@@ -978,15 +978,15 @@ MUTANTS = [
            f"{LAWS}::test_p_values_of_a_simulated_law_are_its_tails_with_noise[gaussian-chatterjee]"),
     Mutant("AveragedLaw.p_values", "self._most_times * self._strict.p_values(released, noise, n_resamples, seed)",
            "self._strict.p_values(released, noise, n_resamples, seed)",
-           f"{LAWS}::test_no_pattern_of_ties_has_a_larger_tail_than_the_p_values_say[none-4]"),
+           f"{LAWS}::test_no_pattern_of_ties_has_a_larger_tail_than_its_p_values[none-4]"),
     Mutant("AveragedLaw.p_values", "np.maximum(lines, tails)", "tails",
-           f"{LAWS}::test_no_pattern_of_ties_has_a_larger_tail_than_the_p_values_say[weak laplace-4]"),
+           f"{LAWS}::test_no_pattern_of_ties_has_a_larger_tail_than_its_p_values[weak laplace-4]"),
     Mutant("null_laws._SLACK", "2 * GRID", "0",
-           f"{LAWS}::test_the_exact_noise_on_the_grid_reaches_nothing_more_often_than_its_law_two_steps_before"
+           f"{LAWS}::test_exact_noise_on_the_grid_has_no_larger_tail_than_its_continuous_law_two_steps_below"
            "[LaplaceMechanism-50]"),
     Mutant("log_information_tail", "np.minimum(n_columns * (n_rows - 1), n_rows * (n_columns - 1))",
            "(n_columns - 1) * (n_rows - 1)",
-           f"{TAILS}::test_the_information_tail_is_that_of_a_sum_of_exponential_variables_by_chernoff[2-3-3]"),
+           f"{TAILS}::test_the_information_tail_is_the_chernoff_bound_of_a_sum_of_exponential_variables[2-3-3]"),
     Mutant("log_division_tail", "-2.0", "-8.0", f"{TAILS}::test_no_exact_tail_is_above_its_bound[p1-q1-13]"),
     Mutant("_Family.merges", "math.log(1 + missing) + log_choices(parts - 1, k - 1)", "math.log(1 + missing)",
            f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two classes-miller-madow]"),
@@ -1012,7 +1012,7 @@ MUTANTS = [
     Mutant("PrivateScores.p_values", 'self._mechanism_of_scores("p_values").law', "None",
            "selection/test_p_values.py::test_p_values_know_of_the_noise[kendall-laplace]"),
     Mutant("BoundedLaw.p_values", "self._bound.tails[:-1]", "self._bound.tails[1:]",
-           f"{LAWS}::test_between_two_points_of_a_bound_a_score_is_taken_for_the_larger[laplace]"),
+           f"{LAWS}::test_a_score_between_two_points_of_a_bound_counts_as_the_larger_one[laplace]"),
     Mutant("SimulatedLaw.p_values", "(1.0 + n_resamples - n_below) / (n_resamples + 1.0)",
            "(n_resamples - n_below) / n_resamples", f"{LAWS}::{SMALLEST}[none-law0]"),
     Mutant("AveragedLaw.p_values", "(1.0 + sums) / (1.0 + n_resamples)", "sums / n_resamples",

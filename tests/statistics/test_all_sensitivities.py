@@ -1,4 +1,4 @@
-"""The page for auditors has the sensitivity of every statistic, and each is that of the code."""
+"""The page for auditors lists the sensitivity of every statistic, and each value matches the code."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ SHAPES = [Shape(100, [(0.0, 1.0)]), Shape(10_000, [(0.0, 1.0)]), Shape(3000, [(0
 
 
 def rows():
-    """The numbers of each row of the page, by what it is about."""
+    """The numbers in each row of the page, by the first cell of the row."""
     lines = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| `")]
     return {cells[0]: [float(cell) for cell in cells if re.fullmatch(r"0[.][0-9]+", cell)] for cells in lines}
 
@@ -31,13 +31,13 @@ def rows():
 def test_every_statistic_is_on_the_page_with_its_sensitivity(name, n_classes):
     measure = statistic_named(name, "miller-madow").measure("auto", "auto", 1000, 1.0, n_classes)
     measure = measure.spending_on_target() if STATISTICS[name].spends_on_target(n_classes) else measure
-    said = rows()[f"`{name}`"]
-    assert len(said) == len(SHAPES)
-    for shape, value in zip(SHAPES, said, strict=True):
+    stated = rows()[f"`{name}`"]
+    assert len(stated) == len(SHAPES)
+    for shape, value in zip(SHAPES, stated, strict=True):
         assert measure.of_groups(shape.rows_per_group).sensitivity(shape) == pytest.approx(value, rel=SIX_DIGITS)
 
 
-def test_those_of_pairs_are_on_the_page():
+def test_sensitivities_of_pairs_are_on_the_page():
     for n, value in zip((100, 10_000), rows()["`mic_e` at B = n^0.6"], strict=True):
         assert mic_e_sensitivity(n, n**0.6) == pytest.approx(value, rel=SIX_DIGITS)
     for n, value in zip((100, 10_000), rows()["`kendall` with strata"], strict=True):
@@ -45,14 +45,14 @@ def test_those_of_pairs_are_on_the_page():
     assert len(rows()) == len(STATISTICS) + 3  # and nothing else
 
 
-def test_mtv_r_of_a_target_of_which_nothing_is_known_is_on_the_page():
+def test_mtv_r_with_nothing_known_of_the_target_is_on_the_page():
     measure = statistic_named("mtv_r", None).measure("auto", "auto", 1000, 1.0, None)
     for shape, value in zip(SHAPES, rows()["`mtv_r` of a pair"], strict=True):
         assert measure.of_groups(shape.rows_per_group).sensitivity(shape) == pytest.approx(value, rel=SIX_DIGITS)
 
 
 @pytest.mark.parametrize("p, n, m", [(2, 10, 1), (5, 100, 1), (5, 300, 3)])
-def test_those_of_matrices_and_tables_are_as_the_page_says(p, n, m):
+def test_sensitivities_of_matrices_and_tables_match_the_page(p, n, m):
     assert "4 ⌊p² / 4⌋ (m (n - m) + m (m - 1) / 2)²" in PAGE
     pairs = m * (n - m) + m * (m - 1) // 2
     assert kendall_matrix_squared_sensitivity(p, n, m) == 4 * (p * p // 4) * pairs**2

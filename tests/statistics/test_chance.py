@@ -1,4 +1,4 @@
-"""What kinds of feature score by chance is known from public numbers, and is what independent data score."""
+"""The chance score of a kind of feature depends on public numbers only, and is what independent data score."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def measure(statistic, n, n_classes):
 
 
 def mean_of_independent(its_measure, scale, n, n_draws):
-    """Means and its standard error, of data that are drawn otherwise than `chance_score` does."""
+    """The mean score and its standard error, for independent data drawn in another way than by `chance_score`."""
     rng = np.random.default_rng(1)
     scores = []
     for _ in range(n_draws):
@@ -34,7 +34,7 @@ def mean_of_independent(its_measure, scale, n, n_draws):
 @pytest.mark.parametrize("scale", [UNIT, Nominal(2), Nominal(10)])
 @pytest.mark.parametrize("n_classes", [None, 5])
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
-def test_it_is_what_independent_variables_score(statistic, n_classes, scale):
+def test_the_chance_score_is_what_independent_variables_score(statistic, n_classes, scale):
     # 4 standard errors of 50 draws here and 24 there (alpha about 1e-4), n = 600, fixed seeds.
     its_measure = measure(statistic, 600, n_classes)
     mean, error = mean_of_independent(its_measure, scale, 600, 50)
@@ -43,7 +43,7 @@ def test_it_is_what_independent_variables_score(statistic, n_classes, scale):
 
 @pytest.mark.parametrize("scale", [UNIT, Nominal(5)])
 @pytest.mark.parametrize("statistic, n_classes", [("mic_r", None), ("mtv_r", None), ("mtv_r", 5)])
-def test_beyond_ten_thousand_records_it_falls_as_the_measure_says(statistic, n_classes, scale):
+def test_above_ten_thousand_records_the_chance_score_falls_at_the_rate_of_the_measure(statistic, n_classes, scale):
     n = 40_000
     its_measure = measure(statistic, n, n_classes)
     mean, error = mean_of_independent(its_measure, scale, n, 16)
@@ -52,7 +52,7 @@ def test_beyond_ten_thousand_records_it_falls_as_the_measure_says(statistic, n_c
     assert abs(chance - mean) < 4 * error * np.sqrt(1 + 16 / 24)
 
 
-def test_it_depends_on_public_numbers_only_and_not_on_the_range():
+def test_the_chance_score_depends_on_public_numbers_only_and_not_on_the_range():
     its_measure = measure("mic_r", 200, None)
     assert chance_score(its_measure, (3.0, 7.5), 200) == chance_score(its_measure, UNIT, 200)
     first = chance_score(its_measure, Nominal(3), 200)
@@ -60,13 +60,13 @@ def test_it_depends_on_public_numbers_only_and_not_on_the_range():
     assert chance_score(its_measure, Nominal(3), 200) == first
 
 
-def test_measures_of_grids_say_how_chance_falls():
+def test_grid_based_measures_state_how_fast_chance_falls():
     for kind in STATISTICS.values():
         if kind.needs_ranges:
             assert 0 < measure(kind.name, 100, None).chance_rate <= 1
 
 
-# --- What features add by chance to one that they are compared with: it falls as that tells more ----------------------
+# --- What a feature adds to a given one by chance: less, the more informative the given one is ------------------------
 
 KINDS = [UNIT, Nominal(2), Nominal(20), Nominal(100)]
 N = 1000
@@ -82,7 +82,7 @@ def added(given, alone, of=None, domains=KINDS):
 
 @pytest.mark.few
 @pytest.mark.parametrize("given", range(4))
-def test_less_is_added_to_a_feature_that_tells_more(given):
+def test_chance_adds_less_to_a_more_informative_feature(given):
     none, little, much = (added(given, alone) for alone in (0.0, 0.2, 0.9))
     assert (none >= little).all()
     assert (little >= much - 0.002).all()
@@ -90,11 +90,11 @@ def test_less_is_added_to_a_feature_that_tells_more(given):
     assert much.max() < 0.03
 
 
-def test_noise_may_put_what_it_tells_below_nothing():
+def test_a_noisy_score_below_zero_counts_as_zero():
     np.testing.assert_array_equal(added(1, -0.7), added(1, 0.0))
 
 
-def test_it_decides_nothing_among_features_of_one_kind():
+def test_chance_adds_nothing_among_features_of_one_kind():
     assert added(0, 0.1, domains=[UNIT] * 3).tolist() == [0, 0, 0]
 
 
@@ -104,8 +104,8 @@ def test_a_rare_class_leaves_less_to_chance():
 
 
 @pytest.mark.parametrize("n_classes", [None, 2])
-def test_an_unrelated_feature_adds_about_that_much(n_classes):
-    """Twenty tables of labels that tell nothing: a standard error of about 0.005."""
+def test_an_unrelated_feature_adds_about_as_much_as_predicted(n_classes):
+    """Twenty tables with uninformative labels: the standard error is about 0.005."""
     random, given, differences = np.random.default_rng(0), 1, []
     of = with_shares(n_classes=n_classes)
     for _ in range(20):
@@ -119,8 +119,8 @@ def test_an_unrelated_feature_adds_about_that_much(n_classes):
 
 @each("share", [0.06, 0.2, 0.4])
 @each("scale", [UNIT, Nominal(2), Nominal(10)])
-def test_with_two_classes_of_known_shares_it_is_what_independent_variables_score_against_such_classes(scale, share):
-    """4 standard errors of 50 draws here and 24 there, n = 2,000; the grids follow the shares, too."""
+def test_with_two_classes_of_known_shares_the_chance_score_is_what_independent_variables_score(scale, share):
+    """4 standard errors of 50 draws here and 24 there, n = 2,000; the grids depend on the shares, too."""
     n, classes = 2000, np.random.default_rng(2).random(2000) < share
     spending = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, 2).spending_on_target()
     known = spending.with_shares_of(ClassTarget(classes.astype(int), 2))
@@ -133,11 +133,11 @@ def test_with_two_classes_of_known_shares_it_is_what_independent_variables_score
         x = rng.integers(scale.n_labels, size=n).astype(np.uint32) if isinstance(scale, Nominal) else rng.random(n)
         scores.append(spending.with_shares_of(target).scorer(target, None).score(x, scale))
     error = np.std(scores) / np.sqrt(50) * np.sqrt(1 + 50 / 24)
-    assert abs(by_chance - np.mean(scores)) < 4 * error + 0.05 * by_chance  # the factor is that of large samples
+    assert abs(by_chance - np.mean(scores)) < 4 * error + 0.05 * by_chance  # the factor holds for large samples
     assert by_chance < 0.95 * chance_scores(spending, Shape(n, domains))[0]
 
 
-def test_with_three_classes_of_known_shares_it_is_simulated_with_these():
+def test_with_three_classes_of_known_shares_the_chance_score_is_simulated_with_these_shares():
     n, shares = 2000, (0.8, 0.1, 0.1)
     spending = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, 3).spending_on_target()
     rng = np.random.default_rng(0)

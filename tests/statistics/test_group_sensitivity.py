@@ -1,7 +1,7 @@
-"""Theorem 1 and the table of docs/theory/people.md: how far one person's records, all replaced at once, move a score.
+"""Theorem 1 and the table of docs/theory/people.md: how far replacing all records of one person moves a score.
 
-A table is masses that add up to 1. One person's are a share of it, ``share``; the others' are R, and replacing the
-person turns R + A into R + A'. How far single records move the scores is tested in ``test_sensitivity.py`` and beside.
+A table holds masses with sum 1. One person has a mass of ``share``, and the others have R, so replacing the person
+turns R + A into R + A'. Other tests show how far single records move the scores, such as ``test_sensitivity.py``.
 """
 
 import math
@@ -25,7 +25,7 @@ from tests.statistics.mic.test_closed_family import ADJACENT, ALL, LOG3, TWO, al
 
 ERROR = 1e-9  # far above rounding, far below any gap that matters
 E = math.log2(math.e)
-MANY = 200  # people, from which the theorem needs no third term
+MANY = 200  # people: from here on, the theorem needs no third term
 
 
 def entropy(p):
@@ -38,7 +38,7 @@ def g(masses):
 
 
 def information_of_masses(tables):
-    """Bits, of tables of shape (..., n_rows, n_columns) with sum 1."""
+    """Mutual information in bits, of tables of shape (..., n_rows, n_columns) with sum 1."""
     margins = g(tables.sum(axis=-1)).sum(axis=-1) + g(tables.sum(axis=-2)).sum(axis=-1)
     return g(tables).sum(axis=(-1, -2)) - margins
 
@@ -62,25 +62,25 @@ def test_the_sensitivity_is_the_least_of_the_bounds_rounded_up(n_groups, m):
 
 
 @each("n", [*range(2, 300), 1000, 10**6, 2**31])
-def test_of_one_record_each_the_sensitivity_is_that_of_a_record(n):
+def test_with_one_record_per_person_the_sensitivity_is_that_of_a_record(n):
     assert mic_r_group_sensitivity(n, 1) == mic_r_sensitivity(n)
-    for of_a_record in (kendall_sensitivity, distance_correlation_sensitivity):
-        assert group_sensitivity(of_a_record(n), 1) == of_a_record(n)
+    for record_sensitivity in (kendall_sensitivity, distance_correlation_sensitivity):
+        assert group_sensitivity(record_sensitivity(n), 1) == record_sensitivity(n)
 
 
 @pytest.mark.parametrize("n, m", list(product([4, 10, 1000, 10**7], [1, 2, 3, 10, 1000])))
-def test_rank_statistics_move_m_times_as_far_but_never_further_than_one(n, m):
-    for of_a_record in (kendall_sensitivity, chatterjee_sensitivity):
+def test_rank_statistics_move_m_times_as_far_but_by_no_more_than_one(n, m):
+    for record_sensitivity in (kendall_sensitivity, chatterjee_sensitivity):
         with mpmath.workdps(50):
-            exact = min(m * mpmath.mpf(of_a_record(n)), mpmath.mpf(1))
-            assert exact <= mpmath.mpf(group_sensitivity(of_a_record(n), m)) <= exact * (1 + mpmath.mpf("1e-15"))
+            exact = min(m * mpmath.mpf(record_sensitivity(n)), mpmath.mpf(1))
+            assert exact <= mpmath.mpf(group_sensitivity(record_sensitivity(n), m)) <= exact * (1 + mpmath.mpf("1e-15"))
 
 
 # --- All tables -----------------------------------------------------------------------------------------------------
 
 
 def largest_changes(scores, moves, most):
-    """Between tables that are 1, 2, ... `most` moves of a record apart: the largest change of the score."""
+    """The largest change of the score between tables that are 1, 2, ... `most` moves of a record apart."""
     here, there = np.concatenate([moves, moves[::-1]], axis=1)
     reached, changes = scores, []
     for _ in range(most):
@@ -92,7 +92,7 @@ def largest_changes(scores, moves, most):
 
 
 @each("shape, n", [((2, 2), n) for n in (6, 12, 21, 30, 48)] + [((2, 3), 9), ((2, 3), 16), ((2, 4), 9)])
-def test_of_two_parts_m_records_change_the_score_by_what_halves_of_them_would(shape, n):
+def test_with_two_parts_m_records_change_the_score_by_no_more_than_two_halves_of_them(shape, n):
     tables, moves = all_tables(shape, n)
     for m, change in enumerate(largest_changes(information(tables), moves, n // 2), start=1):
         in_halves = entropy(-(-m // 2) / n) + entropy(m // 2 / n)
@@ -104,7 +104,7 @@ def test_of_two_parts_m_records_change_the_score_by_what_halves_of_them_would(sh
 
 
 @pytest.mark.parametrize("n, merges", [(10, ALL), (10, TWO), pytest.param(12, ADJACENT, marks=pytest.mark.slow)])
-def test_of_a_closed_family_two_records_change_the_score_by_what_their_person_may(n, merges):
+def test_in_a_closed_family_two_records_change_the_score_by_no_more_than_their_person_may(n, merges):
     tables, moves = all_tables((3, 3), n)
     scores = information(tables) / LOG3
     for pair in merges:
@@ -115,14 +115,14 @@ def test_of_a_closed_family_two_records_change_the_score_by_what_their_person_ma
 
 
 def nearly_attained(n, m, corner):
-    """Tables of n records, m of which differ: these come from one cell, where `corner` are, and go to two others."""
+    """The change when m of n records leave a cell, in which `corner` records stay, for two others."""
     others = np.array([[0, corner], [n - m - corner, 0]])
     here, there = others + np.array([[[0, m], [0, 0]], [[m - m // 2, 0], [0, m // 2]]])
     return float(abs(np.diff(information(np.array([here, there])))[0]))
 
 
 @each("m", range(2, 30))
-def test_h_of_the_share_is_too_little_for_any_number_of_records_above_one(m):
+def test_h_of_the_share_is_too_small_for_any_number_of_records_above_one(m):
     n = 10_000 * m
     assert nearly_attained(n, m, round(math.sqrt(m * n))) > entropy(m / n) * 1.02
 
@@ -140,7 +140,7 @@ def test_the_bound_is_nearly_attained(share, attained):
 
 
 def random_masses(rng, size, shape, total):
-    """Masses of sum `total` (an array of shape (size,)), many of them near 0."""
+    """Masses with sum `total` (an array of shape (size,)), many of them near 0."""
     masses = rng.gamma(10 ** rng.uniform(-2, 0.5, (size, 1, 1)), size=(size, *shape)) + 1e-12
     masses *= rng.random((size, *shape)) < rng.uniform(0.3, 1, (size, 1, 1))
     masses[:, 0, 0] += 1e-12
@@ -148,7 +148,7 @@ def random_masses(rng, size, shape, total):
 
 
 def random_neighbours(rng, size, shape, shares):
-    """The person's share, and R, A, A' of random tables."""
+    """Random tables: the person's share, R, A and A'."""
     share = np.exp(rng.uniform(*np.log(shares), size))
     return share, *(random_masses(rng, size, shape, total) for total in (1 - share, share, share))
 
@@ -159,8 +159,8 @@ SHAPES = [(2, 2), (2, 3), (2, 6), (3, 3), (3, 5), (4, 4), (5, 7)]
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_one_grid_changes_by_no_more_than_the_lemmas_say(shape):
-    share, rest, gone, come = random_neighbours(np.random.default_rng(0), SIZE, shape, (1e-5, 0.9))
-    change = np.abs(information_of_masses(rest + gone) - information_of_masses(rest + come)) / math.log2(min(shape))
+    share, rest, removed, added = random_neighbours(np.random.default_rng(0), SIZE, shape, (1e-5, 0.9))
+    change = np.abs(information_of_masses(rest + removed) - information_of_masses(rest + added)) / math.log2(min(shape))
     parts = min(shape)
     bound = 2 * entropy(share / 2) if parts == 2 else 2 * entropy(share) / math.log2(parts) + share
     assert (change <= bound + ERROR).all()
@@ -172,19 +172,19 @@ def growth(x, y):
 
 
 @pytest.mark.parametrize("n_columns", [2, 3, 6])
-def test_each_step_of_the_lemma_for_two_parts(n_columns):
-    share, rest, gone, come = random_neighbours(np.random.default_rng(1), SIZE, (2, n_columns), (1e-5, 0.9))
+def test_each_step_of_the_lemma_for_two_parts_holds(n_columns):
+    share, rest, removed, added = random_neighbours(np.random.default_rng(1), SIZE, (2, n_columns), (1e-5, 0.9))
     swap = rest[:, 0].sum(axis=1) > rest[:, 1].sum(axis=1)
-    rest, gone, come = (np.where(swap[:, None, None], part[:, ::-1], part) for part in (rest, gone, come))
-    change = information_of_masses(rest + gone) - information_of_masses(rest + come)
+    rest, removed, added = (np.where(swap[:, None, None], part[:, ::-1], part) for part in (rest, removed, added))
+    change = information_of_masses(rest + removed) - information_of_masses(rest + added)
     r1, r2 = rest.sum(axis=2).T
-    a1, a2 = come.sum(axis=2).T  # alpha
-    p1, p2 = gone.sum(axis=2).T  # rho
+    a1, a2 = added.sum(axis=2).T  # alpha
+    p1, p2 = removed.sum(axis=2).T  # rho
 
-    in_columns = growth(rest[:, 0] + come[:, 0], rest[:, 1] + come[:, 1]) - growth(rest[:, 0], rest[:, 1])
+    in_columns = growth(rest[:, 0] + added[:, 0], rest[:, 1] + added[:, 1]) - growth(rest[:, 0], rest[:, 1])
     first = growth(r1 + p1, r2 + p2) - growth(r1 + a1, r2 + a2) + in_columns.sum(axis=1)
     assert (change <= first + ERROR).all()
-    by_column = growth(come[:, 0], rest[:, 1] + come[:, 1]) + growth(rest[:, 0], come[:, 1])
+    by_column = growth(added[:, 0], rest[:, 1] + added[:, 1]) + growth(rest[:, 0], added[:, 1])
     assert (in_columns <= by_column + ERROR).all()
     assert (by_column.sum(axis=1) <= growth(a1, r2 + a2) + growth(r1, a2) + ERROR).all()
     second = growth(r1 + p1, r2 + p2) - growth(r1, 1 - r1) + growth(r1, a1) + growth(r1, a2)
@@ -203,24 +203,24 @@ def test_each_step_of_the_lemma_for_two_parts(n_columns):
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (3, 5), (5, 3), (4, 6)])
-def test_each_step_for_more_parts(shape):
-    share, rest, gone, come = random_neighbours(np.random.default_rng(2), SIZE, shape, (1e-5, 0.2))
-    here, there = rest + gone, rest + come
+def test_each_step_of_the_lemma_for_more_parts_holds(shape):
+    share, rest, removed, added = random_neighbours(np.random.default_rng(2), SIZE, shape, (1e-5, 0.2))
+    here, there = rest + removed, rest + added
     change = information_of_masses(here) - information_of_masses(there)
 
-    # Which of both a record belongs to is at most one more thing to know.
-    of_rest, of_gone, of_come = (
-        information_of_masses(part / part.sum(axis=(1, 2), keepdims=True)) for part in (rest, gone, come)
+    # Knowing whether a record is the person's adds at most h(share) bits.
+    of_rest, of_removed, of_added = (
+        information_of_masses(part / part.sum(axis=(1, 2), keepdims=True)) for part in (rest, removed, added)
     )
-    assert (information_of_masses(here) <= entropy(share) + (1 - share) * of_rest + share * of_gone + ERROR).all()
-    assert (information_of_masses(there) >= (1 - share) * of_rest + share * of_come - entropy(share) - ERROR).all()
+    assert (information_of_masses(here) <= entropy(share) + (1 - share) * of_rest + share * of_removed + ERROR).all()
+    assert (information_of_masses(there) >= (1 - share) * of_rest + share * of_added - entropy(share) - ERROR).all()
 
     s, v = here.sum(axis=2), here.sum(axis=1)
-    sigma = gone.sum(axis=2)
+    sigma = removed.sum(axis=2)
     expected = there.sum(axis=2)[:, :, None] * there.sum(axis=1)[:, None, :]
-    phi = np.divide(come, there, out=np.zeros_like(come), where=there > 0)
-    log_expected = np.log2(np.divide(expected, there, out=np.ones_like(come), where=come > 0))
-    of_cells = (come * log_expected).sum(axis=(1, 2))
+    phi = np.divide(added, there, out=np.zeros_like(added), where=there > 0)
+    log_expected = np.log2(np.divide(expected, there, out=np.ones_like(added), where=added > 0))
+    of_cells = (added * log_expected).sum(axis=(1, 2))
     of_rows = -(sigma * np.log2(np.maximum(s, 1e-300))).sum(axis=1)
     assert (change <= of_rows + of_cells + 2 * share * E + ERROR).all()
 
@@ -240,16 +240,16 @@ def test_each_step_for_more_parts(shape):
 
 
 def both_sides(share):
-    """Of the last inequality, which must not hold."""
+    """Kappa and both sides of the last inequality, which must not hold."""
     kappa = 3 * share ** (1 - LOG3) * math.e ** (LOG3 * (1 - share / 2) - 2)
     left = E * (kappa - 12 + 6 * math.log(6 / (kappa - 6)))
     return kappa, left, LOG3 / (LOG3 - 1) * (math.log2(3 / share) + E)
 
 
-def test_the_last_inequality_is_wrong_for_200_persons_and_more():
+def test_the_last_inequality_fails_for_200_or_more_people():
     kappa, left, right = both_sides(1 / MANY)
     assert (left, right) == pytest.approx((29.9, 28.9), abs=0.05)
-    # In the logarithm of the number of people the left side rises faster from there on: kappa only grows.
+    # From there on the left side rises faster in the logarithm of the number of people, since kappa only grows.
     assert E * (1 - 6 / (kappa - 6)) * kappa * (LOG3 - 1) > 5 * LOG3 / (LOG3 - 1) * E
     for n_groups in np.geomspace(MANY, 1e12, 1000):
         kappa, left, right = both_sides(1 / n_groups)
@@ -257,26 +257,26 @@ def test_the_last_inequality_is_wrong_for_200_persons_and_more():
         assert left > right
 
 
-def test_the_last_inequality_says_nothing_about_fewer_persons():
+def test_the_last_inequality_may_hold_for_fewer_people():
     _, left, right = both_sides(1 / 190)
     assert left < right
 
 
-# --- Climbing -------------------------------------------------------------------------------------------------------
+# --- Hill climbing --------------------------------------------------------------------------------------------------
 
 POSITIONS = (np.arange(12) + 0.5) / 12
 
 
 def climb_records(rng, n_groups, m, n_steps, correction):
-    """The largest change of the package's own score, one of `n_groups` persons of m records each being replaced."""
+    """The largest change of the package's score if one of `n_groups` people with m records each is replaced."""
 
     def score(places):
         x, y = POSITIONS[places.T]
         return NumericTargetScorer(y, (0, 1), 12, 2, correction=correction).score(x, (0, 1))
 
     def change(parts):
-        rest, gone, come = parts
-        return score(np.concatenate([rest, gone])) - score(np.concatenate([rest, come]))
+        rest, removed, added = parts
+        return score(np.concatenate([rest, removed])) - score(np.concatenate([rest, added]))
 
     n_rest = (n_groups - 1) * m
     corner = max(1, round(math.sqrt(n_groups) * m))  # where the bound for two parts is nearly attained
@@ -298,7 +298,7 @@ def climb_records(rng, n_groups, m, n_steps, correction):
 @pytest.mark.parametrize("correction", [None, "miller-madow"])
 @pytest.mark.parametrize("n_groups, m", [(20, 2), (20, 5), (200, 3)])
 @pytest.mark.combinations
-def test_no_climb_over_records_beats_the_sensitivity(n_groups, m, correction):
+def test_hill_climbing_over_records_never_exceeds_the_sensitivity(n_groups, m, correction):
     largest = climb_records(np.random.default_rng(0), n_groups, m, 300, correction)
     assert largest <= mic_r_group_sensitivity(n_groups, m) + ERROR
     if correction is None and m > 2:

@@ -1,7 +1,7 @@
 """Missing values and nominal features cost no privacy: the steps of docs/theory/nominal_missing.md.
 
-Families small enough to be written down are looked at on all data sets of a few places; the scores of the package
-themselves by climbing, and on the data sets that are worst without closure.
+Families small enough to be written down are tested on all data sets with few distinct records. The scores of the
+package are tested by hill climbing, and on the data sets that are worst for families that are not closed.
 """
 
 import math
@@ -29,7 +29,7 @@ UNIT = (0.0, 1.0)
 MM = "miller-madow"
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
 
-# --- All data sets on a few places -----------------------------------------------------------------------------------
+# --- All data sets with few distinct records --------------------------------------------------------------------------
 
 
 def grouped(tables, rows, columns):
@@ -39,7 +39,7 @@ def grouped(tables, rows, columns):
 
 
 def largest_change(shape, n, grids):
-    """Of the largest max(0, I - o) / log2 kappa of some (groups of rows, groups of columns, offset)."""
+    """The largest change of the score, max(0, I - o) / log2 kappa over grids (row groups, column groups, offset)."""
     tables, (here, there) = all_tables(shape, n)
     scores = np.zeros(len(tables))
     for rows, columns, offset in grids:
@@ -49,30 +49,30 @@ def largest_change(shape, n, grids):
 
 
 def merges(n_parts, k_max):
-    """All ways to join neighbouring parts into 2 ... k_max."""
+    """All ways to merge neighbouring parts into 2 ... k_max parts."""
     for k in range(2, k_max + 1):
         for cuts in combinations(range(1, n_parts), k - 1):
             yield tuple(np.searchsorted(cuts, np.arange(n_parts), side="right").tolist())
 
 
 def in_two_groups(n_rows, n_columns, offset):
-    """All groupings of the rows in two, against all columns."""
+    """All ways to put the rows into two groups, against all columns."""
     columns = tuple(range(n_columns))
     return [((0, *others), columns, offset) for others in product((0, 1), repeat=n_rows - 1) if max(others) == 1]
 
 
 def labels_in_two(n_labels, n_columns, chance):
-    """The same of the codes of a nominal feature."""
+    """The codes of a nominal feature in two groups."""
     return in_two_groups(n_labels + 2, n_columns, degrees_in_two(n_labels, n_columns) * chance)
 
 
 def classes_in_two(n_labels, n_classes, chance):
-    """And of classes, against the codes."""
+    """The classes in two groups, against the codes."""
     grids = in_two_groups(n_classes, n_labels + 2, degrees_in_two(n_classes, n_labels) * chance)
     return [(codes, classes, offset) for classes, codes, offset in grids]
 
 
-def of_codes(n_labels, n_classes, chance):
+def label_class_grids(n_labels, n_classes, chance):
     """The grids of a nominal feature against classes."""
     in_two = labels_in_two(n_labels, n_classes, chance) + classes_in_two(n_labels, n_classes, chance)
     return in_two + [
@@ -81,8 +81,8 @@ def of_codes(n_labels, n_classes, chance):
     ]
 
 
-def of_merges(n_labels, n_parts, chance):
-    """The grids of a nominal feature against a numeric target of some master parts, with all merges."""
+def label_number_grids(n_labels, n_parts, chance):
+    """The grids of a nominal feature against a numeric target with `n_parts` master parts, in all merges."""
     return labels_in_two(n_labels, n_parts, chance) + [
         (rows.groups, columns, rows.degrees * max(columns) * chance)
         for rows, columns in product(groupings_of_labels(n_labels), merges(n_parts, n_parts))
@@ -90,7 +90,7 @@ def of_merges(n_labels, n_parts, chance):
 
 
 def with_missing(n_parts, n_fixed, k_max, chance):
-    """The grids of a feature of some master parts and, as last row, one of missing values, against fixed parts."""
+    """The grids of a feature with `n_parts` master parts, and missing values as the last row, against fixed parts."""
     columns = tuple(range(n_fixed))
     for rows in merges(n_parts + 1, k_max):
         for first in (False, True):
@@ -98,20 +98,20 @@ def with_missing(n_parts, n_fixed, k_max, chance):
 
 
 def missing_fixed(n_parts, n_master, chance):
-    """The grids with the feature fixed, whose last part is that of missing values, and all merges of the target."""
+    """The grids with the feature fixed, its last part for missing values, and the target in all merges."""
     rows = tuple(range(n_parts + 1))
     return [(rows, columns, max(columns) * (n_parts - 1) * chance) for columns in merges(n_master, n_parts)]
 
 
 ALL_DATA_SETS = {
-    "one label, 3 classes": ((3, 3), (3, 8, 9), lambda chance: of_codes(1, 3, chance)),
-    "2 labels, 2 classes": ((4, 2), (5, 8), lambda chance: of_codes(2, 2, chance)),
-    "2 labels, 3 classes": ((4, 3), (4, 6), lambda chance: of_codes(2, 3, chance)),
-    "3 labels, 2 classes": ((5, 2), (4, 6), lambda chance: of_codes(3, 2, chance)),
-    "3 labels, 4 classes": ((5, 4), (3, 4), lambda chance: of_codes(3, 4, chance)),
-    "one label, numbers": ((3, 3), (3, 8, 9), lambda chance: of_merges(1, 3, chance)),
-    "one label, more numbers": ((3, 4), (4, 6), lambda chance: of_merges(1, 4, chance)),
-    "2 labels, numbers": ((4, 3), (4, 6), lambda chance: of_merges(2, 3, chance)),
+    "one label, 3 classes": ((3, 3), (3, 8, 9), lambda chance: label_class_grids(1, 3, chance)),
+    "2 labels, 2 classes": ((4, 2), (5, 8), lambda chance: label_class_grids(2, 2, chance)),
+    "2 labels, 3 classes": ((4, 3), (4, 6), lambda chance: label_class_grids(2, 3, chance)),
+    "3 labels, 2 classes": ((5, 2), (4, 6), lambda chance: label_class_grids(3, 2, chance)),
+    "3 labels, 4 classes": ((5, 4), (3, 4), lambda chance: label_class_grids(3, 4, chance)),
+    "one label, numbers": ((3, 3), (3, 8, 9), lambda chance: label_number_grids(1, 3, chance)),
+    "one label, more numbers": ((3, 4), (4, 6), lambda chance: label_number_grids(1, 4, chance)),
+    "2 labels, numbers": ((4, 3), (4, 6), lambda chance: label_number_grids(2, 3, chance)),
     "missing, merged": ((3, 3), (3, 8, 9), lambda chance: list(with_missing(2, 3, 3, chance))),
     "missing, merged from more": ((4, 3), (4, 6), lambda chance: list(with_missing(3, 3, 3, chance))),
     "missing, fixed": ((4, 3), (4, 6), lambda chance: missing_fixed(3, 3, chance)),
@@ -122,9 +122,9 @@ ALL_DATA_SETS = {
 @pytest.mark.parametrize("chance", [0.0, 3.0])
 @pytest.mark.parametrize("name", ALL_DATA_SETS)
 @pytest.mark.combinations
-def test_over_all_data_sets_the_change_is_at_most_h_of_1_over_n(name, chance):
+def test_the_largest_change_over_all_data_sets_is_at_most_h_of_1_over_n(name, chance):
     shape, sizes, grids_of = ALL_DATA_SETS[name]
-    for n in sizes:  # from 9 on, families that are not closed change by more
+    for n in sizes:  # from 9 records on, families that are not closed change by more
         largest = largest_change(shape, n, grids_of(chance / (2 * n * math.log(2))))
         assert largest <= mic_r_sensitivity(n) + ERROR
         if chance == 0:
@@ -132,22 +132,22 @@ def test_over_all_data_sets_the_change_is_at_most_h_of_1_over_n(name, chance):
 
 
 NOT_CLOSED = {
-    "three codes apart only": [((0, 1, 2), (0, 1, 2), 0.0)],
-    "one of them never against the rest": [
+    "three codes, only separate": [((0, 1, 2), (0, 1, 2), 0.0)],
+    "one code never against the rest": [
         ((0, 1, 2), (0, 1, 2), 0.0), ((0, 0, 1), (0, 1, 2), 0.0), ((0, 1, 1), (0, 0, 1), 0.0),
     ],
-    "missing always a part of its own": [((0, 1, 2), (0, 1, 2), 0.0), ((0, 0, 1), (0, 1, 2), 0.0)],
+    "missing values never merged": [((0, 1, 2), (0, 1, 2), 0.0), ((0, 0, 1), (0, 1, 2), 0.0)],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NOT_CLOSED)
-def test_a_family_that_is_not_closed_attains_more(name):
+def test_a_family_that_is_not_closed_exceeds_the_sensitivity(name):
     assert largest_change((3, 3), 9, NOT_CLOSED[name]) > mic_r_sensitivity(9) + 1e-3
     if len(NOT_CLOSED[name]) < 3:
         assert largest_change((3, 3), 9, NOT_CLOSED[name]) == pytest.approx(mi_sensitivity(9) / LOG3, abs=ERROR)
 
 
-# --- Labels in two groups: some public family, all of it --------------------------------------------------------------
+# --- Labels in two groups: random subsets of the family, and all of it ------------------------------------------------
 
 SHAPES_IN_TWO = [((4, 3), (4, 7)), ((3, 4), (4, 7)), ((6, 2), (5,))]
 
@@ -165,7 +165,7 @@ def test_any_family_of_codes_in_two_groups_changes_by_at_most_h_of_1_over_n(shap
 
 @pytest.mark.parametrize("shape, sizes", SHAPES_IN_TWO)
 def test_two_groups_that_the_data_choose_would_change_by_more(shape, sizes):
-    # Codes go where most of their records are: below the middle of the columns, or above it.
+    # Each code joins the group of the half of the columns that has most of its records.
     for n in sizes:
         tables, (here, there) = all_tables(shape, n)
         below = 2 * tables[..., : shape[1] // 2].sum(axis=-1) > tables.sum(axis=-1)
@@ -174,17 +174,17 @@ def test_two_groups_that_the_data_choose_would_change_by_more(shape, sizes):
         assert np.abs(scores[here] - scores[there]).max() > mic_r_sensitivity(n) + 1e-3
 
 
-# --- The grids that the package looks at -----------------------------------------------------------------------------
+# --- The grids of the package ----------------------------------------------------------------------------------------
 
 
 def assert_closed(grids):
-    """Three merged parts can be merged into two, as all k are there; of three fixed ones there are all divisions."""
+    """Three merged parts can be merged into two, since every k occurs; three fixed parts occur in all divisions."""
     for rows in (grids.groups.complete.grids.rows, grids.groups.merged.grids.rows):
         divisions = {divided: row for row in rows if len(divided := parts_of(grids, row)) == 2}
         for row in rows:
             parts = parts_of(grids, row)
             assert row[K_MAX] >= 2
-            if len(parts) == 3 and row[K_MAX] > 3:  # else kappa = 3 for k = 3 only, and with k = 2 half is taken off
+            if len(parts) == 3 and row[K_MAX] > 3:  # else kappa = 3 for k = 3 only, and k = 2 has half the offset
                 for part in parts:
                     division = divisions[frozenset([part, frozenset.union(*parts - {part})])]
                     assert division[K_MAX] == row[K_MAX]
@@ -206,13 +206,13 @@ def test_the_families_of_the_package_are_closed(B):
     for n in range(1, 12):
         assert_closed(nominal_grids(n, B, 2))
         assert_closed(class_grids(n + 1, B, 2))
-    for correction in (None, MM):  # no grid has fewer ordinary fixed parts than merged ones, missing values or not
+    for correction in (None, MM):  # no grid has fewer fixed parts than merged ones, not counting missing values
         for groups in RangeGrids(B, 2, correction=correction).groups[:3]:
             assert (groups.grids.rows[:, K_MAX] <= groups.grids.rows[:, DEGREES] + 1).all()
             assert (groups.grids.rows[:, DEGREES] + 1 <= groups.grids.rows[:, N_FIXED]).all()
 
 
-# --- The scores of the package: climbing -----------------------------------------------------------------------------
+# --- The scores of the package: hill climbing ------------------------------------------------------------------------
 
 NUMBERS, THREE_CLASSES, FIVE_CLASSES = (
     lambda correction: (ContinuousGrids(UNIT, 16.0, 1.0, correction), (np.arange(4) + 0.5) / 4),
@@ -226,14 +226,14 @@ FEATURES = {
 
 
 def climb(seed, n, n_steps, grids, targets, scale, values):
-    """The largest change that a walk over data sets of n records finds."""
+    """The largest change found by hill climbing over data sets of n records."""
     table = entropy_table(n)
     placed = [grids.place(target) for target in targets[:, np.newaxis]]
     counts_of = np.array([grids.count(value, scale, target) for value in values[:, np.newaxis] for target in placed])
 
     def height(records):
         counts = np.bincount(records, minlength=len(counts_of)).astype(np.uint32) @ counts_of
-        return np.ptp([grids.score(counts + of_last, scale, table) for of_last in counts_of])
+        return np.ptp([grids.score(counts + count_of_last, scale, table) for count_of_last in counts_of])
 
     return climb_places(seed, n, n_steps, np.arange(len(counts_of)), height)
 
@@ -245,7 +245,7 @@ def climb(seed, n, n_steps, grids, targets, scale, values):
 @pytest.mark.parametrize("correction", [None, MM])
 @pytest.mark.parametrize("n, n_steps", [(11, 5), pytest.param(301, 50, marks=pytest.mark.slow)])
 @pytest.mark.combinations
-def test_no_climb_gets_above_the_sensitivity(n, n_steps, correction, feature, target):
+def test_hill_climbing_never_exceeds_the_sensitivity(n, n_steps, correction, feature, target):
     found = [climb(seed, n, n_steps, *target(correction), *FEATURES[feature]) for seed in (0, 1)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
     if correction is None:
@@ -256,7 +256,7 @@ def test_no_climb_gets_above_the_sensitivity(n, n_steps, correction, feature, ta
 
 
 def worst_neighbours(n):
-    """Rows and columns of the records of two neighbours, 3 of each, whose fixed table changes most."""
+    """Rows and columns of two neighbours, in a fixed table of 3 by 3 cells that changes most."""
     half = (n - 1) // 2
     rows, columns = np.repeat([0, 1, 0], [half, half, 1]), np.repeat([1, 0, 0], [half, half, 1])
     return (rows, columns), (np.append(rows[:-1], 2), np.append(columns[:-1], 2))
@@ -270,14 +270,14 @@ def change_of(score, here, there):
 @pytest.mark.parametrize("correction", [None, MM])
 @pytest.mark.parametrize("n_labels, n_classes", [(1, 3), (1, 4), (3, 3), (3, 4), (4, 3)])
 @pytest.mark.combinations
-def test_three_parts_against_classes_would_attain_more_without_divisions(n, correction, n_labels, n_classes):
+def test_without_divisions_three_parts_against_classes_would_exceed_the_sensitivity(n, correction, n_labels, n_classes):
     here, there = worst_neighbours(n)
     tables = [np.zeros((3, 3), dtype=np.int64) for _ in range(2)]
     for table, places in zip(tables, (here, there), strict=True):
         np.add.at(table, places, 1)
-    of_table = np.diff(information(np.array(tables)))[0] / LOG3
-    assert of_table == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
-    assert of_table > 1.001 * mic_r_sensitivity(n)
+    table_change = np.diff(information(np.array(tables)))[0] / LOG3
+    assert table_change == pytest.approx(mi_sensitivity(n) / LOG3, abs=ERROR)
+    assert table_change > 1.001 * mic_r_sensitivity(n)
 
     def score(rows, columns):
         return ClassTargetScorer(columns, n_classes, 40, 5, correction).score(rows.astype(np.uint32), Nominal(n_labels))
@@ -287,8 +287,8 @@ def test_three_parts_against_classes_would_attain_more_without_divisions(n, corr
 
 @pytest.mark.parametrize("n", [9, 13, 125, 1001])
 @pytest.mark.parametrize("n_labels", [1, 3])
-def test_three_parts_against_numbers_would_attain_more_without_divisions(n, n_labels):
-    # Four merged parts, which are more than the labels: no merge of the target makes two parts of the labels.
+def test_without_divisions_three_parts_against_numbers_would_exceed_the_sensitivity(n, n_labels):
+    # Four merged parts, more than there are labels: no merge of the target puts the labels into two parts.
     here, there = worst_neighbours(n)
 
     def score(rows, columns):
@@ -301,11 +301,11 @@ def test_three_parts_against_numbers_would_attain_more_without_divisions(n, n_la
     assert change_of(score, here, there) <= mic_r_sensitivity(n) + ERROR
 
 
-def test_the_worst_data_sets_find_out_a_family_without_divisions(monkeypatch):
+def test_the_worst_data_sets_catch_a_family_without_divisions(monkeypatch):
     monkeypatch.setattr("skdpmic.statistics.mic.merges._with_each_of_three", lambda grouping, n_labels: [grouping])
-    monkeypatch.setattr(InTwoGroups, "largest_entry", lambda *_: 0.0)  # all divisions, but with more taken off
+    monkeypatch.setattr(InTwoGroups, "largest_entry", lambda *_: 0.0)  # has all divisions, with a larger offset
     for n_labels in (1, 3):
         with pytest.raises(AssertionError):
-            test_three_parts_against_classes_would_attain_more_without_divisions(125, None, n_labels, 4)
+            test_without_divisions_three_parts_against_classes_would_exceed_the_sensitivity(125, None, n_labels, 4)
         with pytest.raises(AssertionError):
-            test_three_parts_against_numbers_would_attain_more_without_divisions(125, n_labels)
+            test_without_divisions_three_parts_against_numbers_would_exceed_the_sensitivity(125, n_labels)

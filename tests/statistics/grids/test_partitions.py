@@ -1,4 +1,4 @@
-"""Cells and parts are those that the definition of a bin gives, edges included."""
+"""Cells and parts match their definition, edges included."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def locate(values, edges, lo, hi):
 
 
 @pytest.mark.parametrize("bounds", BOUNDS)
-def test_parts_equal_the_definition_on_and_around_every_edge(bounds):
+def test_parts_match_the_definition_on_and_around_every_edge(bounds):
     lo, hi = bounds
     sizes = np.array([2, 3, 5, 6, 7, 12, 15])
     edges = np.array([lo + i * ((hi - lo) / size) for size in sizes for i in range(size + 1)])
@@ -39,8 +39,8 @@ def test_locate_equals_searchsorted(bounds):
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 5e-324), (0.0, 1e-310), (-1e-308, 1e-308), (1.0, 1.0 + 2.0**-52), (0.0, 1.0)])
-def test_no_value_is_looked_up_outside_of_the_table_of_buckets(bounds):
-    # At lo, 0 * infinity is NaN in the narrowest ranges; and NaN itself is let in by scikit-learn's assume_finite.
+def test_no_value_is_looked_up_outside_the_bucket_table(bounds):
+    # At lo, 0 * infinity is NaN in the narrowest ranges, and scikit-learn's assume_finite lets NaN values in.
     edges, _ = refine(*bounds, equipartitions([2, 3, 4]))
     values = np.array([*bounds, -1.0, 0.5, 2.0, -1e308, 1e308])
     np.testing.assert_array_equal(locate(values, edges, *bounds), np.searchsorted(edges, values, side="right"))

@@ -11,8 +11,8 @@ from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each
 from tests.statistics.grids.test_partitions import (  # noqa: F401
     test_locate_equals_searchsorted,
-    test_no_value_is_looked_up_outside_of_the_table_of_buckets,
-    test_parts_equal_the_definition_on_and_around_every_edge,
+    test_no_value_is_looked_up_outside_the_bucket_table,
+    test_parts_match_the_definition_on_and_around_every_edge,
 )
 from tests.statistics.mtv.test_counts import (  # noqa: F401
     test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_for_bit,

@@ -148,7 +148,7 @@ def test_joint_scores_are_those_of_the_definition(family, domain, of_s, few_part
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("domain", [UNIT, Nominal(3)])
 @each("of_s", [UNIT, Nominal(3)])
-def test_no_climb_gets_above_the_sensitivity(family, domain, of_s):
+def test_hill_climbing_never_exceeds_the_sensitivity(family, domain, of_s):
     n, rng, largest = 12, np.random.default_rng(3), 0.0
     grids = PairCounts(of_s, family)
     scorer = PairScorer(scorers_of(family, n), of_s)

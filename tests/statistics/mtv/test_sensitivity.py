@@ -295,7 +295,7 @@ def shares_that_climbs_reach(family, n, n_steps, scale=UNIT):
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
 @pytest.mark.parametrize("n", [10, 500])
 @pytest.mark.combinations
-def test_no_climb_gets_above_the_sensitivity(family, n):
+def test_hill_climbing_never_exceeds_the_sensitivity(family, n):
     assert shares_that_climbs_reach(family, n, n_steps=60)[0] >= 0.9999
 
 

@@ -144,7 +144,7 @@ def test_records_of_the_largest_weight_score_as_without_weights(family, scale):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("scale", [UNIT, Nominal(3)])
-def test_no_climb_gets_above_the_sensitivity(family, scale):
+def test_hill_climbing_never_exceeds_the_sensitivity(family, scale):
     n, units, rng = 12, 4, np.random.default_rng(3)
     scorer, n_counts = CountsScorer(n, family, units), family.n_columns * (family.n_master + 1)
     if scale is not UNIT:

@@ -1,4 +1,4 @@
-"""Bounds for MICr and MTVr: every grid of the definitions is counted, and no exact law of few records is above them."""
+"""Bounds for MICr and MTVr count every grid of the definitions, and hold for all exact distributions of few records."""
 
 import math
 from collections import Counter
@@ -34,25 +34,25 @@ def merges(n_parts, k, n_orders):
 
 
 def naive_mic_r_tails(scores, n, grids, correction):
-    """The sum of the tails of all grids; of merges of one table into k parts, no more than that of the table.
+    """The sum of the tails of all grids; all merges of one table into k parts count at most as much as the table.
 
     Parameters
     ----------
     grids : iterable
-        For each table and k: how many grids, rows and columns of each, and of the table, degrees of freedom of each,
-        and the smaller number of parts that an entry is for.
+        For each table and k: the number of grids, rows and columns of a grid and of the table, degrees of freedom of
+        a grid, and the smaller number of parts, by which an entry is normalised.
     """
     chance = 0.0 if correction is None else 1 / (2 * math.log(2))
     total = np.zeros(len(scores))
     for n_grids, size, finest, degrees, fewest in grids:
         nats = math.log(2) * (n * scores * math.log2(fewest) + chance * degrees)
-        of_all = n_grids * np.exp(log_information_tail(nats, *size))
-        total += np.minimum(of_all, np.exp(log_information_tail(nats, *finest)))
+        of_merges = n_grids * np.exp(log_information_tail(nats, *size))
+        total += np.minimum(of_merges, np.exp(log_information_tail(nats, *finest)))
     return total
 
 
 def mic_r_grids_of_numbers(B, c):
-    """A feature that may have missing values is merged against the target, and the other way round."""
+    """The feature, which may have missing values, is merged against the target, and vice versa."""
     sizes = naive_closed_sizes(B)
     n_master = max(2, math.floor(c * max(k for _, k in sizes)))
     for n_fixed, k_max in sizes:
@@ -117,8 +117,8 @@ MIC_R = {
 }
 
 
-def as_bound_says(bound, naive):
-    """The tails of a bound equal those of all grids, at every point."""
+def assert_counts_all_grids(bound, naive):
+    """At every point, the tail of the bound equals that of all grids."""
     tails = np.minimum(naive, 1.0)
     tails[0] = 1.0
     np.testing.assert_allclose(bound.tails, np.minimum.accumulate(tails), rtol=1e-9, atol=1e-300)
@@ -132,11 +132,11 @@ def as_bound_says(bound, naive):
 def test_mic_r_counts_every_grid_of_the_definition(kind, correction):
     (n_labels, n_classes, B, c), grids = MIC_R[kind]
     bound = mic_r_bound(300, n_labels, n_classes, B, c, correction)
-    as_bound_says(bound, naive_mic_r_tails(bound.scores, 300, grids(), correction))
+    assert_counts_all_grids(bound, naive_mic_r_tails(bound.scores, 300, grids(), correction))
 
 
-def test_mic_r_without_a_correction_counts_every_size_that_is_looked_at():
-    """With B = 7 these are the square of 2, and 3 fixed parts by 2."""
+def test_mic_r_without_a_correction_counts_every_grid_size():
+    """With B = 7 the sizes are 2 by 2, and 3 fixed parts by 2 merged ones."""
     n, c = 100, 2.0
     bound = mic_r_bound(n, None, None, 7.0, c, None)
     grids = [
@@ -147,11 +147,11 @@ def test_mic_r_without_a_correction_counts_every_size_that_is_looked_at():
             (math.comb(3, 1), (2, n_fixed + 1), (4, n_fixed + 1), 0, 2),
         )
     ]
-    as_bound_says(bound, naive_mic_r_tails(bound.scores, n, grids, None))
+    assert_counts_all_grids(bound, naive_mic_r_tails(bound.scores, n, grids, None))
 
 
 def naive_mtv_r_tails(scores, n, family):
-    """Numbers, of which some may be missing: the number of merges of each weight, times that of sets of their parts."""
+    """Numbers, some of them missing: the number of merges of each weight, times the number of sets of their parts."""
     fewest = min(side.size for side in family.sides)
     total = np.zeros(len(scores))
     weight_of, _ = naive_weights(family)
@@ -199,13 +199,13 @@ FAMILIES = {
 def test_mtv_r_counts_every_grid_of_the_definition(kind):
     family = FAMILIES[kind]
     bound = mtv_r_bound(300, None, family)
-    as_bound_says(bound, naive_mtv_r_tails(bound.scores, 300, family))
+    assert_counts_all_grids(bound, naive_mtv_r_tails(bound.scores, 300, family))
     for n_labels in (1, 2, 6):
         bound = mtv_r_bound(300, n_labels, family)
-        as_bound_says(bound, naive_mtv_r_tails_of_labels(bound.scores, 300, n_labels, family))
+        assert_counts_all_grids(bound, naive_mtv_r_tails_of_labels(bound.scores, 300, n_labels, family))
 
 
-# --- No exact law is above them ---------------------------------------------------------------------------------------
+# --- No exact tail exceeds them ---------------------------------------------------------------------------------------
 
 X_VALUES = {"numbers": (np.array([0.1, 0.9, np.nan]), UNIT), "labels": (np.array([0, 1, 3], np.uint32), Nominal(2))}
 MARGINS = [(0.5, 0.5, 0.0), (0.5, 0.25, 0.25), (1 / 3, 1 / 3, 1 / 3), (0.9, 0.1, 0.0), (0.98, 0.01, 0.01)]
@@ -216,8 +216,8 @@ MARGINS = [(0.5, 0.5, 0.0), (0.5, 0.25, 0.25), (1 / 3, 1 / 3, 1 / 3), (0.9, 0.1,
 @pytest.mark.parametrize("kind", X_VALUES)
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
 @pytest.mark.combinations
-def test_no_exact_law_of_few_records_has_a_larger_tail(statistic, kind, n_classes, n):
-    """All tables of so many records with three places in x and two in y, with many probabilities of each."""
+def test_no_exact_tail_of_few_records_exceeds_the_bound(statistic, kind, n_classes, n):
+    """All tables of n records with three values of x and two of y, for many marginal distributions."""
     measure = statistic_named(statistic, "miller-madow").measure(4.0, 1.0, n, 1.0, n_classes)
     values, scale = X_VALUES[kind]
     tables = all_tables(n, 3, 2)
@@ -237,7 +237,7 @@ def test_no_exact_law_of_few_records_has_a_larger_tail(statistic, kind, n_classe
         least, exact = exact_tail(scores[possible] - 1e-12, np.exp(log[possible]))
         assert math.isclose(exact[0], 1, rel_tol=1e-9)
         assert (law.p_values(np.maximum(least, 0), None, 1, 0) >= exact - 1e-12).all()
-    if n == 16:  # then something is said
+    if n == 16:  # then the bound is not vacuous
         assert law.p_values(np.array([1.0]), None, 1, 0) < (1 if kind == "labels" else 0.2)
 
 

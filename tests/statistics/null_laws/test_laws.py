@@ -1,4 +1,4 @@
-"""p-values from what is known of scores without dependence: no larger a tail is possible, with noise or without."""
+"""p-values from what is known of the scores of independent variables: no tail is larger, with noise or without."""
 
 import math
 from itertools import permutations, product
@@ -39,7 +39,7 @@ def tail(scores, shares, noise, least):
 SCORES, SHARES = np.array([0.0, 0.05, 0.2, 0.6]), np.array([0.5, 0.3, 0.15, 0.05])
 
 
-def bound_of_known_law(n_points=2000):
+def bound_of_known_distribution(n_points=2000):
     points = np.linspace(0, 1, n_points + 1)
     tails = np.array([1.0, *(SHARES[SCORES >= point - 1e-12].sum() for point in points[1:])])
     return SimpleNamespace(scores=points, tails=tails)
@@ -49,15 +49,15 @@ def bound_of_known_law(n_points=2000):
 def test_p_values_of_a_bounded_law_are_its_tails_with_noise_rounded_up(noise):
     least = np.array([0.01, 0.04, 0.1, 0.19, 0.3, 0.55, 0.7, 0.95])
     exact = tail(SCORES, SHARES, noise, least)
-    p_values = BoundedLaw(bound_of_known_law()).p_values(least, noise, 1, 0)
+    p_values = BoundedLaw(bound_of_known_distribution()).p_values(least, noise, 1, 0)
     assert (p_values >= exact - 1e-12).all()
     step = 1 / 2000 + 3 * GRID
     assert (p_values <= tail(SCORES, SHARES, noise, least - step) + 1e-12).all()
 
 
 @ANY_NOISE
-def test_between_two_points_of_a_bound_a_score_is_taken_for_the_larger(noise):
-    """Of any law that keeps to the bound, none has a larger tail; here one of scores between the points."""
+def test_a_score_between_two_points_of_a_bound_counts_as_the_larger_one(noise):
+    """No distribution within the bound has a larger tail; this one has scores between the points."""
     points = np.array([0.0, 0.1, 0.3, 1.0])
     bound = SimpleNamespace(
         scores=points, tails=np.array([1.0, *(SHARES[SCORES >= point].sum() for point in points[1:])])
@@ -69,9 +69,11 @@ def test_between_two_points_of_a_bound_a_score_is_taken_for_the_larger(noise):
     assert (p_values <= tail(larger, SHARES, noise, least - 3 * GRID) + 1e-12).all()
 
 
-@pytest.mark.parametrize("law", [BoundedLaw(bound_of_known_law()), AveragedLaw(SimulatedLaw("kendall", 20), 2)])
+@pytest.mark.parametrize(
+    "law", [BoundedLaw(bound_of_known_distribution()), AveragedLaw(SimulatedLaw("kendall", 20), 2)]
+)
 @ANY_NOISE
-def test_p_values_do_not_rise_with_the_score_and_a_score_of_0_says_nothing(law, noise):
+def test_p_values_do_not_rise_with_the_score_and_are_1_for_a_score_of_0(law, noise):
     p_values = law.p_values(np.r_[0.0, np.linspace(GRID, 1, 300)], noise, 999, 0)
     assert p_values[0] == 1
     assert (np.diff(p_values) <= 1e-12).all()
@@ -80,7 +82,7 @@ def test_p_values_do_not_rise_with_the_score_and_a_score_of_0_says_nothing(law, 
 
 
 @pytest.mark.parametrize(("kind", "scale"), [(LaplaceMechanism, 3), (LaplaceMechanism, 50), (GaussianMechanism, 2)])
-def test_the_exact_noise_on_the_grid_reaches_nothing_more_often_than_its_law_two_steps_before(kind, scale):
+def test_exact_noise_on_the_grid_has_no_larger_tail_than_its_continuous_law_two_steps_below(kind, scale):
     mechanism, step = kind(scale), np.arange(1, 400)
     places = np.arange(-5000, 5001)
     weights = np.exp(-np.abs(places) / scale) if kind is LaplaceMechanism else np.exp(-(places**2) / (2 * scale**2))
@@ -89,8 +91,8 @@ def test_the_exact_noise_on_the_grid_reaches_nothing_more_often_than_its_law_two
 
 
 @pytest.mark.parametrize(("size", "scale"), [(2, 3), (5, 1), (5, 20)])
-def test_noise_in_a_cube_reaches_nothing_more_often_than_its_law_one_step_and_a_half_before(size, scale):
-    """The half step is left of that for rounding of scores, whose error in floating point is far below."""
+def test_noise_in_a_cube_has_no_larger_tail_than_its_continuous_law_one_and_a_half_steps_below(size, scale):
+    """The remaining half step covers the rounding of scores, whose floating-point error is far smaller."""
     half_widths, step = half_width_pmf(size, scale), np.arange(-30 * scale, 30 * scale)
     m = np.arange(len(half_widths))
     exact = np.clip(m - step[:, np.newaxis] + 1, 0, 2 * m + 1) @ (half_widths / (2 * m + 1))
@@ -101,7 +103,7 @@ def test_noise_in_a_cube_reaches_nothing_more_often_than_its_law_one_step_and_a_
 # --- Strict ranks -----------------------------------------------------------------------------------------------------
 
 
-def law_of_all_orders(name, n):
+def scores_of_all_orders(name, n):
     score = getattr(ranks, name)
     each = [np.arange(n), np.array(list(permutations(range(n))))]
     if name == "kendall":
@@ -116,7 +118,7 @@ def law_of_all_orders(name, n):
 def test_p_values_of_a_simulated_law_are_its_tails_with_noise(name, noise):
     """Within five standard errors of 9,999 simulations."""
     n, n_resamples = 6, 9_999
-    scores = law_of_all_orders(name, n)
+    scores = scores_of_all_orders(name, n)
     least = np.r_[np.unique(scores)[1:], 0.33, 0.8, 1.0]
     exact = tail(scores, np.full(len(scores), 1 / len(scores)), noise, least)
     p_values = SimulatedLaw(name, n).p_values(least, noise, n_resamples, 0)
@@ -125,13 +127,13 @@ def test_p_values_of_a_simulated_law_are_its_tails_with_noise(name, noise):
 
 @pytest.mark.parametrize("law", [SimulatedLaw("chatterjee", 200), AveragedLaw(SimulatedLaw("kendall", 200), 2)])
 @pytest.mark.parametrize("noise", [None, stats.laplace(scale=0.004)], ids=["none", "weak laplace"])
-def test_no_p_value_of_simulations_is_below_that_of_a_score_larger_than_all_of_them(law, noise):
-    """Of the simulated scores and the released one, each is as likely as another to be the largest."""
+def test_no_simulated_p_value_is_below_that_of_a_score_above_all_simulations(law, noise):
+    """The released score and each simulated one are equally likely to be the largest."""
     (p_value,) = law.p_values(np.array([1.0]), noise, 499, 0)
     assert 1 / 500 <= p_value <= 2 / 500
 
 
-def test_of_a_simulated_law_scores_of_0_and_1_are_reached_by_all_that_are_clamped_to_them():
+def test_simulations_clamped_to_0_or_1_count_as_reaching_that_score():
     noise = stats.laplace(scale=10.0)  # nearly half of all simulations are clamped to 1
     p_values = SimulatedLaw("chatterjee", 20).p_values(np.array([0.0, 1.0]), noise, 9_999, 0)
     assert p_values[0] == 1
@@ -148,25 +150,25 @@ def tie_patterns(n):
 
 def scores_with_ties(name, x, y, orders):
     score, x_ranks, y_ranks = getattr(ranks, name), ranks.mid_ranks(x), ranks.mid_ranks(y)
-    different, counts = np.unique(y_ranks[orders], axis=0, return_counts=True)
-    return np.array([score(x_ranks, ranks_) for ranks_ in different]), counts / counts.sum()
+    distinct, counts = np.unique(y_ranks[orders], axis=0, return_counts=True)
+    return np.array([score(x_ranks, ranks_) for ranks_ in distinct]), counts / counts.sum()
 
 
 def test_ties_may_make_a_large_score_twice_as_likely():
-    """So p-values of the law of strict ranks would be wrong; five records of which two are equal in x."""
+    """So p-values for strict ranks would be wrong. There are five records, two of them tied in x."""
     scores, shares = scores_with_ties(
         "kendall", np.array([0, 0, 1, 2, 3]), np.arange(5), np.array(list(permutations(range(5))))
     )
-    strict = law_of_all_orders("kendall", 5)
+    strict = scores_of_all_orders("kendall", 5)
     assert math.isclose(shares[scores >= 0.9 - 1e-9].sum(), 2 * (strict >= 0.9 - 1e-9).mean())
 
 
 @pytest.mark.parametrize("n", [3, 4, pytest.param(5, marks=pytest.mark.slow)])
 @ANY_NOISE
 @pytest.mark.combinations
-def test_no_pattern_of_ties_has_a_larger_tail_than_the_p_values_say(n, noise, monkeypatch):
-    """The law of strict ranks is exact here, and not simulated."""
-    strict = law_of_all_orders("kendall", n)
+def test_no_pattern_of_ties_has_a_larger_tail_than_its_p_values(n, noise, monkeypatch):
+    """Here the distribution for strict ranks is exact, not simulated."""
+    strict = scores_of_all_orders("kendall", n)
     monkeypatch.setattr(laws, "null_scores", lambda *given: strict)
     shares = np.full(len(strict), 1 / len(strict))
     monkeypatch.setattr(

@@ -25,7 +25,7 @@ UNIT = (0.0, 1.0)
 X_VALUES = {"numbers": (np.array([0.1, 0.9]), UNIT), "labels": (np.array([0, 1], np.uint32), Nominal(2))}
 
 
-def law_of_noise(scale, reach):
+def noise_distribution(scale, reach):
     z = np.arange(-reach, reach + 1)
     return z, np.diff(discrete_laplace_cdf(np.arange(-reach - 1, reach + 1), scale))
 
@@ -34,11 +34,11 @@ def law_of_noise(scale, reach):
 @pytest.mark.parametrize("kind", ["numbers", "labels"])
 @pytest.mark.parametrize("q", [0.5, 0.1])
 @pytest.mark.parametrize("scale", [1, 3])
-def test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail(kind, q, scale):
-    """All tables of 6 records with two places in x and two classes, and all noise that is likelier than 1e-9."""
+def test_no_exact_tail_of_scores_with_noisy_shares_exceeds_the_bound(kind, q, scale):
+    """All tables of 6 records with two values of x and two classes, and all noise more likely than 1e-9."""
     n, (values, kind_of_x) = 6, X_VALUES[kind]
     measure = statistic_named("mtv_r", None).measure(4.0, 1.0, n, 1.0, 2).spending_on_target()
-    tables, (noise, weights) = all_tables(n, 2, 2), law_of_noise(scale, 20 * scale)
+    tables, (noise, weights) = all_tables(n, 2, 2), noise_distribution(scale, 20 * scale)
     log_ways = gammaln(n + 1) - gammaln(tables + 1).sum(axis=(1, 2))
     for p in (0.5, 0.2):
         chances = np.exp(log_ways + (tables * np.log(np.outer([p, 1 - p], [q, 1 - q]))).sum(axis=(1, 2)))
@@ -61,7 +61,7 @@ def test_no_exact_law_of_scores_and_noisy_shares_has_a_larger_tail(kind, q, scal
 def test_the_tail_of_the_noise_in_a_share_is_bounded(n_noisy, scale):
     n, reach = 50, 400
     family = Family(2, 2, (Side((0, 1), 2, 2.0, (UNITS // 2, UNITS // 2), n_noisy),), share_error=scale / n)
-    _, law = law_of_noise(scale, reach)
+    _, law = noise_distribution(scale, reach)
     of_sum = law
     for _ in range(n_noisy - 1):
         of_sum = np.convolve(of_sum, law)
@@ -71,11 +71,11 @@ def test_the_tail_of_the_noise_in_a_share_is_bounded(n_noisy, scale):
     bound = np.exp(null_law._log_tail_of_error(ends / n, n, n_noisy, family))
     assert (bound >= exact - 1e-12).all()
     far = (exact > 1e-12) & (ends > 3 * scale * n_noisy + 1)
-    assert scale < 1 or (bound[far] <= 5 * exact[far] ** 0.7).all()  # and says something
+    assert scale < 1 or (bound[far] <= 5 * exact[far] ** 0.7).all()  # and is not vacuous
 
 
-def test_the_tail_with_a_noisy_share_is_that_of_a_fine_sum():
-    """Each of many small intervals for itself, its lower end for the noise and its upper one for the table."""
+def test_the_tail_with_a_noisy_share_is_at_most_twice_a_fine_sum():
+    """A sum over many small intervals of the noise."""
     n, scale = 400, 8.0
     family = Family(2, 2, (Side((0, 1), 2, 2.0, (UNITS // 2, UNITS // 2), 1),), share_error=scale / n)
 
@@ -90,7 +90,7 @@ def test_the_tail_with_a_noisy_share_is_that_of_a_fine_sum():
         assert fine <= bound <= 2 * fine
 
 
-def test_the_bound_does_not_depend_on_what_was_released():
+def test_the_bound_does_not_depend_on_the_released_shares():
     measure = statistic_named("mtv_r", None).measure("auto", "auto", 500, 1.0, 3).spending_on_target()
     laws = []
     for shares in ((0.2, 0.3, 0.5), (0.6, 0.3, 0.1)):
@@ -99,8 +99,8 @@ def test_the_bound_does_not_depend_on_what_was_released():
     assert laws[0] is laws[1]
 
 
-def test_whatever_share_was_released_the_divisor_is_the_least():
-    """That of a half, which no divisor of two groups is below."""
+def test_the_divisor_is_the_smallest_possible_whatever_share_was_released():
+    """It is that of a half; no two groups have a smaller divisor."""
     measure = statistic_named("mtv_r", None).measure("auto", "auto", 500, 1.0, 3).spending_on_target()
     margin = TargetShares((1, 2, 3), (Fraction(1, 3),) * 3, Fraction(20), 500)
     grids = list(null_law._merges(500, _families_of(replace(measure, target_shares=margin))[0]))
@@ -108,7 +108,7 @@ def test_whatever_share_was_released_the_divisor_is_the_least():
 
 
 def test_discoveries_allow_for_the_error_that_all_scores_share(monkeypatch):
-    """At 0.2, Benjamini and Hochberg would keep .012 of ten p-values, Benjamini and Yekutieli do not."""
+    """At 0.2, Benjamini-Hochberg would keep the smallest of ten p-values, .012; Benjamini-Yekutieli does not."""
     X, y = np.random.default_rng(0).random((100, 10)), np.arange(100) % 2
     kept = {}
     for statistic in ("mtv_r", "mic_r"):
@@ -118,7 +118,7 @@ def test_discoveries_allow_for_the_error_that_all_scores_share(monkeypatch):
     assert kept == {"mtv_r": 0, "mic_r": 1}
 
 
-def test_there_are_no_p_values_with_shares_that_a_user_gives():
+def test_p_values_are_unavailable_with_shares_given_by_the_user():
     X, y = np.random.default_rng(0).random((100, 2)), np.arange(100) % 2
     scorer = DPMICScorer(statistic="mtv_r", bounds=(0, 1), classes=[0, 1], target_shares=[0.5, 0.5]).fit(X, y)
     with pytest.raises(AttributeError, match="which is unknown for target_shares"):
@@ -127,8 +127,8 @@ def test_there_are_no_p_values_with_shares_that_a_user_gives():
 
 @each("n_classes", [2, 3, 4])
 @each("n_labels", [None, 2, 5])
-def test_no_released_shares_of_classes_let_a_score_require_less_than_the_law_says(n_classes, n_labels):
-    """Offsets fall with the share of a rare class, and the divisor rises: of all shares, none undercuts the bound."""
+def test_no_released_class_shares_require_less_of_a_score_than_the_bound_assumes(n_classes, n_labels):
+    """The rarer a class, the smaller the offset and the larger the divisor; no shares undercut the bound."""
     n, scores, rng = 400, np.linspace(0, 1, 101), np.random.default_rng(0)
     measure = statistic_named("mtv_r", None).measure("auto", 4, n, 1.0, n_classes).spending_on_target()
 
@@ -149,4 +149,4 @@ def test_no_released_shares_of_classes_let_a_score_require_less_than_the_law_say
             needed = (next(divisors) if bound.least < math.inf else of_one.slope) * scores + of_one.offset
             assert (bound.needed(scores) <= needed + 1e-12).all()
             strict += bool((bound.slope * scores + bound.offset > needed + 1e-9).any())
-    assert strict > 0 or n_labels == 2  # without the other end, the bound would not hold
+    assert strict > 0 or n_labels == 2  # with one end alone, the bound would not hold

@@ -1,4 +1,4 @@
-"""Tails of a fixed table of independent rows and columns: exact for few records, for many margins."""
+"""Bounds on the tails of a fixed table with independent rows and columns, compared with exact tails of few records."""
 
 import math
 from itertools import product
@@ -51,7 +51,7 @@ def variation(tables):
 
 
 def exact_tail(values, probability):
-    """What is attained, ascending, and the probability that it is reached."""
+    """The values in ascending order, and the probability that each is reached."""
     order = np.argsort(values)
     return values[order], np.cumsum(probability[order][::-1])[::-1]
 
@@ -75,8 +75,8 @@ def test_no_exact_tail_is_above_its_bound(p, q, n):
 
 
 @pytest.mark.parametrize(("n_rows", "n_columns", "degrees"), [(2, 2, 2), (2, 3, 3), (3, 2, 3), (3, 5, 10), (5, 3, 10)])
-def test_the_information_tail_is_that_of_a_sum_of_exponential_variables_by_chernoff(n_rows, n_columns, degrees):
-    """As many as a side has parts, for each part but one of the other side."""
+def test_the_information_tail_is_the_chernoff_bound_of_a_sum_of_exponential_variables(n_rows, n_columns, degrees):
+    """The number of variables is the larger number of parts times the smaller one less 1."""
     for t in (degrees + 0.5, 2.0 * degrees, 10.0 * degrees):
         best = optimize.minimize_scalar(
             lambda power, t=t: -power * t - degrees * math.log1p(-power), bounds=(0, 1), method="bounded"
@@ -98,7 +98,7 @@ def test_the_variation_tail_is_the_least_of_its_three_bounds():
         np.testing.assert_allclose(log_variation_tail(tv, n, n_rows, n_columns), np.min(bounds, axis=0))
 
 
-def test_numbers_of_sets_and_choices():
+def test_log_sets_and_log_choices_match_exact_counts():
     for n in (2, 5, 9):
         assert math.isclose(math.exp(log_sets(n)), 2**n - 2)
         for k in range(n + 1):
