@@ -61,7 +61,7 @@ JOINT_COST = "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_
 JOINT_AUDIT = "privacy/test_audit_joint.py::test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it"
 IN_TURN = "privacy/test_in_turn.py"
 TWINS = "statistics/mtv/test_numpy_twins.py"
-PAIRS_DEFINED = "statistics/mtv/test_pairs.py::test_joint_scores_are_those_of_the_definition"
+PAIRS_DEFINED = "statistics/mtv/test_pairs.py::test_joint_scores_match_the_definition"
 ELSEWHERE = "selection/test_joint_elsewhere.py"
 JOINT_ELSEWHERE = f"{ELSEWHERE}::test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives"
 FULL_LEDGER = "budget/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
@@ -71,9 +71,9 @@ TO_FIRST_ORDER = f"{CORRELATION_TESTS}::test_what_the_noise_adds_is_taken_into_a
 SMALLEST = "test_no_simulated_p_value_is_below_that_of_a_score_above_all_simulations"
 LAWS, BOUNDS, TAILS = (f"statistics/null_laws/test_{name}.py" for name in ("laws", "bounds", "tails"))
 NO_COLUMN = "release/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
-WITHIN_STRATA = "statistics/ranks/test_conditional_sensitivity.py::test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much"
+WITHIN_STRATA = "statistics/ranks/test_conditional_sensitivity.py::test_the_largest_change_over_all_small_data_sets_is_the_sensitivity"
 ON_THE_GRID = (
-    "statistics/ranks/test_conditional.py::test_strata_of_many_sizes_are_added_up_exactly_and_so_are_on_the_grid"
+    "statistics/ranks/test_conditional.py::test_strata_of_many_sizes_are_added_up_exactly_so_scores_are_on_the_grid"
 )
 MATRIX = "correlation/test_kendall_matrix_sensitivity.py::test_no_small_table_with_ties_exceeds_the_sensitivity_and_one_attains_it"
 MATRIX_NOISE = (
@@ -97,7 +97,7 @@ SHARES = "statistics/null_laws/test_noisy_shares.py"
 LARGEST = "statistics/test_largest_scores.py::test_the_largest_"
 POSSIBLE = "selection/test_largest_possible.py"
 SMALLER_CLASS = "statistics/ranks/test_smaller_class.py"
-PAID_FOR = "test_with_noise_it_has_more_than_that_with_the_probability_that_is_paid_for_and_no_larger_one"
+PAID_FOR = "test_with_noise_the_smaller_class_exceeds_its_bound_with_at_most_the_probability_allowed_for"
 PARTS_LAW = "two_party/test_response_noise.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
 PARTS, SCORER, REPORTS = (
     f"two_party/test_{name}.py" for name in ("randomized_response", "two_party_scorer", "reports")
@@ -133,17 +133,17 @@ MUTANTS = [
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[kendall-one-shot]"),
     Mutant("ranks.kernels.strict_ranks", "keys_of_feature(keys, number)", "keys",
            "statistics/ranks/test_order_of_ties.py::"
-           "test_scores_of_independent_tied_features_do_not_go_together[numbers-chatterjee]"),
+           "test_scores_of_independent_tied_features_are_uncorrelated[numbers-chatterjee]"),
     Mutant("Kendall.release_target_shares", "self.rows_per_group", "1",
-           f"{SMALLER_CLASS}::test_a_person_with_several_rows_has_as_much_more_noise_in_the_count"),
+           f"{SMALLER_CLASS}::test_the_noise_in_the_count_is_proportional_to_the_rows_per_person"),
     Mutant("smaller_class", "1 - MISSED", "0.99", f"{SMALLER_CLASS}::{PAID_FOR}[60-scale1]"),
     Mutant("smaller_class", "SmallerClass(min(most, n // 2), is_exact=False)",
            "SmallerClass(min(most, n // 2), is_exact=True)",
-           f"{SMALLER_CLASS}::test_without_noise_it_is_known"),
+           f"{SMALLER_CLASS}::test_without_noise_the_smaller_class_is_known"),
     Mutant("SmallerClass.widening", "1 + 1 / (n - self.most - 1)", "1.0",
-           f"{SMALLER_CLASS}::test_a_smaller_class_has_sums_that_are_smaller_in_convex_order[9]"),
+           f"{SMALLER_CLASS}::test_a_smaller_class_has_smaller_sums_in_convex_order[9]"),
     Mutant("AveragedLaw.p_values", "p + self._missed", "p",
-           f"{SMALLER_CLASS}::test_what_may_be_missed_is_added_to_p_values"),
+           f"{SMALLER_CLASS}::test_the_probability_of_a_miss_is_added_to_p_values"),
     Mutant("scoring_plan._results", "plan.epsilon == math.inf and plan.statistic.tests_by_ties",
            "plan.statistic.tests_by_ties",
            "selection/test_p_values_of_classes.py::"
@@ -166,9 +166,9 @@ MUTANTS = [
     Mutant("_with_each_of_three", "range(3)", "(0, 2)",
            "statistics/mic/test_mic_r.py::test_classes_may_be_numbered_in_any_order[None]"),
     Mutant("_with_each_of_three", "grouping.n_groups != 3", "True",
-           "statistics/mic/test_sensitivity.py::test_three_classes_would_attain_more_without_each_against_the_rest[9]"),
+           "statistics/mic/test_sensitivity.py::test_without_each_class_against_the_rest_three_classes_would_exceed_the_sensitivity[9]"),
     Mutant("_with_each_of_three", "grouping.n_groups", "len(grouping.groups)",
-           "statistics/mic/test_nominal.py::test_groupings_are_those_of_the_definition[3]"),
+           "statistics/mic/test_nominal.py::test_groupings_match_the_definition[3]"),
     Mutant("LabelTables.largest_entry", "product(joined, self._of_classes)", "product(joined[:2], self._of_classes)",
            "statistics/mic/test_nominal.py::test_against_classes_equals_the_definition_by_brute_force[5-dependent]"),
     # --- The largest possible score: no more than some feature can have, and no less
@@ -186,9 +186,9 @@ MUTANTS = [
     # --- Labels in two groups: all groupings of a public family, or it is as a search that the data lead
     Mutant("_largest_of_all", "n_rows - 1", "n_rows - 2",
            "statistics/mic/test_nominal.py::"
-           "test_two_groups_that_tell_everything_are_found_among_all_of_fourteen_labels_and_two_more_codes"),
+           "test_two_perfectly_informative_groups_are_found_among_all_of_fourteen_labels_and_two_more_codes"),
     Mutant("InTwoGroups.__init__", "n_rows <= MOST_ROWS and n_columns <= MOST_COLUMNS", "n_columns <= MOST_COLUMNS",
-           "statistics/mic/test_nominal.py::test_many_labels_are_in_two_public_groups[None-15-all codes]"),
+           "statistics/mic/test_nominal.py::test_many_labels_are_put_into_two_public_groups[None-15-all codes]"),
     Mutant("InTwoGroups.plan", "[self.shape[1], self.shape[1], 2]", "[self.shape[1], self.shape[1], 1]",
            "statistics/mic/test_nominal.py::"
            "test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more_cells"),
@@ -207,42 +207,42 @@ MUTANTS = [
            "statistics/mic/test_optimize_axis.py::test_each_number_of_parts_has_its_own_offset[2]"),
     Mutant("_optimize_axis", "np.int64(_SLACK + np.uint64(4) * grids[grid, N_FIXED] * k_max)",
            "-np.int64(_SLACK + np.uint64(4) * grids[grid, N_FIXED] * k_max)",
-           "statistics/mic/test_optimize_axis.py::test_a_bound_is_raised_by_more_than_rounding_takes"),
+           "statistics/mic/test_optimize_axis.py::test_a_bound_is_raised_by_more_than_the_rounding_error"),
     Mutant("mic_e_sensitivity", "size + 1", "size",
            "statistics/mic/test_rank_grids.py::test_bound_is_the_formula_rounded_up"),
     Mutant("mtv_r_sensitivity", "n_replaced * of_one", "of_one",
-           "statistics/mtv/test_sensitivity.py::test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_"
+           "statistics/mtv/test_sensitivity.py::test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_attain_"
            "that[shape1-9-2-any_joined]"),
     Mutant("mtv_r_sensitivity", "4 * (n - 1)", "2 * (n - 1)",
            "statistics/mtv/test_sensitivity.py::test_hill_climbing_never_exceeds_the_sensitivity[10-as released, numbers]"),
-    Mutant("mtv_r_sensitivity", "2 / n", "1 / n", "statistics/mtv/test_margins.py::test_largest_change_over_all_data_sets_is_exactly_two_nths_from_enough_records_on[a half]"),
+    Mutant("mtv_r_sensitivity", "2 / n", "1 / n", "statistics/mtv/test_margins.py::test_with_enough_records_the_largest_change_over_all_data_sets_is_exactly_two_nths[a half]"),
     Mutant("mtv_r_sensitivity", "2 / n", "1.5 / n",
-           "statistics/mtv/test_margins.py::test_no_climb_gets_above_two_nths[a half, others at half weight]"),
+           "statistics/mtv/test_margins.py::test_hill_climbing_never_exceeds_two_nths[a half, others at half weight]"),
     Mutant("Family.normaliser", "1.0 if self.knows_target_shares else 0.5", "0.5",
-           "statistics/mtv/test_margins.py::test_no_climb_gets_above_two_nths[a half, others at half weight]"),
+           "statistics/mtv/test_margins.py::test_hill_climbing_never_exceeds_two_nths[a half, others at half weight]"),
     Mutant("Family.normaliser", "1 - min(side.margins) / UNITS", "0.5",
-           "statistics/mtv/test_margins.py::test_no_climb_gets_above_two_nths[a quarter, others at half weight]"),
+           "statistics/mtv/test_margins.py::test_hill_climbing_never_exceeds_two_nths[a quarter, others at half weight]"),
     Mutant("mtv.counts._steps", "np.where(is_known, margins, in_groups.sum(axis=1))", "in_groups.sum(axis=1)",
-           "statistics/mtv/test_mtv_r.py::test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions[3-known halves]"),
+           "statistics/mtv/test_mtv_r.py::test_score_of_a_nominal_feature_equals_its_definition_in_exact_fractions[3-known halves]"),
     Mutant("_fill_longest_on_lines", "low[cost] + last", "low[cost]",
-           "statistics/mtv/test_mtv_r.py::test_paths_along_all_short_lines_are_the_longest_wherever_they_end"),
+           "statistics/mtv/test_mtv_r.py::test_the_longest_paths_are_found_along_all_short_lines_wherever_they_end"),
     Mutant("_drop_close_pairs", "step > before", "False",
-           "statistics/mtv/test_mtv_r.py::test_what_cannot_pay_for_two_cuts_more_changes_no_largest_difference"),
+           "statistics/mtv/test_mtv_r.py::test_skipping_steps_that_cannot_pay_for_two_more_cuts_keeps_the_largest_difference"),
     Mutant("_lines_in_numpy", "high[cost - other] - 2 * line", "high[cost - other]",
-           f"{TWINS}::test_paths_along_lines_that_stand_still_and_turn_are_the_longest"),
+           f"{TWINS}::test_the_longest_paths_are_found_along_lines_that_pause_and_turn"),
     Mutant("_add_in_numpy", "weights", "None",
-           f"{TWINS}::test_scores_of_a_block_are_those_of_the_kernels_and_of_each_alone_bit_for_bit[None]"),
+           f"{TWINS}::test_scores_of_a_block_equal_those_of_the_kernels_and_of_single_features_bit_for_bit[None]"),
     Mutant("_locate_in_numpy", 'np.searchsorted(guarded[r], values, side="right")', "np.searchsorted(guarded[r], values)",
            f"{TWINS}::test_locate_equals_searchsorted[bounds0]"),
     Mutant("largest_variation", "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.75)",
            "np.where(np.minimum(k, n_groups) == 2, 0.5, 0.5)",
-           "statistics/mtv/test_sensitivity.py::test_scores_keep_to_the_sensitivity_where_three_parts_change_most"),
+           "statistics/mtv/test_sensitivity.py::test_scores_stay_within_the_sensitivity_where_three_parts_change_most"),
     Mutant("MtvRGrids.rounding_error", "counts_scorer(shape.n_samples, self._family, self.units).rounding_error", "0",
            f"{PAIR}::test_the_noise_covers_the_rounding_error"),
     Mutant("sensitivity._ROUND_UP", "1 + 2.0**-45", "1.0",
            "statistics/mic/test_sensitivity.py::test_every_sensitivity_is_the_exact_value_rounded_up"),
     Mutant("CountsScorer.of_cells", "min(largest, 1.0)", "largest",
-           "statistics/mtv/test_mtv_r.py::test_no_score_is_above_one_even_if_eight_parts_are_told_exactly"),
+           "statistics/mtv/test_mtv_r.py::test_no_score_exceeds_one_even_if_eight_parts_are_predicted_exactly"),
     # --- Ranks within strata
     Mutant("conditional_kendall_sensitivity", "3 - Fraction(4, n_others + 1)", "2 - Fraction(4, n_others + 1)",
            f"{WITHIN_STRATA}[6-True]"),
@@ -567,15 +567,15 @@ MUTANTS = [
     Mutant("_release_shares", "counts[:1] if is_pair else counts", "counts",
            f"{LEARNT}::test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon"),
     Mutant("_near_the_median", "budget.epsilon / (4 * budget.of_a_person)", "budget.epsilon / (2 * budget.of_a_person)",
-           f"{LEARNT}::test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together"),
+           f"{LEARNT}::test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together"),
     Mutant("_near_the_median", "4 * budget.of_a_person", "4",
-           f"{LEARNT}::test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together"),
+           f"{LEARNT}::test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together"),
     Mutant("release_cut_shares", "budget.with_part(1 - _FOR_THE_CUT)", "budget",
-           f"{LEARNT}::test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together"),
+           f"{LEARNT}::test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together"),
     Mutant("released_shares._with_noise", "counts + discrete_laplace(scale, len(counts), random_bytes)", "counts",
-           f"{LEARNT}::test_what_is_published_is_a_count_with_noise_and_nothing_else"),
+           f"{LEARNT}::test_noisy_counts_are_published_and_nothing_else"),
     Mutant("shares_interval", "laplace_quantile(float(target_shares.scale), confidence) / target_shares.n", "0.0",
-           f"{LEARNT}::test_intervals_hold_the_shares_as_often_as_they_say"),
+           f"{LEARNT}::test_intervals_contain_the_shares_as_often_as_stated"),
     # --- Two features together
     Mutant("JointFeatures._of_each_own", "self._of_scores", "self._budget", JOINT_COST),
     Mutant("JointFeatures._of_choices", "self._of_scores.part(1 - OF_CHOSEN)", "self._of_scores", JOINT_COST),
@@ -634,9 +634,9 @@ MUTANTS = [
     Mutant("PairScorer.of_tables", "fsum(of_each) / len(of_each)", "fsum(of_each)",
            "statistics/mtv/test_pairs.py::test_hill_climbing_never_exceeds_the_sensitivity[classes]"),
     Mutant("PairCounts.place", "given is None", "True",
-           "statistics/mtv/test_pairs.py::test_what_two_tell_together_only_is_seen"),
+           "statistics/mtv/test_pairs.py::test_dependence_on_two_features_together_only_is_detected"),
     Mutant("MtvRGrids.scorer_of_pair_counts", "self.units", "1",
-           "statistics/mtv/test_pairs.py::test_records_of_the_largest_weight_score_as_without_weights"),
+           "statistics/mtv/test_pairs.py::test_records_of_the_largest_weight_score_like_unweighted_records"),
     Mutant("MtvRGrids.scorer_beside", "target.weights", "None", f"{JOINT_ELSEWHERE}[numbers-True-0]"),
     Mutant("PairSketch.__init__", "0", "sketch.n_samples", f"{ELSEWHERE}::test_sketches_of_pairs_add_up"),
     Mutant("PairSketch.__init__", "self._zeros()", "self._zeros() + np.uint32(1)",
@@ -652,7 +652,7 @@ MUTANTS = [
            "selection/test_criterion.py::test_records_that_are_counted_once_are_not_enough"),
     # --- Records with weights
     Mutant("mtv_r_sensitivity", "4 / n if are_weighted else 4 * (n - 1) / n**2", "4 * (n - 1) / n**2 / 2",
-           f"{WEIGHTS}::test_where_no_share_is_known_it_moves_it_by_at_most_four_nths"),
+           f"{WEIGHTS}::test_with_no_known_share_a_weighted_record_moves_the_score_by_at_most_four_nths"),
     Mutant("CountBudget.of_a_person", "self.rows_per_group * self.units", "self.rows_per_group",
            f"{LEARNT}::test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon"),
     Mutant("CountBudget.of_a_person", "self.rows_per_group * self.units", "self.units",
@@ -662,7 +662,7 @@ MUTANTS = [
     Mutant("_release_shares_of_weights", "_with_noise(sums, scale, budget.random_bytes)", "sums.tolist()",
            f"{WEIGHTS}::test_shares_follow_from_noisy_sums_alone"),
     Mutant("CountsScorer.__init__", "n * units", "n",
-           f"{WEIGHTS}::test_records_of_the_largest_weight_score_as_without_weights"),
+           f"{WEIGHTS}::test_records_of_the_largest_weight_score_like_unweighted_records"),
     Mutant("read_weights", "weights / max_weight", "weights / weights.max()",
            "selection/test_weights.py::test_each_weight_is_read_by_itself"),
     Mutant("read_weights", "np.minimum(check_weights(sample_weight, n_samples), max_weight)",
@@ -673,17 +673,17 @@ MUTANTS = [
     Mutant("Pure.part", "self.epsilon * share", "self.epsilon", f"{BUDGETS}::{NO_MORE}"),
     Mutant("Concentrated.part", "self.rho * share", "self.rho", f"{BUDGETS}::{NO_MORE}"),
     Mutant("_OfScores.release_target_shares", "self.epsilon_of_target", "self.epsilon",
-           f"{LEARNT}::test_people_move_a_count_by_all_of_their_rows"),
+           f"{LEARNT}::test_the_noise_in_a_count_covers_all_rows_of_a_person"),
     Mutant("BestFeatures._of_choices", "self._of_scores", "self._budget",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-one-shot]"),
     Mutant("NoisyScores.noise_for", "self._of_scores", "self._budget",
            "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
     Mutant("MtvRGrids.without_target_shares", "None if self.spends_on_target else self.target_shares", "self.target_shares",
-           f"{LEARNT}::test_what_scores_by_chance_is_a_function_of_what_was_learnt"),
+           f"{LEARNT}::test_chance_scores_are_a_function_of_the_learnt_shares"),
     Mutant("family._known", "error_of_sum(error, n_noisy)", "0.0",
-           f"{LEARNT}::test_a_share_below_its_error_counts_as_that_much"),
+           f"{LEARNT}::test_a_share_below_its_error_counts_as_that_error"),
     Mutant("family._known", "(error > 0 and max(groups) > 1)", "False",
-           f"{LEARNT}::test_a_division_of_classes_counts_the_noisy_classes_of_the_side_that_has_fewer"),
+           f"{LEARNT}::test_a_division_of_classes_counts_the_noisy_classes_of_the_smaller_side"),
     Mutant("_log_tail_of_error", "2 / (1 + q)", "1 / (1 + q)",
            f"{SHARES}::test_the_tail_of_the_noise_in_a_share_is_bounded"),
     Mutant("_log_tail_of_error", "n_noisy * np.log1p(-(rate**2))", "0.0",
@@ -697,7 +697,7 @@ MUTANTS = [
     Mutant("DPMICSelector._discoveries", "self._noise.is_independent and not has_common_error", "self._noise.is_independent",
            f"{SHARES}::test_discoveries_allow_for_the_error_that_all_scores_share"),
     Mutant("CountsScorer._constants_of_bisections", "_CLEARLY * gains", "16 * gains",
-           "statistics/mtv/test_mtv_r.py::test_a_step_back_is_left_out_only_where_it_cannot_pay"),
+           "statistics/mtv/test_mtv_r.py::test_a_step_back_is_skipped_only_where_it_cannot_pay"),
     Mutant("CountsScorer.of_tables", "np.maximum(scores[some_missing], before)", "before",
            "statistics/mtv/test_mtv_r.py::test_missing_values_may_be_joined_to_low_or_to_high_ones"),
     # --- Noise
@@ -1006,7 +1006,7 @@ MUTANTS = [
     Mutant("InTwoGroups.n_groupings", "n_rows - 1", "n_rows - 2",
            f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two labels-None]"),
     Mutant("_count_discordant_pairs", "i + 1", "i",
-           "statistics/ranks/test_null_scores.py::test_the_law_is_that_of_all_permutations[kendall-6]"),
+           "statistics/ranks/test_null_scores.py::test_draws_have_the_distribution_over_all_permutations[kendall-6]"),
     Mutant("NullModel.p_values", "self.rows_per_group > 1", "False",
            "selection/test_p_values.py::test_where_there_are_no_p_values_the_error_says_why"),
     Mutant("PrivateScores.p_values", 'self._mechanism_of_scores("p_values").law', "None",
@@ -1024,7 +1024,7 @@ MUTANTS = [
     Mutant("log_sets", "n * math.log(2.0)", "0.0", f"{TAILS}::test_no_exact_tail_is_above_its_bound[p0-q0-5]"),
     Mutant("null_scores._root", "1 / math.sqrt(n)", "1 / n",
            "statistics/ranks/test_null_scores.py::"
-           "test_of_four_times_as_many_records_as_are_drawn_scores_are_half_as_large[chatterjee]"),
+           "test_scores_for_four_times_the_limit_of_records_are_half_as_large[chatterjee]"),
     Mutant("NullModel.p_values", "n_labels or None", "None",
            "selection/test_p_values.py::test_p_values_of_several_kinds_of_features_are_those_of_each_kind"),
     Mutant("DPMICSelector._discoveries", "stats.false_discovery_control(p_values, method=method)", "p_values",
@@ -1168,11 +1168,11 @@ MUTANTS = [
            "privacy/test_moves_law.py::test_intervals_leave_room_for_two_grid_steps"),
     Mutant("released_shares._near_the_median", "weights[middle] = len(from_half)", "weights[middle] = len(from_half) - 1",
            f"{LEARNT}::"
-           "test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_together"),
+           "test_the_middle_edge_weighs_one_more_than_all_other_edges_together"),
     # --- What is fitted decides on the noise; counts are counted once; one call at a time
     Mutant("target_shares.given_shares", "check_n_shares(shares, n_classes)", "shares", f"{OF_ANOTHER_NUMBER}[3]"),
     Mutant("MtvRGrids.sensitivity", "_families_of(self)", "_families_of(self)[:1]",
-           "statistics/mtv/test_sensitivity.py::test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furthest"),
+           "statistics/mtv/test_sensitivity.py::test_a_measure_has_the_largest_sensitivity_of_its_families"),
     Mutant("ScoringPlan.spends_on_target", "self.statistic.spends_on_target(n_classes)",
            "self.statistic.spends_on_target(self.facts.n_classes)", f"{LEARNT_OF_THOSE_FITTED}[False-5]"),
     Mutant("PublicFacts.numbers_of_classes", "(2, math.inf)", "(2,)", f"{LEARNT_OF_THOSE_FITTED}[True-4]"),
@@ -1326,18 +1326,18 @@ MUTANTS = [
     Mutant("two_party_plan._results", "with_laplace_noise(table, terms.scale, random_bytes)", "table",
            f"{COUNTS}[target0]"),
     Mutant("Cuts.with_missing_first", "edge % n_master + 1", "edge",
-           "statistics/mtv/test_mtv_r.py::test_score_is_that_of_all_merges_in_exact_fractions[default, small]"),
+           "statistics/mtv/test_mtv_r.py::test_score_equals_that_of_all_merges_in_exact_fractions[default, small]"),
     Mutant("_cuts_by_place", "{quarter: 3, n_master - quarter: 3, middle: 2, n_master: 2}",
            "{quarter: 3, n_master - quarter: 4, middle: 2, n_master: 2}",
-           "statistics/mtv/test_mtv_r.py::test_score_is_that_of_all_merges_in_exact_fractions[default, small]"),
+           "statistics/mtv/test_mtv_r.py::test_score_equals_that_of_all_merges_in_exact_fractions[default, small]"),
     Mutant("longest_path._run", "parts[t] < np.uint64(edges[i])", "parts[t] <= np.uint64(edges[i])",
-           "statistics/mtv/test_mtv_r.py::test_the_points_of_edges_are_where_a_cut_there_parts_the_records"),
+           "statistics/mtv/test_mtv_r.py::test_the_points_of_edges_are_where_cuts_at_the_edges_divide_the_records"),
     Mutant("CountsScorer._of_cuts", "np.maximum(cost / self._family.cuts.per_unit, 1)", "cost / self._family.cuts.per_unit",
-           "statistics/mtv/test_mtv_r.py::test_score_is_that_of_all_merges_in_exact_fractions[default, small]"),
+           "statistics/mtv/test_mtv_r.py::test_score_equals_that_of_all_merges_in_exact_fractions[default, small]"),
     Mutant("CountsScorer.of_rows", "self.offsets(side, cost) / nu", "self.offsets(side, cost)",
-           "statistics/mtv/test_mtv_r.py::test_score_is_that_of_all_merges_in_exact_fractions[three groups, not neighbours]"),
+           "statistics/mtv/test_mtv_r.py::test_score_equals_that_of_all_merges_in_exact_fractions[three groups, not neighbours]"),
     Mutant("longest_of_one_cut", "length[point]", "length[0]",
-           "statistics/mtv/test_mtv_r.py::test_score_is_that_of_all_merges_in_exact_fractions[three groups, not neighbours]"),
+           "statistics/mtv/test_mtv_r.py::test_score_equals_that_of_all_merges_in_exact_fractions[three groups, not neighbours]"),
     Mutant("ChoicesInTurn.__init__", "_OF_NOISE * _WHOLE * self.noise_scale", "0",
            f"{IN_TURN}::test_the_more_noise_there_is_the_more_a_score_by_itself_counts[0.004-0.1]"),
     Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "self.n_tables * rows_per_group",

@@ -1,4 +1,4 @@
-"""Pairs of columns of real tables, whose scores other software computed: tests/golden/README.md."""
+"""Pairs of columns of real tables, with scores from other software: tests/golden/README.md."""
 
 import csv
 

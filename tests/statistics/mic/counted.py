@@ -1,4 +1,4 @@
-"""Scores from counts that were added up, compared with those from records."""
+"""Scores from added counts, compared with those from records."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ UNIT = (0.0, 1.0)
 
 
 def check_scores_from_counts(x, domain, y, B, c, correction):
-    """They are the same bit for bit, against numbers, five classes and three."""
+    """Check that both are equal bit for bit, against numbers, five classes and three classes."""
     n, five, three = len(y), (y * 5).astype(int).clip(max=4), (y * 3).astype(int).clip(max=2)
     for grids, target, whole in [
         (ContinuousGrids(UNIT, B, c, correction), y, NumericTargetScorer(y, UNIT, B, c, correction=correction)),

@@ -1,4 +1,4 @@
-"""Several features are scored at once, and each has the score that it has alone, bit for bit."""
+"""Features that are scored together have the same scores as alone, bit for bit."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ UNIT = (0.0, 1.0)
 
 
 def features(n, rng):
-    """Numbers that are spread, tied, constant, related to others, outside, or missing in part or altogether."""
+    """Numbers that are spread, tied, constant, related to others, out of range, or partly or all missing."""
     x = rng.random((20, n))
     x[1], x[2], x[3], x[4] = np.round(3 * x[1]) / 3, 0.3, (x[0] - 0.5) ** 2, 4 * x[4] - 2
     x[5][rng.random(n) < 0.4], x[12] = np.nan, np.nan

@@ -1,4 +1,4 @@
-"""Records are counted into the cells that the partitions of a group have in common, and each grid reads its parts."""
+"""Records are counted in the cells that all partitions of a group share, from which each grid reads its parts."""
 
 from itertools import pairwise
 

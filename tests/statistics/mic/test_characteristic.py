@@ -1,4 +1,4 @@
-"""Entries, the statistics made of them, and the best grid."""
+"""The entries of a characteristic matrix, statistics of them, and the best grid."""
 
 import pickle
 
@@ -28,7 +28,7 @@ def _value(x, y, statistic, **arguments):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [2, 7, 60])
 @pytest.mark.combinations
-def test_largest_entry_is_the_statistic_and_the_best_grid_reaches_it(kind, n, arguments):
+def test_largest_entry_is_the_statistic_and_the_best_grid_attains_it(kind, n, arguments):
     x, y = _data(kind, n, np.random.default_rng(n))
     entries = characteristic_matrix(x, y, **arguments)
     assert entries.mic() == _value(x, y, **arguments)
@@ -67,7 +67,7 @@ def test_swapping_the_variables_transposes_the_matrix_and_the_grid(arguments):
     swapped = arguments | ({"bounds": BOUNDS[::-1]} if "bounds" in arguments else {})
     one, other = characteristic_matrix(x, y, **arguments), characteristic_matrix(y, x, **swapped)
     np.testing.assert_array_equal(one.matrix, other.matrix.T)
-    assert one.matrix[3, 2] > one.matrix[2, 3] + 0.1  # a parabola is told by three parts of x
+    assert one.matrix[3, 2] > one.matrix[2, 3] + 0.1  # three parts of x capture a parabola
     if one.best_grid().counts.shape[0] != one.best_grid().counts.shape[1]:
         np.testing.assert_array_equal(one.best_grid().counts, other.best_grid().counts.T)
 
@@ -78,7 +78,7 @@ def _small_matrix():
     return CharacteristicMatrix(matrix, None)
 
 
-def test_statistics_by_hand():
+def test_statistics_match_values_by_hand():
     entries = _small_matrix()
     assert entries.mic() == 0.8
     assert entries.tic() == pytest.approx(3.04)
@@ -90,7 +90,7 @@ def test_statistics_by_hand():
     assert entries.mcn(eps=0.7) == np.log2(4)
 
 
-def test_gmic_by_hand():
+def test_gmic_matches_values_by_hand():
     # The maximal matrix has 0.3 for 4 cells, and 0.8, the largest entry up to there, for 6, 8 and 9 cells.
     maximal = np.array([0.3, 0.8, 0.8, 0.8, 0.8, 0.8])
     entries = _small_matrix()

@@ -1,7 +1,7 @@
 """Theorem 1 of docs/theory/closed_family.md: families in which three parts can be merged have sensitivity h(1/n).
 
-All tables of n records on a few places, all moves of one record, and families small enough to be written down. That the
-families which the package looks at are closed is tested in ``tests/statistics/mic/test_mic_r.py``.
+Exhaustive over small tables and moves of one record, for families small enough to be written down. That the families of
+the package are closed is tested in ``tests/statistics/mic/test_mic_r.py``.
 """
 
 import math
@@ -35,7 +35,7 @@ def all_tables(shape, n):
 
 
 def information(tables):
-    """Bits, of tables of shape (..., n_rows, n_columns)."""
+    """Mutual information in bits, of tables of shape (..., n_rows, n_columns)."""
 
     def g(counts):
         return (counts * np.log2(np.maximum(counts, 1))).sum(axis=-1)
@@ -46,7 +46,7 @@ def information(tables):
 
 
 def merged(tables, axis, pair):
-    """The tables with two parts of an axis made one."""
+    """The tables with two parts of an axis merged."""
     kept, gone = pair
     joined = np.delete(tables, gone, axis=axis)
     where = [slice(None)] * tables.ndim
@@ -56,7 +56,7 @@ def merged(tables, axis, pair):
 
 
 def largest_change(shape, n, axis, merges, offset, of_merges):
-    """Of max(0, (I - o) / log2 kappa) over one grid of `shape`, and of it with pairs of parts of an axis merged."""
+    """The largest change of max(0, (I - o) / log2 kappa) over a grid of `shape` and its merges of pairs of parts."""
     tables, (here, there) = all_tables(shape, n)
     scores = np.maximum((information(tables) - offset) / math.log2(min(shape)), 0)
     for pair in merges:
@@ -77,7 +77,7 @@ CLOSED = [
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0, 3.0])
 @pytest.mark.combinations
 def test_a_closed_family_changes_by_at_most_h_of_1_over_n(shape, n, axis, merges, chance):
-    # In units of the correction of Miller and Madow. Three parts have twice the offset of two; log2(3) times is enough.
+    # In units of the Miller-Madow correction. Three parts have twice the offset of two; log2(3) times is enough.
     of_two = chance * (shape[2 - axis] - 1) / (2 * n * math.log(2))
     for factor in (2, LOG3):
         largest = largest_change(shape, n, axis, merges, factor * of_two, of_two)
@@ -94,7 +94,7 @@ NOT_CLOSED = {
 
 
 @pytest.mark.parametrize("name", NOT_CLOSED)
-def test_without_closure_more_is_attained(name):
+def test_families_that_are_not_closed_exceed_the_sensitivity(name):
     merges, of_two = NOT_CLOSED[name]
     for n in (9, 11) if name == "no merges" else (9,):
         largest = largest_change((3, 3), n, 1, merges, 0.0, of_two)

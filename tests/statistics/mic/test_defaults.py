@@ -15,7 +15,7 @@ CORRECTIONS = [None, MM]
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
-def test_the_table_has_every_cell_and_is_returned_as_it_is(correction):
+def test_the_table_has_every_cell_and_is_returned_unchanged(correction):
     rows = np.loadtxt(ROOT / "skdpmic" / "statistics" / "mic" / TABLES[correction], delimiter=",", skiprows=1).tolist()
     assert len(rows) == len(KINDS) * len(EPSILONS) * len(REPETITIONS[CHOICE])
     for n_classes, epsilon, n, B, c in rows:
@@ -25,7 +25,7 @@ def test_the_table_has_every_cell_and_is_returned_as_it_is(correction):
 
 @pytest.mark.parametrize("n_classes", [None, 2, 3, 10, 30, 1000])
 @pytest.mark.parametrize("correction", CORRECTIONS)
-def test_what_is_chosen_is_never_refused(n_classes, correction):
+def test_default_choices_are_never_refused(n_classes, correction):
     for n, epsilon in product((4, 30, 1000, 10**4, 10**7), (1e-9, 0.1, 10, math.inf)):
         B, c = (default(n, epsilon, n_classes, correction) for default in (default_B, default_c))
         assert resolve_B("auto", n, epsilon, n_classes, correction) == B

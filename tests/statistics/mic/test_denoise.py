@@ -1,4 +1,4 @@
-"""The expected counts are the posterior means of the model, to be had by plain summation on small tables."""
+"""The expected counts are the posterior means of the model, compared with plain summation on small tables."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from tests.privacy.laws import truncated_geometric_pmf
 
 
-def summed_up(noisy, m, shape, n, scale):
-    """Posterior mean and likelihood of one count that is negative binomial with mean m."""
+def posterior_by_summation(noisy, m, shape, n, scale):
+    """Posterior mean and likelihood of one count with a negative binomial prior of mean m."""
     counts = np.arange(n + 1)
     prior = stats.nbinom.pmf(counts, shape, shape / (shape + m))
     joint = prior * [truncated_geometric_pmf(count, n, scale)[noisy] for count in counts]
@@ -26,7 +26,10 @@ def test_posterior_means_and_likelihoods_equal_the_sums_over_all_counts(scale):
     independent = np.array([[1.0, 4.0], [6.0, 30.0]])
     means, evidence = denoise._posteriors(noisy, independent, float(n), scale, denoise._SHAPES)
     expected = [
-        [summed_up(int(y), m, a, n, scale) for y, m in zip(noisy.ravel(), independent.ravel(), strict=True)]
+        [
+            posterior_by_summation(int(y), m, a, n, scale)
+            for y, m in zip(noisy.ravel(), independent.ravel(), strict=True)
+        ]
         for a in denoise._SHAPES
     ]
     np.testing.assert_allclose(means.reshape(len(means), -1), [[mean for mean, _ in row] for row in expected], atol=0.1)
@@ -53,6 +56,6 @@ def test_empty_regions_are_emptied_and_full_ones_kept():
     np.testing.assert_allclose(means[8:12, 8:12], 100, atol=15)
 
 
-def test_without_noise_counts_are_as_they_are():
+def test_without_noise_counts_are_unchanged():
     counts = np.arange(6).reshape(2, 3)
     np.testing.assert_array_equal(expected_counts(counts, 15, 0), counts)

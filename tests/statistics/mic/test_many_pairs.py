@@ -1,4 +1,4 @@
-"""Many pairs give what one pair after the other gives, under the names of the columns."""
+"""Many pairs have the scores of single pairs, and keep the names of the columns."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def _table(n=40, n_columns=4):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 3])
-def test_many_pairs_equal_one_pair_after_the_other(n_jobs):
+def test_many_pairs_have_the_scores_of_single_pairs(n_jobs):
     X, Y, sizes = _table(), _table()[:, :2] ** 2, {"B": 12, "c": 2}
     pairs, ends = list(combinations(range(4), 2)), list(zip(LO, HI, strict=True))
     expected = [mic_e(X[:, i], X[:, j], **sizes) for i, j in pairs]
@@ -37,7 +37,7 @@ def test_many_pairs_equal_one_pair_after_the_other(n_jobs):
     np.testing.assert_array_equal(scores, expected)
 
 
-def test_c_of_each_statistic_by_default():
+def test_each_statistic_has_its_own_default_of_c():
     X = _table()[:, [0, 2]]
     assert mic_pairs(X)[0] == mic_e(*X.T)
     assert mic_pairs(X, statistic="mic_r", bounds=(-3, 3))[0] == mic_r(*X.T, bounds=((-3, 3), (-3, 3)))
@@ -65,7 +65,7 @@ def test_pandas_names_are_kept():
     assert list(mic_cross(frame, X[:, :2], B=8, c=1).columns) == [0, 1]
 
 
-def test_polars_gives_arrays():
+def test_polars_frames_give_arrays():
     X = _table()
     frame = pytest.importorskip("polars").DataFrame(X, schema=["a", "b", "c", "d"])
     scores = mic_pairs(frame, B=8, c=1)
@@ -83,7 +83,7 @@ def test_one_column_has_no_pairs():
 def test_the_modules_import_neither_scikit_learn_nor_pandas():
     code = """
 import sys, types
-package = types.ModuleType("skdpmic")  # without the package's __init__, which brings the estimators
+package = types.ModuleType("skdpmic")  # without the package's __init__, which imports the estimators
 package.__path__ = [sys.argv[1]]
 sys.modules["skdpmic"] = package
 import skdpmic.statistics.mic.many_pairs

@@ -1,4 +1,4 @@
-"""MICe equals its definition by brute force on small data, and the library minepy's values on real data."""
+"""MICe equals its definition by brute force on small data, and the values of minepy on real data."""
 
 import numpy as np
 import pytest

@@ -111,13 +111,13 @@ def test_grid_size_of_numbers_and_exponents(B, n, expected):
     assert grid_size(B, n) == expected
 
 
-def test_exponents_stand_for_no_more_cells_than_are_allowed():
+def test_exponents_give_no_more_cells_than_allowed():
     assert grid_size(0.6, 10**9) == largest_size(10**9) == 10_000
     for n in (2, 50, 1000, 10**4, 10**6):
         assert grid_size(0.999, n) <= largest_size(n)
 
 
-# --- The plan: tables in place of loops over loops ------------------------------------------------------------------
+# --- The plan: tables instead of nested loops -----------------------------------------------------------------------
 
 
 @each(
@@ -125,7 +125,7 @@ def test_exponents_stand_for_no_more_cells_than_are_allowed():
     [
         (4, 5, "reduced", [(2, 10, 2)]),
         (4, 0.1, "full", [(2, 2, 2)]),
-        (15.999999999999998, 1, "reduced", [(7, 3, 2), (5, 3, 3)]),  # whose root is rounded to 4
+        (15.999999999999998, 1, "reduced", [(7, 3, 2), (5, 3, 3)]),  # the square root rounds to 4
         (16, 1, "reduced", [(8, 4, 2), (4, 4, 4)]),
         (36, 1, "reduced", [(18, 6, 2), (6, 6, 6)]),
         (196, 1.5, "reduced", [(98, 21, 2), (49, 21, 4), (28, 21, 7), (14, 21, 14)]),
@@ -139,7 +139,7 @@ def test_the_plan_with_a_correction_halves_the_merged_parts(B, c, master, expect
 
 
 def test_the_plan_with_a_correction_is_closed():
-    # Merges into three parts may be merged into two, k' = 2 <= k_max, and no fixed axis of three parts is met by more.
+    # Three merged parts can be merged into two, as k' = 2 <= k_max, and three fixed parts face no more than three.
     squares = np.arange(3, 100) ** 2.0
     near_squares = np.concatenate([squares, np.nextafter(squares, 0), np.nextafter(squares, 1e9)])
     for B in [*map(float, range(4, 1000)), *near_squares, *np.random.default_rng(0).uniform(4, 10_000, size=500)]:
@@ -159,11 +159,11 @@ def test_the_plan_with_a_correction_is_closed():
         (5, 4, 4, [(5, 8, 2)]),
     ],
 )
-def test_the_plan_of_classes_is_one_grid_but_for_three(n_classes, B, c, expected):
+def test_the_plan_for_classes_is_one_grid_except_for_three_classes(n_classes, B, c, expected):
     assert discrete_plan(B, c, n_classes).tolist() == [list(row) for row in expected]
 
 
-# --- Limits by public numbers ---------------------------------------------------------------------------------------
+# --- Limits set by public numbers -----------------------------------------------------------------------------------
 
 
 def pair(n):
@@ -198,7 +198,7 @@ def test_master_partitions_of_more_parts_than_records_are_refused_above_a_thousa
     for c in (250.01, 1e12, 1e300):
         with pytest.raises(ValueError, match="c must be at most"):
             LARGE[name](*pair(20), B=20, c=c)
-    if name != "noisy table":  # which has a limit of its own
+    if name != "noisy table":  # which has another limit
         assert LARGE[name](*pair(20), B=20, c=250) is not None
 
 
@@ -220,7 +220,7 @@ def test_each_class_may_have_a_hundred_cells():
         dp_mic_classif(x[:, None], codes, epsilon=1, bounds=(0, 1), classes=range(20), B=2001)
 
 
-def test_sketches_whose_number_of_records_is_open_are_limited_as_for_any():
+def test_sketches_of_an_open_number_of_records_have_the_limits_for_any_number():
     public = {"bounds": (0, 1), "n_features": 1}
     for change, message in (
         ({"B": 10_001}, "B must be at most 10,000 cells, got 10001"),
@@ -272,7 +272,7 @@ def test_bad_arguments_are_named_and_no_data_is_quoted(change, message):
 @pytest.mark.parametrize(
     "B, c, master", [(16, 5, "reduced"), (40, 1, "reduced"), (60, 0.4, "reduced"), (24, 2, "full")]
 )
-def test_grids_that_are_left_out_never_hold_the_largest_entry(B, c, master, monkeypatch):
+def test_omitted_grids_never_hold_the_largest_entry(B, c, master, monkeypatch):
     rng = np.random.default_rng(0)
     plan = continuous_plan(B, c, master)
     assert len(needed_grids(plan)) < len(plan)
@@ -282,7 +282,7 @@ def test_grids_that_are_left_out_never_hold_the_largest_entry(B, c, master, monk
 
     pairs = []
     for kind in range(12):
-        x, y = rng.integers(0, B, size=(2, 60)) / B if kind % 2 else rng.random((2, 60))  # B-ths lie on many edges
+        x, y = rng.integers(0, B, size=(2, 60)) / B if kind % 2 else rng.random((2, 60))  # the former lie on edges
         pairs.append((x, np.where(rng.random(60) < kind / 12, x, y)))
     few = [score(x, y) for x, y in pairs]
     module.continuous_grids.cache_clear()
@@ -292,7 +292,7 @@ def test_grids_that_are_left_out_never_hold_the_largest_entry(B, c, master, monk
     np.testing.assert_allclose(few, every, rtol=0, atol=1e-15)
 
 
-def test_more_records_are_counted_in_other_groups_with_the_same_score():
+def test_many_records_are_counted_in_other_groups_with_the_same_score():
     rng = np.random.default_rng(0)
     x, y = rng.random((2, 7000))
     many = NumericTargetScorer(y, (0.0, 1.0), 100.0, 5.0).score(x, (0.0, 1.0))

@@ -1,4 +1,4 @@
-"""Missing values are a part of their own in every grid of MICr, and nothing changes where there are none."""
+"""Missing values are a separate part in every grid of MICr; without them, nothing changes."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes
 @pytest.mark.parametrize("n, B, c", [(5, 4, 5), (60, 8.5, 0.3), (9000, 40, 3)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.combinations
-def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n, B, c, correction):
+def test_scores_from_counts_equal_those_from_records_bit_for_bit(kind, n, B, c, correction):
     x, y = with_missing(kind, n)
     check_scores_from_counts(x, UNIT, y, B, c, correction)
 

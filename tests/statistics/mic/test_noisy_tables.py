@@ -1,4 +1,4 @@
-"""The geometric mechanism: the exact law of all noisy tables and of all scores, for all neighbours, on small tables."""
+"""The geometric mechanism: exact probabilities of all noisy tables and scores, for all neighbours, on small tables."""
 
 import math
 from fractions import Fraction
@@ -52,24 +52,24 @@ def neighbours(n):
 
 @lru_cache
 def tables(n, size):
-    """All tables that can come out: (n_tables, size)."""
+    """All possible noisy tables: (n_tables, size)."""
     return np.array(list(product(range(n + 1), repeat=size)))
 
 
-def law(counts, n, scale):
-    """Probability of each of `tables` to come out of `counts`."""
+def table_probabilities(counts, n, scale):
+    """The probability of each of the `tables`, given the `counts`."""
     cells = [truncated_geometric_pmf(count, n, scale) for count in counts.ravel()]
     return math.prod(cell[column] for cell, column in zip(cells, tables(n, counts.size).T, strict=True))
 
 
 def worst_log_ratio(n, scale):
-    """Over all neighbours and all noisy tables."""
-    laws = {}
+    """The largest log-ratio of probabilities, over all neighbours and all noisy tables."""
+    log_probabilities = {}
     worst = 0.0
     for here, there in neighbours(n):
         for counts in (here, there):
-            laws.setdefault(counts.tobytes(), np.log(law(counts, n, scale)))
-        worst = max(worst, np.abs(laws[here.tobytes()] - laws[there.tobytes()]).max())
+            log_probabilities.setdefault(counts.tobytes(), np.log(table_probabilities(counts, n, scale)))
+        worst = max(worst, np.abs(log_probabilities[here.tobytes()] - log_probabilities[there.tobytes()]).max())
     return worst
 
 
@@ -77,12 +77,12 @@ def worst_log_ratio(n, scale):
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.combinations
-def test_no_noisy_table_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_one_is_just_so(n, epsilon):
+def test_the_largest_log_ratio_over_noisy_tables_and_neighbours_is_exactly_epsilon(n, epsilon):
     worst = worst_log_ratio(n, GeometricMechanism.for_budget(epsilon, 1).scale)
     assert worst == pytest.approx(epsilon, rel=1e-9)
 
 
-def test_replacing_a_record_moves_two_counts_of_a_table_by_one_at_most():
+def test_replacing_a_record_moves_two_counts_of_a_table_by_at_most_one():
     rng = np.random.default_rng(0)
     for shape in ((2, 2), (5, 5), (7, 3)):
         for _ in range(50):
@@ -98,7 +98,7 @@ def test_a_missing_value_is_counted_in_the_first_part():
     np.testing.assert_array_equal(count(points), count([(0.3, 0.9), (0.9, 0.1), (0.1, 0.9), (0.1, 0.2)]))
 
 
-def test_nominal_features_have_no_tables_which_is_said_before_the_charge():
+def test_nominal_features_have_no_tables_and_are_refused_before_the_charge():
     scales, parts = [UNIT, Nominal(3)], np.array([0, 1])
     measure = MicR("miller-madow").table("auto", "auto", 100, 1.0, None)
     way = NoisyTables(1.0, 2)
@@ -109,7 +109,7 @@ def test_nominal_features_have_no_tables_which_is_said_before_the_charge():
     assert way.mechanism(measure, Shape(100, scales[:1])).noise_scale == 4
 
 
-# --- The published mechanism, which noises every master grid by itself ----------------------------------------
+# --- The published mechanism, which adds noise to every master grid -------------------------------------------
 
 
 def probability_of_score_zero(corners, n, epsilon):
@@ -123,7 +123,7 @@ def probability_of_score_zero(corners, n, epsilon):
     for n_fixed, n_master, _ in continuous_plan(6, 1, "reduced"):
         for shape in ((n_master, n_fixed), (n_fixed, n_master)):
             noisy = tables(n, shape[0] * shape[1]).reshape(-1, *shape)
-            probability *= law(count(corners, shape), n, 2 / epsilon)[_have_rank_one(noisy)].sum()
+            probability *= table_probabilities(count(corners, shape), n, 2 / epsilon)[_have_rank_one(noisy)].sum()
     return probability
 
 
@@ -162,7 +162,7 @@ def test_all_tables_together_spend_exactly_epsilon(epsilon, n_tables):
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 10])
-def test_noisy_counts_follow_the_truncated_geometric_law(count):
+def test_noisy_counts_have_the_truncated_geometric_distribution(count):
     # chi-square, alpha = 1e-3, n = 20,000, fixed seed; half or twice the noise has a p-value of 0.
     n, draws = 10, 20_000
     mechanism = GeometricMechanism.for_budget(0.7, 1)
@@ -174,7 +174,7 @@ def test_noisy_counts_follow_the_truncated_geometric_law(count):
         assert stats.chisquare(observed, draws * truncated_geometric_pmf(count, n, wrong)).pvalue < 1e-12
 
 
-def test_every_table_gets_noise_of_its_own():
+def test_every_table_gets_separate_noise():
     noisy = GeometricMechanism.for_budget(1, 3).release(np.full((3, 4, 4), 500), 1000, entropy_source(0))
     assert noisy.shape == (3, 4, 4)
     assert len(np.unique(noisy)) > 20
@@ -203,7 +203,7 @@ def test_any_table_has_a_score(scale, is_discrete):
         assert 0 <= TableScorer(n, scale, 12.5, is_discrete).score(noisy) <= 1
 
 
-def test_a_table_of_nothing_but_noise_scores_as_chance():
+def test_a_table_of_pure_noise_scores_like_chance():
     score = TableScorer(1000, 2, 40.0, is_discrete=False).score(np.zeros((6, 6), dtype=np.int64))
     assert 0 <= score < 0.1
 
@@ -215,8 +215,8 @@ def test_without_noise_the_estimate_is_close_to_mic_r():
         assert estimate == pytest.approx(mic_r(x, y, bounds=(UNIT, UNIT), B=105), abs=0.02)
 
 
-def test_where_bounds_are_loose_the_estimate_has_half_the_error_of_the_noisy_table_as_it_is():
-    # n = 1,000, epsilon = 1, 12 relationships and two draws each, fixed seed: 91 % of the table is empty
+def test_with_loose_bounds_the_estimate_has_half_the_error_of_the_raw_noisy_table():
+    # n = 1,000, epsilon = 1, 12 relationships and two draws each, fixed seed: 91% of the table is empty
     n, B, n_parts = 1000, 80.0, 16
     mechanism, source = GeometricMechanism.for_budget(1, 1), entropy_source(0)
     scorer = TableScorer(n, mechanism.scale, B, is_discrete=False)

@@ -1,4 +1,4 @@
-"""MICr of nominal features is its definition by brute force: against numbers and classes, from records and counts."""
+"""MICr of nominal features equals brute force: against numbers and classes, from records and from counts."""
 
 import math
 from fractions import Fraction
@@ -75,13 +75,13 @@ def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels,
 @each("n_labels", [1, 2, 3, 6])
 @each("n", [5, 500])
 @each("correction", CORRECTIONS)
-def test_scores_from_counts_are_those_from_records_bit_for_bit(kind, n_labels, n, correction):
+def test_scores_from_counts_equal_those_from_records_bit_for_bit(kind, n_labels, n, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     check_scores_from_counts(codes, Nominal(n_labels), y, 33.7, 3.3, correction)
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 4, 30])
-def test_groupings_are_those_of_the_definition(n_labels):
+def test_groupings_match_the_definition(n_labels):
     found = {grouping: degrees for grouping, degrees in map(_canonical, groupings_of_labels(n_labels))}
     assert found == dict(_canonical(grouping) for grouping in naive_groupings_of_labels(n_labels))
     found = {grouping: degrees for grouping, degrees in map(_canonical, groupings_of_classes(n_labels + 1))}
@@ -89,7 +89,7 @@ def test_groupings_are_those_of_the_definition(n_labels):
 
 
 def _canonical(grouping):
-    """The groups numbered in the order in which they come."""
+    """The groups, numbered in order of appearance."""
     groups, degrees = grouping
     order = list(dict.fromkeys(groups))
     return tuple(map(order.index, groups)), degrees
@@ -98,8 +98,8 @@ def _canonical(grouping):
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize("n_labels, most", [(2, 6), (3, 6), (4, 4), (10, 4)])
 @pytest.mark.combinations
-def test_groupings_that_are_left_out_never_hold_the_largest_entry(n_labels, most, correction):
-    # B = 40: with ten labels at most 4 merged parts. Kept are all groupings of two labels and of three.
+def test_omitted_groupings_never_hold_the_largest_entry(n_labels, most, correction):
+    # B = 40, so ten labels have at most 4 merged parts. All groupings of two and of three labels are kept.
     assert nominal_plan(40.0, 1, n_labels)[0, 2] == min(6, 40 // n_labels)
     assert len(nominal_plan(40.0, 1, n_labels)) == {2: 2, 3: 5}.get(n_labels, 2 if n_labels < 6 else 1)
     for kind in KINDS:
@@ -115,7 +115,7 @@ def test_groupings_that_are_left_out_never_hold_the_largest_entry(n_labels, most
 @pytest.mark.parametrize("kind", ["labels alone", "all codes", "missing where y is high"])
 @pytest.mark.parametrize("n_labels", [15, 40])
 @pytest.mark.parametrize("correction", CORRECTIONS)
-def test_many_labels_are_in_two_public_groups(kind, n_labels, correction):
+def test_many_labels_are_put_into_two_public_groups(kind, n_labels, correction):
     codes, y = codes_and_target(kind, n_labels, 200)
     score = NumericTargetScorer(y, UNIT, 40, 1, correction=correction).score(codes, Nominal(n_labels))
     expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=40, c=1, correction=correction)
@@ -126,7 +126,7 @@ def test_many_labels_are_in_two_public_groups(kind, n_labels, correction):
     assert score == pytest.approx(expected, abs=1e-12)
 
 
-def test_two_groups_that_tell_everything_are_found_among_all_of_fourteen_labels_and_two_more_codes():
+def test_two_perfectly_informative_groups_are_found_among_all_of_fourteen_labels_and_two_more_codes():
     rng = np.random.default_rng(0)
     for _ in range(5):
         is_first, codes = rng.permutation(16) < 8, rng.integers(16, size=3000).astype(np.uint32)
@@ -139,7 +139,7 @@ def test_two_groups_that_tell_everything_are_found_among_all_of_fourteen_labels_
 
 
 @pytest.mark.parametrize("n_labels, n_columns", [(2, 5), (5, 16), (8, 8), (14, 5), (14, 24), (14, 48)])
-def test_what_is_taken_off_two_groups_is_what_they_have_by_chance(n_labels, n_columns):
+def test_the_offset_of_two_groups_is_their_mean_by_chance(n_labels, n_columns):
     # The mean of 400 draws of 5000 records: within a tenth, and 4 standard errors (alpha = 1e-4).
     rng, n = np.random.default_rng(n_columns), 5000
     table, in_two = entropy_table(n), labels_in_two(n_labels, n_columns)
@@ -173,7 +173,7 @@ def test_score_against_classes_is_within_the_rounding_error_of_its_exact_value(n
 
 
 def _in_two_groups(n_labels):
-    """With as many degrees of freedom as four make, against five classes."""
+    """The codes in two groups against five classes, with degrees of freedom in units of four."""
     degrees = (2 + mpmath.sqrt(4 * max(n_labels - 2, 0)) / 3) ** 2 / 4
     return [(groups, degrees) for groups in naive_two_groups(n_labels + 2, 5) if max(groups) > 0]
 

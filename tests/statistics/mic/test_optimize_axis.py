@@ -1,4 +1,4 @@
-"""OptimizeAxis finds the best merge for every number of parts at once, in several tables, and skips what it may."""
+"""OptimizeAxis finds the best merge into any number of parts at once, in several tables, and skips only what it can."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from tests.naive import naive_entry, naive_largest_entry
 
 
 def table_of(counts):
-    """A table of counts, with a row for each master part, as it is given to the kernel."""
+    """A table of counts with a row for each master part, in the form that the kernel takes."""
     below = np.pad(counts, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1).astype(np.uint32)
     n_rows, n_columns = (np.arange(length, dtype=np.uint32).reshape(1, -1) for length in below.shape)
     return Tables(below.ravel(), np.array([[0, below.shape[1]]], dtype=np.uint64), n_rows, n_columns)
@@ -39,7 +39,7 @@ def entries_of(counts, k_max):
 
 
 def random_counts(rng, n_master, n_fixed):
-    # The largest columns are below and above what is looked up in pairs.
+    # The largest columns are below and above the limit for lookups in pairs.
     counts = rng.poisson(rng.choice([0.3, 2.0, 30.0, 90.0]), size=(n_master, n_fixed))
     counts[rng.random(n_master) < 0.3] = 0  # empty parts
     counts[:, rng.random(n_fixed) < 0.2] = 0  # empty columns
@@ -72,7 +72,7 @@ def test_upper_bounds_skip_no_grid_that_holds_the_largest_entry(seed, k_max):
 @pytest.mark.parametrize("k_max", [2, 3, 5, 8])
 @pytest.mark.parametrize("chance", [0.05, MILLER_MADOW, 3.0])
 @pytest.mark.combinations
-def test_with_chance_taken_off_neither_bounds_nor_their_omission_change_the_largest_entry(seed, k_max, chance):
+def test_with_an_offset_for_chance_neither_bounds_nor_their_omission_change_the_largest_entry(seed, k_max, chance):
     rng = np.random.default_rng(seed)
     counts = random_counts(rng, rng.integers(2, 30), rng.integers(2, 9))
     n, n_fixed = int(counts.sum()), counts.shape[1]
@@ -87,7 +87,7 @@ def test_with_chance_taken_off_neither_bounds_nor_their_omission_change_the_larg
 
 @pytest.mark.parametrize("k", [2, 3, 5, 7])
 def test_each_number_of_parts_has_its_own_offset(k):
-    # Of a diagonal of an odd number of parts, the best entry is that of all of them.
+    # On a diagonal with an odd number of parts, the best entry uses all of them.
     counts = np.diag(np.full(k, 200))
     offset = (k - 1) ** 2 * MILLER_MADOW / (200 * k)
     for block in (1, k):
@@ -95,7 +95,7 @@ def test_each_number_of_parts_has_its_own_offset(k):
 
 
 @pytest.mark.parametrize("found_before", [0.0, 0.5])
-def test_bounds_spare_more_than_two_parts_where_more_was_found_before(found_before):
+def test_bounds_skip_more_than_two_parts_if_a_larger_entry_was_found_before(found_before):
     counts = np.random.default_rng(0).multinomial(2000, np.full(320, 1 / 320)).reshape(40, 8)
     tables, grids, table = table_of(counts), grids_of(np.array([[8, 40, 8], [8, 40, 8]])), entropy_table(2000)
     room = _room(grids.most)
@@ -109,8 +109,8 @@ def test_bounds_spare_more_than_two_parts_where_more_was_found_before(found_befo
         assert (n_mi[:, 3:] == -1).all() == (found_before > 0)
 
 
-def test_a_bound_is_raised_by_more_than_rounding_takes():
-    # Rows in proportion lose nothing when they are merged, so exact bounds are met. The table is as wrong as
+def test_a_bound_is_raised_by_more_than_the_rounding_error():
+    # Merging proportional rows loses nothing, so exact bounds are attained. The table has the largest errors that
     # docs/theory/rounding.md allows, and all but the last bit of the best entry is already found.
     rng = np.random.default_rng(0)
     n_found = 0
@@ -136,7 +136,7 @@ def test_a_bound_is_raised_by_more_than_rounding_takes():
     assert n_found == 300
 
 
-def test_what_is_already_found_stays():
+def test_an_entry_that_is_already_found_is_kept():
     counts = random_counts(np.random.default_rng(0), 10, 4)
     good, n = np.diag([5, 5, 5, 5]), int(counts.sum())
     grids = grids_of(np.array([[4, 10, 4]])), grids_of(np.array([[4, 4, 4]]))

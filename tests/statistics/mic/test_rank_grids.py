@@ -1,4 +1,4 @@
-"""The bound on the sensitivity of MICe holds for cuts at fixed ranks, is nearly attained, and fails without them."""
+"""The bound on the sensitivity of MICe holds and is nearly attained for cuts at fixed ranks, and fails for others."""
 
 import math
 
@@ -28,13 +28,13 @@ def published_bound(n, B):
 @pytest.mark.parametrize("n", [2, 3, 5, 8, 12, 30])
 @pytest.mark.parametrize("B, c", [(4, 1), (6, 0.3), (9, 2), (12.5, 1.4), (16, 1)])
 @pytest.mark.combinations
-def test_score_is_the_definition_by_brute_force(n, B, c):
+def test_score_equals_the_definition_by_brute_force(n, B, c):
     y_ranks = np.random.default_rng(n).permutation(n)
     assert mic_e_of(y_ranks, B, c) == pytest.approx(naive_mic_e_of_ranks(y_ranks.tolist(), B, c), abs=1e-12)
     assert mic_e_of(np.argsort(y_ranks), B, c) == mic_e_of(y_ranks, B, c)  # x and y exchanged
 
 
-def test_without_ties_and_with_a_master_part_for_each_record_it_is_the_public_mic_e():
+def test_without_ties_and_with_a_master_part_for_each_record_the_score_is_the_public_mic_e():
     rng = np.random.default_rng(0)
     for n in (10, 50, 200):
         x, y = rng.normal(size=n), rng.normal(size=n)
@@ -43,7 +43,7 @@ def test_without_ties_and_with_a_master_part_for_each_record_it_is_the_public_mi
         assert mic_e_of(ranks, 12, n) == mic_e(x, y, B=12, c=n)
 
 
-def test_only_order_counts_and_ties_go_by_their_keys():
+def test_only_the_order_of_values_matters_and_keys_break_ties():
     x, y = np.array([0.0, 5.0, -0.0, 1.0]), np.array([3.0, 3.0, 1.0, 3.0])
     x_ties, y_ties = np.array([9, 0, 1, 5]), np.array([2, 1, 0, 3])
     expected = [0, 2, 3, 1]  # in x the records 2, 0, 3, 1; in y the records 2, 1, 0, 3
@@ -54,7 +54,7 @@ def test_only_order_counts_and_ties_go_by_their_keys():
 def test_replacing_a_record_never_changes_the_order_of_the_others():
     rng = np.random.default_rng(0)
     n = 30
-    keys = rng.integers(5, size=(2, n))  # tied keys, too: then the place of the record decides
+    keys = rng.integers(5, size=(2, n))  # with ties, which the row position breaks
     x, y = rng.integers(4, size=(2, n)).astype(float)
     for record in range(n):
         x_other, y_other = x.copy(), y.copy()
@@ -90,8 +90,8 @@ CASES = [(4, 1), (4, 15), (6, 1), (8, 2), (9, 2), (12, 1)]
 )
 def test_largest_change_over_all_data_sets_is_within_the_bound(n, B, c):
     largest = largest_change_of_mic_e(n, B, c)
-    assert largest <= _bound_before_the_cut_at_1(n, B) + ERROR
-    if (B, c) == (4, 1) and n % 2 == 0:  # attained but for the factor (l + 1) / l
+    assert largest <= _bound_before_clipping_at_1(n, B) + ERROR
+    if (B, c) == (4, 1) and n % 2 == 0:  # attained except for the factor (l + 1) / l
         assert largest == pytest.approx(2 * _d(n / 2) / n, abs=ERROR)
 
 
@@ -99,7 +99,7 @@ def _d(m):
     return m * math.log2(m) - ((m - 1) * math.log2(m - 1) if m > 1 else 0)
 
 
-def _bound_before_the_cut_at_1(n, B):
+def _bound_before_clipping_at_1(n, B):
     return max((size + 1) * _d(math.ceil(n / size)) / n for size in range(2, min(int(B // 2), n) + 1))
 
 
@@ -117,9 +117,9 @@ def test_bound_is_the_formula_rounded_up(n, B):
 
 @pytest.mark.parametrize("B, c", [(4, 1), (8, 1), (16, 2), (40, 15)])
 @pytest.mark.parametrize("m", [10, 50])
-def test_bound_is_attained_but_for_one_part_in_the_size_of_the_fixed_axis(B, c, m):
-    # Columns of m records, alternately low and high in y. The first record, made the last, shifts all others by one
-    # rank, and leaves one stray in every column.
+def test_bound_is_attained_up_to_the_factor_of_l_over_l_plus_1(B, c, m):
+    # Columns of m records, alternately low and high in y. Moving the first record to the end shifts all others by one
+    # rank, which puts one stray record into every column.
     size = B // 2
     n = size * m
     rng = np.random.default_rng(0)
@@ -130,11 +130,11 @@ def test_bound_is_attained_but_for_one_part_in_the_size_of_the_fixed_axis(B, c, 
     assert nearly * mic_e_sensitivity(n, B) - ERROR <= change <= mic_e_sensitivity(n, B) + ERROR
 
 
-# --- What would go wrong with cuts that the data places ---------------------------------------------------------
+# --- What would go wrong if the data determined the cuts --------------------------------------------------------
 
 
 def clumped_neighbours(n_third=999):
-    """Different values. Half of y is low, half high; in ascending x: both in turn, all high, all low, a third each."""
+    """Distinct values. Half of y is low, half high; by thirds of x: alternating, all high, all low."""
     rng = np.random.default_rng(0)
     high = np.repeat([False, True, False], n_third)
     high[:n_third:2] = True
@@ -142,14 +142,14 @@ def clumped_neighbours(n_third=999):
     y[high] = 1 + rng.random(high.sum())
     y[~high] = rng.random((~high).sum())
     x = np.arange(3.0 * n_third)
-    # A high record is in front of its clump or among the low ones: the clumps before it are shorter by one record.
+    # The last record moves to before the clump of high ones, and separates a high record from that clump.
     x_other, y_other = x.copy(), y.copy()
     x_other[-1] = x[n_third - 1] + 0.5
     return (x, y), (x_other, y_other)
 
 
 def tied_neighbours(n_third=1000):
-    """Three values of y, a third each, of which x tells the first from the others only."""
+    """Three values of y, a third each; x separates only the first from the others."""
     rng = np.random.default_rng(0)
     y = np.repeat([0.0, 1.0, 2.0], [n_third + 1, n_third, n_third])
     x = np.where(y == 0, 0, 1) + rng.random(len(y))

@@ -21,7 +21,7 @@ KINDS = ["uneven", "independent", "diagonal", "sparse", "all but one in one plac
 
 
 def _exact_information(counts):
-    """n I in bits of a list of lists of counts, to 40 digits."""
+    """n I in bits, to 40 digits, from a list of lists of counts."""
 
     def g(values):
         return mpmath.fsum(v * mpmath.log(v, 2) for v in values if v > 0)
@@ -70,7 +70,7 @@ def _records(kind, n, rng):
     if kind == "all but one in one place":
         cells[0] = table.size - 1
     if kind == "independent":
-        cells = np.arange(n) % table.size  # independent to the last record where 3600 divides n
+        cells = np.arange(n) % table.size  # exactly independent if 3600 divides n
     return (cells // 60 + 0.5) / 60, (cells % 60 + 0.5) / 60
 
 
@@ -145,7 +145,7 @@ def test_rounding_error_is_far_below_the_grid(n, B):
     assert 0 < rounding_error(n, continuous_plan(B, 5, "reduced")) < GRID / 1000
 
 
-def test_a_table_of_less_precision_would_be_caught():
+def test_a_less_precise_table_would_be_caught():
     counts = np.random.default_rng(0).integers(1, 200, size=(4, 4))
     n = int(counts.sum())
     table, _, _, scale = entropy_table(n)

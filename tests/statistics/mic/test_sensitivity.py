@@ -1,4 +1,4 @@
-"""The sensitivities are upper bounds, attained; each step of docs/theory/sensitivity.md that numbers can test holds.
+"""The sensitivities are bounds that are attained, and every testable step of docs/theory/sensitivity.md holds.
 
 Searches at larger n, by hill climbing, are in test_audit_search.py.
 """
@@ -71,7 +71,7 @@ def test_three_parts_cost_nothing_up_to_8_records():
 
 
 def _largest_mi_change(n_rows, n_columns, n):
-    """Of all tables of n points and all moves of one point: the largest change, and that within a row or column."""
+    """The largest change over all tables of n points and all moves of one, and the largest within a row or column."""
     cells = list(product(range(n_rows), range(n_columns)))
     information = {}
     for points in combinations_with_replacement(range(len(cells)), n):
@@ -111,9 +111,9 @@ def test_any_grid_changes_by_at_most_the_general_sensitivity_and_attains_it_at_o
 
 # --- Three parts, both indices change: step 5, n >= 125 ---------------------------------------------------------
 #
-# Suppose that M(D) - M(D') > h(1/n) with a best grid of three optimised parts. In the notes' letters, the point sits
-# on D' in a cell of a points, row of r, column of u (itself included), and on D in a row of s. Then there are integers
-# with
+# Suppose that M(D) - M(D') > h(1/n) with a best grid of three optimised parts. In the letters of the notes, the
+# point is on D' in a cell of a points, a row of r and a column of u (including itself), and on D in a row of s. Then
+# there are integers with
 #     (i)   d(r) + d(u) - d(a) - d(s) > log2(3) d(n),      a <= r, a <= u, r + u - a <= n, and
 #     (ii)  n I(x; R, U) <= n h(s/n) log2(3) / (log2(3) - 1),
 # where n I(x; R, U) is the 2x2 table of total n with cell x = a - 1 and margins R = r - 1, U = u - 1. The certificate
@@ -181,7 +181,7 @@ def test_the_certificate_closes_for_every_n_from_125_on_and_for_none_below():
 
 
 @pytest.mark.slow
-def test_certificate_cases_are_those_of_the_plain_double_loop():
+def test_certificate_cases_match_the_plain_double_loop():
     # All u rather than the least, at n where some are feasible: same verdict, same margin.
     n = 130
     g = [m * math.log2(m) if m else 0.0 for m in range(n + 1)]
@@ -213,8 +213,8 @@ def test_inequalities_of_the_proof_on_paper_hold_from_1000_on(n):
 
 # --- Three parts, both indices change: step 6, 9 <= n <= 124 ----------------------------------------------------
 #
-# Suppose that M(D) - M(D') > h(1/n) with a best grid of three optimised parts. For these n the record then was alone
-# in its cell (i, j) of D', whose row and column held r and u records, and is alone in its row and column of D; and
+# Suppose that M(D) - M(D') > h(1/n) with a best grid of three optimised parts. For these n the record is then alone
+# in its cell (i, j) on D', whose row and column hold r and u records, and alone in its row and column on D; and
 #     (i)   d(r) + d(u) > log2(3) d(n),      r + u <= n + 1, and
 #     (iii) d(n) + T <= d(w) log2(3) / (log2(3) - 1),      w = max(r, n + 1 - r),
 # where T is n - 1 times the information of the 2x2 table of the other n - 1 records: cell 0, margins r - 1 and u - 1.
@@ -249,7 +249,7 @@ def test_certificate_of_the_lone_record_closes_for_every_n_from_9_to_124():
         margins = [margin for _, _, margin in _isolated_cases(n)]
         assert len(margins) > 0
         assert min(margins) > 1.5
-    # Without the d(n) bits that the lone record tells by itself it would not.
+    # Without the d(n) bits of the lone record itself, it would not close.
     assert min(margin - _d(9) for _, _, margin in _isolated_cases(9)) < 0
 
 
@@ -281,10 +281,10 @@ DISCRETE = [  # n_classes, B, c, n
 
 
 def check_largest(largest, n, correction, fewest_fixed):
-    """Exactly the sensitivity; with a correction, at most that, and at least that less the least offset."""
+    """The change is exactly the sensitivity; with a correction, it may be smaller by up to the smallest offset."""
     if correction is None:
         assert largest == pytest.approx(mic_r_sensitivity(n), abs=ERROR)
-    assert _without_the_least_offset(n, fewest_fixed) <= largest <= mic_r_sensitivity(n) + ERROR
+    assert _sensitivity_less_the_smallest_offset(n, fewest_fixed) <= largest <= mic_r_sensitivity(n) + ERROR
 
 
 @pytest.mark.few
@@ -317,16 +317,16 @@ def test_largest_change_over_all_data_sets_is_h_of_1_over_n(correction):
         check_largest(largest, n, correction, 2 if n_classes == 3 else n_classes)
 
 
-def _without_the_least_offset(n, fewest_fixed):
-    """What all records in one place and one of them moved away attain, on the coarsest grid of two merged parts."""
+def _sensitivity_less_the_smallest_offset(n, fewest_fixed):
+    """The change when one of n records in the same place moves away, on the coarsest grid of two merged parts."""
     return binary_mi_sensitivity(n) - (fewest_fixed - 1) / (2 * n * math.log(2)) - ERROR
 
 
 def _three_classes_at_their_worst(n):
     """Features and codes of two neighbours on which one table of all classes changes most.
 
-    Class 0 on both sides of class 1, so that two parts tell little; the last record leaves class 1's part, where it
-    was the only one of class 0, for a part of its own and class 2.
+    Class 0 is on both sides of class 1, so two parts carry little information. The last record, the only one of class
+    0 in the part of class 1, moves to a separate part and to class 2.
     """
     half = (n - 1) // 2
     x = np.repeat([0.1, 0.6, 0.4, 0.4], [half // 2, half - half // 2, half, 1])
@@ -335,15 +335,15 @@ def _three_classes_at_their_worst(n):
 
 
 @pytest.mark.parametrize("n", [9, 11, 25, 101, 125, 1001, 99_999])
-def test_three_classes_would_attain_more_without_each_against_the_rest(n):
+def test_without_each_class_against_the_rest_three_classes_would_exceed_the_sensitivity(n):
     here, there = _three_classes_at_their_worst(n)
-    of_one_table = []
+    table_scores = []
     for x, codes in (here, there):
         counts = np.zeros((4, 3), dtype=int)
         np.add.at(counts, ((4 * x).astype(int), codes), 1)
-        of_one_table.append(naive_largest_entry(counts.tolist(), 4))
-    assert of_one_table[1] - of_one_table[0] == pytest.approx(mi_sensitivity(n) / math.log2(3), abs=ERROR)
-    assert of_one_table[1] - of_one_table[0] > mic_r_sensitivity(n) + 1e-6
+        table_scores.append(naive_largest_entry(counts.tolist(), 4))
+    assert table_scores[1] - table_scores[0] == pytest.approx(mi_sensitivity(n) / math.log2(3), abs=ERROR)
+    assert table_scores[1] - table_scores[0] > mic_r_sensitivity(n) + 1e-6
     for correction in (None, "miller-madow"):
         before, after = (ClassTargetScorer(codes, 3, 12, 1, correction).score(x, (0, 1)) for x, codes in (here, there))
         assert abs(after - before) <= mic_r_sensitivity(n) + ERROR

@@ -29,7 +29,7 @@ def naive_mic_of_table(counts, B):
 @pytest.mark.parametrize("shape", [(2, 2), (5, 5), (6, 4), (7, 7)])
 @pytest.mark.parametrize("B", [4, 9.5, 14, 40])
 @pytest.mark.combinations
-def test_equals_the_definition(shape, B):
+def test_mic_of_table_equals_the_definition(shape, B):
     for seed in range(3):
         counts = table_of(seed, shape)
         assert mic_of_table(counts, B) == pytest.approx(naive_mic_of_table(counts, B), abs=1e-9)
@@ -37,7 +37,7 @@ def test_equals_the_definition(shape, B):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("B", [4, 12, 30])
-def test_classes_stay_as_they_are(n_classes, B):
+def test_classes_are_not_merged(n_classes, B):
     for seed in range(3):
         counts = table_of(seed, (7, n_classes))
         tables = [counts]
@@ -47,7 +47,7 @@ def test_classes_stay_as_they_are(n_classes, B):
         assert mic_of_class_table(counts, B) == pytest.approx(expected, abs=1e-9)
 
 
-def test_only_proportions_count():
+def test_only_proportions_matter():
     weights = np.random.default_rng(0).dirichlet(np.ones(36)).reshape(6, 6)
     assert mic_of_table(weights, 36) == pytest.approx(mic_of_table(1e6 * weights, 36), abs=1e-6)
 

@@ -8,12 +8,12 @@ from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_sco
 
 
 def numeric_scorer(y, bounds, family):
-    """What the package scores features by against a numeric target."""
+    """The package's scorer of features against a numeric target."""
     return TargetScorer(TargetCounts(family, bounds), counts_scorer(len(y), family), y)
 
 
 def class_scorer(codes, family):
-    """What the package scores features by against classes."""
+    """The package's scorer of features against classes."""
     return TargetScorer(TargetCounts(family), counts_scorer(len(codes), family), codes)
 
 
@@ -25,16 +25,16 @@ def naive_mtv_r(x, y, x_bounds, y_bounds, family):
 
 
 def naive_part(value, lo, hi, n_parts):
-    """The equal part of [lo, hi] that holds the value; the outer parts take what lies outside; n_parts if NaN."""
+    """The equal part of [lo, hi] that holds the value; values outside fall into the outer parts; n_parts if NaN."""
     width = (hi - lo) / n_parts
     return n_parts if value != value else sum(lo + i * width <= value for i in range(1, n_parts))
 
 
 def naive_score(master, columns, family, units=1, n=None):
-    """The largest (TV - o) / nu, cut to [0, 1], from the master part and the column of each record.
+    """The largest (TV - o) / nu, clipped to [0, 1], from the master part and the column of each record.
 
-    Missing values are a master part after all others, and before them. A record with a weight, of at most so many
-    units, is there as many times, and n is then the number of records; TV is of what they may weigh together.
+    Missing values are a master part, once after all others and once before them. A record with a weight, of at most
+    `units`, occurs that many times; n is then the number of records, and TV is relative to the largest total weight.
     """
     n = len(master) if n is None else n
     missing_first = [(part + 1) % (family.n_master + 1) for part in master]
@@ -45,7 +45,7 @@ def naive_score(master, columns, family, units=1, n=None):
 
 
 def naive_weights(family):
-    """The weight of each cut, by the part after it, with missing values last, and with missing values first."""
+    """The weight of each cut, by the part after it: with missing values last, and with missing values first."""
     n = family.n_master
     if not family.by_place:
         return [dict.fromkeys(range(1, n + 1), Fraction(1))] * 2
@@ -56,7 +56,7 @@ def naive_weights(family):
 
 
 def naive_score_of_merges(parts, columns, family, most, n, n_parts=None, weight_of=None):
-    """The same with parts 0 ... n_parts - 1 in this order, which are the master parts and one for missing values."""
+    """The same with parts 0 ... n_parts - 1 in this order: the master parts and one for missing values."""
     best, n_parts = Fraction(0), n_parts or family.n_master + 1
     weight_of = weight_of or dict.fromkeys(range(1, n_parts), Fraction(1))
     heaviest = 2 if family.by_place else 1
@@ -77,7 +77,7 @@ def naive_score_of_merges(parts, columns, family, most, n, n_parts=None, weight_
 
 
 def naive_score_of_codes(codes, columns, n_labels, family):
-    """The score of a nominal feature: all codes apart, and two labels also with other and missing in the second."""
+    """The score of a nominal feature: all codes separate; of two labels, other and missing also joined to one."""
     best = naive_score_of_cells(codes, n_labels + 2, columns, n_labels, family)
     if n_labels == 2:
         best = max(best, naive_score_of_cells([min(code, 1) for code in codes], 2, columns, n_labels, family))
@@ -85,7 +85,7 @@ def naive_score_of_codes(codes, columns, n_labels, family):
 
 
 def naive_score_of_cells(cells, n_cells, columns, n_labels, family):
-    """The score of so many cells apart, less what so many labels have by chance."""
+    """The score of `n_cells` separate cells, less the offset for `n_labels` labels."""
     best = Fraction(0)
     for side in family.sides:
         groups, shares = [side.groups[column] for column in columns], naive_shares(side)
@@ -97,12 +97,12 @@ def naive_score_of_cells(cells, n_cells, columns, n_labels, family):
 
 
 def naive_shares(side):
-    """What is known of the share of each group; None if nothing is."""
+    """The known share of each group; None if unknown."""
     return None if side.margins is None else [Fraction(margin, sum(side.margins)) for margin in side.margins]
 
 
 def naive_largest(side, k, family):
-    """The normaliser: nu, twice that beside sides of known shares, and the largest 1 - t for these."""
+    """The normaliser: the largest 1 - t for known shares t; else nu, or twice that if another side has known shares."""
     if side.margins is not None:
         return max(1 - share for share in naive_shares(side))
     nu = Fraction(1, 2) if min(k, len(set(side.groups))) == 2 else Fraction(3, 4)
@@ -110,7 +110,7 @@ def naive_largest(side, k, family):
 
 
 def naive_offset(weight, size, n, family):
-    """What is taken off TV for chance."""
+    """The offset for chance, which is subtracted from TV."""
     fewest = min(side.size for side in family.sides)
     return family.penalty * math.sqrt(weight * (size - 1) / n) - family.penalty * math.sqrt((fewest - 1) / n)
 
@@ -124,7 +124,7 @@ def naive_merge(parts, cuts, n_parts):
 
 
 def naive_total_variation(rows, groups, shares=None):
-    """Half of the sum of |p_ij - p_i q_j|, with the shares q_j that are known, or those of the records."""
+    """Half the sum of |p_ij - p_i q_j|, with known shares q_j, or with those of the records."""
     n = len(rows)
     shares = [Fraction(groups.count(group), n) for group in range(max(groups) + 1)] if shares is None else shares
     total = Fraction(0)

@@ -12,7 +12,7 @@ X_BOUNDS, Y_BOUNDS = (-1.0, 2.5), (0.0, 0.7)  # some of the values are outside
 
 
 def numbers(n, B=32, c=32):
-    """Grids, a feature, its target, and what scores the records themselves."""
+    """Grids, a feature, its target, and a function that makes the scorer of the records."""
     rng = np.random.default_rng(n)
     family = numeric_family(B, c)
     x = rng.normal(size=n)
@@ -34,7 +34,7 @@ KINDS = {"numbers": numbers, "classes": classes}
 @pytest.mark.parametrize("n", [2, 35, 3000])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.combinations
-def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_for_bit(kind, n, B, c):
+def test_scores_from_counts_of_chunks_in_any_order_equal_those_from_records_bit_for_bit(kind, n, B, c):
     grids, x, target, of_records = KINDS[kind](n, B, c)
     order = np.random.default_rng(1).permutation(n)
     counts = np.zeros_like(grids.count(x[:0], X_BOUNDS, grids.place(target[:0])))
@@ -49,7 +49,7 @@ def test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_fo
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_grids_hold_nothing_of_the_records_that_they_counted(kind):
+def test_grids_keep_nothing_of_the_records_that_they_counted(kind):
     grids, x, target, _ = KINDS[kind](500)
     before = dict(vars(grids))
     counts_scorer(500, grids._family).score(grids.count(x, X_BOUNDS, grids.place(target)), X_BOUNDS)
@@ -57,7 +57,7 @@ def test_grids_hold_nothing_of_the_records_that_they_counted(kind):
     assert counts_scorer(500, grids._family).rounding_error == ROUNDING_ERROR
 
 
-def test_a_missing_value_of_a_target_that_scikit_learn_was_told_not_to_look_for_counts_as_a_low_one():
+def test_a_missing_target_value_let_in_by_assume_finite_counts_as_a_low_one():
     grids, _x, target, _ = numbers(50)
     holed = np.where(np.arange(50) < 5, np.nan, target)
     assert grids.place(holed).columns.max() < 8
@@ -66,7 +66,7 @@ def test_a_missing_value_of_a_target_that_scikit_learn_was_told_not_to_look_for_
 
 @pytest.mark.parametrize("scale", [X_BOUNDS, Nominal(1), Nominal(2), Nominal(7)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_counts_with_missing_values_and_of_labels_add_up_to_the_scores_of_the_records(kind, scale):
+def test_added_counts_of_missing_values_and_of_labels_give_the_scores_of_the_records(kind, scale):
     grids, x, target, of_records = KINDS[kind](500)
     rng = np.random.default_rng(0)
     x = np.where(rng.random(500) < 0.2, np.nan, x)

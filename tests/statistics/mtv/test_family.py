@@ -1,4 +1,4 @@
-"""Families of grids are what B, c and the number of classes say, and nothing else."""
+"""Families of grids depend on B, c and the number of classes, and on nothing else."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_a_numeric_target_is_divided_at_each_eighth_and_by_parity():
     ]
 
 
-def test_in_the_penalty_intervals_of_a_range_count_a_quarter():
+def test_in_the_penalty_an_inner_interval_of_a_range_counts_a_quarter():
     sizes = {"".join(map(str, side.groups)): side.size for side in numeric_family(32, 32).sides}
     assert sizes["00011111"] == 2
     assert sizes["00111100"] == 2.25
@@ -30,14 +30,14 @@ def test_in_the_penalty_intervals_of_a_range_count_a_quarter():
     assert sizes["01010101"] == 3.5
 
 
-def test_in_the_penalty_a_few_of_many_classes_count_less_than_half_of_them_and_classes_apart_a_tenth_each():
-    *in_two, apart = class_family(32, 32, 10).sides
+def test_in_the_penalty_a_few_of_many_classes_count_less_than_half_of_them_and_separate_classes_a_tenth_each():
+    *in_two, separate = class_family(32, 32, 10).sides
     sizes = {min(sum(side.groups), 10 - sum(side.groups)): side.size for side in in_two}
     assert sizes == pytest.approx({1: 1.36, 2: 1.64, 3: 1.84, 4: 1.96, 5: 2})
-    assert apart.size == 2.8
+    assert separate.size == 2.8
 
 
-def test_ten_rows_a_person_have_the_penalty_of_a_tenth_of_the_rows():
+def test_ten_rows_per_person_have_the_penalty_of_a_tenth_of_the_rows():
     family = numeric_family(8, 2)
     y, x = np.random.default_rng(0).random((2, 50))
     repeated = numeric_scorer(np.repeat(y, 10), (0, 1), family.for_groups(10)).score(np.repeat(x, 10), (0, 1))
@@ -50,18 +50,18 @@ def test_master_parts_are_c_times_the_merged_ones_from_2_to_10_000(B, c, n_maste
     assert class_family(B, c, 3).n_master == n_master
 
 
-def test_two_classes_are_divided_in_one_way_and_three_in_all():
+def test_two_classes_are_divided_in_one_way_and_three_in_all_ways():
     assert class_family(32, 32, 2) == Family(2, 512, (Side((0, 1), 16, 2.0),), by_place=True)
     assert divisions(class_family(32, 32, 3)) == ["011", "010", "001"]
 
 
-def test_more_classes_are_divided_each_against_the_rest_in_order_by_parity_and_not_at_all():
+def test_more_classes_are_divided_each_against_the_rest_in_order_by_parity_and_also_kept_separate():
     family = class_family(20, 5, 6)
     assert family.n_master == 50
     assert divisions(family) == [
         *("011111", "010000", "001000", "000100", "000010", "000001"),
-        *("001111", "000111", "000011"),  # those between the first, or the last, and its neighbour are there
-        *("010101", "001100", "011001", "010110", "011010"),  # two more are there
+        *("001111", "000111", "000011"),  # the outermost cuts are already there
+        *("010101", "001100", "011001", "010110", "011010"),  # two more are already there
         "012345",
     ]
     assert {k_max for _, k_max, *_ in family.sides[:-1]} == {10}
@@ -69,7 +69,7 @@ def test_more_classes_are_divided_each_against_the_rest_in_order_by_parity_and_n
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 7, 10, 32, 33, 100, 1000])
-def test_no_division_is_twice_in_a_family_and_none_has_an_empty_group(n_classes):
+def test_no_division_occurs_twice_in_a_family_and_none_has_an_empty_group(n_classes):
     sides = class_family(32, 8, n_classes).sides
     in_two = {groups for groups, *_ in sides if max(groups) == 1}
     assert {groups[0] for groups in in_two} == {0}
@@ -77,7 +77,7 @@ def test_no_division_is_twice_in_a_family_and_none_has_an_empty_group(n_classes)
     assert len(sides) <= n_classes + 2 * MOST_DIVISIONS
 
 
-def test_any_two_classes_are_told_apart_by_some_division_however_many_there_are():
+def test_any_two_classes_are_separated_by_some_division_however_many_there_are():
     for n_classes in (5, 40, 300):
         columns = np.array([groups for groups, *_ in class_family(32, 8, n_classes).sides if max(groups) == 1]).T
         assert len({tuple(column) for column in columns}) == n_classes
@@ -86,7 +86,7 @@ def test_any_two_classes_are_told_apart_by_some_division_however_many_there_are(
 # --- The automatic B and c depend on public numbers only, and so do the errors ----------------------------------------
 
 
-def test_numbers_are_kept_exponents_are_sizes_and_auto_is_each_on_its_own():
+def test_numbers_are_kept_exponents_become_sizes_and_B_or_c_alone_may_be_auto():
     assert resolve_mtv("auto", "auto", 1000) == (32, 38)
     assert resolve_mtv(20, "auto", 1000) == (20, 38)
     assert resolve_mtv("auto", 3, 1000) == (32, 3)
@@ -94,7 +94,7 @@ def test_numbers_are_kept_exponents_are_sizes_and_auto_is_each_on_its_own():
 
 
 @pytest.mark.parametrize("n_classes", [None, 2, 7, 8, 10, 37])
-def test_automatic_counts_take_at_most_20_kB_a_feature(n_classes):
+def test_automatic_counts_take_at_most_20_kB_per_feature(n_classes):
     B, c = resolve_mtv("auto", "auto", 1000, n_classes)
     family = numeric_family(B, c) if n_classes is None else class_family(B, c, n_classes)
     assert 4 * family.n_columns * family.n_master <= 20_000
@@ -111,6 +111,6 @@ def test_automatic_counts_take_at_most_20_kB_a_feature(n_classes):
         ("auto", "big", 3, r"c must be a number > 0, got 'big'"),
     ],
 )
-def test_what_is_no_B_or_c_is_refused(B, c, n_classes, message):
+def test_invalid_values_of_B_and_c_are_refused(B, c, n_classes, message):
     with pytest.raises(ValueError, match=message):
         resolve_mtv(B, c, 100, n_classes)

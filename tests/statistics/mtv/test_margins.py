@@ -1,4 +1,4 @@
-"""MTVr with the target's margin known changes by at most 2/n: docs/theory/known_margin.md, in exact numbers."""
+"""MTVr with a known target margin changes by at most 2/n: docs/theory/known_margin.md, in exact numbers."""
 
 import math
 from fractions import Fraction
@@ -16,7 +16,7 @@ from tests.statistics.mtv.test_sensitivity import (
     UNIT,
     any_joined,
     compiled_only,
-    shares_that_climbs_reach,
+    shares_reached_by_climbing,
     tables_of,
 )
 
@@ -32,9 +32,9 @@ SHARES = {
 
 
 def exact_scores(tables, n_rows, shares, half=Fraction(1, 2), of_table=False):
-    """The largest of all grids, in numbers of units: (scores, units); rows and columns are joined in all ways.
+    """The largest value over all grids, in units: (scores, units in 1); rows and columns are joined in all ways.
 
-    Each grouping of the columns is looked at with its shares known, and with those of the table at half weight.
+    Each grouping of the columns counts with its known shares, and at half weight with those of the table.
     """
     n, total = int(tables[0].sum()), sum(shares)
     tables = tables.reshape(-1, n_rows, len(shares))
@@ -52,7 +52,7 @@ def exact_scores(tables, n_rows, shares, half=Fraction(1, 2), of_table=False):
             of_known = np.abs(total * cells - of_row * known).sum(axis=(1, 2))
             thirds = 3 if min(rows.max(), columns.max()) == 1 else 2
             best = np.maximum(best, own * thirds * int(unit * half) // (3 * n * n))
-            if of_table:  # the share is that of the records, as nobody may know it
+            if of_table:  # the share of the records, which may not be used
                 shared = cells.sum(axis=1).max(axis=1) / n
                 of_known, least = own * total / n, total * (1 - np.maximum(shared, 1 - shared))
             best = np.maximum(best, (of_known * (unit / (2 * n * (total - least)))).round().astype(np.int64))
@@ -60,7 +60,7 @@ def exact_scores(tables, n_rows, shares, half=Fraction(1, 2), of_table=False):
 
 
 def largest_change(n, n_rows, shares, m=1, **options):
-    """Over all data sets of n records, and all replacements of m of them, of the score."""
+    """The largest change of the score over all data sets of n records and all replacements of m of them."""
     others = tables_of(n - m, (n_rows, len(shares)))
     lowest, highest = None, None
     for added in tables_of(m, (n_rows, len(shares))):
@@ -73,7 +73,7 @@ def largest_change(n, n_rows, shares, m=1, **options):
 
 @pytest.mark.parametrize("shares", SHARES.values(), ids=SHARES)
 @each("n_rows", [2, 3])
-def test_largest_change_over_all_data_sets_is_exactly_two_nths_from_enough_records_on(shares, n_rows):
+def test_with_enough_records_the_largest_change_over_all_data_sets_is_exactly_two_nths(shares, n_rows):
     rarest = Fraction(min(shares), sum(shares))
     enough = 1 + math.ceil((1 - rarest) / rarest)
     for n in range(2, 11 if len(shares) == n_rows == 2 else 6):
@@ -89,7 +89,7 @@ def test_a_share_read_from_the_data_moves_the_score_nearly_twice_as_far():
         assert abs(change - Fraction(4, n + 2)) < Fraction(1, 500)
 
 
-def test_other_divisions_at_their_full_weight_would_move_too_far():
+def test_other_divisions_at_full_weight_would_move_too_far():
     assert largest_change(6, 2, (1, 1), half=Fraction(1)) > Fraction(2, 6)
 
 
@@ -104,7 +104,7 @@ def test_m_records_move_the_score_by_at_most_m_times_as_much(m):
 
 
 def margins(n_pieces, seed):
-    """Shares of pieces in whole units."""
+    """Random shares of pieces, in whole units."""
     shares = np.random.default_rng(seed).dirichlet(np.full(n_pieces, 2.0))
     units = np.maximum((shares * UNITS).astype(np.int64), 1)
     units[0] += UNITS - units.sum()
@@ -124,11 +124,11 @@ KNOWN["a quarter, others at half weight"] = numeric_family(16, 1).with_target_sh
 @pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("family", KNOWN.values(), ids=KNOWN)
-def test_no_climb_gets_above_two_nths(family):
+def test_hill_climbing_never_exceeds_two_nths(family):
     for n in (10, 500):
-        assert max(shares_that_climbs_reach(family, n, n_steps=30)) > 0.5
+        assert max(shares_reached_by_climbing(family, n, n_steps=30)) > 0.5
     for n_labels in (2, 3):
-        assert max(shares_that_climbs_reach(family, 60, n_steps=20, scale=Nominal(n_labels))) > 0.3
+        assert max(shares_reached_by_climbing(family, 60, n_steps=20, scale=Nominal(n_labels))) > 0.3
 
 
 @pytest.mark.parametrize("is_missing", [False, True])

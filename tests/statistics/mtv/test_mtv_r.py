@@ -1,4 +1,4 @@
-"""MTVr is what its definition says: the kernels agree with all merges in exact fractions, to the rounding error."""
+"""MTVr matches its definition: the kernels agree with all merges in exact fractions, up to the rounding error."""
 
 from fractions import Fraction
 from itertools import product
@@ -66,7 +66,7 @@ def columns_of(kind, n, rng):
         return np.full(n, 0.3), np.full(n, 0.9)
     if kind == "outside":
         return 3 * rng.standard_normal((2, n))
-    return rng.random(n) ** 8, 1 - rng.random(n) ** 8  # skewed: many master parts without records
+    return rng.random(n) ** 8, 1 - rng.random(n) ** 8  # skewed: many empty master parts
 
 
 SIZES = [2, 3, 7, 40]
@@ -76,7 +76,7 @@ KINDS = ["independent", "dependent", "tied", "constant", "in one place", "outsid
 @pytest.mark.few
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("kind, n", [(kind, SIZES[(i + j) % 4]) for i, kind in enumerate(KINDS) for j in (0, 2)])
-def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
+def test_score_equals_that_of_all_merges_in_exact_fractions(family, kind, n):
     x, y = columns_of(kind, n, np.random.default_rng(n))
     score = numeric_scorer(y, UNIT, family).score(x, UNIT)
     exact = naive_mtv_r(x.tolist(), y.tolist(), UNIT, UNIT, family)
@@ -87,7 +87,7 @@ def test_score_is_that_of_all_merges_in_exact_fractions(family, kind, n):
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("n", [2, 3, 40])
 @pytest.mark.combinations
-def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classes, n):
+def test_score_against_classes_equals_that_of_all_merges_in_exact_fractions(n_classes, n):
     rng = np.random.default_rng(n)
     family = class_family(4 * n_classes, 1.0, n_classes)
     family = Family(n_classes, 8, family.sides, penalty=0.1, by_place=True)
@@ -101,10 +101,10 @@ def test_score_against_classes_is_that_of_all_merges_in_exact_fractions(n_classe
 
 
 def plain_lengths(walk, cost_of, most):
-    """The recursion of OptimizeAxis by cost in place of the number of parts, one term after the other."""
+    """The recursion of OptimizeAxis, by cost instead of the number of parts, term by term."""
     end = walk.shape[1] - 1
     distance = np.abs(walk[:, :, None] - walk[:, None, :]).sum(axis=0)
-    best = np.zeros((most + 1, end + 1), dtype=np.int64)  # the longest path to a cut here, of this cost at most
+    best = np.zeros((most + 1, end + 1), dtype=np.int64)  # the longest path to a cut here, at no more than this cost
     for cost in range(most + 1):
         for t in range(1, end + 1):
             spent = cost - (cost_of[t] if t < end else 0)
@@ -114,7 +114,7 @@ def plain_lengths(walk, cost_of, most):
 
 
 def plain_lengths_of_one_cut(walk, cost_of, most):
-    """No cut, or each that costs at most 0 ... most."""
+    """The longest paths with no cut, or with one that costs at most 0 ... `most`."""
     end = walk.shape[1] - 1
     lengths = np.abs(walk).sum(axis=0) + np.abs(walk[:, [-1]] - walk).sum(axis=0)
     return [max(lengths[t] for t in range(end + 1) if t == end or cost_of[t] <= cost) for cost in range(most + 1)]
@@ -128,14 +128,14 @@ def counts_of(table):
 
 
 def lines_of(counts, groups, margins, most, *least, cheaper=(), cuts=ALIKE):
-    """Lengths along lines of one feature."""
+    """The longest paths along the lines of one feature."""
     points = np.array(cheaper, dtype=np.int64).reshape(1, -1)
     n_used = np.array([counts.shape[1] - 1])
     return longest_on_lines(counts.reshape(1, -1), n_used, points, cuts, groups, margins, most, *least)[0]
 
 
 def random_cuts(n_steps, rng):
-    """What cuts cost, the points where they cost less, and the cost of each point."""
+    """Random costs of cuts, the points where cuts are cheaper, and the cost at each point."""
     costs, points = (3, 2, 3, 2), np.sort(rng.integers(0, n_steps, 4))
     cost_of = np.full(n_steps, 4)
     for point, cost in zip(points, costs, strict=True):
@@ -147,7 +147,7 @@ def random_cuts(n_steps, rng):
 @each("n_columns", [2, 3, 4, 8])
 @pytest.mark.parametrize("n_master, n", [(1, 5), (2, 30), (3, 30), (40, 30), (60, 5000)])
 @each("most", [4, 7, 16, 33])
-def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, most):
+def test_longest_paths_match_the_plain_recursion(n_columns, n_master, n, most):
     rng = np.random.default_rng(n_master)
     shares = rng.random(n_columns * n_master) ** 3
     table = rng.multinomial(n, shares / shares.sum()).reshape(n_columns, n_master).astype(np.uint32)
@@ -174,7 +174,7 @@ def test_longest_paths_are_those_of_the_plain_recursion(n_columns, n_master, n, 
 @pytest.mark.few
 @each("n_master, n", [(1, 3), (5, 12), (30, 30)])
 @each("n_columns", [2, 5])
-def test_the_points_of_edges_are_where_a_cut_there_parts_the_records(n_columns, n_master, n):
+def test_the_points_of_edges_are_where_cuts_at_the_edges_divide_the_records(n_columns, n_master, n):
     rng = np.random.default_rng(n)
     table = rng.multinomial(n, np.full(n_columns * n_master, 1 / (n_columns * n_master))).astype(np.uint32)
     table = table.reshape(1, n_columns, n_master)
@@ -183,7 +183,7 @@ def test_the_points_of_edges_are_where_a_cut_there_parts_the_records(n_columns, 
     assert of_all[points[0]].tolist() == [table[:, :, :edge].sum() for edge in range(n_master + 1)]
 
 
-def test_a_walk_is_at_the_records_of_a_group_less_its_share_of_all():
+def test_a_walk_counts_the_records_of_a_group_less_its_share_of_all():
     counts = counts_of(np.array([[1, 0, 2, 0], [0, 0, 3, 4]], dtype=np.uint32))
     assert counts.tolist() == [[0, 1, 3, 3], [0, 0, 3, 7], [0, 1, 6, 10]]
     assert walk_against(counts, np.array([0, 1]), np.array([0, 0])).tolist() == [[0, 7, 12, 0], [0, -7, -12, 0]]
@@ -191,19 +191,19 @@ def test_a_walk_is_at_the_records_of_a_group_less_its_share_of_all():
 
 
 def along_line(line):
-    """Counts of two columns, whose walk is along the line if the share of the second is a half."""
+    """Counts of two columns, whose walk follows the line if the share of the second is a half."""
     counts = np.stack([np.zeros_like(line), line, np.zeros_like(line)])
     return counts, np.array([[1, 2]]), np.stack([-2 * line, 2 * line])
 
 
-def test_paths_along_lines_that_stand_still_and_turn_are_the_longest():
+def test_the_longest_paths_are_found_along_lines_that_pause_and_turn():
     for steps in ([0, 0, 0], [1, 1, -2], [1, 0, -1], [0, 1, 0, 1, -1, 0, 0, 2, -3], [3, -2, 0, 0, -2, 1], [1, -1] * 6):
         counts, margins, walk = along_line(np.concatenate([[0], np.cumsum(steps)]))
         found = lines_of(counts, np.array([[0, 1]]), margins, 7)
         assert found.tolist() == [plain_lengths(walk, np.ones(walk.shape[1], dtype=int), 7)]
 
 
-def test_paths_along_all_short_lines_are_the_longest_wherever_they_end():
+def test_the_longest_paths_are_found_along_all_short_lines_wherever_they_end():
     for n_steps in (1, 2, 3, 4):
         for steps in product([-2, -1, 0, 1, 2], repeat=n_steps):
             counts, margins, walk = along_line(np.cumsum([0, *steps]))
@@ -214,7 +214,7 @@ def test_paths_along_all_short_lines_are_the_longest_wherever_they_end():
 @pytest.mark.few
 @each("cheaper", [(), (1, 2), (2, 3), (2, 4)])
 @each("per_unit", [1, 3, 9, 25])
-def test_what_cannot_pay_for_two_cuts_more_changes_no_largest_difference(cheaper, per_unit):
+def test_skipping_steps_that_cannot_pay_for_two_more_cuts_keeps_the_largest_difference(cheaper, per_unit):
     cuts = Cuts((0,) * len(cheaper), (3, 2)[: len(cheaper)], 4, 2) if cheaper else Cuts((), (), 4, 2)
     offsets = np.sqrt(np.maximum(np.arange(17), 2)) * per_unit
     of_two = 6 if cheaper else 8
@@ -238,7 +238,7 @@ def test_what_cannot_pay_for_two_cuts_more_changes_no_largest_difference(cheaper
     assert is_shorter or per_unit == 1
 
 
-def test_lengths_are_exact_up_to_the_most_records():
+def test_lengths_are_exact_up_to_the_largest_number_of_records():
     n = MOST_RECORDS
     rng = np.random.default_rng(0)
     for table in (
@@ -315,7 +315,7 @@ def test_missing_values_may_be_joined_to_low_or_to_high_ones():
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
 @each("n", [2, 3, 40])
 @pytest.mark.combinations
-def test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions(family, n_labels, n):
+def test_score_of_a_nominal_feature_equals_its_definition_in_exact_fractions(family, n_labels, n):
     rng = np.random.default_rng(n)
     for kind in ("labels alone", "all codes", "one code", "dependent"):
         codes, y = rng.integers(n_labels + 2 * (kind == "all codes"), size=n), rng.random(n)
@@ -331,7 +331,7 @@ def test_score_of_a_nominal_feature_is_its_definition_in_exact_fractions(family,
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 6])
-def test_score_of_a_nominal_feature_against_classes_is_its_definition_in_exact_fractions(n_classes, n_labels):
+def test_score_of_a_nominal_feature_against_classes_equals_its_definition_in_exact_fractions(n_classes, n_labels):
     rng = np.random.default_rng(0)
     family = class_family(32, 10, n_classes)
     for dependent in (False, True):
@@ -343,20 +343,20 @@ def test_score_of_a_nominal_feature_against_classes_is_its_definition_in_exact_f
     assert score > 0.3
 
 
-def test_no_score_is_above_one_even_if_eight_parts_are_told_exactly():
-    """Eight parts against eight vary by 7/8, which is more than the 3/4 of the definition that is divided by."""
+def test_no_score_exceeds_one_even_if_eight_parts_are_predicted_exactly():
+    """Eight parts against eight have a total variation of 7/8, more than the normaliser of 3/4."""
     codes = np.arange(4000) % 8
     assert class_scorer(codes, class_family(512, 64, 8)).score(codes.astype(np.uint32), Nominal(8)) == 1
 
 
 def with_a_step_back(w, n=10_000):
-    """Counts of two classes along four parts: up, w records back, up again, and down; and nobody is missing."""
+    """Counts of two classes along four parts: up, w records back, up again, and down; no value is missing."""
     return np.array([[[3 * n // 10, 0, n // 5, 0, 0], [0, w, 0, n // 2 - w, 0]]], dtype=np.uint32)
 
 
 @each("times", [1, 16])
-def test_a_step_back_is_left_out_only_where_it_cannot_pay(times):
-    """With a threshold that is 16 times too large, some that pay would be left out."""
+def test_a_step_back_is_skipped_only_where_it_cannot_pay(times):
+    """With a threshold 16 times too large, some steps that pay would be skipped."""
     side = Side((0, 1), 16, margins=(UNITS // 2, UNITS // 2))
     scorer, plain = (CountsScorer(10_000, Family(2, 4, (side,))) for _ in range(2))
     for each_, factor in ((scorer, times), (plain, 0)):

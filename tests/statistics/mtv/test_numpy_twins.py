@@ -1,4 +1,4 @@
-"""What numpy does of little work is what the kernels do: it passes their tests, and gives their scores, bit for bit."""
+"""For little work, numpy replaces the kernels: it passes their tests, and gives the same scores, bit for bit."""
 
 import numpy as np
 import pytest
@@ -15,14 +15,14 @@ from tests.statistics.grids.test_partitions import (  # noqa: F401
     test_parts_match_the_definition_on_and_around_every_edge,
 )
 from tests.statistics.mtv.test_counts import (  # noqa: F401
-    test_scores_from_counts_of_chunks_in_any_order_are_those_from_records_bit_for_bit,
+    test_scores_from_counts_of_chunks_in_any_order_equal_those_from_records_bit_for_bit,
 )
 from tests.statistics.mtv.test_mtv_r import (  # noqa: F401
-    test_a_walk_is_at_the_records_of_a_group_less_its_share_of_all,
-    test_lengths_are_exact_up_to_the_most_records,
-    test_longest_paths_are_those_of_the_plain_recursion,
-    test_paths_along_all_short_lines_are_the_longest_wherever_they_end,
-    test_paths_along_lines_that_stand_still_and_turn_are_the_longest,
+    test_a_walk_counts_the_records_of_a_group_less_its_share_of_all,
+    test_lengths_are_exact_up_to_the_largest_number_of_records,
+    test_longest_paths_match_the_plain_recursion,
+    test_the_longest_paths_are_found_along_all_short_lines_wherever_they_end,
+    test_the_longest_paths_are_found_along_lines_that_pause_and_turn,
 )
 
 
@@ -33,7 +33,7 @@ def all_is_little(monkeypatch):
 
 
 def table_of(n, rng):
-    """Numbers that are spread, tied, constant, missing in part or altogether, outside and infinite; and labels."""
+    """Numbers that are spread, tied, constant, partly or all missing, out of range and infinite; and labels."""
     some_missing = np.where(rng.random(n) < 0.3, np.nan, rng.random(n))
     infinite = np.resize([np.inf, -np.inf, 0.2], n)
     numbers = [rng.random(n), rng.integers(0, 3, n) / 2, np.full(n, 0.5), some_missing, np.full(n, np.nan)]
@@ -46,7 +46,9 @@ def table_of(n, rng):
 @each("n", [2, 50, 3000])
 @each("margin", ["learnt", "known"])
 @each("is_weighted", [False, True])
-def test_scores_of_a_block_are_those_of_the_kernels_and_of_each_alone_bit_for_bit(n_classes, n, margin, is_weighted):
+def test_scores_of_a_block_equal_those_of_the_kernels_and_of_single_features_bit_for_bit(
+    n_classes, n, margin, is_weighted
+):
     rng = np.random.default_rng(n)
     measure = statistic_named("mtv_r", None).measure(32.0, 38.0, n, 1.0, n_classes)
     if margin == "known":
@@ -66,7 +68,7 @@ def test_scores_of_a_block_are_those_of_the_kernels_and_of_each_alone_bit_for_bi
 
 @each("n", [1, 7, 400])
 @each("n_edges", [1, 2, 607])
-def test_values_are_located_as_the_kernel_does_missing_and_infinite_ones_as_well(n, n_edges):
+def test_numpy_locates_values_like_the_kernel_including_missing_and_infinite_ones(n, n_edges):
     rng = np.random.default_rng(n)
     edges = np.sort(rng.normal(size=(2, n_edges)), axis=1)
     edges[:, n_edges // 2 :] = edges[:, n_edges // 2 : n_edges // 2 + 1]  # equal ones, too

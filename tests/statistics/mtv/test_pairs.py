@@ -1,4 +1,4 @@
-"""What two features tell of a target together: the kernels do what is said, and no record moves a score too far.
+"""Joint scores of two features: the kernels match the definition, and no record moves a score too far.
 
 The theorem is in docs/theory/joint.md.
 """
@@ -32,7 +32,7 @@ DOMAINS = {"numbers": UNIT, "two labels": Nominal(2), "three labels": Nominal(3)
 
 
 def measure(n, n_classes=None):
-    """As the estimators have it, with halves of the target that are public."""
+    """The measure that estimators use, with equal shares of the target that are public."""
     plain = statistic_named("mtv_r", "miller-madow").measure("auto", "auto", n, 1.0, n_classes)
     return plain.with_target_shares([1 / (n_classes or 2)] * (n_classes or 2)) if (n_classes or 2) < 5 else plain
 
@@ -52,7 +52,7 @@ def joint(target, x, s, domain=UNIT, of_s=UNIT):
 
 @pytest.fixture
 def few_parts(monkeypatch):
-    """So few that all grids can be counted off."""
+    """So few parts that all grids can be enumerated."""
     monkeypatch.setattr(pairs, "_PARTS", 4)
     monkeypatch.setattr(pairs, "_STRATA", (2,))
     monkeypatch.setattr(pairs, "_COARSE", (2,))
@@ -62,7 +62,7 @@ def few_parts(monkeypatch):
 
 
 def parts_of(values, domain):
-    """The part of each value, and how many there are."""
+    """The part of each value, and the number of parts."""
     if isinstance(domain, Nominal):
         n = min(domain.n_parts, 12)
         return (values.astype(int) * n // domain.n_parts if domain.n_parts > 12 else values.astype(int)), n
@@ -70,9 +70,9 @@ def parts_of(values, domain):
 
 
 def rows_of(merged, strata, own, domain):
-    """The places of records in each row of parts: stratum after stratum, each other one backwards.
+    """The positions of records in each row of parts: stratum after stratum, every other one reversed.
 
-    Labels are merged only whatever the other feature is.
+    Labels are merged in one way only: regardless of the other feature.
     """
     (part, n_parts), (stratum, n_strata) = merged, strata
     if isinstance(own, Nominal):
@@ -87,7 +87,7 @@ def rows_of(merged, strata, own, domain):
 
 
 def cells_of(codes, domains):
-    """The cell of each record, and how many are expected, for all grids with all cells apart."""
+    """The cell of each record, and the number of labels to allow for, for all grids with separate cells."""
     labels = [min(domain.n_labels, 12) if isinstance(domain, Nominal) else None for domain in domains]
     for (code, _), n_labels in zip(codes, labels, strict=True):
         if n_labels:
@@ -102,7 +102,7 @@ def cells_of(codes, domains):
 
 
 def families_of(family):
-    """As of a numeric target, which has eight columns, or of as many classes as there are columns."""
+    """The families of pairs: for a numeric target if there are eight columns, else with a class per column."""
     return families_of_pairs(family, None if family.n_columns == 8 else family.n_columns)
 
 
@@ -111,7 +111,7 @@ def scorers_of(family, n):
 
 
 def readable_score(family, y, x, s, domain, of_s):
-    """The mean over classes, of three or more; else the largest of all."""
+    """The mean over three or more classes; for fewer, the largest value over all grids."""
     families = families_of(family)
     return sum(largest_of_all_grids(each, y, x, s, domain, of_s) for each in families) / len(families)
 
@@ -131,7 +131,7 @@ def largest_of_all_grids(family, y, x, s, domain, of_s):
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("domain", DOMAINS.values())
 @each("of_s", [UNIT, Nominal(3), Nominal(40)])
-def test_joint_scores_are_those_of_the_definition(family, domain, of_s, few_parts):
+def test_joint_scores_match_the_definition(family, domain, of_s, few_parts):
     rng = np.random.default_rng(1)
     for n in (5, 12):
         y, x, s = rng.integers(family.n_columns, size=n), column(domain, n, rng), column(of_s, n, rng)
@@ -178,8 +178,8 @@ def test_hill_climbing_never_exceeds_the_sensitivity(family, domain, of_s):
     assert 0.3 * allowed < largest <= allowed
 
 
-def test_a_known_half_moves_by_two_nths():
-    """All records in the lower half of y, half of them in each half of x; one of them moves to the other half of y."""
+def test_a_record_moves_the_score_of_a_known_half_by_two_nths():
+    """x and y are in the same half for all records; then one of them moves to the other half of y."""
     n = 40
     x, s = np.repeat([0.25, 0.75], n // 2), np.full(n, 0.5)
     y = np.repeat([0.25, 0.75], n // 2)
@@ -189,7 +189,7 @@ def test_a_known_half_moves_by_two_nths():
     assert scores[0] - scores[1] == pytest.approx(2 / n)
 
 
-# --- What it sees -----------------------------------------------------------------------------------------------
+# --- What joint scores detect -----------------------------------------------------------------------------------
 
 
 def sample(n=4000, seed=0):
@@ -197,22 +197,22 @@ def sample(n=4000, seed=0):
     return rng.random((6, n)), rng
 
 
-def test_what_two_tell_together_only_is_seen():
+def test_dependence_on_two_features_together_only_is_detected():
     X, _ = sample()
     target = ClassTarget(((X[0] < 0.5) ^ (X[1] < 0.5)).astype(int), 2)
     single = measure(4000, 2).scorer(target, None)
     assert max(single.score(x, UNIT) for x in X) < 0.1
     together = [joint(target, x, X[0]) for x in X]
     assert together[1] > 0.95
-    assert max(together[2:]) < 0.15  # chance, next to a feature that tells nothing either
+    assert max(together[2:]) < 0.15  # chance, beside an uninformative feature
     labels = [(x > 0.5).astype(np.uint32) for x in X]
     assert joint(target, labels[1], labels[0], Nominal(2), Nominal(2)) > 0.95
     assert joint(target, labels[1], X[0], Nominal(2), UNIT) > 0.95
     assert joint(target, X[1], labels[0], UNIT, Nominal(2)) > 0.95
 
 
-def test_copies_add_nothing_and_junk_adds_no_more():
-    """A weak feature that says something else adds more than copies, constants, identifiers and rare labels."""
+def test_copies_and_junk_add_less_than_a_weak_feature():
+    """A weak feature with new information adds more than copies, constants, identifiers and rare labels."""
     X, rng = sample()
     y = NumericTarget(np.clip(0.8 * X[0] + 0.15 * X[1] + 0.05 * X[2], 0, 1), UNIT)
     adds = joint(y, X[1], X[0])
@@ -234,8 +234,8 @@ def test_copies_add_nothing_and_junk_adds_no_more():
 
 
 @each("n_classes", [3, 6])
-def test_what_tells_of_other_classes_counts_where_one_is_told_for_sure(n_classes):
-    """One feature tells the last class from the rest, the other one the rest from one another."""
+def test_a_feature_that_separates_the_other_classes_adds_to_one_that_identifies_a_class(n_classes):
+    """One feature separates the last class from the rest, the other one the rest from one another."""
     X, _ = sample()
     rest = np.floor((n_classes - 1) * X[1]).astype(int)
     target = ClassTarget(np.where(X[0] > 0.6, n_classes - 1, rest), n_classes)
@@ -248,7 +248,7 @@ def test_what_tells_of_other_classes_counts_where_one_is_told_for_sure(n_classes
 
 
 @each("n_classes", [None, 3])
-def test_scores_of_a_block_and_of_counts_that_were_added_up_are_those_of_records_bit_for_bit(n_classes):
+def test_scores_of_a_block_and_of_added_counts_equal_those_of_records_bit_for_bit(n_classes):
     X, rng = sample(500)
     y = NumericTarget(X[0] * X[1], UNIT) if n_classes is None else ClassTarget(rng.integers(3, size=500), 3)
     columns = [*X[2:], (5 * X[1]).astype(np.uint32), np.where(X[0] < 0.1, np.nan, X[1])]
@@ -266,12 +266,12 @@ def test_scores_of_a_block_and_of_counts_that_were_added_up_are_those_of_records
             assert of_counts.score(counts, domain) == score
 
 
-def test_records_of_the_largest_weight_score_as_without_weights():
+def test_records_of_the_largest_weight_score_like_unweighted_records():
     X, _ = sample(400)
     y = NumericTarget(X[0] * X[1], UNIT)
     weighted = y._replace(weights=np.full(400, 256, dtype=np.uint32))
     here, there = (of.scorer_beside(target, X[0], UNIT).score(X[1], UNIT) for of, target in (
         (measure(400), y), (measure(400).of_weights(), weighted)))  # fmt: skip
-    assert here <= there <= here + 0.2  # as less is taken off for chance where the mean weight is not known
+    assert here <= there <= here + 0.2  # the offset for chance is smaller if the mean weight is unknown
     nothing = y._replace(weights=np.zeros(400, dtype=np.uint32))
     assert measure(400).of_weights().scorer_beside(nothing, X[0], UNIT).score(X[1], UNIT) == 0

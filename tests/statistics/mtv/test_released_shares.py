@@ -1,4 +1,4 @@
-"""What is learnt of a target is epsilon-differentially private, and means what it says: learnt_margin."""
+"""Learnt target shares are epsilon-differentially private, and mean what they say: docs/theory/learnt_margin.md."""
 
 import datetime
 import math
@@ -21,7 +21,7 @@ SOURCE = entropy_source(0)
 
 
 def budget(counts, epsilon, m=1):
-    """What is public of counts of records that all count alike."""
+    """The public numbers behind counts of records of equal weight."""
     return CountBudget(int(np.sum(counts)), epsilon, m, 1, SOURCE)
 
 
@@ -29,7 +29,7 @@ def budget(counts, epsilon, m=1):
 
 
 def neighbours(n, n_parts, units, m):
-    """Pairs of counts of n people, one of whom is in another part, with all m rows; or of sums of their weights."""
+    """Pairs of counts, or of sums of weights, of n people with m rows each, one of whom is replaced."""
     weights = range(units + 1) if units > 1 else [1]
     kinds = [u * np.eye(n_parts, dtype=np.int64)[part] for part in range(n_parts) for u in weights]
     for others in combinations_with_replacement(kinds, n - 1):
@@ -39,7 +39,7 @@ def neighbours(n, n_parts, units, m):
 
 
 def learnt(margin):
-    """What noise was added to, where it was 0: of two counts the second is what the first leaves."""
+    """The values that noise is added to (here the noise is 0); of two counts, the second is the remainder."""
     return (
         margin.sums or [share * margin.n for share in margin.shares][: len(margin.shares) - (len(margin.shares) == 2)]
     )
@@ -60,25 +60,25 @@ def test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon(n_clas
     assert largest == epsilon
 
 
-def law_of_cut(counts, budget, monkeypatch):
-    """The probability of each cut, by what is asked of the sampler, and the margin for each."""
+def probabilities_of_cuts(counts, budget, monkeypatch):
+    """The probability of each cut, from the arguments of the sampler, and the margin for each."""
     asked, margins = [], []
     for place in range(len(counts) - 1):
         choose = lambda *of, place=place: (asked.append(of[:3]), place)[1]  # noqa: E731
         monkeypatch.setattr(released_shares, "weighted_choice", choose)
         margins.append(release_cut_shares(counts, 8, (0.0, 1.0), budget))
     weights, losses, rate = asked[0]
-    law = weights * np.exp(-float(rate) * losses)
-    return law / law.sum(), margins
+    probabilities = weights * np.exp(-float(rate) * losses)
+    return probabilities / probabilities.sum(), margins
 
 
 @pytest.mark.slow
 @each("n_places, m, units", [(6, 1, 1), (6, 2, 1), (3, 1, 2), (3, 2, 2)])
-def test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together(n_places, m, units, no_noise, monkeypatch):
+def test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together(n_places, m, units, no_noise, monkeypatch):
     monkeypatch.setattr(released_shares, "_LEAST_FOR_A_CUT", 0)
     budget, largest = CountBudget(3 * m, Fraction(3), m, units, SOURCE), 0.0
     for tables in neighbours(3, n_places, units, m):
-        (here, margins), (there, others) = (law_of_cut(table, budget, monkeypatch) for table in tables)
+        (here, margins), (there, others) = (probabilities_of_cuts(table, budget, monkeypatch) for table in tables)
         for p, q, margin, other in zip(here, there, margins, others, strict=True):
             moved = sum(abs(a - b) for a, b in zip(learnt(margin), learnt(other), strict=True))
             largest = max(largest, math.log(p / q) + float(moved / margin.scale))
@@ -86,7 +86,7 @@ def test_a_cut_and_what_is_below_it_lose_at_most_epsilon_together(n_places, m, u
 
 
 @each("n_places", [4, 8, N_PLACES])
-def test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_together(n_places, monkeypatch):
+def test_the_middle_edge_weighs_one_more_than_all_other_edges_together(n_places, monkeypatch):
     asked = []
     monkeypatch.setattr(released_shares, "weighted_choice", lambda weights, *_: (asked.append(weights), 0)[1])
     counts = np.full(n_places, 1000)
@@ -96,7 +96,7 @@ def test_the_middle_weighs_as_much_as_there_are_edges_one_more_than_all_others_t
     np.testing.assert_array_equal(asked[0], expected)
 
 
-def test_what_is_published_is_a_count_with_noise_and_nothing_else(monkeypatch):
+def test_noisy_counts_are_published_and_nothing_else(monkeypatch):
     noise = np.array([5, -7, 2], dtype=object)
     monkeypatch.setattr(released_shares, "discrete_laplace", lambda scale, size, _: noise[:size])
     three = release_class_shares(np.array([10, 20, 30]), budget([60], Fraction(1, 2)))
@@ -111,7 +111,7 @@ def test_what_is_published_is_a_count_with_noise_and_nothing_else(monkeypatch):
     assert middle == TargetShares((4, 8), (share, 1 - share), Fraction(1000), n)
 
 
-def test_shares_of_published_margins_are_kept_within_0_and_1():
+def test_published_shares_are_clipped_to_between_0_and_1():
     margin = TargetShares((1, 2, 3), (Fraction(-1, 10), Fraction(6, 5), Fraction(1, 3)), Fraction(2), 100)
     assert margin.published().tolist() == [0.0, 1.0, pytest.approx(1 / 3)]
 
@@ -119,7 +119,7 @@ def test_shares_of_published_margins_are_kept_within_0_and_1():
 # --- Grids where shares are known with noise --------------------------------------------------------------------
 
 
-def test_a_division_of_classes_counts_the_noisy_classes_of_the_side_that_has_fewer():
+def test_a_division_of_classes_counts_the_noisy_classes_of_the_smaller_side():
     shares, error = (0.1, 0.2, 0.3, 0.3), 0.01  # which do not add up to 1
     family = class_family(8, 2, 4).with_target_shares((1, 2, 3, 4), [round(share * UNITS) for share in shares], error)
     known = {side.groups: (side.margins, side.n_noisy) for side in family.sides if side.margins}
@@ -135,7 +135,7 @@ def test_a_division_of_classes_counts_the_noisy_classes_of_the_side_that_has_few
     assert family.normaliser(all_apart, 2) == 1.0
 
 
-def test_a_share_below_its_error_counts_as_that_much():
+def test_a_share_below_its_error_counts_as_that_error():
     for share in (-0.2, 0.0, 0.04):
         units = [round(share * UNITS), round((1 - share) * UNITS)]
         family = numeric_family(8, 2).with_target_shares((4, 8), units, 0.05)
@@ -144,7 +144,7 @@ def test_a_share_below_its_error_counts_as_that_much():
         assert family.offset_of_error(side) == 0.025
 
 
-# --- What is learnt is what it says -------------------------------------------------------------------------------
+# --- Learnt shares mean what they say -----------------------------------------------------------------------------
 
 Y = np.random.default_rng(1).lognormal(size=2000)
 SCALES = {
@@ -183,7 +183,7 @@ def test_the_published_share_is_that_of_the_records_below_the_published_cut(scal
         assert (lower == upper).all()
 
 
-def test_classes_are_published_in_ascending_order_and_given_in_that_of_the_user():
+def test_classes_are_published_in_ascending_order_and_given_in_the_order_of_the_user():
     X, y = np.random.default_rng(0).random((500, 2)), np.repeat(["well", "ill", "gone"], [250, 200, 50])
     public = {"statistic": "mtv_r", "epsilon": math.inf, "bounds": (0, 1), "classes": ["well", "ill", "gone"]}
     learnt = DPMICScorer(**public).fit(X, y)
@@ -196,8 +196,8 @@ def test_classes_are_published_in_ascending_order_and_given_in_that_of_the_user(
 
 
 @each("sums, units", [([12, 28], 1), ([900 * 64, 3000 * 64], 256)])
-def test_intervals_hold_the_shares_as_often_as_they_say(sums, units):
-    """Of 300 releases at confidence 0.8: fewer than 219 hits have a probability below 2e-3 if 0.8 is right."""
+def test_intervals_contain_the_shares_as_often_as_stated(sums, units):
+    """If 0.8 is right, fewer than 219 hits in 300 releases have a probability below 2e-3."""
     of = CountBudget(40 if units == 1 else 500, Fraction(1, 4), 1, units, SOURCE)
     true, hits, widths = sums[0] / sum(sums), 0, []
     for _ in range(300):
@@ -208,7 +208,7 @@ def test_intervals_hold_the_shares_as_often_as_they_say(sums, units):
     assert np.median(widths) < 0.5
 
 
-def test_a_sketch_cuts_at_an_eighth_and_counts_what_is_below():
+def test_a_sketch_cuts_at_an_eighth_and_counts_the_records_below():
     X = np.random.default_rng(0).random((len(Y), 2))
     scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 8))
     scorer.fit_sketch(scorer.empty_sketch(len(Y), n_features=2).update(X, Y))
@@ -216,10 +216,10 @@ def test_a_sketch_cuts_at_an_eighth_and_counts_what_is_below():
     assert scorer.target_shares_[0] == (Y < 1).mean()
     known = {"bounds": ((0, 1), (0, 8)), "B": 32, "c": 38}
     eighths = np.histogram(np.clip(Y, 0, 7.999), bins=8, range=(0, 8))[0] / len(Y)
-    assert scorer.scores_[0] <= mtv_r(X[:, 0], Y, target_shares=eighths, **known) + 1e-9  # which knows more
+    assert scorer.scores_[0] <= mtv_r(X[:, 0], Y, target_shares=eighths, **known) + 1e-9  # which knows more shares
 
 
-def test_people_move_a_count_by_all_of_their_rows():
+def test_the_noise_in_a_count_covers_all_rows_of_a_person():
     rng = np.random.default_rng(0)
     X, y, groups = rng.random((300, 1)), rng.random(300), np.repeat(np.arange(100), 3)
     scorer = DPMICScorer(statistic="mtv_r", epsilon=1.0, bounds=(0, 1), target_bounds=(0, 1), max_rows_per_group=3)
@@ -234,10 +234,10 @@ REFUSED = {
         {"statistic": "kendall", "target_shares": [0.5, 0.5]},
         "it is used with 'mtv_r', and for released scores of classes with 'mic_r' or 'kendall'",
     ),
-    "three": ({"target_shares": [0.3, 0.3, 0.4]}, "2 or 4 or 8 numbers above 0 with a sum of 1"),
-    "one that is 0": ({"target_shares": [0.0, 1.0]}, "above 0"),
+    "three shares": ({"target_shares": [0.3, 0.3, 0.4]}, "2 or 4 or 8 numbers above 0 with a sum of 1"),
+    "a share of 0": ({"target_shares": [0.0, 1.0]}, "above 0"),
     "a sum of 2": ({"target_shares": [1.0, 1.0]}, "with a sum of 1"),
-    "a missing one": ({"target_shares": [0.5, math.nan]}, "above 0"),
+    "a missing share": ({"target_shares": [0.5, math.nan]}, "above 0"),
     "text": ({"target_shares": "half"}, "got 'half'"),
     "two of three classes": (
         {"target_shares": [0.5, 0.5], "target_bounds": None, "classes": [0, 1, 2]},
@@ -255,7 +255,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_shares_that_are_none_are_refused_before_the_charge(name, tmp_path):
+def test_invalid_shares_are_refused_before_the_charge(name, tmp_path):
     parameters, message = REFUSED[name]
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
     public = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
@@ -264,18 +264,18 @@ def test_shares_that_are_none_are_refused_before_the_charge(name, tmp_path):
     assert ledger.entries() == []
 
 
-def test_fdr_is_refused_with_shares_whose_error_nobody_knows():
+def test_fdr_is_refused_with_given_shares_of_unknown_error():
     selector = DPMICSelector(statistic="mtv_r", fdr=0.1, target_shares=[0.5, 0.5], bounds=(0, 1), target_bounds=(0, 1))
     with pytest.raises(ValueError, match="fdr must be None with target_shares"):
         selector.fit(np.random.default_rng(0).random((20, 2)), np.zeros(20))
 
 
-def test_percentages_that_were_rounded_are_scaled_to_all():
+def test_rounded_percentages_are_scaled_to_a_sum_of_one():
     assert sum(public_shares([0.33, 0.67 + 0.005], 2).shares) == 1
 
 
-def test_what_scores_by_chance_is_a_function_of_what_was_learnt():
-    """Of numbers and labels: one simulation serves all shares of two classes, as it is multiplied."""
+def test_chance_scores_are_a_function_of_the_learnt_shares():
+    """For numbers and labels, one simulation serves all shares of two classes, since it is only rescaled."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.random(300), rng.integers(0, 5, 300)])
     public = {"bounds": {0: (0, 1)}, "categories": {1: range(5)}, "classes": [0, 1], "statistic": "mtv_r"}
@@ -289,7 +289,7 @@ def test_what_scores_by_chance_is_a_function_of_what_was_learnt():
     assert (fits[0].null_scores_ > 2 * fits[1].null_scores_).all()
 
 
-def test_nothing_is_learnt_of_more_than_four_classes():
+def test_shares_of_more_than_four_classes_are_not_learnt():
     X, y = np.random.default_rng(0).random((200, 2)), np.arange(200) % 5
     public = {"statistic": "mtv_r", "epsilon": 1.0, "bounds": (0, 1)}
     four = DPMICScorer(**public, classes=range(4)).fit(X, np.arange(200) % 4)

@@ -1,4 +1,4 @@
-"""MTVr changes by at most 4(n-1)/n**2, and by no less: the steps of docs/theory/mtv_r.md, in exact numbers."""
+"""The sensitivity of MTVr is exactly 4(n-1)/n**2: the steps of docs/theory/mtv_r.md, in exact numbers."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -31,12 +31,12 @@ def test_sensitivity_to_m_records_is_m_times_that_to_one_rounded_up_and_at_most_
     assert exact <= Fraction(mtv_r_sensitivity(n, n_replaced=m)) <= exact * (1 + Fraction(1, 10**12))
 
 
-def test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furthest():
+def test_a_measure_has_the_largest_sensitivity_of_its_families():
     n, shape = 10, Shape(10, [(0.0, 1.0)])
     plain = statistic_named("mtv_r", None).measure("auto", "auto", n, 1.0, 4)
     halves = replace(
         plain, target_shares=public_shares([0.5, 0.5], 4)
-    )  # known of two classes together, of none by itself
+    )  # known for two classes together, for none alone
     assert halves._family.knows_target_shares
     assert not any(family.knows_target_shares for family in _families_of(halves)[1:])
     assert halves.sensitivity(shape) == plain.sensitivity(shape) == mtv_r_sensitivity(n)
@@ -50,12 +50,12 @@ def test_a_measure_has_the_sensitivity_of_that_of_its_families_which_moves_furth
 
 # --- All data sets on a few places ------------------------------------------------------------------------------
 #
-# A data set is a table of counts, one cell a place. Its score is a whole number of units of 1 / (3 n**2), since TV is
-# S / (2 n**2) for the whole S = sum of |n a_ij - r_i c_j|: S / n**2 is 3 S units, S / (1.5 n**2) is 2 S units.
+# A data set is a table of counts, a cell per place. Its score is a whole number of units of 1 / (3 n**2), since TV is
+# S / (2 n**2) for the integer S = sum of |n a_ij - r_i c_j|: S / n**2 is 3 S units, S / (1.5 n**2) is 2 S units.
 
 
 def neighbours_joined(m):
-    """All ways to cut m places in a row into two or more groups, as groups 0, 1, ... of each place."""
+    """All ways to cut a row of m places into two or more groups: the group 0, 1, ... of each place."""
     cuts = product([0, 1], repeat=m - 1)
     return [np.cumsum([0, *cut]) for cut in cuts if any(cut)]
 
@@ -79,7 +79,7 @@ def tables_of(n, shape):
 
 
 def exact_scores(tables, shape, joined, offsets=None, thirds_of_two=3, thirds_of_three=2):
-    """Scores of tables of n records with any merges of rows and of columns, in units of 1 / (3 n**2)."""
+    """Scores of tables of n records, with all merges of rows and of columns, in units of 1 / (3 n**2)."""
     tables = tables.reshape(-1, *shape)
     n = int(tables[0].sum())
     best = np.zeros(len(tables), dtype=np.int64)
@@ -94,7 +94,7 @@ def exact_scores(tables, shape, joined, offsets=None, thirds_of_two=3, thirds_of
 
 
 def largest_change(n, m, shape, joined, **options):
-    """Over all data sets of n records on these places, and all replacements of m of them; in units of 1 / (3 n**2)."""
+    """The largest change over all data sets of n records and replacements of m of them, in units of 1 / (3 n**2)."""
     others = tables_of(n - m, shape)
     lowest, highest = np.full(len(others), 3 * n * n), np.zeros(len(others), dtype=np.int64)
     for added in tables_of(m, shape):
@@ -135,7 +135,7 @@ def test_offsets_do_not_add_to_the_change(shape, n):
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("shape, n", [((2, 2), 6), ((2, 2), 9), ((2, 3), 6), ((3, 3), 6)])
 @pytest.mark.combinations
-def test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_that(shape, n, m, joined):
+def test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_attain_that(shape, n, m, joined):
     change = largest_change(n, m, shape, joined)
     assert 12 * m * (n - m) <= change <= 12 * m * (n - 1)
     assert Fraction(change, 3 * n**2) <= Fraction(mtv_r_sensitivity(n, n_replaced=m))
@@ -146,7 +146,7 @@ def test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_by_tha
 
 
 def change_of_one_grid(others, start, end):
-    """n**2 times the change of TV when the record besides the `others` goes from one cell to another; a Fraction."""
+    """n**2 times the change of TV when a record besides the `others` moves from one cell to another; a Fraction."""
     sums = []
     for cell in (start, end):
         table = others.copy()
@@ -168,28 +168,28 @@ def test_one_grid_changes_by_two_or_three_times_n_minus_1(shape, n_cases):
 
 
 def three_by_three(n, s):
-    """The others of the proof's remark on the normaliser: nearly 3 (n - 1) / n**2 from (0, 0) to (1, 1)."""
+    """The other records in the proof's remark on the normaliser: nearly 3 (n - 1) / n**2 from (0, 0) to (1, 1)."""
     others = np.zeros((3, 3), dtype=np.int64)
     others[0, 2] = others[2, 0] = others[1, 1] = s
     others[2, 2] = n - 1 - 3 * s
     return others
 
 
-def test_three_parts_on_both_sides_come_near_their_bound():
+def test_three_parts_on_both_sides_nearly_attain_their_bound():
     changes = [
         change_of_one_grid(three_by_three(n, s), (0, 0), (1, 1)) / (n - 1) for n, s in ((10**3, 40), (10**6, 2000))
     ]
     assert 2.7 < changes[0] < 2.98 < changes[1] < 3
 
 
-def test_half_as_a_normaliser_of_three_parts_would_be_too_small():
+def test_a_half_would_be_too_small_a_normaliser_for_three_parts():
     n = 1000
     change = change_of_one_grid(three_by_three(n, 40), (0, 0), (1, 1)) / n**2
     assert change / Fraction(3, 4) <= Fraction(mtv_r_sensitivity(n))
     assert change / Fraction(1, 2) > Fraction(mtv_r_sensitivity(n)) * Fraction(5, 4)
 
 
-def test_scores_keep_to_the_sensitivity_where_three_parts_change_most():
+def test_scores_stay_within_the_sensitivity_where_three_parts_change_most():
     n = 1000
     scorer = CountsScorer(n, CLIMBED["three groups"])
     scores = []
@@ -216,8 +216,8 @@ BY_PLACE = {
 
 @pytest.mark.parametrize("family", BY_PLACE.values(), ids=BY_PLACE)
 @each("n", [2, 3, 4])
-def test_over_all_data_sets_cuts_that_weigh_by_place_change_by_no_more_than_the_sensitivity(family, n):
-    """Of records in each master part or missing, and each column: largest changes, to any neighbour."""
+def test_over_all_data_sets_cuts_weighted_by_place_change_by_no_more_than_the_sensitivity(family, n):
+    """All data sets of records in any master part, or missing, and in any column; all neighbours."""
     n_parts = family.n_master + 1
     cells = range(family.n_columns * n_parts)
     data_sets = list(combinations_with_replacement(cells, n))
@@ -262,9 +262,9 @@ DEFAULTS = {
 
 
 def climb(seed, n, n_steps, family, scale=UNIT):
-    """The largest change that a walk over data sets of n records finds.
+    """The largest change found by hill climbing over data sets of n records.
 
-    Of more than 100 places, 40 are taken, with the two outermost corners.
+    Of more than 100 places, 40 are used, including the two outermost corners.
     """
     scorer = CountsScorer(n, family)
     n_places = family.n_columns * (scale.n_parts if isinstance(scale, Nominal) else family.n_master + 1)
@@ -282,8 +282,8 @@ def climb(seed, n, n_steps, family, scale=UNIT):
     return climb_places(seed, n, n_steps, places, height)
 
 
-def shares_that_climbs_reach(family, n, n_steps, scale=UNIT):
-    """Of the sensitivity, above which none may get; the first starts from the worst data set if no share is known."""
+def shares_reached_by_climbing(family, n, n_steps, scale=UNIT):
+    """The share of the sensitivity that each climb reaches; if none is known, the first starts at the worst case."""
     allowed = mtv_r_sensitivity(n, knows_target_shares=family.knows_target_shares) + 2 * ROUNDING_ERROR
     heights = [climb(seed, n, n_steps, family, scale) for seed in (0, 1)]
     assert max(heights) <= allowed
@@ -296,21 +296,21 @@ def shares_that_climbs_reach(family, n, n_steps, scale=UNIT):
 @pytest.mark.parametrize("n", [10, 500])
 @pytest.mark.combinations
 def test_hill_climbing_never_exceeds_the_sensitivity(family, n):
-    assert shares_that_climbs_reach(family, n, n_steps=60)[0] >= 0.9999
+    assert shares_reached_by_climbing(family, n, n_steps=60)[0] >= 0.9999
 
 
 @compiled_only
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 5])
 @pytest.mark.parametrize("family", CLIMBED.values(), ids=CLIMBED)
 @pytest.mark.combinations
-def test_no_climb_of_a_nominal_feature_gets_above_the_sensitivity(family, n_labels):
-    reached = shares_that_climbs_reach(family, 60, n_steps=30, scale=Nominal(n_labels))[0]
+def test_hill_climbing_with_a_nominal_feature_never_exceeds_the_sensitivity(family, n_labels):
+    reached = shares_reached_by_climbing(family, 60, n_steps=30, scale=Nominal(n_labels))[0]
     if n_labels == 2 or (family.penalty == 0 and any(side.n_groups == 2 for side in family.sides)):
         assert reached >= 0.9999
 
 
 def test_the_normaliser_of_two_labels_is_that_of_their_four_parts():
-    # Records of the proof's remark: with 1/2 for two labels, other and missing would come without a price.
+    # The records of the proof's remark. With a normaliser of 1/2 for two labels, other and missing would cost nothing.
     n = 1000
     others = np.pad(three_by_three(n, 40), ((0, 0), (0, 1)))
     scores = []
@@ -325,11 +325,11 @@ def test_the_normaliser_of_two_labels_is_that_of_their_four_parts():
 @pytest.mark.slow
 @pytest.mark.parametrize("family", DEFAULTS.values(), ids=DEFAULTS)
 @pytest.mark.parametrize("n", [20, 500])
-def test_no_climb_on_the_default_families_gets_above_the_sensitivity(family, n):
-    assert shares_that_climbs_reach(family, n, n_steps=100)[0] >= 0.9999
+def test_hill_climbing_on_the_default_families_never_exceeds_the_sensitivity(family, n):
+    assert shares_reached_by_climbing(family, n, n_steps=100)[0] >= 0.9999
 
 
-def test_a_climb_finds_out_too_small_a_sensitivity():
+def test_hill_climbing_catches_too_small_a_sensitivity():
     assert climb(0, 50, 0, CLIMBED["two groups and four"]) > 0.99 * mtv_r_sensitivity(50)
 
 
@@ -339,7 +339,7 @@ def test_a_climb_finds_out_too_small_a_sensitivity():
 @pytest.mark.parametrize("n", [2, 1000, 10**6])
 @pytest.mark.parametrize("is_missing", [False, True])
 @pytest.mark.combinations
-def test_the_package_s_families_attain_the_sensitivity(family, n, is_missing):
+def test_the_families_of_the_package_attain_the_sensitivity(family, n, is_missing):
     scorer = CountsScorer(n, family)
     tables = np.zeros((2, family.n_columns * (family.n_master + 1)), dtype=np.uint32)
     tables[:, 0] = n, n - 1

@@ -1,4 +1,4 @@
-"""MTVr of records with weights: how far one moves it, what is learnt of them, and that kernels do what is said.
+"""MTVr of weighted records: its sensitivity, the learnt shares, and kernels that match the definition.
 
 The theorems are in docs/theory/known_margin.md and learnt_margin.md.
 """
@@ -34,7 +34,7 @@ UNIT = (0.0, 1.0)
 
 
 def exact_score(table, most, shares, half):
-    """The largest of all grids: those with known shares, and those with the shares of the table at a weight."""
+    """The largest value over all grids: with known shares, and with those of the table, times `half`."""
     best, total, of_all = Fraction(0), int(table.sum()), sum(shares)
     for rows, columns in product(any_joined(len(table)), any_joined(len(shares))):
         cells = (
@@ -52,7 +52,7 @@ def exact_score(table, most, shares, half):
 
 
 def largest_change(n, n_rows, shares, units, half=Fraction(1, 2)):
-    """Over all data sets of n records of weights up to so many units, and all replacements of one of them."""
+    """The largest change over all data sets of n records with weights up to `units`, and all replacements of one."""
     shape, scores = (n_rows, len(shares)), {}
 
     def score_of(table):
@@ -75,7 +75,7 @@ def largest_change(n, n_rows, shares, units, half=Fraction(1, 2)):
 @pytest.mark.parametrize(
     ("n_rows", "shares", "sizes"), [(2, (1, 1), (2, 3, 4)), (2, (1, 3), (2, 3)), (3, (1, 1, 2), (2,))]
 )
-def test_a_record_with_a_weight_moves_the_score_by_at_most_two_nths(n_rows, shares, sizes):
+def test_a_weighted_record_moves_the_score_by_at_most_two_nths(n_rows, shares, sizes):
     for n in sizes:
         change = largest_change(n, n_rows, shares, 2)
         assert Fraction(1, n) < change <= Fraction(2, n)
@@ -83,23 +83,23 @@ def test_a_record_with_a_weight_moves_the_score_by_at_most_two_nths(n_rows, shar
         assert Fraction(mtv_r_sensitivity(n, knows_target_shares=True, are_weighted=True)) >= min(Fraction(2, n), 1)
 
 
-def test_where_no_share_is_known_it_moves_it_by_at_most_four_nths():
+def test_with_no_known_share_a_weighted_record_moves_the_score_by_at_most_four_nths():
     for n in (3, 4):
         change = largest_change(n, 2, (1, 10**9), 2, half=Fraction(1))
         assert Fraction(3, n) - Fraction(1, 10**6) < change + Fraction(1, n) <= Fraction(5, n)
         assert change <= 4 * Fraction(mtv_r_sensitivity(4 * n, are_weighted=True))  # that is 4 / n, not cut to 1
 
 
-def test_divisions_that_are_not_known_would_move_too_far_at_their_full_weight():
+def test_divisions_of_unknown_shares_would_move_too_far_at_full_weight():
     assert largest_change(5, 2, (1, 1), 2, half=Fraction(1)) > Fraction(2, 5)
 
 
-def test_weights_divided_by_their_sum_would_move_the_score_by_all_of_its_range():
-    """Two heavy records among a hundred that weigh nearly nothing, one of which moves to the other's part."""
+def test_weights_divided_by_their_sum_would_move_the_score_over_its_whole_range():
+    """Of two heavy records among a hundred with nearly no weight, one moves to the part of the other."""
     before, after = np.array([[256, 0], [0, 256]]), np.array([[0, 0], [256, 256]])
     distances = [np.abs(table[:, 0] - table[:, 1]).sum() for table in (before, after)]
-    assert (distances[0] - distances[1]) / 512 == 1  # of what all weigh together
-    assert (distances[0] - distances[1]) / (102 * 256) <= 2 / 102  # of what they may weigh
+    assert (distances[0] - distances[1]) / 512 == 1  # relative to the total weight
+    assert (distances[0] - distances[1]) / (102 * 256) <= 2 / 102  # relative to the largest total weight possible
 
 
 # --- Kernels ----------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("with_missing", [False, True])
-def test_scores_are_those_of_the_definition(family, with_missing):
+def test_scores_match_the_definition(family, with_missing):
     rng = np.random.default_rng(1)
     for n, heavy in ((4, 1.0), (12, 0.4), (60, 0.1)):
         weights = rng.integers(0, 9, n) * (rng.random(n) < heavy)
@@ -133,7 +133,7 @@ def test_scores_are_those_of_the_definition(family, with_missing):
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("scale", [UNIT, Nominal(2), Nominal(5)])
-def test_records_of_the_largest_weight_score_as_without_weights(family, scale):
+def test_records_of_the_largest_weight_score_like_unweighted_records(family, scale):
     rng = np.random.default_rng(2)
     n_counts = family.n_columns * (family.n_master + 1 if scale is UNIT else scale.n_parts)
     counts = rng.multinomial(300, np.full(n_counts, 1 / n_counts)).astype(np.uint32)
@@ -168,14 +168,14 @@ def test_hill_climbing_never_exceeds_the_sensitivity(family, scale):
     assert 0.3 * allowed < largest <= allowed
 
 
-def test_records_without_any_weight_score_0():
+def test_records_of_weight_0_score_0():
     for family in FAMILIES.values():
         scorer = CountsScorer(10, family, 8)
         assert scorer.score(np.zeros(family.n_columns * (family.n_master + 1), dtype=np.uint32), UNIT) == 0.0
         assert scorer.score(np.zeros(family.n_columns * 4, dtype=np.uint32), Nominal(2)) == 0.0
 
 
-def test_counts_of_weights_are_their_sums():
+def test_counts_of_weighted_records_are_sums_of_weights():
     rng = np.random.default_rng(4)
     family, n = numeric_family(8, 1), 500
     grids, y, weights = TargetCounts(family, UNIT, 256), rng.random(n), rng.integers(0, 257, n).astype(np.uint32)
@@ -188,14 +188,14 @@ def test_counts_of_weights_are_their_sums():
         np.testing.assert_array_equal(counts, np.sum(each_alone, axis=0))
 
 
-def test_fewer_records_with_weights_can_be_scored_than_without():
+def test_fewer_records_can_be_scored_with_weights_than_without():
     family = Family(2, 4, (Side((0, 1), 2),))
     CountsScorer(MOST_RECORDS // 256, family, 256)
     with pytest.raises(ValueError, match="at most 8,388,607 records with weights, got n_samples=8,388,608"):
         CountsScorer(MOST_RECORDS // 256 + 1, family, 256)
 
 
-# --- What is learnt of the target -------------------------------------------------------------------------------
+# --- Learnt shares of the target --------------------------------------------------------------------------------
 
 
 def test_shares_follow_from_noisy_sums_alone(monkeypatch):
@@ -206,14 +206,14 @@ def test_shares_follow_from_noisy_sums_alone(monkeypatch):
     assert margin.sums == (1040, 2900)
     assert margin.shares == (Fraction(1040, 3940), Fraction(2900, 3940))
     assert margin.mean_weight == 3940 / (20 * 256)
-    drowned = release_class_shares(np.array([1000, 60]), budget)  # a sum below its noise counts as much as that
+    drowned = release_class_shares(np.array([1000, 60]), budget)  # a sum below its noise counts as that noise
     assert drowned.sums == (1040, -40)
     assert drowned.shares == (Fraction(1040, 1072), Fraction(32, 1072))
     assert all(0 <= share <= 1 for share in drowned.published())
 
 
-def test_a_cut_is_learnt_from_public_numbers_only():
-    """Of so many records and so much epsilon, whatever they weigh."""
+def test_whether_a_cut_is_learnt_depends_on_public_numbers_only():
+    """It depends on the number of records and epsilon, not on the weights."""
     for counts in (np.full(8, 1), np.full(8, 10**6)):
         budget = CountBudget(1000, Fraction(1, 5), 1, 256, SOURCE)  # 1,000 records of a quarter of the largest weight
         assert release_cut_shares(counts, 8, UNIT, budget).knots is None

@@ -1,4 +1,4 @@
-"""Kendall's tau within strata is its definition, rounded down once: against exact fractions."""
+"""Kendall's tau within strata equals its definition, rounded down once; compared with exact fractions."""
 
 import math
 from fractions import Fraction
@@ -28,7 +28,7 @@ def rounded_down(value):
 @pytest.mark.parametrize("kind", STRATA)
 @pytest.mark.parametrize("n", SIZES[:-1])
 @pytest.mark.combinations
-def test_scores_within_strata_are_the_definitions_rounded_down_once(n, kind):
+def test_scores_within_strata_equal_the_definition_rounded_down_once(n, kind):
     rng = np.random.default_rng(n)
     for x, y in pairs_of(n):
         strata = STRATA[kind](n, rng)
@@ -36,7 +36,7 @@ def test_scores_within_strata_are_the_definitions_rounded_down_once(n, kind):
         assert conditional_kendall(x, y, strata) == rounded_down(expected)
 
 
-def test_what_only_the_strata_bring_about_is_gone_and_the_sign_is_that_within_them():
+def test_dependence_due_to_the_strata_alone_is_removed_and_the_sign_is_that_within_them():
     # Simpson's paradox: falling in each of five strata, rising from one to the next.
     strata = np.repeat(np.arange(5), 20)
     x = np.tile(np.arange(20.0), 5) + 15 * strata
@@ -47,7 +47,7 @@ def test_what_only_the_strata_bring_about_is_gone_and_the_sign_is_that_within_th
     assert conditional_kendall(x, opposite, strata) == rounded_down(Fraction(1, 5) * Fraction(19, 20))
 
 
-def test_strata_of_many_sizes_are_added_up_exactly_and_so_are_on_the_grid():
+def test_strata_of_many_sizes_are_added_up_exactly_so_scores_are_on_the_grid():
     strata = np.repeat(np.arange(60), np.arange(60) + 1)  # the common divisor of their sizes is above 2**80
     for seed in range(3):
         rng = np.random.default_rng(seed)

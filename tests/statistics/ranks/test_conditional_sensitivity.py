@@ -1,7 +1,7 @@
-"""The sensitivity of Kendall's tau within strata is an upper bound, attained.
+"""The sensitivity of Kendall's tau within strata is an upper bound that is attained.
 
-Over all small data sets, in exact arithmetic; neighbours that attain it, with the scores as computed.
-Every number of strata is tried, and a record that is replaced may be in another stratum afterwards.
+Exhaustive over small data sets, in exact arithmetic; larger neighbours attain the bound with computed scores.
+Any number of strata is tried, and the replaced record may move to another stratum.
 """
 
 import math
@@ -19,7 +19,7 @@ from tests.statistics.ranks.test_sensitivity import compiled_only, orders, signs
 
 
 def claimed(n):
-    """The largest of all ways to split the n - 1 others into those of the two strata, and of one stratum."""
+    """The largest value over all ways to split the n - 1 others between the two strata, and for one stratum."""
     between = max(6 - Fraction(4, p + 1) - Fraction(4, n - p) for p in range(1, n - 1))
     return max(Fraction(4 * (n - 1), n), between) / n
 
@@ -34,11 +34,11 @@ def test_every_sensitivity_is_the_exact_value_rounded_up():
 #
 # n times each score is phi(x, strata) . psi(y), with one entry for every ordered pair of records: psi is its sign in y,
 # and phi is 0 for pairs from two strata. Neighbours have n - 1 records in common; without loss of generality these are
-# in ascending order of x. For all their orders and strata, all places and strata of the last one are tried at once.
+# in ascending order of x. For all their orders and strata, all positions and strata of the last one are tried.
 
 
 def partitions(n):
-    """All ways to put n records into strata, the strata numbered as they come up."""
+    """All ways to put n records into strata, numbered in order of appearance."""
     ways = [()]
     for _ in range(n):
         ways = [(*way, stratum) for way in ways for stratum in range(max(way, default=-1) + 2)]
@@ -46,7 +46,7 @@ def partitions(n):
 
 
 def within(columns, strata, common):
-    """`common` n times the coefficients of the signs in y, integers: (n_columns, n * n)."""
+    """The coefficients of the signs in y, times n and `common` to make them integers: (n_columns, n * n)."""
     n = columns.shape[1]
     together = strata[:, None] == strata
     factors = [common // size if size > 1 else 0 for size in together.sum(axis=0).tolist()]
@@ -55,7 +55,7 @@ def within(columns, strata, common):
 
 
 def largest_change(n, distinct):
-    """n times the score, over all data sets of n records and all replacements of one; and of its absolute value."""
+    """n times the largest change of the score, and of its absolute value, over all data sets and replacements."""
     y_columns = [with_one_more(levels, distinct) for levels in orders(n - 1, distinct)]
     y_starts = np.array([0, *accumulate(len(columns) for columns in y_columns)][:-1])
     y_vectors = signs(np.concatenate(y_columns)).astype(np.float64).T  # small integers: BLAS is exact
@@ -84,14 +84,14 @@ def largest_change(n, distinct):
         pytest.param(7, True, marks=pytest.mark.slow),
     ],
 )
-def test_no_small_data_set_changes_the_score_by_more_and_some_by_as_much(n, distinct):
+def test_the_largest_change_over_all_small_data_sets_is_the_sensitivity(n, distinct):
     signed, unsigned = largest_change(n, distinct)
     assert unsigned <= signed <= n * Fraction(conditional_kendall_sensitivity(n))
     assert signed == n * claimed(n)
 
 
-def test_of_one_record_more_the_bounds_are_those_of_the_proof():
-    # n_z tau_z moves by (3 m - 1) / (m + 1): others that fall, and one above them all.
+def test_one_more_record_moves_a_stratum_by_the_bound_of_the_proof():
+    # n_z tau_z moves by (3 m - 1) / (m + 1): m falling records, and one above them all.
     for m in (2, 3, 10, 101):
         x, one = np.arange(m + 1.0), np.zeros(m + 1, dtype=int)
         y = np.append(-x[:-1], 1)
@@ -104,7 +104,7 @@ def test_of_one_record_more_the_bounds_are_those_of_the_proof():
 
 
 def from_falling_to_rising(n):
-    """Two strata: one falls, with a record above all the others; it moves to the other, which rises but for it."""
+    """One stratum falls, except for a record above all others. It moves to the other one, which otherwise rises."""
     n_falling = (n - 1) // 2
     x = np.arange(float(n))
     y = np.where(x < n_falling, -x, x)

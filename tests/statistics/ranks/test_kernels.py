@@ -1,4 +1,4 @@
-"""The rank statistics are their definitions, rounded down once: against exact fractions, scipy and textbooks."""
+"""Rank statistics equal their definitions, rounded down once; compared with exact fractions, scipy and textbooks."""
 
 import math
 from fractions import Fraction
@@ -45,7 +45,7 @@ KINDS = {
 
 
 def pairs_of(n):
-    """A column of every kind beside one of every kind."""
+    """Pairs of columns, of every kind with every kind."""
     rng = np.random.default_rng(n)
     for make_x in KINDS.values():
         for make_y in KINDS.values():
@@ -53,7 +53,7 @@ def pairs_of(n):
 
 
 def keys_of(n, rng):
-    """Keys with ties among themselves, for x and y."""
+    """Keys for x and y, with ties."""
     return rng.integers(n, size=(2, n))
 
 
@@ -69,7 +69,7 @@ def root_rounded_down(square):
 
 
 @each("n", SIZES)
-def test_ranks_are_the_definition(n):
+def test_ranks_match_the_definition(n):
     rng = np.random.default_rng(n)
     for make in KINDS.values():
         values, keys = make(n, rng), keys_of(n, rng)[0]
@@ -79,14 +79,14 @@ def test_ranks_are_the_definition(n):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_kendall_is_the_definition_rounded_down_once(n):
+def test_kendall_equals_the_definition_rounded_down_once(n):
     for x, y in pairs_of(n):
         assert kendall(mid_ranks(x), mid_ranks(y)) == rounded_down(abs(naive_tau(x.tolist(), y.tolist())))
 
 
 @pytest.mark.few
 @pytest.mark.parametrize("n", SIZES[:-1])
-def test_chatterjee_and_distance_correlation_are_the_definitions_rounded_down_once(n):
+def test_chatterjee_and_distance_correlation_equal_the_definitions_rounded_down_once(n):
     rng = np.random.default_rng(n)
     for x, y in pairs_of(n):
         x_ranks, y_ranks = (strict_ranks(v, keys) for v, keys in zip((x, y), keys_of(n, rng), strict=True))
@@ -96,11 +96,11 @@ def test_chatterjee_and_distance_correlation_are_the_definitions_rounded_down_on
         assert distance_correlation(x_ranks, y_ranks) == root_rounded_down(squared)
 
 
-# --- Against others' programs -----------------------------------------------------------------------------------
+# --- Against other software -------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(stats, "chatterjeexi"), reason="scipy 1.15 or later")
-def test_chatterjee_is_that_of_scipy_without_ties():
+def test_chatterjee_matches_scipy_without_ties():
     rng = np.random.default_rng(0)
     for noise in (0.01, 0.3, 10):
         x = rng.normal(size=300)
@@ -110,7 +110,7 @@ def test_chatterjee_is_that_of_scipy_without_ties():
 
 
 @each("n", [2, 10, 300, 1000])
-def test_distance_correlation_is_that_of_doubly_centred_distances_of_ranks(n):
+def test_distance_correlation_equals_that_of_doubly_centred_rank_distances(n):
     rng = np.random.default_rng(n)
     for noise in (0.01, 0.3, 10):
         x = rng.normal(size=n)
@@ -151,14 +151,14 @@ def test_products_of_the_largest_numbers_add_up_exactly():
 def test_no_number_in_a_kernel_exceeds_63_bits():
     # The largest are products of two numbers of records.
     assert MAX_RECORDS**2 < 2**62
-    assert MAX_RECORDS * (2**32 - 1) < 2**64  # a sum of halves of 32 bits
+    assert MAX_RECORDS * (2**32 - 1) < 2**64  # a sum of 32-bit halves
 
 
 # --- Rounding ---------------------------------------------------------------------------------------------------
 
 
 def test_a_score_on_the_grid_is_the_exact_score_rounded_down():
-    # Quotients that miss a grid point by one in the numerator, or do not.
+    # Quotients that just reach a grid point, or just miss it.
     rng = np.random.default_rng(0)
     n = 10**6 + 1
     wrong = 0

@@ -1,4 +1,4 @@
-"""Draws of rank statistics of independent variables have the law of all permutations."""
+"""Null scores of rank statistics are drawn from the distribution over all permutations."""
 
 from collections import Counter
 from itertools import permutations
@@ -22,7 +22,7 @@ NAIVE = {
 @pytest.mark.few
 @pytest.mark.parametrize("n", [5, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", NAIVE)
-def test_the_law_is_that_of_all_permutations(name, n):
+def test_draws_have_the_distribution_over_all_permutations(name, n):
     """A chi-squared test of 20,000 draws, at 1e-5."""
     in_order = list(range(n))
     law = Counter(round(float(NAIVE[name](in_order, list(y))), 9) for y in permutations(in_order))
@@ -32,14 +32,14 @@ def test_the_law_is_that_of_all_permutations(name, n):
     assert stats.chisquare(observed, expected / expected.sum() * 20_000).pvalue > 1e-5
 
 
-def test_drawn_scores_are_rounded_as_those_of_records():
-    """So that a score without noise is as large as itself."""
+def test_drawn_scores_are_rounded_like_scores_of_records():
+    """So a score without noise ties with equal draws."""
     n = 6
     of_records = {ranks.kendall(2 * np.arange(n) + 1, 2 * np.array(y) + 1) for y in permutations(range(n))}
     assert set(null_scores("kendall", n, 5000, 0).tolist()) == of_records
 
 
-def test_the_draws_depend_on_the_seed_alone_and_cannot_be_changed():
+def test_the_draws_depend_on_the_seed_alone_and_are_read_only():
     scores = null_scores("kendall", 50, 100, 3)
     assert null_scores.__wrapped__("kendall", 50, 100, 3).tolist() == scores.tolist()
     assert null_scores("kendall", 50, 100, 4).tolist() != scores.tolist()
@@ -48,7 +48,7 @@ def test_the_draws_depend_on_the_seed_alone_and_cannot_be_changed():
 
 
 @pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
-def test_of_four_times_as_many_records_as_are_drawn_scores_are_half_as_large(name, monkeypatch):
+def test_scores_for_four_times_the_limit_of_records_are_half_as_large(name, monkeypatch):
     draw, spread, _ = rank_nulls._LAWS[name]
     monkeypatch.setitem(rank_nulls._LAWS, name, (draw, spread, 100))
     drawn = null_scores.__wrapped__(name, 100, 50, 0)
@@ -59,8 +59,8 @@ def test_of_four_times_as_many_records_as_are_drawn_scores_are_half_as_large(nam
 @pytest.mark.parametrize(
     ("name", "n"), [(name, 40_000) for name in list(NAIVE)[:2]] + [("distance_correlation", 8_000)]
 )
-def test_beyond_a_number_of_records_the_law_is_as_if_all_were_drawn(name, n, monkeypatch):
-    """A test of Kolmogorov and Smirnov of 9,999 draws each, at 1e-3."""
+def test_above_the_limit_of_records_scaled_draws_have_the_distribution_of_full_draws(name, n, monkeypatch):
+    """A Kolmogorov-Smirnov test of 9,999 draws each, at 1e-3."""
     scaled = null_scores(name, n, 9_999, 0)
     draw, spread, _ = rank_nulls._LAWS[name]
     monkeypatch.setitem(rank_nulls._LAWS, name, (draw, spread, n))

@@ -1,4 +1,4 @@
-"""Each feature has an order of its own for its ties, by keys that do not depend on the data."""
+"""Ties are ordered separately in each feature, by keys that do not depend on the data."""
 
 from collections import Counter
 from itertools import permutations, product
@@ -33,21 +33,21 @@ TARGETS = {
 
 @STATISTICS
 @pytest.mark.parametrize("target", TARGETS)
-def test_scores_of_independent_tied_features_do_not_go_together(statistic, target):
-    """Of 300 tables of two features, 3% ones each: |r| below 4 / sqrt(300); by one order of ties it is above .6."""
+def test_scores_of_independent_tied_features_are_uncorrelated(statistic, target):
+    """300 tables of two features with 3% ones: |r| is below 4 / sqrt(300). With one shared order, it is above .6."""
     one, other = scores_of_two_tied_features(statistic, TARGETS[target])
     assert abs(stats.spearmanr(one, other)[0]) < 4 / np.sqrt(300)
 
 
 @STATISTICS
-def test_with_one_order_of_ties_for_all_they_would(statistic, monkeypatch):
+def test_with_one_shared_order_of_ties_the_scores_would_be_correlated(statistic, monkeypatch):
     monkeypatch.setattr(kernels, "keys_of_feature", lambda keys, number: keys)
     one, other = scores_of_two_tied_features(statistic, TARGETS["numbers"])
     assert stats.spearmanr(one, other)[0] > 0.6
 
 
-def test_keys_are_those_of_the_last_step_of_splitmix64():
-    """From a plain computation in Python's integers."""
+def test_keys_are_the_output_of_the_last_step_of_splitmix64():
+    """The expected keys are computed with Python integers."""
 
     def mixed(state):
         state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
@@ -61,8 +61,8 @@ def test_keys_are_those_of_the_last_step_of_splitmix64():
 
 
 @STATISTICS
-def test_the_order_depends_on_no_value_of_the_data(statistic):
-    """Records are put in one order, whatever the value that they share, and whoever else is in the table."""
+def test_the_order_of_ties_does_not_depend_on_the_data(statistic):
+    """The order of tied records depends neither on their value nor on the other records."""
     keys = np.random.default_rng(0).integers(2**64, size=50, dtype=np.uint64)
     of_feature = kernels.keys_of_feature(keys, 3)
     order = np.argsort(of_feature)
@@ -81,19 +81,19 @@ def score_of(statistic, x, y, keys, keys_of_target):
 
 
 @STATISTICS
-def test_over_all_keys_scores_have_the_same_law_wherever_rows_are(statistic):
-    """All pairs of orders of 4 records with ties, in three places: so keys may belong to people instead of places."""
+def test_over_all_keys_the_distribution_of_scores_does_not_depend_on_the_order_of_rows(statistic):
+    """All pairs of orders of 4 tied records, in three row orders: so keys may belong to people instead of positions."""
     x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([2.0, 1.0, 2.0, 2.0])
     orders = [np.array(order) for order in permutations(range(4))]
-    laws = {
+    distributions = {
         frozenset(Counter(score_of(statistic, x[rows], y[rows], *keys) for keys in product(orders, repeat=2)).items())
         for rows in orders[::10]
     }
-    assert len(laws) == 1
+    assert len(distributions) == 1
 
 
 def replaced_person(rng, n, m):
-    """Two tables of n rows with ties and their keys by person: of one person, the m rows, and their places, differ."""
+    """Two tables of n rows with ties, and keys by person. The m rows of one person and their positions differ."""
     others, keys = rng.integers(4, size=(2, n - m)).astype(float), rng.permutation(2 * n).reshape(2, n)
     for _ in range(2):
         x, y = (np.r_[column, rng.integers(4, size=m)] for column in others)
@@ -112,8 +112,8 @@ def test_with_keys_by_person_a_person_moves_a_score_no_further_than_m_records(st
 
 
 @STATISTICS
-def test_with_keys_by_place_a_person_would_move_a_score_by_nearly_all_of_its_range(statistic):
-    """Of equal values, ordered by keys as the target is, until two rows leave the first places for the last ones."""
+def test_with_keys_by_position_a_person_would_move_a_score_over_nearly_its_whole_range(statistic):
+    """A constant feature, whose keys have the order of the target until two rows move from the start to the end."""
     n, m = 400, 2
     keys = np.random.default_rng(3).permutation(n)
     y = keys.astype(float)
@@ -123,7 +123,7 @@ def test_with_keys_by_place_a_person_would_move_a_score_by_nearly_all_of_its_ran
 
 
 @STATISTICS
-def test_without_ties_keys_say_nothing(statistic):
+def test_without_ties_keys_make_no_difference(statistic):
     rng = np.random.default_rng(0)
     target = NumericTarget(rng.random(100), UNIT)
     scorer, x = statistic.scorer(target, rng.bytes), rng.random(100)

@@ -1,6 +1,6 @@
 """The sensitivities of rank statistics are upper bounds, attained where docs/theory/ranks.md says so.
 
-Over all data sets that are small, in exact arithmetic.
+Exhaustive over small data sets, in exact arithmetic.
 """
 
 import math
@@ -52,18 +52,18 @@ def test_every_sensitivity_is_the_exact_value_rounded_up_and_at_most_the_range(n
         assert distance_correlation_sensitivity(n) < 3 * math.sqrt(10) / n
 
 
-def test_the_divisor_of_the_distance_correlation_is_the_sum_that_it_stands_for():
+def test_the_divisor_of_the_distance_correlation_equals_the_sum_it_stands_for():
     for n in range(2, 40):
         total = sum((min(i, j) - Fraction(i * j, n)) ** 2 for i in range(1, n) for j in range(1, n))
         assert total == Fraction((n**2 - 1) * (2 * n**2 + 7), 180)
-        assert total == Fraction((4 * n**2 - 1) * (4 * n**2 + 11) - 45, 32 * 45)  # as it is also written
+        assert total == Fraction((4 * n**2 - 1) * (4 * n**2 + 11) - 45, 32 * 45)  # another form
 
 
 # --- Kendall: all orders of up to 7 records, with and without ties ------------------------------------------------
 #
 # It is |phi(x) . psi(y)|, with integer vectors phi and psi. Neighbours have n - 1 records in common; without loss of
-# generality these are in ascending order of x. For each of their orders in x and y, all places of the last record are
-# tried at once.
+# generality these are in ascending order of x. For each of their orders in x and y, all positions of the last record
+# are tried at once.
 
 
 def orders(n, distinct):
@@ -77,19 +77,19 @@ def orders(n, distinct):
 
 
 def with_one_more(levels, distinct):
-    """The columns that have one more record, at every place: (n_places, n + 1). Levels are doubled to make room."""
+    """The columns with one more record, at every position: (n_places, n + 1). Levels are doubled to make room."""
     places = np.arange(-1, 2 * max(levels) + 2, 2 if distinct else 1)
     return np.column_stack([np.tile(2 * np.array(levels), (len(places), 1)), places])
 
 
 def signs(columns):
-    """Of all pairs of records: (n_columns, n (n - 1))."""
+    """The signs of all pairs of records: (n_columns, n * n)."""
     n = columns.shape[1]
     return np.sign(columns[:, :, None] - columns[:, None, :]).reshape(len(columns), n * n)
 
 
 def largest_change_of_product(vectors_of, n, distinct, clamp=abs):
-    """Over all orders of n records and all replacements of one; of the absolute value of the product, an integer."""
+    """The largest change of the clamped product, an integer, over all orders of n records and replacements of one."""
     y_columns = [with_one_more(levels, distinct) for levels in orders(n - 1, distinct)]
     y_starts = np.array([0, *accumulate(len(columns) for columns in y_columns)][:-1])
     y_vectors = vectors_of(np.concatenate(y_columns)).astype(np.float64).T  # small integers: BLAS is exact
@@ -130,7 +130,7 @@ def test_tau_b_can_go_from_1_to_minus_1():
 
 
 def insertions(others):
-    """All orders of n records, given that of n - 1: the last one at any place in x and y; (n * n, n), y by x."""
+    """All orders of n records that extend one of n - 1: the last one anywhere in x and y; (n * n, n), y by x."""
     others = np.array(others)
     n = len(others) + 1
     return np.array([np.insert(others + (others >= rank), place, rank) for place in range(n) for rank in range(n)])
@@ -149,7 +149,7 @@ def test_no_permutation_of_few_records_changes_chatterjee_by_more_than_its_sensi
 
 
 def ranges_of_chatterjee(others):
-    """n^2 - 1 times max - min of xi over the places of the last record: one direction, the larger of both, clamped."""
+    """n^2 - 1 times the range of xi over the positions of the last record: one direction, the larger one, clamped."""
     y_by_x = insertions(others)
     directions = np.array([variation(y_by_x), variation(np.argsort(y_by_x, axis=1))])
     scores = len(y_by_x[0]) ** 2 - 1 - 3 * directions
@@ -189,7 +189,7 @@ def test_no_permutation_of_few_records_changes_distance_correlation_by_more_than
 @pytest.mark.combinations
 def test_no_small_table_with_ties_changes_a_score_by_more_than_its_sensitivity(statistic, name, seed):
     n, n_places = 4, 3
-    keys = np.random.default_rng(seed).integers(3, size=(2, n))  # tied keys, too: then the place of the record decides
+    keys = np.random.default_rng(seed).integers(3, size=(2, n))  # with ties, which the row position breaks
     columns = np.array(list(product(range(n_places), repeat=n)))
     ranks = [[strict_ranks(column, keys[axis]) for column in columns] for axis in (0, 1)]
     scores = np.array([[statistic(x, y) for y in ranks[1]] for x in ranks[0]])
@@ -213,7 +213,7 @@ def test_replacing_a_record_never_changes_the_order_of_the_others():
 
 
 def score_of(name, x, y):
-    """The score as it is released, on distinct values."""
+    """The released score, for distinct values."""
     if name == "kendall":
         return kendall(mid_ranks(x), mid_ranks(y))
     keys = np.arange(len(x))
@@ -222,7 +222,7 @@ def score_of(name, x, y):
 
 
 def corner(n):
-    """All rising; then the last record in the lower corner."""
+    """Rising throughout; then the last record moves to the lower corner."""
     x = np.arange(float(n))
     y_other = x.copy()
     y_other[-1] = -1
@@ -230,7 +230,7 @@ def corner(n):
 
 
 def valley(n):
-    """Down by steps of 2 to 2, up from 1 by steps of 2; the last record at the top beside the highest, or beside 1."""
+    """Down to 2 and up from 1, in steps of 2; the last record is at the top, next to the highest one or next to 1."""
     others = np.concatenate([np.arange(n - 1, 1, -1)[(n - 1) % 2 :: 2], np.arange(1, n)[::2]])
     x, y = np.arange(n - 1.0), others.astype(float)
     at_the_end = -1.0 if (n - 1) % 2 == 0 else n
@@ -255,8 +255,8 @@ def test_sensitivity_is_attained(name, neighbours, from_n, n_more):
 def tilted(n, edge):
     """Nearly independent, by a low-discrepancy sequence: E[1(x > s) 1(y > t)] - (1-s)(1-t) is a small number times s.
 
-    It must be 0 where s or t is 0 or 1, and changes linearly to that over a width of `edge`. Then the last record,
-    the largest in x, goes from the top to the bottom in y.
+    It must be 0 where s or t is 0 or 1, and falls to 0 linearly over a width of `edge`. Then the last record, the
+    largest in x, moves from the top to the bottom in y.
     """
     x = (np.arange(n - 1) + 0.5) / (n - 1)
     uniform = np.arange(1, n) * (math.sqrt(5) - 1) / 2 % 1

@@ -1,4 +1,4 @@
-"""What the size of the smaller of two classes says about the law of Kendall: theorems 5 and 6 of p_values.md."""
+"""The null distribution of Kendall's tau for a smaller class of known size: theorems 5 and 6 of p_values.md."""
 
 import math
 from dataclasses import replace
@@ -20,12 +20,12 @@ from skdpmic.statistics.ranks.null_scores import null_scores
 from skdpmic.statistics.ranks.statistic import MISSED, Kendall, SmallerClass, smaller_class
 from tests.statistics.null_laws.test_laws import ANY_NOISE, tail, tie_patterns
 
-# --- The law of a rank sum, exactly -----------------------------------------------------------------------------------
+# --- The exact distribution of a rank sum -----------------------------------------------------------------------------
 
 
 @cache
 def law_of_sums(n, m):
-    """Of the sum of m of the numbers -(n - 1), -(n - 3) ... n - 1: its values and their probabilities."""
+    """The values of the sum of m of the numbers -(n - 1), -(n - 3) ... n - 1, and their probabilities."""
     ways = [{0: 1}, *({} for _ in range(m))]
     for rank in range(1 - n, n, 2):
         for size in reversed(range(m)):
@@ -40,8 +40,8 @@ def mean_above(law, least, factor=1):
 
 @pytest.mark.few
 @pytest.mark.parametrize("n", range(4, 14))
-def test_a_smaller_class_has_sums_that_are_smaller_in_convex_order(n):
-    """Theorem 6: no mean of (|sum| - u)+ is larger, for any u; it bends at values only, so these are enough."""
+def test_a_smaller_class_has_smaller_sums_in_convex_order(n):
+    """Theorem 6: the mean of (|sum| - u)+ is no larger for any u; it is linear between values, so those are enough."""
     for most in range(1, n // 2 + 1):
         widening = 1 + Fraction(1, n - most - 1)
         assert SmallerClass(most, is_exact=False).widening(n) == pytest.approx(float(widening), rel=1e-15)
@@ -52,8 +52,8 @@ def test_a_smaller_class_has_sums_that_are_smaller_in_convex_order(n):
 
 
 @pytest.mark.parametrize(("n", "m"), [(4, 1), (7, 3), (8, 4)])
-def test_scores_are_multiples_of_that_sum_and_drawn_by_its_law(n, m):
-    """A chi-squared test of 20,000 draws, at 1e-5; values are those of the kernels, to the last bit."""
+def test_scores_are_multiples_of_the_rank_sum_and_drawn_from_its_distribution(n, m):
+    """A chi-squared test of 20,000 draws, at 1e-5; the values equal those of the kernels, to the last bit."""
     y = kernels.mid_ranks(np.repeat([0.0, 1.0], [n - m, m]))
     law = {}
     for chosen in combinations(range(n), m):
@@ -68,19 +68,19 @@ def test_scores_are_multiples_of_that_sum_and_drawn_by_its_law(n, m):
         assert stats.chisquare([observed.get(value, 0) for value in law], expected).pvalue > 1e-5
 
 
-def test_beyond_a_number_of_records_the_law_is_as_if_all_were_drawn(monkeypatch):
-    """A test of Kolmogorov and Smirnov of 5,000 draws each, at 1e-3."""
+def test_above_the_limit_of_records_scaled_draws_have_the_distribution_of_full_draws(monkeypatch):
+    """A Kolmogorov-Smirnov test of 5,000 draws each, at 1e-3."""
     monkeypatch.setattr("skdpmic.statistics.ranks.null_scores.MOST_OF_CLASS", 50)
     scaled = null_scores.__wrapped__("kendall", 2000, 5_000, 0, 400)
     monkeypatch.undo()
     assert stats.ks_2samp(scaled, null_scores.__wrapped__("kendall", 2000, 5_000, 1, 400)).pvalue > 1e-3
 
 
-# --- Ties of the feature besides --------------------------------------------------------------------------------------
+# --- Ties in the feature as well --------------------------------------------------------------------------------------
 
 
-def exact_law(n, m, monkeypatch):
-    """Replace simulations by the law itself of a class of m records."""
+def use_exact_distribution(n, m, monkeypatch):
+    """Replace simulations by the exact distribution for a class of m records."""
     multiple = Fraction(2, n * (n - 1))
     values = np.array([float(multiple * abs(total)) for total in law_of_sums(n, m)])
     numbers = np.array([int(share * comb(n, m)) for share in law_of_sums(n, m).values()])
@@ -93,7 +93,7 @@ def exact_law(n, m, monkeypatch):
 
 
 def scores_of_classes(x, m):
-    """Of all ways to choose the class of m records, where features have the values x."""
+    """The scores of a feature with values x, for all ways to choose a class of m records."""
     x_ranks, scores = kernels.mid_ranks(x), []
     for chosen in combinations(range(len(x)), m):
         y = np.zeros(len(x))
@@ -105,10 +105,10 @@ def scores_of_classes(x, m):
 @pytest.mark.parametrize("n", [4, 5, pytest.param(6, marks=pytest.mark.slow)])
 @ANY_NOISE
 @pytest.mark.combinations
-def test_no_ties_of_the_feature_have_a_larger_tail_than_the_p_values_say(n, noise, monkeypatch):
-    """Theorem 5 where the class is known, and theorem 6 where it may have fewer records."""
+def test_no_ties_in_the_feature_have_a_larger_tail_than_the_p_values(n, noise, monkeypatch):
+    """Theorem 5 if the size of the class is known, and theorem 6 if it may be smaller."""
     for most in range(1, n // 2 + 1):
-        n_drawn = exact_law(n, most, monkeypatch)
+        n_drawn = use_exact_distribution(n, most, monkeypatch)
         for fewer, x in product(range(1, most + 1), tie_patterns(n)):
             scores = scores_of_classes(x, fewer)
             shares = np.full(len(scores), 1 / len(scores))
@@ -120,10 +120,10 @@ def test_no_ties_of_the_feature_have_a_larger_tail_than_the_p_values_say(n, nois
             assert (law.p_values(least, noise, n_drawn, 0) >= exact - 1e-9).all()
 
 
-# --- What is known of the class ---------------------------------------------------------------------------------------
+# --- The known size of the class --------------------------------------------------------------------------------------
 
 
-def test_without_noise_it_is_known():
+def test_without_noise_the_smaller_class_is_known():
     margin = TargetShares((1, 2), (Fraction(1900, 2000), Fraction(100, 2000)), Fraction(0), 2000)
     assert smaller_class(replace(margin, scale=Fraction(3)), 2000).missed == MISSED
     assert smaller_class(margin, 2000) == (100, True)
@@ -133,8 +133,8 @@ def test_without_noise_it_is_known():
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(20)])
 @pytest.mark.parametrize("count", [0, 60, 1000, 1995])
-def test_with_noise_it_has_more_than_that_with_the_probability_that_is_paid_for_and_no_larger_one(scale, count):
-    """By the exact law of the noise; and no lower bound would do, but where half of the records are one."""
+def test_with_noise_the_smaller_class_exceeds_its_bound_with_at_most_the_probability_allowed_for(scale, count):
+    """Computed from the exact noise distribution. No smaller bound would do, except for classes of equal size."""
     n = 2000
     q = math.exp(-1 / scale)
     noise = np.arange(-800, 801)
@@ -160,7 +160,7 @@ def test_a_public_share_may_be_that_of_a_population_or_of_the_records(share):
     )
 
 
-def test_what_may_be_missed_is_added_to_p_values():
+def test_the_probability_of_a_miss_is_added_to_p_values():
     released = np.array([0.0, 0.01, 0.05, 1.0])
     plain, paying = (
         AveragedLaw(SimulatedLaw("kendall", 500, 50), math.inf, 1.0, missed).p_values(released, None, 999, 0)
@@ -169,7 +169,7 @@ def test_what_may_be_missed_is_added_to_p_values():
     np.testing.assert_allclose(paying, np.minimum(plain + 0.1, 1))
 
 
-def test_a_person_with_several_rows_has_as_much_more_noise_in_the_count():
+def test_the_noise_in_the_count_is_proportional_to_the_rows_per_person():
     counts = np.array([80, 20])
     for rows in (1, 3):
         measure = Kendall().of_groups(rows).spending_on_target()
