@@ -5,7 +5,7 @@ import sys
 
 
 def _program():
-    """Run the command line. An interruption is one at any time: while modules are imported, and at the very end."""
+    """Run the command line, which can be interrupted at any time: during imports, and at the very end."""
     try:
         from skdpmic.command_line.main import main
         from skdpmic.command_line.printed import leave_streams
@@ -17,7 +17,7 @@ def _program():
     except KeyboardInterrupt:
         return 130
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: only the interpreter is still to end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all work is done; only the interpreter has to exit
 
 
 if __name__ == "__main__":

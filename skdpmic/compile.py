@@ -52,7 +52,7 @@ def main():
     asked_for = numba.config.CACHE_DIR
     with warnings.catch_warnings(), only_kernels():
         warnings.simplefilter("ignore")
-        kendall(np.array([1, 3]), np.array([1, 3]))  # one kernel is enough to learn that no folder can be written
+        kendall(np.array([1, 3]), np.array([1, 3]))  # one kernel shows whether a folder can be written
         if _is_kept({kernel.folder for kernel in KERNELS if kernel.is_compiled or kernel.is_read}, asked_for):
             call_every_kernel()
     folders = {kernel.folder for kernel in KERNELS}

@@ -832,7 +832,7 @@ MUTANTS = [
            "budget/test_ledger_url.py::test_a_password_is_neither_shown_nor_pickled"),
     Mutant("_Attempts._run", "self._charge_id in book.charge_ids", "False",
            "budget/test_ledger_url.py::test_a_charge_whose_reply_is_lost_is_written_once"),
-    Mutant("_Attempts._decide", "self._is_sent and code not in _UNDONE", "False",
+    Mutant("_Attempts._decide", "self._is_sent and code not in _ROLLED_BACK", "False",
            "budget/test_ledger_url.py::test_a_charge_whose_outcome_is_unknown_counts_as_spent_and_says_so"),
     Mutant("BasicFilter.accepts", "epsilon <= self.epsilon and delta <= self.delta", "epsilon <= self.epsilon",
            "budget/test_filters.py::test_deltas_add_up_too"),
@@ -1207,7 +1207,7 @@ MUTANTS = [
            f"{UNITS}::test_the_delta_of_a_person_is_tight"),
     Mutant("filters._growth", "context.next_minus(context.exp(epsilon))", "context.next_plus(context.exp(epsilon))",
            f"{UNITS}::test_the_delta_of_a_person_is_rounded_up_by_very_little"),
-    Mutant("release_card._of_ledger", "(entry.what, entry.unit) != (by, unit)", "entry.what != by",
+    Mutant("release_card._ledger_fields", "(entry.what, entry.unit) != (by, unit)", "entry.what != by",
            f"{UNITS}::test_a_card_needs_an_entry_with_its_own_unit"),
     # --- What is written to a ledger, and which ledger it is
     Mutant("ledger_storage._check_book", "seen is not None and book.digests[seen[0] - 1:seen[0]] != [seen[1]]", "False",
@@ -1219,7 +1219,7 @@ MUTANTS = [
     # --- Text from others
     Mutant("PrivacyCard.__str__", "escaped(self.fields['statement'])", "self.fields['statement']",
            f"{FROM_OTHERS}::test_a_hostile_card_is_harmless_in_every_format"),
-    Mutant("texts.escaped", "unicodedata.category(letter) in _ACTING", "unicodedata.category(letter) == 'Cc'",
+    Mutant("texts.escaped", "unicodedata.category(letter) in _CONTROL_CATEGORIES", "unicodedata.category(letter) == 'Cc'",
            f"{FROM_OTHERS}::test_purposes_and_names_cannot_forge_lines_of_a_ledger"),
     Mutant("tables.aligned", "[escaped(cell) for cell in row]", "[*row]",
            f"{FROM_OTHERS}::test_names_cannot_forge_lines_of_the_command_line"),
@@ -1268,7 +1268,7 @@ MUTANTS = [
            "codebook/test_codebook_file.py::test_an_unknown_version_is_refused"),
     Mutant("read_json", "check_levels(value)", "pass",
            "_utils/test_user_files.py::test_json_that_is_too_deep_or_ambiguous_is_refused"),
-    Mutant("safe_words._FILLED", "r\"\\d+\"", "r\"[\\w ]+\"",
+    Mutant("safe_words._PLACEHOLDERS", "r\"\\d+\"", "r\"[\\w ]+\"",
            "_utils/test_messages_of_others.py::test_no_interpolated_value_is_passed_on"),
     # --- Names and numbers of columns
     Mutant("readable.check_meaning", "label == j", "True",

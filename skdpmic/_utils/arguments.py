@@ -38,7 +38,7 @@ def asks_for_data(value):
 
 
 def check_public(name, value):
-    """Raise if a public argument is "data", but the data is never complete in memory."""
+    """Raise if a public argument is "data" although the data is never complete in memory."""
     if asks_for_data(value):
         raise ValueError(f"{name} must be public if records come in pieces, got 'data'.")
 
@@ -62,12 +62,12 @@ def check_pair_bounds(bounds):
 
 
 def check_n_shares(target_shares, n_classes):
-    """Public shares of this many classes, or, for None, of equal parts of a numeric target: a list of float."""
+    """Public shares of this many classes, or for None, of equal parts of a numeric target: a list of floats."""
     return check_shares(target_shares, (2, 4, 8) if n_classes is None else (n_classes,))
 
 
 def check_shares(target_shares, n_shares=None):
-    """The shares as a list of floats above 0 with a sum of about 1, whose length is in `n_shares`, if that is known."""
+    """The shares as a list of floats above 0 with a sum of about 1, whose length is in `n_shares` if that is given."""
     try:
         numbers_ = np.asarray(target_shares, dtype=np.float64)
     except (TypeError, ValueError):
@@ -81,7 +81,7 @@ def check_shares(target_shares, n_shares=None):
 
 
 def check_target_cut(target_cut, target_shares, has_classes):
-    """Raise unless the target is a number, and a share is given for either side of its public cut."""
+    """Raise unless the target is numeric, with one share for each side of its public cut."""
     if has_classes:
         raise ValueError(f"target_cut must be None with classes, which are not cut, got {target_cut!r}.")
     if target_shares is None or isinstance(target_shares, str) or len(target_shares) != 2:
@@ -119,7 +119,7 @@ def check_column_bounds(bounds, n_columns, name="bounds"):
 
 
 def ordered_pair(pair):
-    """`pair`; a TypeError unless it is ordered, as sets and dicts are not."""
+    """`pair`; a TypeError unless it is ordered, unlike a set or a dict."""
     is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
     if not is_ordered or isinstance(pair, str | bytes):
         raise TypeError

@@ -66,7 +66,7 @@ def _public_message(error):
     text = str(error)
     if text.startswith("The feature names should match"):
         return text  # lists names, which are compared before any value is read
-    known = _known_words(text)
+    known = _known_phrases(text)
     if not known:
         return f"the data must be numbers, or labels in y, got other values ({type(error).__name__})."
     advice = [words for phrase, words in _ADVICE.items() if phrase in known[0]]
@@ -80,10 +80,10 @@ def public_messages(error):
     if is_invalid_parameter(error):
         first_line = str(error).partition("\n")[0]
         return [first_line.partition(". Got ")[0]]  # the value may be labels passed to a score function
-    return _known_words(str(error))
+    return _known_phrases(str(error))
 
 
-def _known_words(message):
+def _known_phrases(message):
     whole = re.match("|".join(SAFE_MESSAGES), message)
     return [whole.group()] if whole else re.findall("|".join(SAFE_PHRASES + OUR_PHRASES), message.partition("\n")[0])
 
@@ -93,7 +93,7 @@ def is_invalid_parameter(error):
     return type(error).__name__ == "InvalidParameterError" and type(error).__module__.startswith("sklearn.")
 
 
-_NOT_THE_USER = {"skdpmic", "sklearn", "joblib", "contextlib"}
+_INTERNAL_CALLERS = {"skdpmic", "sklearn", "joblib", "contextlib"}
 
 
 class PrivacyLeakWarning(UserWarning):
@@ -134,6 +134,6 @@ class BudgetError(RuntimeError):
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Issue a warning at the user's line: the innermost call from outside of this package and scikit-learn."""
     frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INTERNAL_CALLERS:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

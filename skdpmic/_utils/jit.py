@@ -1,8 +1,8 @@
-"""How the package compiles its kernels: no GIL, no fastmath, kept on disk where a disk can be written.
+"""How the package compiles its kernels: no GIL, no fastmath, cached on disk if possible.
 
-Most of the time of a first call goes into compiling. A *kernel* is called from Python, with arguments of one type each,
-so that it is compiled once; all arrays that it works in are given to it. numba optimises a function once more with
-every function that calls it, so a kernel calls nothing but *leaves*: small functions that call no other.
+A first call spends most of its time on compiling. A *kernel* is called from Python, always with the same argument
+types, so that it is compiled only once; its work arrays are passed to it. numba optimises a function again in every
+function that calls it, so kernels call only *leaves*: small functions that call no others.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from llvmlite import binding
 
 from skdpmic._utils.errors import warn
 
-_ONE_THREAD = threading.Lock()  # only one thread compiles at a time
+_COMPILER_LOCK = threading.Lock()  # only one thread compiles at a time
 _COMPARES_TIMES = numba.version_info.short < (0, 68)  # of source files, which unpacking a container image changes
 
 
@@ -29,17 +29,17 @@ def jit(kernel):
 
 
 def leaf(function):
-    """Compile `function` for kernels to call, and for them only: being called from Python costs time to compile."""
+    """Compile `function` for calls from kernels only: a wrapper for calls from Python would take time to compile."""
     return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 class Kernel:
-    """A function that is compiled by its first call, for the types of its arguments. No error of the disk ends a call.
+    """A function compiled by its first call, for the types of its arguments. Disk errors never make a call fail.
 
     Attributes
     ----------
     folder : str or None
-        Where its machine code is kept; None if it is not, or has not been called.
+        Folder of its machine code; None if that is not kept, or the function has not been called.
     is_read : bool
         Whether its machine code was read from disk.
     is_compiled : bool
@@ -53,7 +53,7 @@ class Kernel:
 
     def __call__(self, *arguments):
         if self._machine_code is None:
-            with _ONE_THREAD:
+            with _COMPILER_LOCK:
                 self._prepare(tuple(map(numba.typeof, arguments)))
         return self._machine_code(*arguments)
 
@@ -78,7 +78,7 @@ class Kernel:
     def _read_or_compile(self, types):
         compiled = numba.njit(nogil=True, cache=True, no_cfunc_wrapper=True)(self.__wrapped__)
         folder = compiled.stats.cache_path
-        if _COMPARES_TIMES:  # a private name, but of versions that no longer change; tests/test_private_names.py
+        if _COMPARES_TIMES:  # a private name, but only in past versions; see tests/test_private_names.py
             compiled._cache._cache_file._source_stamp = _DIGEST
         try:
             compiled.compile(types)
@@ -91,26 +91,26 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_OF_TABLES = ("table/domains.py", "table/domains.py", "table/normal_form", "table/values.py")
-_SEEN_BY_KERNELS = ("_utils", "statistics", *_OF_TABLES, "correlation")  # and nothing else is
+_TABLE_SOURCES = ("table/domains.py", "table/domains.py", "table/normal_form", "table/values.py")
+_KERNEL_SOURCES = ("_utils", "statistics", *_TABLE_SOURCES, "correlation")  # and nothing else is
 
 
 def sources():
-    """The files that kernels, and whatever their modules import, are written in."""
-    places = [_ROOT / name for name in _SEEN_BY_KERNELS]
+    """The source files of kernels, and of everything that their modules import."""
+    places = [_ROOT / name for name in _KERNEL_SOURCES]
     return sorted(path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
 
 
 def _digest():
-    """Of all that machine code depends on: every line that it may come from, the processor, and checks of numba's.
+    """A digest of everything that machine code depends on: its sources, the processor, and numba's checks.
 
-    By itself, numba looks at the time and size of one file, that of the function that is called. It would go on using
-    old machine code of another file's functions after an upgrade, or on another processor with the same home folder.
+    numba checks only the time and size of one file, that of the called function. It would go on using old machine
+    code of other files after an upgrade, or on another processor with the same home folder.
     """
     digest = hashlib.sha256()
     for path in sources():
         digest.update(path.relative_to(_ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    name, features = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # where machine code is made for other processors
+    name, features = numba.config.CPU_NAME, numba.config.CPU_FEATURES  # set to compile for another processor
     name = binding.get_host_cpu_name() if name is None else name
     features = binding.get_host_cpu_features().flatten() if features is None else features
     digest.update(f"{name}{features} {numba.config.BOUNDSCHECK}".encode())
@@ -119,7 +119,7 @@ def _digest():
 
 @cache
 def _warn_once():
-    with contextlib.suppress(Warning):  # made an error by a filter, it would end a fit that has been paid for
+    with contextlib.suppress(Warning):  # as an error, it would end a fit that has been paid for
         warn(
             "skdpmic has no folder to keep its compiled functions in, so every process spends seconds on compiling "
             "them anew; set the environment variable NUMBA_CACHE_DIR to a folder on a disk that can be written and "

@@ -15,14 +15,14 @@ class Allowance:
     seconds : float
     """
 
-    are_off = False
+    is_off = False
 
     def __init__(self, seconds):
         self._nanoseconds = int(seconds * 1e9)
 
     def covers(self, nanoseconds):
         """Whether numpy should do a job of about this length, estimated from shapes, which are public."""
-        if self.are_off or nanoseconds > self._nanoseconds:
+        if self.is_off or nanoseconds > self._nanoseconds:
             return False
         self._nanoseconds -= nanoseconds
         return True
@@ -31,8 +31,8 @@ class Allowance:
 @contextlib.contextmanager
 def only_kernels():
     """Use kernels only, never their numpy twins, within this context."""
-    before, Allowance.are_off = Allowance.are_off, True
+    before, Allowance.is_off = Allowance.is_off, True
     try:
         yield
     finally:
-        Allowance.are_off = before
+        Allowance.is_off = before

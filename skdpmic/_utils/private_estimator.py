@@ -52,9 +52,9 @@ class PrivateEstimator(BaseEstimator):
             bundle["text/html"] += self._release_as_html()
         return bundle
 
-    @available_if(_holds_no_estimator)  # others are drawn as boxes with boxes in them
+    @available_if(_holds_no_estimator)  # others are drawn as nested boxes
     def _sk_visual_block_(self):
-        """The box of this step in a diagram of scikit-learn, as of a pipeline: with its cost below its name."""
+        """The box of this step in a scikit-learn diagram, such as a pipeline's: with its cost below its name."""
         cost = cost_in_short(self._shown().entries) if self.__sklearn_is_fitted__() else ""
         return SimpleNamespace(
             kind="single",

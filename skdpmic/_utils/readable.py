@@ -11,13 +11,13 @@ import numpy as np
 
 from skdpmic._utils.errors import without_data
 
-_DATES = (datetime.date, datetime.time, datetime.timedelta)  # those of pandas are subclasses of these, but for Period
+_DATES = (datetime.date, datetime.time, datetime.timedelta)  # pandas' types are subclasses of these, except Period
 _NUMBER_KINDS = frozenset("biufc")
 _DATE_KINDS = frozenset("mM")
 _PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
 _DECLARED = ("__array__", "__array_interface__", "__array_namespace__", "__dataframe__", "dtype")
-_NAMED = 20  # columns named in a message
-_CLOSE = 0.84  # similarity of two names that may be the same: one letter of six may differ
+_MOST_NAMES = 20  # columns named in a message
+_SIMILAR = 0.84  # similarity of two names that may be the same: one letter of six may differ
 
 
 def refuse_unreadable(X, y):
@@ -30,8 +30,8 @@ def refuse_unreadable(X, y):
 def check_names(X, name="X"):
     """Raise unless each column of a dataframe has one name, and one meaning.
 
-    The columns of a dataframe are named by its labels, those of an array are numbered. Where labels are not text, a
-    number could mean either: so they must be text, or the numbers of the columns, which pandas gives to unnamed ones.
+    The columns of a dataframe are named by its labels, those of an array are numbered. If labels were other numbers, a
+    number could mean either; so they must be text, or the column numbers, which pandas gives to unnamed columns.
     """
     names = _names(X)
     if names is not None and not names:
@@ -57,7 +57,7 @@ def are_text(names):
 
 
 def is_position(key):
-    """Whether a key can be the number of a column: an integer, and no boolean."""
+    """Whether a key can be the number of a column: an integer, not a boolean."""
     return isinstance(key, numbers.Integral) and not isinstance(key, bool)
 
 
@@ -75,7 +75,7 @@ def as_objects(values):
     """Values without a dtype, such as those of a list, as an array of objects; others are unchanged.
 
     numpy would infer a common type: one date in nanoseconds would change the unit of all others, and one numeral would
-    turn all numbers into text. So objects are kept, and each is converted by itself.
+    turn all numbers into text. So objects are kept, and each is converted separately.
     """
     if any(hasattr(values, name) for name in _DECLARED):
         return values
@@ -179,24 +179,24 @@ def refuse_repeated(names, allowed):
 
 def abbreviated(labels):
     """Labels as text: all of them, or the first few and the number of the others."""
-    shown = [str(label) if isinstance(label, str) else label for label in labels[:_NAMED]]
-    return f"{shown}" + (f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else "")
+    shown = [str(label) if isinstance(label, str) else label for label in labels[:_MOST_NAMES]]
+    return f"{shown}" + (f" and {len(labels) - _MOST_NAMES} more" if len(labels) > _MOST_NAMES else "")
 
 
 def almost(names, known):
-    """For a message: which known name each of a few unknown names is almost the same as, if any.
+    """For a message: the known name that each of a few unknown names almost equals, if any.
 
-    Case, spaces, marks that are not seen, and other forms of the same letters do not matter, nor does one letter.
+    Case, spaces, invisible marks and variants of a letter are ignored, and one letter may differ.
     """
-    of_form = {_form(name): name for name in known if isinstance(name, str)}
+    of_form = {_simplified(name): name for name in known if isinstance(name, str)}
     pairs = []
-    for name in names[:_NAMED]:
-        form = _form(name) if isinstance(name, str) else ""
-        close = [form] if form in of_form else get_close_matches(form, of_form, n=1, cutoff=_CLOSE)
+    for name in names[:_MOST_NAMES]:
+        form = _simplified(name) if isinstance(name, str) else ""
+        close = [form] if form in of_form else get_close_matches(form, of_form, n=1, cutoff=_SIMILAR)
         pairs += [f"{of_form[one]!r} for {name!r}" for one in close]
     return f" Did you mean {', '.join(pairs)}?" if pairs else ""
 
 
-def _form(name):
+def _simplified(name):
     letters = (letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
     return "".join("".join(letters).casefold().split())

@@ -32,15 +32,15 @@ class ResultsMixin:
             - `of_possible`: its released score as a share of `largest_possible_score_`, the largest score that any
               feature can have with the known shares of the classes; at most 1, and NaN if that is 0;
             - `of_possible_lower`, `of_possible_upper`: the 95% interval for the noise-free score as a share of
-              `largest_possible_score_`. It covers the noise on the score. `largest_possible_score_` counts as given: if
-              shares of the classes were learnt, it has an error of its own, which the interval does not cover;
+              `largest_possible_score_`. It covers the noise on the score, and takes `largest_possible_score_` as exact:
+              if shares of the classes were learnt, its error is not covered;
             - `p_value`: as in `p_values`, not corrected for multiple testing;
             - `gap`: with ``mechanism_="one-shot"``, the difference between its noisy score and that of the next feature
               chosen, as in `gaps_`; NaN if there is none;
             - `among_best`: the certainty that the feature is among the k best without noise. With released scores: its
               posterior probability for a uniform prior of the scores. With :class:`PrivateSelectKBest` and gaps: the
-              confidence, for each rank by itself, that no feature left out is as good, for any scores; NaN for the last
-              feature chosen and those left out, about which nothing is known;
+              confidence, for each rank separately, that no feature left out is as good, for any scores; NaN for the
+              last feature chosen and those left out, about which nothing is known;
             - `n_reported`: with :class:`skdpmic.two_party.TwoPartyScorer`, the number of records that reported it;
             - `chosen`: whether a selector keeps it, with the current `k`, `threshold` or `fdr`.
 
@@ -74,7 +74,7 @@ class ResultsMixin:
         with suppress(AttributeError):  # if the distribution of the noise on a score is not known
             columns["lower"], columns["upper"] = self.scores_interval()
         largest = getattr(self, "largest_possible_score_", None)
-        return columns if largest is None else columns | _of_possible(columns, largest)
+        return columns if largest is None else columns | _as_shares_of_possible(columns, largest)
 
     def _further_columns(self):
         """The columns of this estimator only."""
@@ -82,14 +82,14 @@ class ResultsMixin:
 
 
 def share_of_possible(scores, largest):
-    """Scores as shares of the largest possible score, which are cut at 1: noise and wrong shares may exceed it.
+    """Scores as shares of the largest possible score, capped at 1, which noise and wrong shares may exceed.
 
-    NaN if nothing is possible, as noise hides the shares of the classes.
+    NaN if the largest possible score is 0, because noise hides the shares of the classes.
     """
     return np.minimum(scores / largest, 1.0) if largest > 0 else np.full_like(scores, np.nan)
 
 
-def _of_possible(columns, largest):
+def _as_shares_of_possible(columns, largest):
     """A score, and the ends of its interval, as shares of the largest possible score."""
     names = {"score": "of_possible", "lower": "of_possible_lower", "upper": "of_possible_upper"}
     return {new: share_of_possible(columns[name], largest) for name, new in names.items() if name in columns}

@@ -1,7 +1,7 @@
 """One change of an object at a time, which is undone on errors.
 
-Calls in progress are listed here, in the order in which they began, and not on the objects: copies and pickles of these
-are free.
+Calls in progress are listed here, in the order in which they began, and not on the objects, so that copies and pickles
+are not locked.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ def in_use(thing, *, only_reads=False, remedy=_REMEDY):
     """Raise a RuntimeError if a call in progress changes `thing`, or if one reads it and this one changes it."""
     call = _Call(thing, only_reads)
     try:
-        _calls.append(call)  # of two calls at once, the first one in the list goes on
+        _calls.append(call)  # of two simultaneous calls, the first in the list proceeds
         before = [other for other in _earlier(call) if other.thing is thing]
         if any(not (other.only_reads and only_reads) for other in before):
             raise RuntimeError(f"this {type(thing).__name__} is in use by another call: {remedy}.")

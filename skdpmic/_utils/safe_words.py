@@ -1,8 +1,8 @@
-"""Words of errors that are passed on, of this package and of others: none of them quotes a value of the data."""
+"""Error messages, of this package and others, that are passed on because they quote no value of the data."""
 
 import re
 
-_FILLED = {  # what may be filled into a message: no value of the data
+_PLACEHOLDERS = {  # what may stand in a message: no value of the data
     "shape": r"\([\d, ]*\)",
     "count": r"\d+",
     "counts": r"\[[\d, ]*\]",
@@ -25,7 +25,7 @@ _RESHAPE = (
 def _pattern(words):
     """A regular expression of a message."""
     parts = re.split(r"\{(\w+)\}", words)
-    return "".join(_FILLED[part] if i % 2 else re.escape(part) for i, part in enumerate(parts))
+    return "".join(_PLACEHOLDERS[part] if i % 2 else re.escape(part) for i, part in enumerate(parts))
 
 
 # Messages of scikit-learn that are passed on whole, with their remedies. tests/_utils/test_messages_of_others.py reads

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-_TURN = threading.RLock()
+_GENERATORS_LOCK = threading.RLock()
 
 
 @contextlib.contextmanager
@@ -20,7 +20,7 @@ def generators_seeded(seed):
     ----------
     seed : bytes
     """
-    with _TURN:
+    with _GENERATORS_LOCK:
         numpys, pythons_state = np.random.get_bit_generator(), random.getstate()
         numpys_state = np.random.get_state(legacy=False)
         try:

@@ -15,7 +15,7 @@ from skdpmic._utils.texts import budget, counted, in_html, in_short, names_of
 
 INTERVAL = "95% interval"
 MOST_ROWS = 20
-NOT_COVERED = "Not covered"  # what the guarantee of this release does not cover, besides what none does
+NOT_COVERED = "Not covered"  # by the guarantee of this release, beyond what no guarantee covers
 _MOST_SHARES = 10
 MOST_LETTERS = 200  # of a parameter, which may be an estimator
 _NOISE = {
@@ -68,7 +68,7 @@ def facts_of_release(estimator, released, noisy="score"):
     noise = _NOISE.get(entry.mechanism, f"{entry.mechanism} noise of scale {{}}, on each score").format(in_short(scale))
     return [
         ("Released", released),
-        ("Cost", budget(entry.epsilon, entry.delta) + _of_target(estimator)),
+        ("Cost", budget(entry.epsilon, entry.delta) + _cost_of_target(estimator)),
         ("Noise", "none" if scale == 0 else noise.replace("each score", f"each {noisy}")),
         ("Covers", "no one" if why_broken(entry) else _protected(entry)),
     ]
@@ -80,8 +80,8 @@ def cost_in_short(entries):
     return "; ".join("no privacy" if why_broken(entry) else cost for entry, cost in zip(entries, costs, strict=True))
 
 
-def _of_target(estimator):
-    """What was learnt about the target itself, and its part of the cost; nothing if nothing was."""
+def _cost_of_target(estimator):
+    """What was learnt about the target itself, and its part of the cost; empty if nothing was learnt."""
     part = estimator._entry.epsilon_of_target
     if part is None:
         return ""

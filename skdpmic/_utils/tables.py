@@ -1,11 +1,11 @@
-"""Tables for people: as text, one line for each row, and as HTML."""
+"""Tables for people to read: as text, with one line per row, and as HTML."""
 
 import shutil
 
 from skdpmic._utils.texts import escaped, in_html, wrapped
 
 _GAP = "  "
-_NARROWEST = 20  # letters of a column whose cells are broken
+_MIN_WIDTH = 20  # letters of a column whose cells are broken
 
 
 def aligned(titles, rows, to_the_right=()):
@@ -21,7 +21,7 @@ def aligned(titles, rows, to_the_right=()):
     lines = [[escaped(cell) for cell in row] for row in (titles, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     before = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
-    room = max(shutil.get_terminal_size().columns - before, _NARROWEST)
+    room = max(shutil.get_terminal_size().columns - before, _MIN_WIDTH)
     places = [str.rjust if title in to_the_right else str.ljust for title in titles]
     if widths[-1] > room and titles[-1] not in to_the_right:
         lines = [[*line[:-1], wrapped(line[-1], room).replace("\n", "\n" + " " * before)] for line in lines]
@@ -47,7 +47,7 @@ def html_rows(titles, rows, kinds=None, marked=()):
     kinds : sequence of str, default=None
         Classes of style of the columns; "text" by default.
     marked : collection of int
-        Numbers of the rows that stand out.
+        Numbers of the highlighted rows.
     """
     kinds = kinds or ["text"] * len(titles)
     head = "".join(map(_cell, ["th"] * len(titles), kinds, titles))

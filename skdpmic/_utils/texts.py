@@ -8,7 +8,7 @@ import unicodedata
 
 import numpy as np
 
-_ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, marks of format, lone surrogates, line separators
+_CONTROL_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, format marks, lone surrogates, separators
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -36,23 +36,23 @@ def counted(number, what):
 
 
 def escaped(text, but="", written=None):
-    """Text from others in one line, in which nothing acts on a screen.
+    """Untrusted text in one line, with nothing that acts on a terminal.
 
-    A name, a purpose or a card may hold control characters, which rename a window or begin a line of their own, and
-    marks that reverse the order of what follows. Each is written as its number, as in TOML and Python.
+    A name, a purpose or a card may contain control characters, which can rename a window or start a new line, and
+    marks that reverse the order of the text after them. Each is written as its number, as in TOML and Python.
 
     Parameters
     ----------
     text : str
     but : str, default=""
-        Characters to leave, such as the line breaks of a text of our own.
+        Characters to keep, such as the line breaks of our own text.
     written : callable, default=None
         How a character is written, in another format.
     """
     if text.isprintable():
         return text
     written = written or _as_number
-    acts = (letter not in but and unicodedata.category(letter) in _ACTING for letter in text)
+    acts = (letter not in but and unicodedata.category(letter) in _CONTROL_CATEGORIES for letter in text)
     return "".join(written(letter) if act else letter for letter, act in zip(text, acts, strict=True))
 
 
@@ -62,7 +62,7 @@ def _as_number(letter):
 
 
 def in_html(text):
-    """Text from others for a page: escaped for the screen, and for HTML."""
+    """Untrusted text for a page: escaped for the terminal, and for HTML."""
     return html.escape(escaped(text))
 
 

@@ -1,4 +1,4 @@
-"""JSON and other trees of strangers: not too deep, without repeated keys, with numbers that can be computed with."""
+"""Untrusted JSON and other trees: not too deep, without repeated keys, with numbers that can be computed with."""
 
 import json
 
@@ -22,7 +22,7 @@ _TOO_DEEP = f"there must be at most {MOST_LEVELS} levels of lists and tables in 
 
 
 def check_levels(value):
-    """Raise a ValueError if lists and dicts lie too deep in one another."""
+    """Raise a ValueError if lists and dicts are nested too deeply."""
     for _ in _levels(value):
         pass
 

@@ -17,7 +17,7 @@ _KINDS = {
 
 
 def check_regular(path, name=None):
-    """Raise an OSError unless this is an existing regular file; to open a pipe would wait for its writer.
+    """Raise an OSError unless this is an existing regular file: opening a pipe would wait for a writer.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def _kind(mode):
 
 
 def write_whole(path, content, is_private=False):
-    """Write a file at once: whoever opens it finds all of the old content or all of the new.
+    """Write a file atomically: readers find either all of the old content or all of the new.
 
     Parameters
     ----------
@@ -64,16 +64,16 @@ def write_whole(path, content, is_private=False):
 
 
 class Draft:
-    """A file with a name of its own in the same folder, which takes its place once it is complete.
+    """A file under another name in the same folder, which replaces the file once it is complete.
 
     Parameters
     ----------
     path : str, bytes or path-like
-        Of the file to be written; a symbolic link is followed.
+        Path of the file to write; a symbolic link is followed.
     is_private : bool, default=False
         As in :func:`write_whole`.
     room : int, default=0
-        Number of bytes for which to reserve room on the disk.
+        Number of bytes to reserve on the disk.
     """
 
     def __init__(self, path, is_private=False, room=0):
@@ -114,7 +114,7 @@ class Draft:
             os.fsync(file.fileno())
 
     def _open(self, path, flags):
-        return os.open(path, flags, 0o600 if self._mode is not None else 0o666)  # less what the umask takes away
+        return os.open(path, flags, 0o600 if self._mode is not None else 0o666)  # minus the umask
 
     @contextlib.contextmanager
     def _own_errors(self):

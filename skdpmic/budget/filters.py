@@ -15,7 +15,7 @@ from skdpmic.privacy.parameters import exact
 
 _LARGE = 1e150  # an epsilon whose square does not overflow
 _DIGITS = 60  # of a factor of deltas
-_HOPELESS = 2000  # an exponent at which any delta grows past 1
+_MAX_EXPONENT = 2000  # an exponent at which any delta grows past 1
 
 
 class Cost(NamedTuple):
@@ -173,8 +173,8 @@ def _sum_of_rho(costs):
 
 @lru_cache(maxsize=1024)
 def _growth(epsilon, rows):
-    """The sum of ``exp(i * epsilon)`` over i below `rows`, as a Fraction, hardly rounded, and never down."""
-    if rows * epsilon > _HOPELESS:
+    """The sum of ``exp(i * epsilon)`` over i below `rows`, as a Fraction, rounded up very slightly."""
+    if rows * epsilon > _MAX_EXPONENT:
         return Fraction(10) ** 400
     epsilon = Decimal(repr(epsilon))
     context = Context(prec=_DIGITS + max(0, -epsilon.adjusted()), Emin=MIN_EMIN, Emax=MAX_EMAX)

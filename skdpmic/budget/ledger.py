@@ -61,7 +61,7 @@ class BudgetLedger:
 
     **A total has one unit**, that of its first charge: :meth:`unit`. A fit without `groups` protects one record, and
     nothing limits how many records a person has; so its cost cannot be added to that of a fit with `groups`, unless
-    `max_rows_per_person` is given. Whom `groups` identify cannot be checked.
+    `max_rows_per_person` is given. Whether `groups` identify people cannot be checked.
 
     Clones of an estimator share its ledger, and processes to which it is pickled charge the same file or database. A
     password in a URL is neither pickled nor shown.
@@ -169,7 +169,7 @@ class BudgetLedger:
         rho: float | None = None,
         unit: Literal["record", "person"] = "record",
     ) -> None:
-        """Charge a cost, before the release it pays for; :meth:`spend` is a charge with a block that it pays for.
+        """Charge a cost before the release it pays for; :meth:`spend` charges it and then runs a block.
 
         Anyone who can read the file can read all arguments, so none of them may be read from the data.
 

@@ -17,15 +17,15 @@ _WAIT = 60  # seconds for others to finish writing, and for a server to return a
 _N_TRIES = 30  # of a transaction refused because of concurrent ones
 _URL = re.compile(r"\s*[A-Za-z][\w+.-]+:/")
 _SECRET = re.compile(r"passw|pwd|secret|token|odbc_connect", re.IGNORECASE)  # in names of URL query parameters
-_PATIENCE = {  # of libpq, to notice a lost server within a minute
+_TIMEOUTS = {  # of libpq, to notice a lost server within a minute
     "connect_timeout": 20,
     "keepalives_idle": 10,
     "keepalives_interval": 10,
     "keepalives_count": 4,
     "tcp_user_timeout": 1000 * _WAIT,
 }
-_AGAIN = {"40001", "40P01", "23505"}  # not serialisable, deadlock, duplicate number: others were faster
-_UNDONE = {"40001", "40P01"}  # answers to COMMIT after which certainly nothing is written
+_RETRIED = {"40001", "40P01", "23505"}  # not serialisable, deadlock, duplicate number: others were faster
+_ROLLED_BACK = {"40001", "40P01"}  # answers to COMMIT after which certainly nothing is written
 _jitter = random.SystemRandom()  # not the generator that users can seed
 
 
@@ -121,7 +121,7 @@ class DatabaseStorage:
             return OSError(f"the ledger {self.path!r} cannot be used: other processes locked it for {_WAIT} s.")
         if code in ("42P01", "42703", "3F000"):
             return ValueError(f"{self.path!r} is not a privacy ledger, or is damaged (tables or columns are missing).")
-        if code in _AGAIN:
+        if code in _RETRIED:
             return OSError(f"the ledger {self.path!r} cannot be used: too many processes write to it.")
         if kind == "DataError" or (code or "").startswith("22"):
             return ValueError(f"the database of the ledger {self.path!r} cannot store such a str or number.")
@@ -150,7 +150,7 @@ class DatabaseStorage:
         from sqlalchemy import create_engine
         from sqlalchemy.pool import NullPool
 
-        patience = _PATIENCE if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
+        patience = _TIMEOUTS if self._url.get_driver_name() in ("psycopg", "psycopg2") else {}
         return create_engine(
             self._url,
             isolation_level="SERIALIZABLE",
@@ -224,10 +224,10 @@ class _Attempts:
 
     def _decide(self, error):
         code = sqlstate(error)
-        if self._is_sent and code not in _UNDONE:
+        if self._is_sent and code not in _ROLLED_BACK:
             self._may_be_written = True
         has_time = time.monotonic() < self._deadline
-        may_succeed = self._may_be_written or (code in _AGAIN and self._n_tries < _N_TRIES)
+        may_succeed = self._may_be_written or (code in _RETRIED and self._n_tries < _N_TRIES)
         if not (has_time and may_succeed):
             self._give_up(self._storage.in_words(error))
 
@@ -253,8 +253,8 @@ def _lock_head(storage, connection, seconds):
 
         connection.execute(select(storage.tables.head).with_for_update())
         return
-    timeouts = {"lock_timeout": 1, "statement_timeout": 2, "idle_in_transaction_session_timeout": 1}  # of the last, a
-    # client that vanished holds the lock no longer
+    timeouts = {"lock_timeout": 1, "statement_timeout": 2, "idle_in_transaction_session_timeout": 1}  # the last one
+    # frees the lock of a client that vanished
     for statement in (
         *(f"SET LOCAL {timeout} = {int(1000 * seconds * times)}" for timeout, times in timeouts.items()),
         f"LOCK TABLE {storage.tables.head.fullname} IN EXCLUSIVE MODE",
@@ -267,7 +267,7 @@ def _lock_head(storage, connection, seconds):
 
 
 def _parsed(url):
-    """The URL as SQLAlchemy reads it, whose repr hides the password, and what is wrong with it; one of both is None."""
+    """The URL as parsed by SQLAlchemy, whose repr hides the password, and what is wrong with it; one is None."""
     try:
         from sqlalchemy import make_url
         from sqlalchemy.exc import ArgumentError
@@ -276,8 +276,8 @@ def _parsed(url):
     try:
         url.encode()  # psycopg would fail here, with an error that quotes the password
         parsed = make_url(url)
-    except (ArgumentError, AttributeError, ValueError):  # AttributeError of what is not a str
+    except (ArgumentError, AttributeError, ValueError):  # AttributeError if it is not a str
         return None, ValueError("the URL of a ledger cannot be read: write it as 'postgresql+psycopg://user@host/db'.")
-    if parsed.get_backend_name() != "postgresql":  # of no other, locks and lost answers are tested
+    if parsed.get_backend_name() != "postgresql":  # locks and lost answers are tested with no other
         return None, ValueError("path must be the path of a file, or a URL of PostgreSQL, got one of another database.")
     return parsed, None

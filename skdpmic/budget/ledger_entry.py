@@ -123,7 +123,7 @@ def checked_entry(entry: LedgerEntry) -> LedgerEntry:
     if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
         raise ValueError(f"rho must be None or a number > 0, {got(entry.rho)}.")
     of_target = entry.epsilon_of_target
-    # Delta alone pays for some rho, so a part of rho may be that of a larger epsilon.
+    # Delta alone pays for some rho, so a part of rho may correspond to a larger epsilon.
     most = entry.epsilon if entry.delta == 0 else max(entry.epsilon, math.sqrt(2 * (entry.rho or 0.0)))
     if of_target is not None and not 0 < of_target <= most:
         allowed = "(0, epsilon], or with delta, of an epsilon_of_target**2 / 2 that is at most rho"

@@ -91,7 +91,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         )
     ledger = getattr(released, "ledger", None) if ledger is None else ledger
     unit = shown.entries[0].unit
-    budget = None if ledger is None else _of_ledger(ledger, by, unit)
+    budget = None if ledger is None else _ledger_fields(ledger, by, unit)
     fields = {
         "format": FORMAT,
         "version": VERSION,
@@ -159,7 +159,7 @@ def _public(unit, n, budget):
     ]
 
 
-def _of_ledger(ledger, by, unit):
+def _ledger_fields(ledger, by, unit):
     entries = ledger.entries()
     if all((entry.what, entry.unit) != (by, unit) for entry in entries):
         raise ValueError(

@@ -142,7 +142,7 @@ def find_graph(n_columns, p_value, alpha, max_order, is_exact=None, at_most=None
     max_order : int
         Maximum number of columns in `given`.
     is_exact : callable, default=None
-        ``is_exact(i, j, given)`` tells whether a test has all the information it needs, without an allowance. The
+        ``is_exact(i, j, given)`` says whether a test has all the information it needs, without an allowance. The
         p-values of other tests are too large to compare, so these decide on no collider if an exact test makes the
         columns independent. None if all are exact.
     at_most : callable, default=None

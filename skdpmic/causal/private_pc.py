@@ -146,9 +146,9 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     Data cannot confirm all of these assumptions.
 
     **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. Where that
-    cannot be held, a test may remove an edge, but is no evidence for it: it counts as one that could not be made. That
-    is a test given a number that was cut into parts, because these do not tell what happens within them; given labels
-    if its p-value might be above `alpha` because of those that noise hides, or of their combinations; or given columns
+    cannot be guaranteed, a test may remove an edge but is no evidence for one: it counts as a test that could not be
+    made. This applies to tests given a number that was cut into parts, which hide what happens within them; given
+    labels, if those that noise hides, or their combinations, might raise the p-value above `alpha`; or given columns
     that nearly determine another. With numbers without `bounds`, there is no test given other columns if one of the
     columns has many ties. A graph consists of many tests, and no error rate is guaranteed for all of them together.
     More often, an edge is missing because noise hides it: at epsilon=1 and delta=1e-6, about 300 records per column are

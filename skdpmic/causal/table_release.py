@@ -9,7 +9,7 @@ import numpy as np
 
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
 from skdpmic.causal.table_tests import Counted, Merged, TableTests
-from skdpmic.correlation.matrix_release import ReleaseOfColumns, warn_that_noise_drowns
+from skdpmic.correlation.matrix_release import ReleaseOfColumns, warn_about_excessive_noise
 from skdpmic.privacy.composition import rho_for
 from skdpmic.release.count_tables import counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
 from skdpmic.statistics.grids import parts_and_missing
@@ -19,8 +19,8 @@ from skdpmic.table.domains import Nominal
 
 
 _MOST_TRIPLES = 560  # those of 16 columns; with more columns, tables of three are released on request of the algorithm
-_MOST_OF_FOUR = 11  # columns of labels for which the noise on tables of four is hardly larger than on those of three
-_OF_BLANKS = Fraction(1, 40)  # share of the budget for the number of records with blanks
+_MAX_FOR_FOURS = 11  # columns of labels, for which tables of four have hardly more noise than tables of three
+_SHARE_OF_BLANKS = Fraction(1, 40)  # share of the budget for the number of records with blanks
 MOST_CELLS = 2_000_000  # of all tables together, to limit memory and time with many labels
 
 
@@ -72,7 +72,7 @@ class TablePlan:
     @property
     def columns_per_table(self):
         """Number of columns per table: one more than tests condition on, if these tables are not too many."""
-        if self.max_order >= 3 and not self.numbers and self.n_columns <= _MOST_OF_FOUR and self._is_possible(4):
+        if self.max_order >= 3 and not self.numbers and self.n_columns <= _MAX_FOR_FOURS and self._is_possible(4):
             return 4
         few = math.comb(self.n_columns, 3) <= _MOST_TRIPLES
         return 3 if self._needs_three and few and self._is_possible(3) else 2
@@ -110,7 +110,7 @@ class TablePlan:
 
         Counts have about as much noise as tables; the rest is halved if tables may be requested.
         """
-        of_blanks = _OF_BLANKS if self.counts_blanks else Fraction(0)
+        of_blanks = _SHARE_OF_BLANKS if self.counts_blanks else Fraction(0)
         of_counts = (1 - of_blanks) * min(Fraction(1, 2), Fraction(self.n_columns, self.n_columns + self.n_tables))
         of_tables = (1 - of_blanks - of_counts) / (2 if self.asks else 1)
         return of_counts, of_tables, 1 - of_blanks - of_counts - of_tables, of_blanks
@@ -149,7 +149,7 @@ class TablePlan:
         return TableTests(tables, noise_scales, self.n, self.rows_per_group, self.numbers, merged, n_blanks)
 
 
-_DROWNS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
+_LEAST_RECORDS = 9.0  # standard deviations of the noise on the counts of a column; a part needs three of them
 
 
 # --- The release -----------------------------------------------------------------------------------------------------
@@ -179,13 +179,13 @@ class TablesRelease(ReleaseOfColumns):
     def warn_about_noise(self, mechanism, shape):
         """Warn if no part of a column can be told from noise."""
         scale = math.sqrt(mechanism.count_variance())
-        if _DROWNS * scale > shape.n_samples:
+        if _LEAST_RECORDS * scale > shape.n_samples:
             advice = (
                 "It falls as epsilon grows and as n_features falls, and matters less as n_samples grows; "
                 "noise_scale_for computes it."
             )
             of_tables = mechanism.noise_scale
-            warn_that_noise_drowns("each count of a table", of_tables, self.epsilon, shape, advice)
+            warn_about_excessive_noise("each count of a table", of_tables, self.epsilon, shape, advice)
 
     def draw(self, records, plan, n_jobs, random_bytes):
         """The published attributes."""
@@ -212,7 +212,7 @@ class TablesRelease(ReleaseOfColumns):
         tables = release(codes, sizes, all_sets, plan.table_variance())
         if plan.asks:
             p_value = plan.tests(tables, scales, counts, parts, blanks).p_value
-            asked = of_few_cells(triples_asked_for(plan.n_columns, p_value, self.alpha), sizes)
+            asked = smallest_tables(triples_asked_for(plan.n_columns, p_value, self.alpha), sizes)
             if asked:
                 tables |= release(codes, sizes, asked, plan.asked_variance(len(asked)))
                 scales[3] = math.sqrt(plan.asked_variance(len(asked)))
@@ -237,7 +237,7 @@ def triples_asked_for(n_columns, p_value, alpha):
     return sorted({tuple(sorted((column, *pair))) for column, pair in given})
 
 
-def of_few_cells(sets, sizes):
+def smallest_tables(sets, sizes):
     """The sets of columns with the smallest tables, up to ``MOST_CELLS`` in total; in the given order."""
     cells = np.array([math.prod(sizes[column] for column in each) for each in sets], dtype=np.int64)
     smallest = np.argsort(cells, kind="stable")

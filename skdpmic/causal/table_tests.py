@@ -10,15 +10,15 @@ from scipy import stats
 
 from skdpmic.causal.interactions import Interactions, TableLaws
 
-_OF_THREE, _OF_FOUR = 0.05, 0.02  # share of the explained covariance in interactions without a table
+_MISSED_BY_PAIRS, _MISSED_BY_TRIPLES = 0.05, 0.02  # share of the explained covariance in interactions without a table
 _CUT = 0.1  # the same share, for what the parts of a number do not resolve
 _DETERMINED = 0.03  # residual share of a column's variance at which other columns determine it
 _MOST_CELLS = 100_000  # of a joint distribution
 _MOST_WEIGHTS = 20_000_000  # of cells, over all entries of the statistic: 160 MB
-_RECORD = 1.0  # squared records: entries of the statistic of a smaller variance hardly count
-_MOST_RAISED = 0.3  # share of the cells of a law that were raised to its least: more make it too smooth
-_CLEAR = 3.0  # standard deviations of the noise on a stratum: the least that it is divided by
-_PLAUSIBLE = 2.75  # standard deviations of the noise by which more records than counted may have merged labels
+_RECORD = 1.0  # squared records: entries of the statistic with a smaller variance hardly count
+_MOST_RAISED = 0.3  # share of raised cells at which a joint distribution becomes too smooth
+_CLEAR = 3.0  # least divisor, in standard deviations of the noise on a stratum
+_PLAUSIBLE = 2.75  # records with merged labels beyond their count, in standard deviations of the noise
 _TINY = 1e-300
 
 
@@ -145,7 +145,7 @@ class TableTests:
         return Tested(p, 1.0 if self._cut.intersection(given) else at_most)
 
     def _is_sparse(self, i, j, given):
-        """Whether laws are too smooth, and no stratum is hidden from the linear statistic (``private_pc.md``)."""
+        """Whether distributions are too smooth, but no stratum is hidden from the linear one (``private_pc.md``)."""
         if not given or not self.is_exact(i, j, given):
             return False
         raised = (self._laws.share_raised(tuple(sorted((column, *given)))) for column in (i, j))
@@ -182,7 +182,7 @@ class TableTests:
     def _linear(self, i, j, given):
         """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
 
-        They are linear in the tables, but for the reciprocal of the share of a stratum, which is at least a few
+        They are linear in the tables, except for the reciprocal of the share of a stratum, which is at least a few
         standard deviations of its noise. So noise has a mean effect of second order only, which is subtracted.
         """
         known = self._known
@@ -193,7 +193,7 @@ class TableTests:
         return *free, (shares * free[0]) @ free[1].T - bias
 
     def _hidden_strata(self, given):
-        """The most by which strata that noise may hide are explained too little (``private_pc.md``)."""
+        """Bound on the covariance left unexplained by strata that noise may hide (``private_pc.md``)."""
         if not given:
             return 0.0
         strata = self._laws.of(given)
@@ -201,7 +201,7 @@ class TableTests:
         return (strata < least).sum() * least / 4  # the most that share - share**2 / least can be
 
     def _merged_labels(self, given, strata, norms):
-        """The most by which labels that joined the part of another may move the statistic (``private_pc.md``)."""
+        """Bound on the effect on the statistic of labels that joined another's part (``private_pc.md``)."""
         merged = {axis: self._merged[column] for axis, column in enumerate(given) if column in self._merged}
         counted = [[of_column.counted for of_column in merged.values()]]
         if self._blanks is not None:
@@ -241,7 +241,7 @@ class TableTests:
         if self.is_exact(i, j, given):
             return of_parts
         threes = [three for column in (i, j) for three in combinations(sorted((column, *given)), 3)]
-        return max(of_parts, _OF_FOUR if all(map(self._known.knows, threes)) else _OF_THREE)
+        return max(of_parts, _MISSED_BY_TRIPLES if all(map(self._known.knows, threes)) else _MISSED_BY_PAIRS)
 
     # --- The null distribution -----------------------------------------------------------------------------------
 
@@ -294,7 +294,7 @@ def _squared_norms(within_i, within_j, inverse):
 
 
 def _most_records(counted):
-    """How many records there may be of these together, but for an unlikely draw of the noise."""
+    """Upper bound on the total number of these records, barring an unlikely draw of the noise."""
     n_records, variances = zip(*counted, strict=True) if counted else ((), ())
     return max(sum(n_records) + _PLAUSIBLE * math.sqrt(sum(variances)), 0.0)
 

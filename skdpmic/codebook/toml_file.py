@@ -11,7 +11,7 @@ from skdpmic.codebook.column import entry_of
 VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
-_MOST_TOLD = 20  # most invalid columns listed in an error
+_MOST_LISTED = 20  # most invalid columns listed in an error
 _OTHER_FORMATS = {"<": "an HTML page", "{": "JSON"}  # such as a privacy card, by their first letter, which no TOML has
 _HEAD = """\
 A codebook: the public description of each column of a table. Take it from the
@@ -73,9 +73,9 @@ def _entries(columns, source):
         except ValueError as error:
             wrong.append(str(error))
     if wrong:
-        rest = [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
+        rest = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
         first = f"{source} has {len(wrong)} incomplete or invalid column(s):"
-        raise ValueError("\n".join([first, *wrong[:_MOST_TOLD], *rest]))
+        raise ValueError("\n".join([first, *wrong[:_MOST_LISTED], *rest]))
     return entries
 
 

@@ -14,7 +14,7 @@ def execute(arguments, run):
     check_choice(arguments, codebook)
     public = codebook.target(arguments.target, arguments.features)
     plan = _plan_of_fit(arguments, public) if arguments.error is None else _plan_of_error(arguments, public)
-    plan = _of_names(plan, arguments.statistic)
+    plan = _name_releases_first(plan, arguments.statistic)
     if arguments.json:
         print_json({"command": "plan", "sought": plan.sought, "releases": [row._asdict() for row in plan]})
     else:
@@ -50,7 +50,7 @@ def _n_features(public):
     return len(public["bounds"]) + len(public["categories"])
 
 
-def _of_names(plan, statistic):
+def _name_releases_first(plan, statistic):
     """The releases of names, which `select` can make; those of the requested statistic come first."""
     rows = [row for row in plan if row.release == "names"]
     return ReleasePlan(tuple(sorted(rows, key=lambda row: row.statistic != statistic)), plan.sought)

@@ -65,7 +65,7 @@ def _fields(summary, ledger):
         "columns": [
             {
                 "column": column.name,
-                "shares": [dict(zip(_OF_SHARE, row, strict=True)) for row in column.rows()],
+                "shares": [dict(zip(_SHARE_FIELDS, row, strict=True)) for row in column.rows()],
                 "suspicious": column.suspicious,
             }
             for column in summary.columns
@@ -78,4 +78,4 @@ def _fields(summary, ledger):
     }
 
 
-_OF_SHARE = ("kind", "of", "share", "lower", "upper")
+_SHARE_FIELDS = ("kind", "of", "share", "lower", "upper")

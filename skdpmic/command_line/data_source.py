@@ -19,7 +19,7 @@ from skdpmic.command_line.named_columns import check_in_file, check_some, check_
 from skdpmic.command_line.spelled_values import spelled_in_place, with_durations
 from skdpmic.table.people import read_people
 
-_EVERY = 1_000_000  # records between progress messages
+_RECORDS_PER_MESSAGE = 1_000_000  # records between progress messages
 _TEXT = (".csv", ".tsv", ".txt")
 
 
@@ -87,8 +87,8 @@ def _noter(verbose):
 
     def note(n_records):
         nonlocal told
-        if verbose and n_records // _EVERY > told:
-            told = n_records // _EVERY
+        if verbose and n_records // _RECORDS_PER_MESSAGE > told:
+            told = n_records // _RECORDS_PER_MESSAGE
             print(f"{n_records:,} records read", file=sys.stderr, flush=True)
 
     return note

@@ -1,4 +1,4 @@
-"""``python -m skdpmic``: parse_options the options, run the command, print the result, and errors in one line."""
+"""``python -m skdpmic``: parse the options, run the command, print the result, and errors in one line."""
 
 import contextlib
 import io
@@ -21,7 +21,7 @@ from skdpmic.command_line.spending import DeclinedError, Interrupts
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
 # How errors of the package call what is an option here.
 _OPTIONS = "|".join(["k", "epsilon", "delta", "statistic", "keep", "features", "n_samples", "error"])
-_OF_TARGET = "|".join(["y", "classes", "target_bounds"])
+_TARGET_PARAMETERS = "|".join(["y", "classes", "target_bounds"])
 _UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
 
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with contextlib.redirect_stderr(UnfailingStream(sys.stderr)), interrupts.handled(), _warnings_in_short():
         run, printed = Run(Outputs(arguments), interrupts), io.StringIO()
         status, message = _executed(arguments, run, printed)
-        if printed.getvalue():  # only now: files first, which nobody can close
+        if printed.getvalue():  # after the files, because a reader may close stdout
             status, message = _shown(printed.getvalue(), run, status, message)
         if message is not None:
             print(wrapped(f"skdpmic {arguments.command}: {message}"), file=sys.stderr)
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _executed(arguments, run, printed):
-    """The exit status of a command and the message of its error; what it prints is only kept."""
+    """The exit status of a command and the message of its error; its output is kept for later."""
     try:
         with run.outputs, contextlib.redirect_stdout(printed):
             # Imported here, so that help and invalid options are fast.
@@ -80,7 +80,7 @@ def _executed(arguments, run, printed):
     except KeyboardInterrupt:
         return SIGNALLED + (run.interrupts.number or signal.SIGINT), _or_charged("interrupted.", run)
     except Exception as error:
-        if run.interrupts.number is not None:  # a library has made another error of it
+        if run.interrupts.number is not None:  # a library has turned it into another error
             return SIGNALLED + run.interrupts.number, _or_charged("interrupted.", run)
         return UNWRITTEN if run.interrupts.is_paid else INVALID, _or_charged(
             _in_words_of_options(_without_data(error), arguments), run
@@ -92,7 +92,7 @@ def _or_charged(message, run):
 
 
 def _shown(text, run, status, message):
-    """Print a result, if need be to stderr: a reader that has seen enough is no failure, but what is paid is kept."""
+    """Print a result, to stderr if stdout fails: what is paid for is kept, but a reader may stop early."""
     error = show(text)
     if error is None:
         return status, message
@@ -114,7 +114,7 @@ def _without_data(error):
 def _in_words_of_options(message, arguments):
     """The message with the option, or the file, in place of the parameter that it begins with."""
     message = re.sub(rf"^({_OPTIONS}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", message)
-    message = re.sub(rf"^({_OF_TARGET}) must ", "--target must ", message)
+    message = re.sub(rf"^({_TARGET_PARAMETERS}) must ", "--target must ", message)
     return re.sub(r"^(frame|X) must ", f"{os.path.basename(getattr(arguments, 'data', 'DATA'))} must ", message)
 
 

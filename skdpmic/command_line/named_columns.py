@@ -1,6 +1,6 @@
-"""Whether the columns of a choice stand in the codebook and in the file, and its target in every record.
+"""Checks that the columns of a choice are in the codebook and the file, and its target in every record.
 
-The estimators speak of their arguments; who works in a terminal has a codebook, a file and options.
+The estimators' errors name their arguments; a user of a terminal has a codebook, a file and options.
 """
 
 import pyarrow
@@ -44,7 +44,7 @@ def check_in_file(codebook_path, codebook, source, target=None, features=None):
     source : CsvFile or ParquetFile
     target : str, default=None
     features : list of str, default=None
-        None for all that the codebook describes.
+        None for all described columns.
     """
     if features is None:
         features = [name for name, entry in codebook.columns.items() if entry.is_used and not is_pattern(name)]
@@ -127,7 +127,7 @@ def _about_names(source, codebook):
 
 
 def _remedy(entry):
-    """What to do about a target that is not there in some records."""
+    """What to do about a target that is missing in some records."""
     if entry.kind == LABELS and entry.has_text_labels:
         return f"write a label such as unknown there, and add it to its labels in the codebook, or {_KEEP_COMPLETE}"
     if entry.kind == LABELS:
@@ -144,14 +144,14 @@ def _remedy(entry):
 
 
 def is_text(kind):
-    """Whether a type of Arrow holds text, as one of labels does."""
+    """Whether an Arrow type holds text, perhaps as a dictionary."""
     if types.is_dictionary(kind):
         return is_text(kind.value_type)
     return types.is_string(kind) or types.is_large_string(kind)
 
 
 def check_type(kind, entry, name, file):
-    """Raise if a column's declared type is none that the codebook describes it by; the message has the line to write.
+    """Raise if a column's declared type contradicts the codebook; the message has the line to write.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The files that a command writes: found to be writable before anything is charged, and written whole."""
+"""The files that a command writes: checked to be writable before anything is charged, and written whole."""
 
 import contextlib
 import importlib.util
@@ -12,11 +12,11 @@ from skdpmic.budget.ledger_database import is_url
 
 _READ, _WRITTEN = ("data", "codebook", "ledger", "file"), ("output", "card", "picture")
 _BESIDE_A_LEDGER = ("-journal", "-wal", "-shm")  # files of SQLite
-_ROOM = 2**18  # bytes, more than most cards and pictures have
+_RESERVED_BYTES = 2**18  # bytes, more than most cards and pictures have
 
 
 class UnwrittenError(Exception):
-    """A file could not be written although it was found to be writable, such as on a disk that is full by now.
+    """A file could not be written although it was writable before: the disk may be full by now.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class UnwrittenError(Exception):
 
 
 class Outputs:
-    """The files that the options of a command name, each with room on the disk; those not written leave nothing behind.
+    """The files named by the options of a command, each with reserved disk space; unwritten ones leave nothing behind.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Outputs:
 
     def _reserve(self, name, path):
         self._refuse_existing(path)
-        draft = self._drafts[name] = Draft(path, room=_ROOM)
+        draft = self._drafts[name] = Draft(path, room=_RESERVED_BYTES)
         taken = [*self._read, *(read + ending for read in self._read for ending in _BESIDE_A_LEDGER)]
         others = [other.target for other in self._drafts.values() if other is not draft]
         for other in map(os.path.realpath, [*taken, *others]):
@@ -111,7 +111,7 @@ def _are_same(path, other):
 
 
 def _is_printed_to(stream, path):
-    with contextlib.suppress(AttributeError, OSError, ValueError):  # it is closed, or no file
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or not a file
         return os.path.samestat(os.fstat(stream.fileno()), os.stat(path))
     return False
 
@@ -125,7 +125,7 @@ def _check_plotting():
     import matplotlib
 
     matplotlib.use("Agg")  # no window needed
-    import skdpmic.plotting  # noqa: F401  # now, so that no error of an import comes after the charge
+    import skdpmic.plotting  # noqa: F401  # now, so that no import fails after the charge
 
 
 def picture(display, thing, path):

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-_MANY = 10_000_000  # values that take a few seconds
+_MANY_VALUES = 10_000_000  # values that take a few seconds
 
 
 def print_json(fields):
@@ -31,16 +31,16 @@ def printing_to_stderr():
     return contextlib.redirect_stdout(sys.stderr)
 
 
-def verbosity(arguments, n_values=_MANY):
+def verbosity(arguments, n_values=_MANY_VALUES):
     """Whether to print progress: if requested, or if a user waits for a long table."""
-    return int(arguments.verbose or (sys.stderr.isatty() and n_values >= _MANY))
+    return int(arguments.verbose or (sys.stderr.isatty() and n_values >= _MANY_VALUES))
 
 
 # --- Streams ----------------------------------------------------------------------------------------------------------
 
 
 class UnfailingStream:
-    """A stream for messages, which a pipe without a reader or a full disk does not stop.
+    """A stream for messages that survives a pipe without a reader, and a full disk.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def show(text):
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except (AttributeError, OSError, ValueError) as error:  # none, or one without a reader, on a full disk, or closed
+    except (AttributeError, OSError, ValueError) as error:  # no stream, no reader, a full disk, or closed
         return error
     return None
 
 
 def leave_streams():
-    """Keep the interpreter from failing at its end on what could not be written."""
+    """Keep the interpreter from failing at exit because of unwritten output."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

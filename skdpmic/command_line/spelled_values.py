@@ -48,7 +48,7 @@ def spelled(text, entry, name, decimal="."):
 
 
 def spelled_in_place(text, entry, name, place_of, decimal="."):
-    """As :func:`spelled`; its error says where the first value is that cannot be read.
+    """Like :func:`spelled`, but its error says where the first unreadable value is.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def spelled_in_place(text, entry, name, place_of, decimal="."):
 
 
 def _first_unreadable(text, entry, decimal):
-    """The place of the first value that cannot be read: that many values before it can be."""
-    low, high = 0, len(text)  # of the first `low` values all can be read, of the first `high` not
+    """The index of the first unreadable value."""
+    low, high = 0, len(text)  # the first `low` values can be read, but not all of the first `high`
     while high - low > 1:
         middle = (low + high) // 2
         try:

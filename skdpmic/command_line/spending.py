@@ -1,4 +1,4 @@
-"""Spending: the ledger, the consent of the user, and interruptions, which never lose what is paid for."""
+"""Spending: the ledger, the consent of the user, and interruptions, which never lose a paid result."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from skdpmic.budget.ledger_entry import PERSON, per
 
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-_TOLD = b"\nThe budget is charged: the result is finished and shown first. Press Ctrl-C again to lose it.\n"
+_CTRL_C_NOTICE = b"\nThe budget is charged: the result is finished and shown first. Press Ctrl-C again to lose it.\n"
 
 
 class Interrupts:
@@ -35,7 +35,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def handled(self):
-        """While this lasts, a signal raises KeyboardInterrupt, so that files are tidied up, or waits."""
+        """Within this context, a signal raises KeyboardInterrupt, so that files are tidied up, or waits."""
         before = {}
         try:
             if threading.current_thread() is threading.main_thread():  # others cannot
@@ -49,7 +49,7 @@ class Interrupts:
 
     @contextlib.contextmanager
     def paying(self):
-        """A charge, in the middle of which nothing is interrupted; nor afterwards, if it succeeds."""
+        """A charge, which cannot be interrupted; nor can what follows, if it succeeds."""
         if self.number is not None:  # a library has ignored the KeyboardInterrupt
             raise KeyboardInterrupt
         self._waits = True
@@ -64,7 +64,7 @@ class Interrupts:
         if not (self._waits and is_first):
             raise KeyboardInterrupt
         with contextlib.suppress(OSError):
-            os.write(2, _TOLD)  # print may be in the middle of a line
+            os.write(2, _CTRL_C_NOTICE)  # print may be in the middle of a line
 
 
 # --- Spending --------------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ class DeclinedError(Exception):
 
 
 class PayingLedger(BudgetLedger):
-    """A ledger that tells `interrupts` when it charges."""
+    """A ledger that notifies `interrupts` of its charges."""
 
     interrupts: Interrupts
 
@@ -151,7 +151,7 @@ def _remains(ledger):
 
 
 def after_paying(tell, *arguments):
-    """``tell(*arguments)`` about a ledger; None, and a warning, if it can no longer be read: the result is shown."""
+    """``tell(*arguments)`` about a ledger; None, with a warning, if the ledger can no longer be read."""
     try:
         return tell(*arguments)
     except (OSError, ValueError) as error:

@@ -128,7 +128,7 @@ def matrix_plan(estimator, facts, release_of, read_columns):
 
 
 _SHORT = 1500  # records: below, passing the interpreter's lock to a thread takes longer than a pair of columns
-_DROWNS = 1 / 3  # standard deviation of the noise, a third of the largest correlation
+_MAX_NOISE_SCALE = 1 / 3  # standard deviation of the noise, a third of the largest correlation
 
 
 def concordances(ranks, n_jobs=None, progress=SILENT):
@@ -233,10 +233,10 @@ class KendallRelease(ReleaseOfColumns):
         return NoisyConcordances.for_budget(self.epsilon, self.delta, *size)
 
     def warn_about_noise(self, mechanism, shape):
-        """Warn if no correlation can be told from noise."""
-        if mechanism.noise_scale > _DROWNS:
+        """Warn if no correlation can be distinguished from noise."""
+        if mechanism.noise_scale > _MAX_NOISE_SCALE:
             advice = "It falls as n_samples * epsilon grows and as n_features falls; noise_scale_for computes it."
-            warn_that_noise_drowns("each correlation", mechanism.noise_scale, self.epsilon, shape, advice)
+            warn_about_excessive_noise("each correlation", mechanism.noise_scale, self.epsilon, shape, advice)
 
     def draw(self, records, mechanism, n_jobs, random_bytes):
         """The published attributes."""
@@ -254,7 +254,7 @@ def _ranks(column, domain):
     return mid_ranks(in_order(column, domain))
 
 
-def warn_that_noise_drowns(what, noise_scale, epsilon, shape, advice):
+def warn_about_excessive_noise(what, noise_scale, epsilon, shape, advice):
     """Warn that the noise on `what` exceeds the signal."""
     warn(
         f"noise will exceed the signal: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and "

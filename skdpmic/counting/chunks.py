@@ -1,4 +1,4 @@
-"""Counting records into a sketch, chunk by chunk, and whether two sketches can be merged: none counts one twice."""
+"""Counting records into a sketch, chunk by chunk, and checking that a merge counts no record twice."""
 
 import heapq
 import os
@@ -17,11 +17,11 @@ from skdpmic.table.targets import check_weights_given, make_target, read_weights
 #
 # A sketch gets an identity with its first record, not before: copies of an empty sketch, filled elsewhere, differ.
 # Copies of a filled one, and everything they are merged into, share its identity. Identities come from the operating
-# system, so they tell nothing about records; two counts of the same rows have two identities.
+# system, so they reveal nothing about records; two counts of the same rows have two identities.
 
 
 _SIZE = 16  # bytes, so that no two are equal by chance
-MOST = 4096  # in a sketch; of more, the smallest are known, so that two large merges still know the same ones
+MOST = 4096  # in a sketch; of more, the smallest are kept, so that two large merges keep the same ones
 
 
 def new_part():

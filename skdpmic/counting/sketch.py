@@ -240,7 +240,7 @@ class RangeGridSketch:
         ------
         ValueError
             If the public parameters differ; the message names them. If both contain the same counts: a sketch and
-            itself, a copy of it, the same file, or a sketch with which it was merged. Of merges of more than 4,096
+            itself, a copy of it, the same file, or a sketch with which it was merged. In a merge of more than 4,096
             sketches, some are forgotten.
         """
         if not isinstance(other, RangeGridSketch):
@@ -303,7 +303,7 @@ class RangeGridSketch:
             raise ValueError(_DAMAGED)
 
     def _in_use(self, only_reads=True):
-        """While this lasts, nobody else counts into the sketch, and nobody reads it unless all of them only read."""
+        """Within this context, refuse calls that count into the sketch, or read it unless all of them only read."""
         return in_use(self, only_reads=only_reads, remedy=_REMEDY)
 
     # --- Files ------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _VERSION = b"7"  # of the format, and of the order of the grids
 _COUNTS = np.dtype("<u4")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _PARAMETERS = ("statistic", "correction", "B", "c", "n_parts", "max_weight")  # besides the description
-_OF_ONE_KIND = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of one kind are equal for any item size
+_WIDEST_DTYPE = {"i": np.int64, "u": np.uint64, "f": np.float64}  # labels of one kind are equal for any item size
 _FOREIGN = "the data must come from RangeGridSketch.to_bytes or save, got other or damaged data."
 
 
@@ -126,7 +126,7 @@ def _without_records(line, described, n_counts):
 
 
 def _check_size(description, parameters, n_counts):
-    """Raise if the grids have more counts than there are: to build them takes memory, which a forged B could raise.
+    """Raise if the grids have more counts than the file: a forged B could take any amount of memory.
 
     A numeric feature and target have at least B counts, and without a correction at least B**2 / 4.
     """
@@ -149,13 +149,13 @@ def _labels_to_json(labels):
         return [kind, [label.decode("latin-1") for label in labels.tolist()]]
     if kind == "f":
         labels = labels + 0.0  # turns -0 into 0
-    return [kind, labels.astype(_OF_ONE_KIND.get(kind, labels.dtype)).tolist()]
+    return [kind, labels.astype(_WIDEST_DTYPE.get(kind, labels.dtype)).tolist()]
 
 
 def _labels_of_json(kind, labels):
     if kind == "S":
         labels = [label.encode("latin-1") for label in labels]
-    classes = check_classes(np.array(labels, dtype=_OF_ONE_KIND.get(kind)))
+    classes = check_classes(np.array(labels, dtype=_WIDEST_DTYPE.get(kind)))
     if classes.dtype.kind != kind:
         raise ValueError
     return classes

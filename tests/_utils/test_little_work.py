@@ -27,7 +27,7 @@ def test_the_first_fit_of_a_small_table_compiles_nothing(tmp_path):
 
 
 def test_numpy_is_used_until_its_time_budget_is_spent(monkeypatch):
-    monkeypatch.setattr(Allowance, "are_off", False)
+    monkeypatch.setattr(Allowance, "is_off", False)
     allowance = Allowance(0.1)
     assert not allowance.covers(10**8 + 1)  # uses no time
     assert [allowance.covers(4 * 10**7) for _ in range(3)] == [True, True, False]
@@ -35,7 +35,7 @@ def test_numpy_is_used_until_its_time_budget_is_spent(monkeypatch):
 
 
 def test_numpy_is_not_used_inside_only_kernels(monkeypatch):
-    monkeypatch.setattr(Allowance, "are_off", False)
+    monkeypatch.setattr(Allowance, "is_off", False)
     with only_kernels():
         assert not Allowance(0.1).covers(0)
     assert Allowance(0.1).covers(0)

@@ -44,7 +44,7 @@ def released(epsilon, max_order=3, of=None, seed=0):
 def few_tables(monkeypatch):
     """Five columns are too many for all tables of three."""
     monkeypatch.setattr(table_plan, "_MOST_TRIPLES", 0)
-    monkeypatch.setattr(table_plan, "_MOST_OF_FOUR", 0)
+    monkeypatch.setattr(table_plan, "_MAX_FOR_FOURS", 0)
 
 
 def test_the_plan_covers_all_rows_of_a_person_and_knows_of_numbers():

@@ -114,7 +114,7 @@ def test_without_tables_of_three_what_two_columns_do_together_is_forgiven_up_to_
     law, noise_scale = acting_apart(0.5), 10
     several = {"n": 10**5, "n_tables": 60, "n_columns": 2}
     assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) < ALPHA
-    monkeypatch.setattr(module, "_OF_THREE", 0.0)
+    monkeypatch.setattr(module, "_MISSED_BY_PAIRS", 0.0)
     assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) > 3 * ALPHA
     several["n_columns"] = 3
     assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) < 12 / 60

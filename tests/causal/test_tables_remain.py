@@ -58,7 +58,7 @@ def n_stages(request, monkeypatch):
     if request.param == "three stages":
         return 3
     monkeypatch.setattr(table_plan, "_MOST_TRIPLES", 0)
-    monkeypatch.setattr(table_plan, "_MOST_OF_FOUR", 0)
+    monkeypatch.setattr(table_plan, "_MAX_FOR_FOURS", 0)
     monkeypatch.setattr(table_release, "triples_asked_for", asked_for_something)
     return 4
 

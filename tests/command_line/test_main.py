@@ -424,13 +424,13 @@ def test_somebody_who_waits_for_a_long_table_is_told_without_asking(folder, monk
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert main([*SELECT, "--yes"]) == 0
     assert "columns" not in sys.stderr.getvalue()
-    monkeypatch.setattr(printed, "_MANY", 2000)
+    monkeypatch.setattr(printed, "_MANY_VALUES", 2000)
     assert main([*SELECT, "--yes"]) == 0
     assert "[PrivateSelectKBest] 6/6 columns" in sys.stderr.getvalue()
 
 
 def test_long_files_are_told_of_on_the_way_but_not_those_of_people(folder, capsys, monkeypatch):
-    monkeypatch.setattr(data_source, "_EVERY", 1000)
+    monkeypatch.setattr(data_source, "_RECORDS_PER_MESSAGE", 1000)
     assert main([*SUMMARY, "--yes", "--verbose"]) == 0
     assert "2,000 records read" in capsys.readouterr().err
     (folder / "codebook.toml").write_text(CODEBOOK.replace("version = 1", 'version = 1\ngroups = ["name"]'))
