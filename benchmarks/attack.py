@@ -18,7 +18,7 @@ from sklearn.feature_selection import SelectKBest
 
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import PrivateSelectKBest
-from skdpmic.release.kinds import OF_TARGET
+from skdpmic.release.kinds import TARGET_SHARE
 
 RESULT = Path(__file__).parent / "results" / "attack.csv"
 N_PEOPLE, N_QUESTIONS, AGREES = 100, 10, 0.65
@@ -84,7 +84,7 @@ def likelihood(selector, answers, diagnoses):
     error = abs(share * len(diagnoses) - diagnoses.sum())  # discrete Laplace
     names = name_probabilities(scores_of(answers, diagnoses, share), selector.noise_scale_)
     epsilon = selector.privacy_spent_[0]
-    return np.exp(-float(OF_TARGET) * epsilon * error) * names[selector.get_support().argmax()]
+    return np.exp(-float(TARGET_SHARE) * epsilon * error) * names[selector.get_support().argmax()]
 
 
 # --- The attack -------------------------------------------------------------------------------------------------------

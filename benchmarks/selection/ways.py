@@ -14,7 +14,7 @@ from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, KNormMechanism, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.top_k import OneShotTopK
-from skdpmic.release.kinds import OF_TARGET
+from skdpmic.release.kinds import TARGET_SHARE
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DELTA = 1e-6
@@ -51,7 +51,7 @@ class Scores:
         self._n_targets = int(np.clip(_TARGETS // self.n, 1, 8)) if n_targets is None else n_targets
         self._keys, self._seed = np.random.default_rng(seed).random((2, self.n)), seed
         self._known = {}
-        self.of_target = OF_TARGET if learns(self._grid(1.0)) else Fraction(0)  # share of epsilon
+        self.of_target = TARGET_SHARE if learns(self._grid(1.0)) else Fraction(0)  # share of epsilon
 
     def of(self, epsilon_per_score, n_features=None, epsilon_of_target=np.inf):
         """Scores of the first `n_features`, or of all, on the grid for this epsilon per score: (n_features,).

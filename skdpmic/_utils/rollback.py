@@ -24,7 +24,7 @@ class _Call:
 
 _calls: list[_Call] = []
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_calls.clear)  # a forked process has copies of its own
+    os.register_at_fork(after_in_child=_calls.clear)  # a forked process has its own copies
 
 
 @contextlib.contextmanager

@@ -110,7 +110,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         the most frequent label.
     noisy_blanks_ : ndarray of shape (2,) or None
         The second release: the noisy number of records without and with a blank in any column of labels, which is a
-        label that is not public or a missing value, without a part of its own. None if no test conditions on labels.
+        label that is not public or a missing value, without its own part. None if no test conditions on labels.
     noisy_tables_ : dict of tuple of int to ndarray
         The third release: the noisy number of records with each combination of parts of two, three or four columns, in
         increasing order; for all such sets, or for all pairs and for the triples that the algorithm requested.

@@ -28,9 +28,9 @@ MOST_CELLS = 2_000_000  # of all tables together, to limit memory and time with 
 class TablePlan:
     """Stages of a release, and the noise of each.
 
-    The first stage is the counts of each column by itself, which determine the parts that have records; the second, if
+    The first stage is the counts of each single column, which determine the parts that have records; the second, if
     `counts_blanks`, is the number of records that have a blank, which is a label that is not public or a missing value
-    without a part of its own; the third is the tables of all sets of `columns_per_table` columns; the last, if `asks`,
+    without its own part; the third is the tables of all sets of `columns_per_table` columns; the last, if `asks`,
     is the tables of the three columns that the algorithm requests.
 
     Parameters
@@ -177,7 +177,7 @@ class TablesRelease(ReleaseOfColumns):
         return TablePlan.for_budget(self.epsilon, self.delta, *public)
 
     def warn_about_noise(self, mechanism, shape):
-        """Warn if no part of a column can be told from noise."""
+        """Warn if no part of a column can be distinguished from noise."""
         scale = math.sqrt(mechanism.count_variance())
         if _LEAST_RECORDS * scale > shape.n_samples:
             advice = (

@@ -51,7 +51,7 @@ def parse_toml(text, source):
         )
     try:
         fields = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # a ValueError of Python for very long integers, too
+    except (ValueError, RecursionError) as error:  # Python also raises a ValueError for very long integers
         raise ValueError(f"{source} must be valid TOML: {error}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):

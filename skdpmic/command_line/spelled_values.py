@@ -1,4 +1,4 @@
-"""Values of a CSV, each parsed from text by itself, according to the codebook.
+"""Values of a CSV, each parsed from text separately, according to the codebook.
 
 No type is inferred, because that would need the whole column, and one record could change how all others are read.
 """

@@ -39,7 +39,7 @@ class MatrixPlan(FitPlan):
         """The cost of a fit, to any number of features."""
         return ReleaseOfColumns(self.epsilon, self.delta).cost
 
-    def measure(self, n_persons, n_features, n_classes):
+    def measure(self, n_people, n_features, n_classes):
         """None: no feature is scored."""
 
     def read_table(self, X, y=None):

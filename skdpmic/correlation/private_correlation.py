@@ -185,7 +185,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         ----------
         confidence : float, default=0.95
             Confidence level, in (0, 1): an interval contains its noise-free correlation with at least this probability,
-            each by itself.
+            each separately.
 
         Returns
         -------

@@ -215,7 +215,7 @@ class RangeGridSketch:
         ValueError, TypeError
             If the chunk is invalid. The error quotes no values, and the sketch is left unchanged.
         RuntimeError
-            If another thread uses the sketch. Let each thread count into a sketch of its own, and merge them.
+            If another thread uses the sketch. Let each thread count into its own sketch, and merge them.
         """
         refuse_dask(X)
         count_into(self, self, X, y, n_jobs, sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""The records that a sketch has counted, as estimators read them, and whether they agree with their parameters."""
+"""The records counted by a sketch, as estimators read them, and checks that these agree with the estimators."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class SketchedRecords:
 
     @property
     def public(self):
-        """What is public of the table."""
+        """The public facts about the table."""
         sketch, description = self._sketch, self._sketch.description
         seen = {"n_features_in_": sketch.n_features_in_}
         if description.names is not None:

@@ -164,7 +164,7 @@ def _joined(frames):
 
 
 def _types(frame):
-    """The library, and names and its own types of columns, which tell dictionaries of different entries apart."""
+    """The library, and the names and native types of columns, which distinguish dictionaries with different entries."""
     attribute = "type" if frame.implementation.is_pyarrow() else "dtype"
     types = [(column.name, getattr(column.to_native(), attribute)) for column in frame.iter_columns()]
     return frame.implementation, types

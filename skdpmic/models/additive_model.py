@@ -1,4 +1,4 @@
-"""What the additive classifier and regressor have in common: the fit, the scores of new rows, and what is shown."""
+"""The common base of the additive classifier and regressor: the fit, the scores of new rows, and the display."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ from skdpmic.table.reading import read_columns
 
 
 class PrivateAdditiveModel(PrivateEstimator):
-    """A model that is a sum of an effect of each column, which depends on the part of its value only."""
+    """A model that sums one effect per column, which depends only on the part that contains its value."""
 
     _plan: Callable[[], AdditivePlan]
     _domains: list[Any]  # public, of each column
@@ -42,7 +42,7 @@ class PrivateAdditiveModel(PrivateEstimator):
             - `part`: the range or the label; "other" for other labels, "missing" for missing values;
             - `class`: the class to which the effect belongs; only with more than two classes;
             - `effect`: its effect, as in `coef_`;
-            - `lower`, `upper`: approximately the range of the effects without noise, at 95% for each effect by itself;
+            - `lower`, `upper`: approximately the range of the effects without noise, at 95% for each effect separately;
             - `count`: the noisy number of records in the part.
 
         Raises
@@ -99,7 +99,7 @@ class PrivateAdditiveModel(PrivateEstimator):
         return ReleasePlan(fitted.rows(int(n_samples), int(n_features)), "error")
 
     def _scores(self, X):
-        """The sum of the effects of each row, with the intercept: (n_samples, n_targets); each row by itself."""
+        """The sum of the effects of each row, with the intercept: (n_samples, n_targets); each row separately."""
         check_published(self)
         takes_text = any(isinstance(domain, Labels) for domain in self._domains)
         table = open_table(in_memory(X), type(self).__name__, takes_text=takes_text, least=1)

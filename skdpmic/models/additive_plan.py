@@ -31,8 +31,11 @@ from skdpmic.table.targets import labels_in
 MOST_CLASSES = 10
 NORMAL_95 = 1.959964  # half-width of a 95% interval, in standard deviations
 CLASSES, NUMBERS = "classes", "numbers"
-_CLEAR = {CLASSES: 3.0, NUMBERS: 4.5}  # records of a scorecard, in standard deviations of the noise on a count
-_ENOUGH = {CLASSES: 3.0, NUMBERS: 64.0}  # records of two-way tables, likewise: docs/theory/additive_model.md
+_MIN_FOR_SCORECARD = {
+    CLASSES: 3.0,
+    NUMBERS: 4.5,
+}  # records of a scorecard, in standard deviations of the noise on a count
+_MIN_FOR_TWO_WAY = {CLASSES: 3.0, NUMBERS: 64.0}  # records of two-way tables, likewise: docs/theory/additive_model.md
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +49,15 @@ class AdditivePlan(FitPlan):
         return self.release(n_features, None).cost
 
     def release(self, n_features, n_samples, n_classes=None):
-        """The release of a table of this shape: two-way tables, unless their noise exceeds what they would tell."""
+        """The release of a table of this shape: two-way tables, unless their noise exceeds what they would show."""
         releases = self._releases(n_features)
         noise = releases[0].noise(n_classes, self.rows_per_group)
-        is_enough = n_samples is None or n_samples >= _ENOUGH[self._of_target] * noise.noise_scale
+        is_enough = n_samples is None or n_samples >= _MIN_FOR_TWO_WAY[self._target_kind] * noise.noise_scale
         return releases[0] if is_enough else releases[-1]
 
     def _releases(self, n_features):
         """The possible kinds of release, those with less noise last."""
-        card = ScorecardRelease(self.epsilon, self.delta, n_features, self._of_target == NUMBERS)
+        card = ScorecardRelease(self.epsilon, self.delta, n_features, self._target_kind == NUMBERS)
         return [card] if self.delta == 0 else [TwoWayRelease(self.epsilon, self.delta, n_features), card]
 
     def rows(self, n_people, n_features):
@@ -83,7 +86,7 @@ class AdditivePlan(FitPlan):
         )
 
     @property
-    def _of_target(self):
+    def _target_kind(self):
         """The kind of target."""
         return NUMBERS if self.facts.classes is None else CLASSES
 
@@ -92,7 +95,7 @@ class AdditivePlan(FitPlan):
         """Number of records of each person."""
         return self.facts.max_rows_per_group or 1
 
-    def measure(self, n_persons, n_features, n_classes):
+    def measure(self, n_people, n_features, n_classes):
         """None: no feature is scored."""
 
     def read_table(self, X, y=None):
@@ -114,7 +117,7 @@ class AdditivePlan(FitPlan):
         return self.read_table(in_memory(X), y).of_people(groups, each)
 
     def ready(self, public):
-        """The release of a table of which this is public; warns, and refuses what cannot be released."""
+        """The release of a table with these public facts; warns, and refuses what cannot be released."""
         shape = public.shape
         _check_size(shape, public)
         self.warn_about_table(public)
@@ -125,7 +128,7 @@ class AdditivePlan(FitPlan):
         return Ready(entry, partial(_results, self, release, noise, entry))
 
     def _warn_about_noise(self, release, noise, public):
-        is_clear = public.shape.n_samples >= _CLEAR[self._of_target] * noise.noise_scale
+        is_clear = public.shape.n_samples >= _MIN_FOR_SCORECARD[self._target_kind] * noise.noise_scale
         if noise.noise_scale == 0 or release.kind != "scorecard" or is_clear:
             return
         advice = "a larger epsilon" if self.delta > 0 else "a larger epsilon, delta > 0 (far below 1 / n_samples)"
@@ -150,7 +153,7 @@ def _check_size(shape, public):
 
 
 def _results(plan, release, noise, entry, records, random_bytes):
-    """What an estimator stores of a release: all of it noisy or public."""
+    """What an estimator stores from a release: all of it noisy or public."""
     public = records.public
     sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
     if public.n_classes is None:
@@ -161,16 +164,16 @@ def _results(plan, release, noise, entry, records, random_bytes):
     model = {
         "noise_scale_": noise.noise_scale,
         "_offsets": offsets_of([n_parts_of(domain) for domain in records.domains]),
-        "_domains": [_known(domain, encoded) for domain, encoded in pairs],
+        "_domains": [_domain_or_range(domain, encoded) for domain, encoded in pairs],
     }
     if public.n_classes is None:
-        model |= _of_numbers(effects, sampled.target.bounds, public.target_domain)
+        model |= _model_of_numbers(effects, sampled.target.bounds, public.target_domain)
     else:
-        model |= _of_classes(release, effects, public)
+        model |= _model_of_classes(release, effects, public)
     return plan.results(public, released | model, entry)
 
 
-def _of_classes(release, effects, public):
+def _model_of_classes(release, effects, public):
     """The model of a discrete target, in probabilities or, for a scorecard, in logarithms of odds."""
     intercept, of_parts, deviations = effects
     if release.kind == "scorecard" and public.n_classes == 2:
@@ -186,7 +189,7 @@ def _of_classes(release, effects, public):
     }
 
 
-def _of_numbers(effects, window, domain):
+def _model_of_numbers(effects, window, domain):
     """The model of a numeric target, in the units of its axis."""
     first, last = domain.encoded
     lower, upper = (first + share * (last - first) for share in window)
@@ -199,7 +202,7 @@ def _of_numbers(effects, window, domain):
     }
 
 
-def _known(domain, encoded):
+def _domain_or_range(domain, encoded):
     """The domain of a column; its range, if that was read from the data."""
     return Range(*encoded) if domain is None else domain
 

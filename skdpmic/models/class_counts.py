@@ -13,13 +13,13 @@ _FEWEST_BINS, _MOST_BINS = 8, 64
 
 
 def usual_n_bins(n_groups, epsilon):
-    """An even number of bins, by public numbers: more bins lose less of a prediction, and gather more noise.
+    """An even number of bins, by public numbers: more bins round predictions less, and accumulate more noise.
 
     Parameters
     ----------
     n_groups : int
     epsilon : float
-        That of each table.
+        Budget of each table.
     """
     if epsilon == math.inf:
         return _MOST_BINS
@@ -60,12 +60,12 @@ class ClassCells:
         return edges
 
     def middles(self):
-        """The prediction that stands for all of a bin."""
+        """The prediction that represents each bin."""
         edges = self.edges()
         return (edges[:-1] + edges[1:]) / 2
 
     def cells(self, probabilities, target):
-        """The cell of each record in each table, each record by itself.
+        """The cell of each record in each table, independent of other records.
 
         Parameters
         ----------

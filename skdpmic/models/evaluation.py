@@ -15,7 +15,7 @@ from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
 from skdpmic.models.class_counts import ClassCells, GeometricCounts, usual_n_bins
 from skdpmic.models.evaluation_result import PrivateEvaluation
-from skdpmic.models.figures_of_merit import added, area_under_curve, mean_over_cells, of_sums
+from skdpmic.models.figures_of_merit import area_under_curve, figures_of_sums, mean_over_cells, sum_of_figures
 from skdpmic.models.number_sums import ErrorSums, noisy_sums
 from skdpmic.models.predictions import check_model, n_rows_of, predicted_by
 from skdpmic.privacy.noise import entropy_source
@@ -69,12 +69,12 @@ def private_evaluation(
     max_rows_per_group : int, default=None
         Number of rows that count for each person, required with `groups`.
     n_bins : int, default=None
-        Number of bins of a predicted probability, even. More bins lose less of a prediction and gather more noise. None
-        chooses 8 to 64 by the number of people and epsilon.
+        Number of bins of a predicted probability, even. More bins round predictions less and accumulate more noise.
+        None chooses 8 to 64 by the number of people and epsilon.
     model_is_public : bool, default=False
-        Pass True if the model was published with a privacy guarantee of its own, or has never seen people of this
-        table. A model that has seen people without noise cannot be evaluated privately: what its test score tells of
-        these people is not limited by epsilon.
+        Pass True if the model was published with its own privacy guarantee, or has never seen people of this
+        table. A model that has seen people without noise cannot be evaluated privately: what its test score reveals
+        about them is not limited by epsilon.
     ledger : BudgetLedger, default=None
         Ledger that is charged after the records are predicted and before anything is counted.
     verbose : int, default=0
@@ -106,10 +106,10 @@ def private_evaluation(
 
     Notes
     -----
-    The cost is for the test records. If nobody is in both parts, and who is in which was decided without looking at
-    the data (``train_test_split`` without `stratify`; with `groups`, by person), model and test score together cost
-    the larger of their epsilons; if a person may be in both, the sum. A ledger always adds them, which is right in
-    both cases (``docs/theory/evaluation.md``).
+    The cost is for the test records. If nobody is in both parts, and the split was made without looking at the data
+    (``train_test_split`` without `stratify`; with `groups`, by person), model and test score together cost the larger
+    of their epsilons; if a person may be in both, the sum. A ledger always adds them, which is right in both cases
+    (``docs/theory/evaluation.md``).
 
     All figures of classes are those of predictions rounded to the middle of their bin, which ROC AUC counts as ties. R2
     and the mean absolute error are those of targets and predictions rounded to 2**-14 of the range. Models of this
@@ -138,7 +138,7 @@ def private_evaluation(
     entropy_source(random_state)  # raises if it is invalid
     check_model(model, model_is_public)
     _check_n_bins(n_bins)
-    of_kind = _OfClasses if is_classifier(model) else _OfNumbers
+    of_kind = _ClassRelease if is_classifier(model) else _NumberRelease
     n_samples = n_rows_of(X)
     check_enough(n_samples)
     people = None if groups is None else read_people(groups, max_rows_per_group, n_samples)
@@ -173,8 +173,8 @@ def _check_n_bins(n_bins):
         raise ValueError(f"n_bins must be None or an even int from 2 to 1000, got {n_bins!r}.")
 
 
-class _OfClasses(NamedTuple):
-    """The release for a classifier; its records are their cells, one row for each table."""
+class _ClassRelease(NamedTuple):
+    """The release for a classifier; its records are given by their cells, one row per table."""
 
     cells: ClassCells
     classes: np.ndarray
@@ -209,7 +209,7 @@ class _OfClasses(NamedTuple):
         areas = [area_under_curve(*table, self.noise.deviation, self.rows_per_group) for table in counts.values()]
         worth = (np.arange(2)[:, None] - self.cells.middles()) ** 2
         figures = {"roc_auc": self._mean(areas), "accuracy": self._accuracy(noisy)}
-        figures["brier_score"] = added([self._mean_of(worth, table) for table in counts.values()])
+        figures["brier_score"] = sum_of_figures([self._mean_of(worth, table) for table in counts.values()])
         if len(areas) > 1:
             figures |= {f"roc_auc of {label}": area for label, area in zip(labels, areas, strict=True)}
         return figures, counts, self.cells.edges(), float(self.noise.scale)
@@ -224,11 +224,11 @@ class _OfClasses(NamedTuple):
 
     @staticmethod
     def _mean(figures):
-        return type(figures[0])(*(total / len(figures) for total in added(figures)))
+        return type(figures[0])(*(total / len(figures) for total in sum_of_figures(figures)))
 
 
-class _OfNumbers(NamedTuple):
-    """The release for a regressor; its records are the rounded target and prediction."""
+class _NumberRelease(NamedTuple):
+    """The release for a regressor; its records are given by rounded targets and predictions."""
 
     bounds: tuple
     scales: list
@@ -258,7 +258,7 @@ class _OfNumbers(NamedTuple):
         width = self.bounds[1] - self.bounds[0]
         given = noisy, self.scales, sums.steps, width, self.n_counted, self.rows_per_group
         noise_scale = np.sqrt(2) * float(self.scales[0] / sums.steps) * width / self.n_counted
-        return of_sums(*given), {"sums": np.array(noisy, dtype=np.float64)}, None, float(noise_scale)
+        return figures_of_sums(*given), {"sums": np.array(noisy, dtype=np.float64)}, None, float(noise_scale)
 
 
 def _bounds(model, target_bounds):

@@ -1,7 +1,7 @@
 """Figures of merit of a model from noisy counts or sums, each with an interval for its value without noise.
 
 An interval holds all values that the noise, at 95%, does not rule out. Ratios are not divided first: a value v of a / b
-is kept if a - v b is within the noise on a - v b (Fieller 1954), so intervals stay true where noise exceeds the signal.
+is kept if a - v b is within its noise (Fieller 1954), so intervals stay valid where noise exceeds the signal.
 """
 
 import math
@@ -47,7 +47,7 @@ def mean_over_cells(worth, counts, deviation, n_samples, rows_per_group):
     return Figure(*np.clip([value, value - _REACH * noise, value + _REACH * noise], *ends).tolist(), sampling)
 
 
-def added(figures):
+def sum_of_figures(figures):
     """The sum of several means; the intervals and errors add, whatever their dependence."""
     return Figure(*(float(sum(each)) for each in zip(*figures, strict=True)))
 
@@ -63,7 +63,7 @@ def area_under_curve(others, members, deviation, rows_per_group):
     others, members : ndarrays of shape (n_bins,)
         Noisy counts.
     """
-    wins = np.cumsum(others) - others / 2  # of a member of each bin
+    wins = np.cumsum(others) - others / 2  # of a member in each bin
     losses = members[::-1].cumsum()[::-1] - members / 2
     n_members, n_others = members.sum(), others.sum()
     gaps = members @ wins - _CANDIDATES * n_members * n_others
@@ -84,7 +84,7 @@ def area_under_curve(others, members, deviation, rows_per_group):
 _FLOAT_NOISE = 1e-12
 
 
-def of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
+def figures_of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
     """R2 and the mean absolute error.
 
     Parameters
@@ -95,7 +95,7 @@ def of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
         Scales of their noise.
     steps : int
     width : float
-        That of the range of the target.
+        Width of the range of the target.
     n_samples, rows_per_group : int
 
     Returns
@@ -103,9 +103,9 @@ def of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
     dict of Figure
     """
     units = steps, steps**2, 2 * steps, 4 * steps**2
-    means = (np.clip(total / unit / n_samples, -_MOST, _MOST) for total, unit in zip(noisy, units, strict=True))
+    means = (np.clip(total / unit / n_samples, -_MAX_MEAN, _MAX_MEAN) for total, unit in zip(noisy, units, strict=True))
     error, square, mean, mean_square = map(float, means)
-    noise = [min(math.sqrt(2) * float(b / unit) / n_samples, _MOST) for b, unit in zip(scales, units, strict=True)]
+    noise = [min(math.sqrt(2) * float(b / unit) / n_samples, _MAX_MEAN) for b, unit in zip(scales, units, strict=True)]
     mean = float(np.clip(mean, -0.5, 0.5))
     variance = mean_square - mean**2 + noise[2] ** 2
     of_variance = math.hypot(noise[3], 2 * mean * noise[2], math.sqrt(5) * noise[2] ** 2)
@@ -117,14 +117,14 @@ def of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
     }
 
 
-_MOST = 1e30  # of means in [-1, 1] that are all noise, so that no square overflows
+_MAX_MEAN = 1e30  # of means in [-1, 1] that are all noise, so that no square overflows
 
 
 def _r2(square, variance, noise, of_variance):
     """1 - square / variance; the share v is possible if square - v variance is within the noise on it."""
     reach = _REACH**2
     a, c = variance**2 - reach * of_variance**2, square**2 - reach * noise**2
-    if variance <= 0 or a <= 0:  # the variance of the target cannot be told from 0
+    if variance <= 0 or a <= 0:  # the variance of the target cannot be distinguished from 0
         value = 1 - square / variance if variance > 0 else math.nan
         return Figure(min(value, 1.0), -math.inf, 1.0, math.nan)
     spread = math.sqrt(max(square * variance**2 - a * c, 0.0))
@@ -136,11 +136,11 @@ def _r2(square, variance, noise, of_variance):
 
 
 def curve(others, members):
-    """False and true positive rates at all ends of bins, from the highest on: two arrays from 0 to 1 that rise."""
-    return tuple(_shares_from_the_top(counts) for counts in (others, members))
+    """False and true positive rates at all bin ends, highest first: two ascending arrays from 0 to 1."""
+    return tuple(_rates_from_the_top(counts) for counts in (others, members))
 
 
-def _shares_from_the_top(counts):
+def _rates_from_the_top(counts):
     total = counts.sum()
     if total <= 0:
         return np.linspace(0, 1, len(counts) + 1)
@@ -149,7 +149,7 @@ def _shares_from_the_top(counts):
 
 
 class CalibrationPart(NamedTuple):
-    """Records whose predictions lie in one range: what was predicted, and how many are of the class."""
+    """Records with predictions in one range: the mean prediction, and the share of the class."""
 
     lower_end: float
     upper_end: float
@@ -159,7 +159,7 @@ class CalibrationPart(NamedTuple):
     upper: float
 
 
-_PARTS = 10  # of the records, or fewer where their counts are not clear
+_PARTS = 10  # of the records, or fewer if their counts are not clear
 _CLEAR = 5.0  # standard deviations of the noise
 
 

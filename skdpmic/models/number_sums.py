@@ -1,4 +1,4 @@
-"""Sums over records of what R2 and the mean absolute error need, and exact noise (``docs/theory/evaluation.md``)."""
+"""The sums over records that R2 and the mean absolute error need, and exact noise (``docs/theory/evaluation.md``)."""
 
 import math
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from skdpmic.privacy.parameters import exact
 
 STEPS = 2**14  # of the range of the target, to which targets and predictions are rounded
 # Weights of the sums in the budget, where each sum is scaled so that a record moves it by at most 1 (the last: 1/4).
-# Those of the target and of its square cost less together than their sum (Theorem 2).
-OF_ERROR, OF_SQUARE, OF_TARGET, OF_TARGET_SQUARE = (Fraction(n, 80) for n in (9, 44, 24, 48))
+# The target and its square cost less together than the sum of their weights (Theorem 2).
+ERROR_SHARE, SQUARE_SHARE, TARGET_SHARE, TARGET_SQUARE_SHARE = (Fraction(n, 80) for n in (9, 44, 24, 48))
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ErrorSums:
     steps: int = STEPS
 
     def rounded(self, values, bounds):
-        """Values clipped to bounds and rounded to a grid, each by itself: int64 ndarray."""
+        """Values clipped to bounds and rounded to a grid, each separately: int64 ndarray."""
         lower, upper = bounds
         return np.rint((np.clip(values, lower, upper) - lower) / (upper - lower) * self.steps).astype(np.int64)
 
@@ -43,7 +43,7 @@ class ErrorSums:
         """Scales of the noise on the four sums, in integers' units; zeros for infinite epsilon."""
         if epsilon == math.inf:
             return [Fraction(0)] * 4
-        weights = OF_ERROR, OF_SQUARE, OF_TARGET / 2, OF_TARGET_SQUARE / 4  # of doubled numbers
+        weights = ERROR_SHARE, SQUARE_SHARE, TARGET_SHARE / 2, TARGET_SQUARE_SHARE / 4  # of doubled numbers
         units = self.steps, self.steps**2, self.steps, self.steps**2
         return [rows_per_group * unit / (w * exact(epsilon)) for w, unit in zip(weights, units, strict=True)]
 

@@ -8,7 +8,7 @@ from skdpmic._utils.texts import in_short
 from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Labels, Nominal
 
-N_CUT = 8  # parts of a range, besides that of missing values
+N_CUT = 8  # parts of a range, besides the part of missing values
 
 
 def n_parts_of(domain):
@@ -17,7 +17,7 @@ def n_parts_of(domain):
 
 
 def codes_of(column, domain):
-    """The part of each value of a column with this encoded domain, each by itself: an int64 ndarray."""
+    """The part of each value of a column with this encoded domain, each separately: an int64 ndarray."""
     codes = column if isinstance(domain, Nominal) else parts_and_missing(column, domain, N_CUT)[0]
     return np.asarray(codes, dtype=np.int64)
 

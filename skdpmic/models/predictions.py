@@ -14,7 +14,7 @@ _OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
 
 
 def check_model(model, model_is_public):
-    """Raise unless a model is fitted, predicts numbers or probabilities, and is private or said to be public."""
+    """Raise unless a model is fitted, predicts numbers or probabilities, and is private or declared public."""
     if not isinstance(model_is_public, bool | np.bool_):
         raise ValueError(f"model_is_public must be a bool, got {model_is_public!r}.")
     if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):

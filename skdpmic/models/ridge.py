@@ -30,7 +30,7 @@ def moment_matrix(n, counts, pairs, offsets):
     Returns
     -------
     float64 ndarray of shape (n_parts + 1, n_parts + 1)
-        The first row is that of the constant.
+        The first row is for the constant.
     """
     moments = np.zeros((offsets[-1] + 1, offsets[-1] + 1))
     moments[0, 0] = n
@@ -59,7 +59,7 @@ def ridge(moments, sums, offsets, count_scale, sum_scale):
     -------
     Effects
     """
-    totals = np.add.reduceat(sums, offsets[:-1], axis=0).mean(axis=0)  # each column has the same
+    totals = np.add.reduceat(sums, offsets[:-1], axis=0).mean(axis=0)  # equal for all columns
     values, vectors = linalg.eigh(moments)
     penalty = max(count_scale * np.sqrt(len(moments)), _LEAST_PENALTY)
     inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
@@ -88,14 +88,14 @@ def _noise_of_effects(to_effects, raw, offsets, count_scale, sum_scale):
     """
     own = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) + 1
     column = np.concatenate([[0], own])
-    of_each_sum = to_effects[:, 1:] + to_effects[:, :1] / (len(offsets) - 1)  # which is in the total, too
+    of_each_sum = to_effects[:, 1:] + to_effects[:, :1] / (len(offsets) - 1)  # which is also in the total
     of_sums = sum_scale**2 * (of_each_sum**2).sum(axis=1)
     variances = []
     for of_target in raw.T:
         squares = of_target**2
         in_column = np.bincount(column, weights=squares, minlength=len(offsets))
         is_constant = column == 0
-        # Independent entries: those of pairs of columns, and the counts, which are also the row of the constant.
+        # Independent entries: pairs of columns, and the counts, which are also the row of the constant.
         diagonal = np.where(is_constant, 0.0, squares[1:].sum() - in_column[column])
         spread = (to_effects**2) @ diagonal
         along = to_effects * of_target

@@ -1,7 +1,7 @@
 """A scorecard: an additive model from the table of each column with the target only.
 
-The effects of single columns count what columns have in common more than once. So all are multiplied by one factor,
-which is chosen privately by the squared error of the predictions.
+Effects of single columns count shared information more than once. So all are multiplied by one factor, chosen privately
+by the squared error of the predictions.
 """
 
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from scipy import special
 from skdpmic.budget.filters import Cost
 from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import Effects
-from skdpmic.models.scorecard_noise import OF_FACTOR, OF_TOTAL, STEPS, ScorecardNoise, share_of_tables
+from skdpmic.models.scorecard_noise import FACTOR_SHARE, STEPS, TOTAL_SHARE, ScorecardNoise, share_of_tables
 from skdpmic.models.target_steps import in_steps, sums_in_parts
 from skdpmic.models.target_window import squares_of_window
 
-_SHRUNK = 4.0  # standard deviations of the noise, as the number of records of a typical distribution in each part
-_CAUTIOUS = 4.0  # halves the usual factor for numbers, of which bad predictions may be worse than none
+_PSEUDO_RECORDS = 4.0  # pseudo-records with the overall distribution in each part, in standard deviations of the noise
+_CAUTION = 4.0  # halves the usual factor for numbers, whose bad predictions may be worse than none
 
 
 @dataclass(frozen=True)
 class ScorecardRelease:
-    """The table of each column with the target, and one factor; for numbers, their total, too."""
+    """The table of each column with the target, and one factor; for numbers, also their total."""
 
     epsilon: float
     delta: float
@@ -36,11 +36,11 @@ class ScorecardRelease:
 
     @property
     def cost(self):
-        """The charge of the ledger: of one table per column and of the factor; of the window and total of numbers."""
+        """The charge of the ledger: for one table per column and the factor; for numbers, also for window and total."""
         if self.delta > 0:
             return Cost.concentrated(self.epsilon, self.delta)
-        squares = share_of_tables(self.of_numbers) ** 2 / self.n_features + OF_FACTOR**2
-        return Cost.of_parts(self.epsilon, squares + (squares_of_window() + OF_TOTAL**2 if self.of_numbers else 0))
+        squares = share_of_tables(self.of_numbers) ** 2 / self.n_features + FACTOR_SHARE**2
+        return Cost.of_parts(self.epsilon, squares + (squares_of_window() + TOTAL_SHARE**2 if self.of_numbers else 0))
 
     def noise(self, n_classes, rows_per_group=1):
         """The noise."""
@@ -57,7 +57,7 @@ class ScorecardRelease:
             sums = noise.on_sums(sums_in_parts(columns, sizes, values), n_steps, random_bytes) / n_steps
             total = noise.on_total(int(values.sum()), n_steps, random_bytes) / n_steps
             effects = effects_on_numbers(counts, sums, total[0], offsets, noise, records.n_samples)
-            truth, n_telling = values / n_steps, _CAUTIOUS * n_that_tell(effects, counts, offsets)
+            truth, n_telling = values / n_steps, _CAUTION * effective_n_columns(effects, counts, offsets)
         else:
             truth = (np.asarray(records.target.values)[:, None] == np.arange(n_classes)).astype(np.int64)
             sums = noise.on_counts(sums_in_parts(columns, sizes, truth), random_bytes)
@@ -66,7 +66,7 @@ class ScorecardRelease:
         scores = sum(effects.of_parts[first + codes] for first, codes in zip(offsets[:-1], columns, strict=True))
         factors = candidate_factors(n_telling)
         losses = [losses_in_steps(truth, effects.intercept + t * scores, n_classes is not None) for t in factors]
-        factor = factors[noise.choose(np.array(losses), unlikely(factors), random_bytes)]
+        factor = factors[noise.choose(np.array(losses), minus_log_prior(factors), random_bytes)]
         published = {
             "kind_": self.kind,
             "noisy_counts_": np.split(counts, offsets[1:-1]),
@@ -78,23 +78,23 @@ class ScorecardRelease:
 
 
 def candidate_factors(n_columns):
-    """Factors from which one is chosen: one over the root of a number of columns, times powers of two, up to 1."""
+    """Factors to choose from: one over the root of a number of columns, times powers of two, up to 1."""
     usual = 1 / np.sqrt(n_columns)
     return np.array([usual * 2.0**k for k in range(-4, 4) if usual * 2.0**k < 0.75] + [1.0])
 
 
-def unlikely(factors):
-    """How unlikely each factor is before the data, in units of the logarithm of a probability."""
+def minus_log_prior(factors):
+    """Minus the logarithm of the prior probability of each factor, up to a constant."""
     return np.abs(np.log2(factors / factors[0]) - 4)
 
 
 def effects_on_numbers(counts, sums, total, offsets, noise, n_samples):
-    """The mean of the target, and how far its mean in each part is from it.
+    """The mean of the target, and the difference of its mean in each part.
 
     Effects are shrunk by the noise, and those of each column by the share of their spread that noise would give.
     """
     mean = float(np.clip(total_by_all(sums, total, offsets, noise) / n_samples, -0.5, 0.5))
-    sizes = np.maximum(counts, 0.0) + 1 + _SHRUNK * noise.noise_scale
+    sizes = np.maximum(counts, 0.0) + 1 + _PSEUDO_RECORDS * noise.noise_scale
     of_parts = (sums[:, 0] - mean * counts) / sizes
     deviations = np.hypot(noise.sum_scale, mean * noise.noise_scale) / sizes
     spread, of_noise = (spread_in_columns(effects, counts, offsets) for effects in (of_parts, deviations))
@@ -104,7 +104,7 @@ def effects_on_numbers(counts, sums, total, offsets, noise, n_samples):
 
 
 def total_by_all(sums, total, offsets, noise):
-    """The total of the target: the noisy one and that of the parts of all columns, weighted by their noise."""
+    """The total of the target: a mean of the noisy total and the sum over all parts, weighted by their noise."""
     n_columns, n_parts = len(offsets) - 1, offsets[-1]
     of_tables = noise.sum_scale**2 * n_parts / n_columns**2
     weight = of_tables / (of_tables + noise.total_deviation**2) if of_tables > 0 else 1.0
@@ -116,8 +116,8 @@ def spread_in_columns(effects, counts, offsets):
     return np.add.reduceat(np.maximum(counts, 0.0) * effects**2, offsets[:-1])
 
 
-def n_that_tell(effects, counts, offsets):
-    """The effective number of columns: that of equal spreads with the same ratio of sum and squares; at least 1."""
+def effective_n_columns(effects, counts, offsets):
+    """The effective number of columns: of equal spreads with the same ratio of sum to squares; at least 1."""
     spread = spread_in_columns(effects.of_parts[:, 0], counts, offsets)
     return max(spread.sum() ** 2 / (spread**2).sum(), 1.0) if spread.any() else 1.0
 
@@ -126,13 +126,13 @@ def effects_on_classes(counts, offsets, noise):
     """Logarithms of the shares of all classes, and of their relative shares in each part, shrunk by the noise."""
     totals = np.maximum(np.add.reduceat(counts, offsets[:-1], axis=0).mean(axis=0), 0.0) + 1 + 2 * noise.noise_scale
     shares = totals / totals.sum()
-    sizes = np.maximum(counts, 0.0) + (1 + _SHRUNK * noise.noise_scale) * shares
+    sizes = np.maximum(counts, 0.0) + (1 + _PSEUDO_RECORDS * noise.noise_scale) * shares
     ratios = np.log(sizes / sizes.sum(axis=1, keepdims=True) / shares)
     return Effects(np.log(shares), ratios - ratios.mean(axis=1, keepdims=True), noise.noise_scale / sizes)
 
 
 def losses_in_steps(truth, scores, are_classes):
-    """The sum of the squared errors of predictions, each in [0, 1] and rounded by itself, in steps.
+    """The sum of the squared errors of predictions, each in [0, 1] and rounded separately, in steps.
 
     Parameters
     ----------

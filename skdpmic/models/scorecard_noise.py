@@ -9,19 +9,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from skdpmic.models.target_window import OF_WINDOW
+from skdpmic.models.target_window import WINDOW_SHARE
 from skdpmic.privacy.composition import Pure, budget_of
 from skdpmic.privacy.noise import clamped, discrete_gaussian, discrete_laplace, exponential_choice
 
-OF_FACTOR = Fraction(3, 20)  # share of the budget for the factor
-OF_TOTAL = Fraction(1, 10)  # share for the total of a numeric target
+FACTOR_SHARE = Fraction(3, 20)  # share of the budget for the factor
+TOTAL_SHARE = Fraction(1, 10)  # share for the total of a numeric target
 STEPS = 2**12  # of the loss of one record, so that losses are integers
-_SUMS_TO_COUNTS = 4  # variance of the noise on counts, over that on sums of a numeric target in units of its range
+_SUMS_TO_COUNTS = 4  # variance of the noise on counts, relative to sums of a numeric target in units of its range
 
 
 def share_of_tables(of_numbers):
     """The share of the budget for the tables."""
-    return 1 - OF_FACTOR - (OF_WINDOW + OF_TOTAL if of_numbers else 0)
+    return 1 - FACTOR_SHARE - (WINDOW_SHARE + TOTAL_SHARE if of_numbers else 0)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ScorecardNoise:
     choice_scale : int
         Scale of the exponential mechanism on sums of losses in steps; 0 for the best factor.
     total_scale : Fraction, default=0
-        As `count_scale`, of the noise on the total of a numeric target, in units of its range.
+        Like `count_scale`, for the noise on the total of a numeric target, in units of its range.
     """
 
     name: str
@@ -46,9 +46,9 @@ class ScorecardNoise:
 
     @classmethod
     def for_budget(cls, epsilon, delta, n_columns, n_classes, rows_per_group=1):
-        """The noise at which all but the window cost what is left of (epsilon, delta)."""
+        """The noise at which everything but the window costs the rest of (epsilon, delta)."""
         whole, of_numbers = budget_of(epsilon, delta), n_classes is None
-        tables, factor, total = map(whole.part, (share_of_tables(of_numbers), OF_FACTOR, OF_TOTAL))
+        tables, factor, total = map(whole.part, (share_of_tables(of_numbers), FACTOR_SHARE, TOTAL_SHARE))
         name = "geometric" if isinstance(whole, Pure) else "gaussian"
         if epsilon == math.inf:
             return cls(name, Fraction(0), 0)
@@ -96,14 +96,14 @@ class ScorecardNoise:
         return clamped(exact + draw(scale, exact.size, random_bytes).reshape(exact.shape))
 
     def choose(self, losses, unlikely, random_bytes):
-        """The number of the candidate with nearly the smallest sum of losses.
+        """The index of a candidate with nearly the smallest sum of losses.
 
         Parameters
         ----------
         losses : int64 ndarray of shape (n_candidates,)
             In steps.
         unlikely : float ndarray of shape (n_candidates,)
-            Public: minus the logarithm of the probability of each candidate before the data, up to a constant.
+            Public: minus the logarithm of the prior probability of each candidate, up to a constant.
         random_bytes : callable
         """
         if self.choice_scale == 0:

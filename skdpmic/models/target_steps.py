@@ -1,4 +1,4 @@
-"""The target as integers, for each record by itself, and its sums in the parts of each column."""
+"""The target as integers, each record separately, and its sums in the parts of each column."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ GRID = 2**12  # equal steps of the range of a numeric target, so that sums are i
 
 
 def in_steps(target):
-    """The target as integers, for each record by itself, and the number of steps from the least to the largest.
+    """The target as integers, each record separately, and the number of steps from the smallest to the largest.
 
     Parameters
     ----------

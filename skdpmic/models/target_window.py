@@ -1,8 +1,8 @@
 """A window of a numeric target, learnt privately before its sums: where most targets are.
 
-Sums have noise for the width of the range to which targets are clipped, and public bounds are often much wider than
-most targets are apart. So a part of the budget finds the median and the quartiles, and the window reaches from the
-median some times as far as to the quartile on either side (``docs/theory/additive_model.md``, Theorem 5).
+The noise on sums grows with the width of the range to which targets are clipped, and public bounds are often much wider
+than the spread of most targets. So a part of the budget finds the median and the quartiles, and the window extends from
+the median to a multiple of the distance to the quartile on either side (``docs/theory/additive_model.md``, Theorem 5).
 """
 
 import math
@@ -14,27 +14,27 @@ from skdpmic.models.target_steps import GRID, in_steps, shares_of_bounds
 from skdpmic.privacy.composition import Pure, budget_of, root_below
 from skdpmic.release.bounds.edges import medians, rates, squared_rates
 
-OF_WINDOW = Fraction(1, 10)  # share of the budget for the window
-_N_LEVELS = 2  # of medians: that of all targets, and those on either side of it
+WINDOW_SHARE = Fraction(1, 10)  # share of the budget for the window
+_N_LEVELS = 2  # of medians: of all targets, and of those on either side
 _REACH = 3.0  # from the median, in distances to the quartile
-_FAR = 200.0  # n times the rate of the first median, from which on the window reaches further
+_FAR = 200.0  # n times the rate of the first median beyond which the window extends further
 _LEAST = GRID / 8  # from the median on either side, in steps
 
 
 def budget_of_tables(epsilon, delta, of_numbers):
-    """What is left of a budget for all but the window, which only numbers have."""
+    """The budget of everything but the window, which only numbers have."""
     whole = budget_of(epsilon, delta)
-    return whole.part(1 - OF_WINDOW) if of_numbers else whole
+    return whole.part(1 - WINDOW_SHARE) if of_numbers else whole
 
 
 def squares_of_window():
     """The cost of the window in zCDP, over that of a pure mechanism with the whole budget."""
-    return OF_WINDOW**2 * squared_rates(_N_LEVELS, 1)
+    return WINDOW_SHARE**2 * squared_rates(_N_LEVELS, 1)
 
 
 def rates_of_window(epsilon, delta, rows_per_group=1):
     """The rates of the medians that find the window."""
-    part = budget_of(epsilon, delta).part(OF_WINDOW)
+    part = budget_of(epsilon, delta).part(WINDOW_SHARE)
     if epsilon == math.inf:
         return rates(math.inf, _N_LEVELS)
     of_medians = part.epsilon if isinstance(part, Pure) else root_below(2 * part.rho / squared_rates(_N_LEVELS, 1))
@@ -42,7 +42,7 @@ def rates_of_window(epsilon, delta, rows_per_group=1):
 
 
 def within_window(target, rates, random_bytes):
-    """The target as shares of its bounds; its bounds then are the window, which is released.
+    """The target as shares of its bounds; its bounds become the window, which is released.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def within_window(target, rates, random_bytes):
     Returns
     -------
     NumericTarget
-        With bounds in [0, 1], which are an eighth apart at least.
+        With bounds in [0, 1] that are at least an eighth apart.
     """
     steps, _ = in_steps(target)
     positions = np.sort(steps[:, 0] + GRID // 2)

@@ -58,5 +58,5 @@ class TwoWayRelease:
 
 
 def _centred(sums):
-    """Sums of several classes minus their mean: the effects then are those on differences from equal shares."""
+    """Sums of several classes minus their mean, so that effects are on differences from equal shares."""
     return sums - sums.mean(axis=1, keepdims=True) if sums.shape[1] > 1 else sums

@@ -21,17 +21,17 @@ class TargetChange(NamedTuple):
     moves: Fraction
 
 
-OF_NUMBERS = TargetChange(Fraction(1), Fraction(1, 2))  # from -1/2 to 1/2; two classes are these ends
-OF_CLASSES = TargetChange(Fraction(2), Fraction(2))  # one count in each of several classes
+CHANGE_OF_NUMBERS = TargetChange(Fraction(1), Fraction(1, 2))  # from -1/2 to 1/2; two classes are these ends
+CHANGE_OF_CLASSES = TargetChange(Fraction(2), Fraction(2))  # one count in each of several classes
 
 
 def target_change(n_classes):
     """The change of the sums of a target with this many classes, or of numbers."""
-    return OF_CLASSES if n_classes is not None and n_classes > 2 else OF_NUMBERS
+    return CHANGE_OF_CLASSES if n_classes is not None and n_classes > 2 else CHANGE_OF_NUMBERS
 
 
 def squared_sensitivity(n_columns, weight, change, rows_per_group=1):
-    """Squared L2 sensitivity of all tables together, of which those of the target are multiplied by ``sqrt(weight)``.
+    """Squared L2 sensitivity of all tables together, with the tables of the target multiplied by ``sqrt(weight)``.
 
     If the parts of a record change in all but m of d columns, d (d - 1) - m (m - 1) cells of the tables of pairs change
     by one, and 2 (d - m) counts of columns; the maximum over m is attained.
@@ -59,7 +59,7 @@ def squared_sensitivity(n_columns, weight, change, rows_per_group=1):
 
 
 def squared_weight(n_columns, change):
-    """Squared weight of the tables of the target: if all parts of a record change, it costs what the pairs cost."""
+    """Squared weight of the tables of the target, at which they cost as much as the pairs if all parts change."""
     return Fraction(n_columns + 1) / change.moves
 
 

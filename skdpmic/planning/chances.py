@@ -22,8 +22,8 @@ SIGNALS = ("strong", "typical", "weak")
 JOINT = "mtv_r, joint"  # joint scores, in place of a statistic
 PLACES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])  # of the table
 _SHARES = np.array([0.05] * 19 + [0.05 * 0.5**i for i in range(1, 16)] + [0.05 * 0.5**15])  # best last
-_WIDEST = 100  # columns; in wider tables, the rest are assumed to score like the last of these
-_OF_BEST = 4  # but at least this many times as many as are chosen
+_MAX_COLUMNS = 100  # columns; in wider tables, the rest are assumed to score like the last of these
+_MIN_PER_CHOICE = 4  # at least this many times the number of features chosen
 _N_NOISES = 50  # equally likely values that represent a noise distribution
 _N_VALUES = 200  # equally likely values that represent a noisy score
 _N_CUBES = 20  # equally likely cubes that represent the cube of the noise
@@ -75,7 +75,7 @@ def share_found(statistic, signal, n_features, k, law, factor=1.0, largest=np.in
 
 def share_of(sizes, shape, n_features, k, law):
     """The share of the best features found, for scores of this shape and one of these equally likely sizes."""
-    n_known = min(n_features, max(_WIDEST, _OF_BEST * k))
+    n_known = min(n_features, max(_MAX_COLUMNS, _MIN_PER_CHOICE * k))
     from_top = 1 - (np.cumsum(_SHARES) - _SHARES / 2)  # the middle of each share, ascending by score
     ranks = from_top * k, k + from_top * (n_features - k)
     of_best, of_others = (np.interp(rank / n_known, PLACES, shape) for rank in ranks)
@@ -86,7 +86,7 @@ def share_of(sizes, shape, n_features, k, law):
 def excess_of_noise(statistic, signal, n_features, k, law, factor=1.0, largest=np.inf):
     """Ratio of the noise to the noise at which half of the best k are found; NaN without an assumption.
 
-    It is infinite if half are found at no noise, because scores are hardly above 0.
+    It is infinite if no noise level lets half be found, because scores are hardly above 0.
     """
     unit, scale = _unit(law)
     finds_half = factor * _scale_that_finds_half(statistic, signal, n_features, k, unit, largest / factor)

@@ -348,7 +348,7 @@ class _Unprepared(NamedTuple):
 
     @property
     def chance_rate(self):
-        """None, because what kinds score by chance has nothing to do with noise."""
+        """None, because scores by chance do not affect the noise."""
         return None
 
     def steps(self, shape):

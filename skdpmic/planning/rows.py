@@ -122,12 +122,12 @@ class ReleasePlan:
 
     def _caption(self):
         """The caption: the values that all rows share."""
-        common = {name: cells[0] for name, cells in self._columns() if not _tells_apart(name, cells, self.sought)}
+        common = {name: cells[0] for name, cells in self._columns() if not _differs(name, cells, self.sought)}
         return f"{self.sought} of each release, with {', '.join(f'{k}={v}' for k, v in common.items() if v != _NONE)}"
 
     def _shown(self):
         """Names and cells of the columns that differ between rows."""
-        columns = [(name, cells) for name, cells in self._columns() if _tells_apart(name, cells, self.sought)]
+        columns = [(name, cells) for name, cells in self._columns() if _differs(name, cells, self.sought)]
         return [name for name, _ in columns], list(zip(*(cells for _, cells in columns), strict=True))
 
     def _columns(self):
@@ -143,7 +143,7 @@ _WORDS = ("release", "mechanism", "statistic")
 _NONE = "-"
 
 
-def _tells_apart(name, cells, sought):
+def _differs(name, cells, sought):
     """Whether a column is shown, rather than stated once in the caption."""
     return name in (*_WORDS, sought, "noise") or len(set(cells)) > 1
 

@@ -185,7 +185,7 @@ class SummaryDisplay(Display):
         margin = min(max((max(of.flag_margin, of.part_margin) for of in self.columns_), default=0), 1)
         if margin:
             label = f"simultaneous 95% intervals, ± {margin:.0%}" if margin > _WIDE else "simultaneous 95% intervals"
-            pale = {"colors": ink_of(ax), "linewidth": 4, "alpha": 0.3}  # bars can be seen through them
+            pale = {"colors": ink_of(ax), "linewidth": 4, "alpha": 0.3}  # bars remain visible
             self.intervals_ = ax.vlines(*np.transpose(lines), label=label, **pale)
 
     def _draw_scale(self, ax, floors, tallest):

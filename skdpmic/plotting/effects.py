@@ -28,7 +28,7 @@ class EffectsDisplay(Display):
     """Plot of the effect of one column over its parts, with the band of the noise.
 
     For a range, it is a curve with a step at each part, and a point for missing values; for labels, a point for each.
-    The band has the effects that the model would have without noise, at a confidence for each part by itself,
+    The band has the effects that the model would have without noise, at a confidence for each part separately,
     approximately. It does not include sampling error. The effects are already private, so the plot costs no further
     budget and may be published.
 
@@ -97,7 +97,7 @@ class EffectsDisplay(Display):
             Class to which the effects belong, required for more than two classes. For two, they are those on the second
             one.
         confidence : float, default=0.95
-            Confidence level of the band, for each part by itself; in (0, 1).
+            Confidence level of the band, for each part separately; in (0, 1).
         ax : matplotlib Axes, default=None
             Axes to draw on; None creates a new figure.
 
@@ -112,7 +112,7 @@ class EffectsDisplay(Display):
         NotFittedError
             If the estimator is not fitted.
         TypeError
-            If the estimator is no additive model.
+            If the estimator is not an additive model.
         ValueError
             If a parameter is invalid.
 

@@ -26,7 +26,7 @@ class EvaluationDisplay(Display):
 
     The ROC curve follows from noisy counts, so it is not exactly what the records would give. In the calibration, each
     point is a range of predictions, with the 95% interval of the noise on the share of records that are of the class;
-    predictions are right where the points lie on the dashed line. The plot costs no further budget and may be
+    points on the dashed line are well calibrated. The plot costs no further budget and may be
     published.
 
     Parameters

@@ -41,7 +41,7 @@ class GapsDisplay(Display):
     noise_margin : float, default=None
         Bound on the noise at this confidence, which is shaded; None shades nothing.
     confidence : float, default=0.95
-        Confidence level of the margin, for each gap by itself.
+        Confidence level of the margin, for each gap separately.
     title : str, default=""
         Title of the plot.
 
@@ -86,7 +86,7 @@ class GapsDisplay(Display):
         estimator : PrivateSelectKBest
             A fitted selector with ``mechanism_="one-shot"``.
         confidence : float, default=0.95
-            Confidence level of the shaded noise, for each gap by itself; in (0, 1).
+            Confidence level of the shaded noise, for each gap separately; in (0, 1).
         max_features : int, default=20
             Maximum number of features shown, best first.
         ax : matplotlib Axes, default=None

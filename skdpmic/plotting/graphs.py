@@ -1,4 +1,4 @@
-"""The plot of a causal graph, and where its columns stand."""
+"""The plot of a causal graph, and its layout."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-_SUREST, _SURE = 1e-4, 1e-2  # shares of alpha: p-values up to which an edge is drawn thicker
+_STRONGEST, _STRONG = 1e-4, 1e-2  # shares of alpha: p-values up to which an edge is drawn thicker
 # --- The picture -----------------------------------------------------------------------------------------------------
 
 
@@ -255,7 +255,7 @@ class GraphDisplay(Display):
         return [text.get_bbox_patch() for text in below]
 
     def _draw_edges(self, ax, marks, boxes):
-        sureness, said = self._sureness(marks), set()
+        sureness, said = self._evidence_levels(marks), set()
         self.edges_ = {}
         for i, j in np.argwhere(marks).tolist():
             is_line = bool(marks[j, i])
@@ -282,12 +282,12 @@ class GraphDisplay(Display):
             )
         self._explain_edges(ax, said)
 
-    def _sureness(self, marks):
+    def _evidence_levels(self, marks):
         """Level of evidence: 0 for the strongest edges, 2 for the weakest, 3 for edges with a missing test."""
         if self.p_values is None:
             return np.zeros(marks.shape, dtype=np.int64)
         p_values = np.asarray(self.p_values, dtype=np.float64) / self.alpha
-        return np.where(np.isnan(p_values), _UNTESTED, np.searchsorted([_SUREST, _SURE], p_values, side="left"))
+        return np.where(np.isnan(p_values), _UNTESTED, np.searchsorted([_STRONGEST, _STRONG], p_values, side="left"))
 
     def _explain_edges(self, ax, said):
         for is_line, label in ((False, "cause to effect"), (True, "direction not known")):
@@ -296,7 +296,7 @@ class GraphDisplay(Display):
                 ax.plot([], [], color=colour, marker=marker, linewidth=1.4, label=label)
         if self.p_values is None:
             return
-        labels = [f"p ≤ {share * self.alpha:.3g} in all tests" for share in (_SUREST, _SURE, 1.0)]
+        labels = [f"p ≤ {share * self.alpha:.3g} in all tests" for share in (_STRONGEST, _STRONG, 1.0)]
         for degree, label in enumerate([*labels, "a test could not be made"]):
             if degree in {of_edge for _, of_edge in said}:
                 style = {"linewidth": _WIDTHS[degree], "linestyle": _STYLES[degree], "color": ink_of(ax), "alpha": 0.6}

@@ -106,7 +106,7 @@ class LedgerDisplay(Display):
         Notes
         -----
         A bar goes from the total before an entry to the total after it. With ``composition="zcdp"``, where the total is
-        less than the sum of the costs, it is shorter than the cost of its fit by itself, which is written beside it.
+        less than the sum of the costs, it is shorter than the cost of its fit alone, which is written beside it.
         With `max_rows_per_person`, a cost per record is longer, because it counts for all records of a person. Refused
         charges cost nothing and are not recorded.
 
@@ -192,7 +192,7 @@ class LedgerDisplay(Display):
         ax.set_xlabel(f"ε spent{per(self.unit)}, oldest on top")
 
     def _write_cost(self, ax, place, start, end, cost):
-        """Write the cost of an entry by itself, beside its bar if there is room, else on it."""
+        """Write the cost of one entry beside its bar if there is room, else on it."""
         if end < 0.6 * self.epsilon:
             x, offset, side, color = end, 4, "left", ink_of(ax)
         elif start > 0.4 * self.epsilon:

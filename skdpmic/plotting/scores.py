@@ -48,7 +48,7 @@ class ScoresDisplay(Display):
     confidence : float, default=0.95
         Confidence level of the intervals and the margin.
     simultaneous : bool, default=False
-        Whether the confidence holds for all features simultaneously, rather than for each by itself.
+        Whether the confidence holds for all features simultaneously, rather than for each separately.
     score_label, title : str, default="score", ""
         Label of the axis, and title.
     scores_at : str, default=""
@@ -112,7 +112,7 @@ class ScoresDisplay(Display):
         confidence : float, default=0.95
             Confidence level of the intervals and of the shaded noise; in (0, 1).
         simultaneous : bool, default=False
-            Whether the confidence holds for all features simultaneously, rather than for each by itself.
+            Whether the confidence holds for all features simultaneously, rather than for each separately.
         max_features : int, default=20
             Maximum number of features shown, best first.
         ax : matplotlib Axes, default=None

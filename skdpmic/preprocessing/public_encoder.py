@@ -23,7 +23,7 @@ _ENCODINGS = ("one-hot", "ordinal")
 
 
 class _OutputProbe(TransformerMixin):
-    """Finds out which container `set_output` asks for; scikit-learn has no public name for that."""
+    """Determines which container `set_output` asks for; scikit-learn has no public API for that."""
 
     def transform(self, X):
         """A row of zeros: an ndarray by default, otherwise a dataframe of the requested library."""
@@ -35,8 +35,8 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
 
     Use it between a private selector and a model, instead of a scaler, a label encoder and an imputer. These learn
     means, labels or ranges from the data, which costs privacy or breaks the guarantee. PublicEncoder learns nothing, so
-    it costs no privacy: each record is encoded by itself, and the output columns depend only on `bounds`, `categories`,
-    and the names and types of the columns.
+    it costs no privacy: each record is encoded separately, and the output columns depend only on `bounds`,
+    `categories`, and the names and types of the columns.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
     >>> bool(model.score(X, y) > 0.9)
     True
 
-    The encoder by itself:
+    The encoder alone:
 
     >>> encoder.fit_transform(X[["age", "town"]]).shape
     (5000, 6)
@@ -179,7 +179,7 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
         return self
 
     def transform(self, X: TableLike) -> Any:
-        """Encode a table, each record by itself.
+        """Encode a table, each record separately.
 
         Parameters
         ----------

@@ -97,7 +97,7 @@ def _uniform_within(n_cells, radius, random_bytes):
     is_positive[_subset(n_cells, n_positive, random_bytes)] = True
     n_others = n_cells - n_positive
     moves[is_positive] = _parts(size, n_positive, random_bytes)
-    # Parts that may be 0 are positive parts of a larger number, minus one each.
+    # Parts that may be 0 are the positive parts of a larger number, minus one each.
     moves[~is_positive] = [1 - part for part in _parts(size + n_others, n_others, random_bytes)]
     return moves
 
@@ -127,7 +127,7 @@ def _subset(n, size, random_bytes):
     return list(chosen)
 
 
-# --- The law of the noise on counts ----------------------------------------------------------------------------------
+# --- The distribution of the noise on counts -------------------------------------------------------------------------
 #
 # The distribution of noise on counts, up to grid steps: of one, or a sum of several (``docs/theory/summary.md``).
 #
@@ -150,7 +150,7 @@ def tail_of_cells(z, n_cells, n_moves, n_together=1):
     n_moves : int
         Number of cells of all columns, minus one for each column.
     n_together : int, default=1
-        Number of cells in the sum, of which the positive parts are summed, which is no less.
+        Number of cells in the sum; the positive parts are summed, which gives an upper bound.
 
     Returns
     -------

@@ -148,7 +148,7 @@ def discrete_gaussian(sigma2, size, random_bytes):
 
 
 def clamped(noisy):
-    """Noisy counts as int64: the noise of a tiny budget may not fit, and a count beyond 2**62 tells nothing."""
+    """Noisy counts as int64: the noise of a tiny budget may not fit, and a count beyond 2**62 says nothing."""
     return np.clip(noisy, -(2**62), 2**62).astype(np.int64)
 
 

@@ -15,7 +15,7 @@ SMALLEST_EPSILON = 1e-100  # for much less, the integer noise would be too large
 def check_epsilon(epsilon):
     """Raise unless `epsilon` is a number above 0 that is exactly a float; infinity, for no privacy, is allowed.
 
-    Of another number, such as a third, ledgers would store a float that may be less than what the noise costs.
+    For another number, such as a third, ledgers would store a float that may be below the cost of the noise.
     """
     compared = float(epsilon) if isinstance(epsilon, np.floating) else epsilon  # a short float would overflow
     is_number = isinstance(epsilon, numbers.Real) and (compared <= sys.float_info.max or compared == math.inf)
@@ -40,8 +40,8 @@ def check_confidence(confidence):
 def exact(number):
     """The shortest decimal of a finite float, as a Fraction: 1/10 for 0.1, so that ten of them make 1.
 
-    Noise and ledger both read epsilon in this way, so the total of the ledger is the cost of the noise. A Fraction, a
-    part of an epsilon, is unchanged.
+    Noise and ledger both read epsilon in this way, so the total of the ledger is the cost of the noise. A Fraction,
+    such as a part of an epsilon, is unchanged.
     """
     return number if isinstance(number, Fraction) else Fraction(repr(float(number)))
 

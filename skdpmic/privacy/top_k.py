@@ -1,8 +1,8 @@
 """Choosing k features without publishing a score (``docs/theory/top_k.md``).
 
-The noise of the one-shot mechanism grows with k, and needs no delta; that of k choices by the exponential mechanism
-grows with the square root of k; noise in a cube grows with the number of candidates only. Choices one at a time, each
-by scores that depend on those before, compose likewise.
+The noise of the one-shot mechanism grows with k, and needs no delta; with k choices by the exponential mechanism, it
+grows with the square root of k; noise in a cube grows only with the number of candidates. Choices one at a time, each
+by scores that depend on earlier choices, compose likewise.
 """
 
 import math
@@ -18,11 +18,11 @@ from skdpmic.privacy.cube_law import CubeLaw, reach_of_difference
 from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
 from skdpmic.privacy.noise import discrete_k_norm, discrete_laplace, exponential_choice, geometric
 
-_WORTH_GAPS = 2 / 3  # of other noise: the most that noise in a cube may be, as there are no gaps then
+_MAX_CUBE_NOISE = 2 / 3  # of the other noise; noise in a cube must be smaller, because it releases no gaps
 
 
 def mechanism_of_names(epsilon, delta, k, n_candidates=None):
-    """The mechanism with the smallest standard deviation of the noise; a cube only where that pays for its gaps.
+    """The mechanism with the least noise; a cube only if it has so much less that this outweighs the missing gaps.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def mechanism_of_names(epsilon, delta, k, n_candidates=None):
         at_once, per_score = ExponentialTopK, in_turn
     if n_candidates is None or epsilon == math.inf:
         return at_once
-    return CubeTopK if per_score <= _WORTH_GAPS * CubeTopK.epsilon_per_score(whole, k, n_candidates) else at_once
+    return CubeTopK if per_score <= _MAX_CUBE_NOISE * CubeTopK.epsilon_per_score(whole, k, n_candidates) else at_once
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def confidence_among_best(gaps, noise_scale):
     -------
     ndarray of shape (k,)
         (1 - exp(-g))^(k - j) at rank j, whose noisy score is g scales above the last one; 0 for the last one, about
-        which nothing is known. Each holds for its rank by itself.
+        which nothing is known. Each holds for its rank separately.
     """
     if noise_scale == 0:
         return np.ones(len(gaps) + 1)
@@ -224,15 +224,15 @@ class CubeTopK(_TopK):
     @property
     def noise_scale(self):
         """Standard deviation of the noise on each score."""
-        return self._of_scores.noise_scale
+        return self._score_mechanism.noise_scale
 
     @property
     def law(self):
         """The continuous distribution of the noise on each score, up to grid steps; None without noise."""
-        return self._of_scores.law
+        return self._score_mechanism.law
 
     @property
-    def _of_scores(self):
+    def _score_mechanism(self):
         """The mechanism of scores with this noise."""
         return KNormMechanism(self.scale, self.n_candidates)
 
@@ -247,13 +247,13 @@ class CubeTopK(_TopK):
 
 # --- Choices one at a time -------------------------------------------------------------------------------------------
 #
-# Choosing k features one at a time, each by its gain over those chosen before (``docs/theory/joint.md``).
+# Choosing k features one at a time, each by its gain over earlier choices (``docs/theory/joint.md``).
 #
 # The gain of a feature depends on those already chosen, so fresh noise is drawn for each choice. It has the same
 # scale as if all k were chosen at once.
 
 
-_OF_NOISE = 25  # share of scores by themselves in what features are worth, per scale of the noise: docs/theory/joint.md
+_OWN_SHARE = 25  # share of a feature's own score in its worth, per scale of the noise: docs/theory/joint.md
 _WHOLE = 1000  # shares are in thousandths
 
 
@@ -265,7 +265,7 @@ class ChoicesInTurn(NoiseOnGrid):
     at_once : OneShotTopK or ExponentialTopK
         The mechanism that would choose all k at once.
     own_scale : int
-        Scale, in grid steps, of the Laplace noise on the scores by themselves that the gains of others refer to.
+        Scale, in grid steps, of the Laplace noise on the single scores that the gains of others refer to.
     """
 
     def __init__(self, at_once, own_scale):
@@ -273,7 +273,7 @@ class ChoicesInTurn(NoiseOnGrid):
         self.k, self._one_choice = at_once.k, type(at_once)(1, at_once.scale)
         # The noise in each choice, and its effect on the difference of two scores.
         self.scale, self._law, self.half_width = at_once.scale, at_once._law, at_once.half_width
-        self._of_alone = min(math.ceil(_OF_NOISE * _WHOLE * self.noise_scale), _WHOLE)
+        self._own_share = min(math.ceil(_OWN_SHARE * _WHOLE * self.noise_scale), _WHOLE)
 
     @property
     def name(self):
@@ -288,15 +288,15 @@ class ChoicesInTurn(NoiseOnGrid):
         candidates : ndarray of shape (n_candidates,)
             Numbers of the features to choose from, ascending.
         alone : ndarray of shape (n_candidates,) of integers
-            Scores of the candidates by themselves, in grid steps.
+            Single scores of the candidates, in grid steps.
         worths_beside : callable
             ``worths_beside(feature, taken)`` returns the joint scores of all candidates not taken with a feature that
-            is kept or chosen, ascending by number, and the score of that feature by itself; in grid steps. It is called
+            is kept or chosen, ascending by number, and the single score of that feature; in grid steps. It is called
             once for each of these features except the last. A candidate is judged by its smallest gain over any of
-            them, and to a small part by its score by itself.
+            them, and to a small part by its single score.
         by_chance : callable
             ``by_chance(feature, taken, own)`` returns the gains of independent candidates, from public numbers and
-            `own`, the noisy score of that feature by itself.
+            `own`, the noisy single score of that feature.
         random_bytes : callable
             Random bytes.
         kept : sequence of int, default=()
@@ -318,5 +318,5 @@ class ChoicesInTurn(NoiseOnGrid):
             remaining, alone, compared = np.delete(remaining, place), np.delete(alone, place), chosen[-1:]
 
     def _mixed(self, gains, alone):
-        """What features are worth. One floor of the sum moves no further than either part; two floors could."""
-        return ((_WHOLE - self._of_alone) * gains + self._of_alone * alone) // _WHOLE
+        """The worth of features. Rounding the sum down once moves no further than either part; twice could."""
+        return ((_WHOLE - self._own_share) * gains + self._own_share * alone) // _WHOLE

@@ -1,4 +1,4 @@
-"""How likely each feature is among the best without noise, given the released scores."""
+"""The probability that each feature is among the best without noise, given the released scores."""
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
@@ -121,4 +121,4 @@ def _half_widths(scores, law, n_draws, random):
     return np.interp(random.random(n_draws) * mass[-1], mass, nodes)
 
 
-# --- Choices repeated ------------------------------------------------------------------------------------------------
+# --- Repeated choices ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Tables of counts of columns, released with Gaussian noise: what causal graphs and additive models are made of."""
+"""Tables of counts of columns, released with Gaussian noise: the material of causal graphs and additive models."""
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -61,7 +61,7 @@ def _counts(columns, sizes, columns_of_table):
 
 
 def with_gaussian_noise(tables, variance, random_bytes):
-    """Tables with independent discrete Gaussian noise on every count, including those of 0; not cut off at 0."""
+    """Tables with independent discrete Gaussian noise on every count, including zeros; not clamped at 0."""
     if variance == 0 or not tables:
         return tables
     ends = np.cumsum([table.size for table in tables])

@@ -25,10 +25,10 @@ def check_budget_and_run(estimator):
 
 @dataclass(frozen=True, eq=False)
 class FitPlan:
-    """What a fit does, as a frozen value: it decides on cost, noise and warnings from what is public of a table.
+    """What a fit does, as a frozen value: it decides on cost, noise and warnings from public facts about a table.
 
-    A :class:`skdpmic.table.records.PublicTable` cannot read a record; only `publish` then brings the records to what is
-    ready.
+    A :class:`skdpmic.table.records.PublicTable` cannot read a record; only `publish` passes the records to the release
+    that is ready.
     """
 
     reader: str  # the estimator, in errors and ledgers
@@ -72,6 +72,6 @@ class FitPlan:
         )
 
     def results(self, public, released, entry):
-        """What every fitted estimator stores: what was seen of the table, what is released, and what it cost."""
+        """What every fitted estimator stores: facts about the table, what is released, and the cost."""
         people = {} if self.facts.max_rows_per_group is None else {"n_groups_": public.shape.n_groups}
         return public.seen | released | people | {"privacy_spent_": (entry.epsilon, entry.delta), "_entry": entry}

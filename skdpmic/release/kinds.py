@@ -20,8 +20,10 @@ from skdpmic.privacy.top_k import ChoicesInTurn, mechanism_of_names
 from skdpmic.statistics.chance import chance_added, chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 
-OF_CHOSEN = Fraction(1, 10)  # of the budget of scores, for the chosen features themselves: docs/theory/joint.md
-OF_TARGET = Fraction(3, 20)  # of the budget, for the target itself: docs/theory/learnt_margin.md
+CHOSEN_SHARE = Fraction(
+    1, 10
+)  # share of the budget of scores for the single scores of chosen features: docs/theory/joint.md
+TARGET_SHARE = Fraction(3, 20)  # share of the budget for the target itself: docs/theory/learnt_margin.md
 
 
 def release_of_scores(mechanism, epsilon, delta, n_features, *, spends_on_target=False):
@@ -32,13 +34,13 @@ def release_of_scores(mechanism, epsilon, delta, n_features, *, spends_on_target
 
 
 def jointly(best, n_kept=0):
-    """A release of names, with each feature chosen by its gain over those kept and those chosen before."""
+    """A release of names, with each feature chosen by its gain over those kept and earlier choices."""
     return JointFeatures(best.epsilon, best.delta, best.k, n_kept, spends_on_target=best.spends_on_target)
 
 
 @dataclass(frozen=True)
-class _OfScores:
-    """A release drawn from the scores of all features, after the private shares of the target."""
+class _ScoreRelease:
+    """A release from the scores of all features, after private shares of the target."""
 
     epsilon: float
     delta: float
@@ -50,27 +52,27 @@ class _OfScores:
         """The charge of the ledger."""
         if self._uses_delta():
             return Cost.concentrated(self.epsilon, self.delta)
-        return Cost.of_parts(self.epsilon, self._of_target**2 + (1 - self._of_target) ** 2 * self._squares())
+        return Cost.of_parts(self.epsilon, self._target_share**2 + (1 - self._target_share) ** 2 * self._squares())
 
     @property
-    def _of_target(self):
+    def _target_share(self):
         """The share of the budget for the target: of epsilon, or of rho if delta is used."""
-        return OF_TARGET if self.spends_on_target else Fraction(0)
+        return TARGET_SHARE if self.spends_on_target else Fraction(0)
 
     @property
     def epsilon_of_target(self):
         """The epsilon spent on the target itself."""
-        return self._budget.part(self._of_target).epsilon if self.spends_on_target else Fraction(0)
+        return self._budget.part(self._target_share).epsilon if self.spends_on_target else Fraction(0)
 
     @property
     def _budget(self):
-        """The budget of all of it."""
+        """The whole budget."""
         return budget_of(self.epsilon, self.delta if self._uses_delta() else 0.0)
 
     @property
-    def _of_scores(self):
+    def _score_budget(self):
         """The budget of the scores."""
-        return self._budget.part(1 - self._of_target)
+        return self._budget.part(1 - self._target_share)
 
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids for this budget per score."""
@@ -97,7 +99,7 @@ class _OfScores:
 
 
 @dataclass(frozen=True)
-class NoisyScores(_OfScores):
+class NoisyScores(_ScoreRelease):
     """All scores, with noise from one mechanism."""
 
     noise: type  # of MECHANISMS
@@ -116,11 +118,11 @@ class NoisyScores(_OfScores):
     @property
     def epsilon_per_feature(self):
         """Budget per score: the epsilon at which Laplace noise on one score has the same standard deviation."""
-        return self.noise.epsilon_per_score(self._of_scores, self.n_features)
+        return self.noise.epsilon_per_score(self._score_budget, self.n_features)
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        return self.noise.for_budget(self._of_scores, self.n_features, steps)
+        return self.noise.for_budget(self._score_budget, self.n_features, steps)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes; the measure knows the shares of the target."""
@@ -175,7 +177,7 @@ class NoisyTables:
         return mechanism
 
     def law(self, mechanism, measure, shape):
-        """Approximately that of the noise on the share of records in two opposite quarters of a table minus the others.
+        """Approximately the noise on the share of records in two opposite quarters of a table minus the others.
 
         This difference ranges from 0 to 1, the value for a score of 1.
         """
@@ -201,12 +203,12 @@ class NoisyTables:
 
 
 @dataclass(frozen=True)
-class BestFeatures(_OfScores):
+class BestFeatures(_ScoreRelease):
     """The k features with the largest scores, in order, and the gaps between them if these cost nothing."""
 
     k: int
     _: KW_ONLY
-    n_candidates: int | None = None  # that are scored once; None if each choice is made by scores of its own
+    n_candidates: int | None = None  # that are scored once; None if each choice has new scores
 
     publishes = "names"
     criterion = "single"
@@ -221,20 +223,20 @@ class BestFeatures(_OfScores):
     @property
     def epsilon_per_feature(self):
         """Sensitivity of a score over the standard deviation of the noise."""
-        return self._noise.epsilon_per_score(self._of_choices, self.k, self.n_candidates)
+        return self._noise.epsilon_per_score(self._choice_budget, self.k, self.n_candidates)
 
     @property
     def _noise(self):
         return mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
 
     @property
-    def _of_choices(self):
+    def _choice_budget(self):
         """The budget of the choices."""
-        return self._of_scores
+        return self._score_budget
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`."""
-        return self._noise.for_budget(self._of_choices, self.k, steps, self.n_candidates)
+        return self._noise.for_budget(self._choice_budget, self.k, steps, self.n_candidates)
 
     def draw(self, records, measure, mechanism, n_jobs, random_bytes):
         """The published attributes."""
@@ -263,9 +265,9 @@ class BestFeatures(_OfScores):
 
 @dataclass(frozen=True)
 class JointFeatures(BestFeatures):
-    """The k features chosen one at a time, each by its gain over those kept and those chosen before.
+    """The k features chosen one at a time, each by its gain over those kept and earlier choices.
 
-    A tenth of the budget is for the scores of these features by themselves, needed for the gains of others.
+    A tenth of the budget is for the single scores of these features, needed for the gains of others.
     """
 
     n_kept: int = 0
@@ -273,26 +275,26 @@ class JointFeatures(BestFeatures):
     criterion = "joint"
 
     @property
-    def _n_own(self):
-        """The number of features whose scores by themselves are needed."""
+    def _n_singles(self):
+        """The number of features whose single scores are needed."""
         return self.n_kept + self.k - 1
 
     @property
-    def _of_each_own(self):
-        """The epsilon of each of the scores by themselves."""
-        return self._of_scores.part(OF_CHOSEN).epsilon / self._n_own
+    def _epsilon_of_single(self):
+        """The epsilon of each of these single scores."""
+        return self._score_budget.part(CHOSEN_SHARE).epsilon / self._n_singles
 
     @property
-    def _of_choices(self):
-        return self._of_scores.part(1 - OF_CHOSEN)
+    def _choice_budget(self):
+        return self._score_budget.part(1 - CHOSEN_SHARE)
 
     def _squares(self):
         """Squared epsilons of independent draws."""
-        return (1 - OF_CHOSEN) ** 2 / self.k + OF_CHOSEN**2 / self._n_own
+        return (1 - CHOSEN_SHARE) ** 2 / self.k + CHOSEN_SHARE**2 / self._n_singles
 
     def noise_for(self, steps):
         """The noise on scores of sensitivity `steps`, single or joint."""
-        return ChoicesInTurn(super().noise_for(steps), scale_for_budget(self._of_each_own, steps))
+        return ChoicesInTurn(super().noise_for(steps), scale_for_budget(self._epsilon_of_single, steps))
 
     def _chosen(self, records, measure, mechanism, n_jobs, random_bytes, candidates, by_chance):
         shape, kept = records.public.shape, records.public.kept

@@ -1,4 +1,4 @@
-"""The single path of a release: what is ready is charged and drawn, and stored at the end."""
+"""The single path of a release: once ready, it is charged and drawn, and stored at the end."""
 
 from collections.abc import Callable
 from functools import partial
@@ -45,7 +45,7 @@ def run(
 
 
 class Ready(NamedTuple):
-    """A release that may be charged: everything public is checked and decided, and no record was looked at."""
+    """A release that may be charged: everything public is checked and decided, and no record was read."""
 
     entry: LedgerEntry
     draw: Callable[[Any, Callable[[int], bytes]], dict[str, Any]]  # of records and random bytes: all that is published
@@ -53,12 +53,12 @@ class Ready(NamedTuple):
 
 
 def publish(ready: Ready, records: Any, *, ledger: Any, random_state: Any) -> dict[str, Any]:
-    """Charge a release, draw it from the records, and return the attributes that a fitted estimator has of it."""
+    """Charge a release, draw it from the records, and return its attributes for the fitted estimator."""
     return run(ready.entry, partial(ready.draw, records), ledger=ledger, random_state=random_state)
 
 
 def store(estimator: Any, published: dict[str, Any]) -> None:
-    """Replace what an earlier fit stored by what is published now, in a single step that no interrupt can divide."""
+    """Replace what an earlier fit stored by what is published now, in one step that cannot be interrupted."""
     earlier = vars(estimator).get("_stored", ())
     kept = {name: value for name, value in vars(estimator).items() if name not in earlier}
     estimator.__dict__ = kept | published | {"_stored": tuple(sorted(published))}

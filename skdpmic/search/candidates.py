@@ -103,7 +103,7 @@ def _first_step(estimator):
 
 
 def refuse_unreadable_for(candidates, X, y):
-    """Raise before the charge what a private estimator that gets X and y unchanged would raise in every subset."""
+    """Before the charge, raise errors that a private estimator given X and y unchanged would raise in each subset."""
     seen = set()
     for step in map(_first_step, candidates):
         as_array = not is_private(step)  # univariate selectors pass an array to their score function
@@ -170,7 +170,7 @@ def _check_entries(facts):
     keys = [key for entries in (facts.bounds, facts.categories) if isinstance(entries, dict) for key in entries]
     numbered = {key for key in keys if isinstance(key, numbers.Integral)}
     if 0 < len(numbered) < len(keys):
-        return  # by name and by number: only the table can tell whether they fit
+        return  # by name and by number: only the table shows whether they fit
     others = sorted(set(range(max(numbered, default=-1) + 1)) - numbered)
     facts = replace(facts, keep=others, reads_kept=False, may_describe_more=False)
     facts.describe_unseen(facts.n_features or 1, None)

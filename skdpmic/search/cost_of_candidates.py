@@ -42,9 +42,8 @@ def _worst_in_grid(estimator, grid, n_features):
 def _worst_with(estimator, grid, n_features):
     """Costs of candidates with fixed steps, of which one is the costliest that can be drawn.
 
-    The parameters of private steps have a bearing on the cost, in a way that only the step knows, so all values in
-    lists are tried. If one is drawn from a distribution, the cost is at most that of any release with the largest
-    epsilon and delta.
+    Parameters of private steps affect the cost in ways that only the step knows, so all values in lists are tried. If
+    one is drawn from a distribution, the cost is at most that of any release with the largest epsilon and delta.
     """
     now, private, tried = estimator.get_params(), private_steps(estimator), {}
     for name, values in grid.items():

@@ -148,7 +148,7 @@ def _at(names, columns):
 
 
 def widths_in(estimator, n_features):
-    """Numbers of columns of each private estimator in `estimator`, by id; without those for which they are unknown."""
+    """Numbers of columns of each private estimator in `estimator`, by id, except those for which they are unknown."""
     widths = defaultdict(set)
     for private, width, _ in given_the_table(estimator, n_features, None):
         if width not in (None, UNKNOWN):
@@ -165,15 +165,15 @@ def as_estimator(private):
 
 
 def _own_cost(private, widths):
-    """The cost of an estimator, or of a function form, which has it among its arguments."""
+    """The cost of an estimator, or of a function form, from its arguments."""
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
     if "epsilon" not in given:
         raise ValueError(f"epsilon must be among the arguments of functools.partial({private.func.__name__}, ...).")
     whole = Cost(given["epsilon"], given.get("delta", 0.0))
     if widths is None:
-        return _of_costs([whole])._replace(rho=Fraction(0))
+        return _largest_cost([whole])._replace(rho=Fraction(0))
     plan = as_estimator(private)._plan()
-    return _of_costs([plan.cost(width) for width in widths.get(id(private), ())] or _at_most(*whole[:2]))
+    return _largest_cost([plan.cost(width) for width in widths.get(id(private), ())] or _at_most(*whole[:2]))
 
 
 def _at_most(epsilon, delta):
@@ -181,8 +181,8 @@ def _at_most(epsilon, delta):
     return [Cost(epsilon, delta, Cost(epsilon).in_zcdp), *([Cost.concentrated(epsilon, delta)] if delta > 0 else [])]
 
 
-def _of_costs(costs):
-    """The largest of each, as of one fit."""
+def _largest_cost(costs):
+    """The largest epsilon, delta and rho, as the cost of one fit."""
     epsilon = max(cost.epsilon for cost in costs)
     delta, rho = max(exact(cost.delta) for cost in costs), max(cost.in_zcdp for cost in costs)
     return FitCost(epsilon if epsilon == math.inf else exact(epsilon), delta, 1, rho)

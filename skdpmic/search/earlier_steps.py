@@ -14,8 +14,8 @@ from skdpmic.preprocessing.public_encoder import PublicEncoder
 from skdpmic.search.cost_of_fits import is_private
 
 RESAMPLES, LEARNS = "resamples rows", "may learn from all rows"
-_BY_ROW = (PolynomialFeatures, PublicEncoder)  # that are fitted, but map each row by itself
-_OF_TARGET = "transformer"  # parameter of TransformedTargetRegressor, which comes before its regressor
+_BY_ROW = (PolynomialFeatures, PublicEncoder)  # that are fitted, but map each row separately
+_TARGET_TRANSFORMER = "transformer"  # parameter of TransformedTargetRegressor, which comes before its regressor
 _LISTS = ("steps", "transformers", "transformer_list")  # parameters with the parts of a composite
 
 
@@ -77,20 +77,20 @@ def _walk(part, path, before, found):
     for name, step in _parts(given, composite):
         own = _walk(step, f"{path}__{name}".removeprefix("__"), inside, found)
         breaking |= own
-        if composite == "steps" or name == _OF_TARGET:  # the others are side by side
+        if composite == "steps" or name == _TARGET_TRANSFORMER:  # the others are side by side
             inside = inside | own
     holds_private = any(is_private(value) for value in given.values())
-    return breaking if composite or holds_private else _of_step(part, path)
+    return breaking if composite or holds_private else _effect_on_rows(part, path)
 
 
 def _parts(given, composite):
     """The estimators inside, by name, in order; those of a list are (name, estimator, ...)."""
     listed = [(str(name), step) for name, step, *_ in given[composite]] if composite else []
     others = [(name, value) for name, value in given.items() if hasattr(value, "get_params") or is_private(value)]
-    return listed + sorted(others, key=lambda part: part[0] != _OF_TARGET)
+    return listed + sorted(others, key=lambda part: part[0] != _TARGET_TRANSFORMER)
 
 
-def _of_step(step, path):
+def _effect_on_rows(step, path):
     """What a single step does to rows, by its name."""
     kind = type(step).__name__
     if hasattr(step, "fit_resample"):

@@ -368,7 +368,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         return self.best_estimator_.classes_
 
     def _shown(self):
-        """The parameters that were chosen, and for what."""
+        """The chosen parameters, and their cost."""
         shown = {name: shortened(repr(value), MOST_LETTERS) for name, value in self.best_params_.items()}
         of_what = "the choice and the private steps of the refit" if hasattr(self, "best_estimator_") else "the choice"
         noise = f"one-sided exponential noise of scale {in_short(self.noise_scale_)}, on each mean score over its range"

@@ -22,7 +22,7 @@ MEAN_ERROR = 2.0**-52
 
 
 def checked_n_subsets(n_subsets, n_samples, reader):
-    """The number of subsets, which "auto" stands for; a ValueError if there are too many or too few."""
+    """The number of subsets, with "auto" resolved; a ValueError if there are too many or too few."""
     most = n_samples // 4
     if most < 2:
         raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {reader}.")
@@ -84,7 +84,7 @@ def score_in_subset(trial, X, y, params, subset, scorer, seed):
 
 
 def score_as_number(scorer, *arguments):
-    """The score, or an error of this subset only: cross_validate would fail as a whole if a score is no number."""
+    """The score, or an error of this subset only: cross_validate would fail as a whole if a score is not a number."""
     return float(scorer(*arguments))
 
 

@@ -10,11 +10,11 @@ from skdpmic.planning.chances import excess_of_noise, scores_of, share_found
 from skdpmic.table.targets import USUAL_MEAN
 
 _FEWEST = 4  # smallest number of features warned about: among fewer, chance finds the best
-_HARDLY = 0.1  # a share found that is above that by chance by less than this is hardly better
+_HARDLY_BETTER = 0.1  # a share found that exceeds chance by less than this is hardly better
 
 
 class Signal(NamedTuple):
-    """How scores differ from those of public tables, by what is known of the target."""
+    """How scores differ from those of public tables, by what is known about the target."""
 
     factor: float
     """The mean weight, as a part of the largest: the factor of all scores."""
@@ -42,14 +42,14 @@ class Signal(NamedTuple):
 
 @dataclass(frozen=True)
 class NoiseWarnings:
-    """What is said about the noise of one release.
+    """Warnings about the noise of one release.
 
     Parameters
     ----------
     plan : ScoringPlan
     release : NoisyScores, NoisyTables, BestFeatures or JointFeatures
     law : distribution of scipy.stats or CubeLaw
-        Of the noise on each score; None without noise.
+        Distribution of the noise on each score; None without noise.
     shape : Shape
     """
 
@@ -77,7 +77,7 @@ class NoiseWarnings:
 
     @property
     def _assumed(self):
-        """The arguments of both functions of the assumption."""
+        """The arguments shared by `share_found` and `excess_of_noise`."""
         n_candidates = max(self.shape.n_features - self.plan.n_kept, _FEWEST)
         k = min(self.plan.n_wanted(self.shape.n_features) or n_candidates, n_candidates // _FEWEST)
         return scores_of(self.release, self.plan.statistic.name), "weak", n_candidates, k, self.law
@@ -87,12 +87,12 @@ class NoiseWarnings:
         warn(
             f"{what}: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and epsilon={epsilon:g}, "
             f"{self._best(were, signal)}, if scores fall as slowly as on a third of public tables. "
-            f"{self._enough(shape.n_groups * epsilon, signal)} Fewer features, {' or '.join(self._advice())} also "
+            f"{self._when_half(shape.n_groups * epsilon, signal)} Fewer features, {' or '.join(self._advice())} also "
             "reduce the noise; skdpmic.plan_release computes by how much."
         )
 
-    def _enough(self, budget, signal):
-        """The budget at which half would be found, beside this one."""
+    def _when_half(self, budget, signal):
+        """The budget at which half would be found, compared with this one, in words."""
         excess = excess_of_noise(*self._assumed, *signal)
         if excess == math.inf:
             return "No budget makes that half."
@@ -101,17 +101,17 @@ class NoiseWarnings:
         )
 
     def _best(self, were, signal):
-        """How many of the best features are found."""
+        """How many of the best features are found, in words."""
         *_, n_candidates, k, _ = self._assumed
         found, by_chance = share_found(*self._assumed, *signal), k / n_candidates
         was = were.replace("were", "was")
         best = f"{found:.0%} of the best {k} features {were} found"
         best = best if k > 1 else f"the best feature {was} found in {found:.0%} of fits"
-        is_better = found >= by_chance + _HARDLY
+        is_better = found >= by_chance + _HARDLY_BETTER
         return best if is_better else f"{best} (hardly better than chance, which finds {by_chance:.0%})"
 
     def _advice(self):
-        """What else has less noise, by the names of the parameters."""
+        """Other ways to have less noise, by the names of the parameters."""
         plan = self.plan
         better = [] if plan.statistic.name == "mtv_r" else ["statistic='mtv_r'"]
         if plan.max_weight is not None:

@@ -15,7 +15,7 @@ from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
-from skdpmic.statistics.registry import OF_PAIRS, statistic_named, within_strata
+from skdpmic.statistics.registry import PAIR_STATISTICS, statistic_named, within_strata
 from skdpmic.table.records import Shape, TableRecords
 from skdpmic.table.targets import NumericTarget, StratifiedTarget, read_strata
 from skdpmic.table.values import check_pair
@@ -205,7 +205,7 @@ def private_score(
 
 def _chosen(name, mechanism, correction, strata, categories):
     """The statistic, with strata if given; a ValueError if the arguments are inconsistent."""
-    statistic = statistic_named(name, correction, OF_PAIRS)
+    statistic = statistic_named(name, correction, PAIR_STATISTICS)
     of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta and each.is_independent]
     if not isinstance(mechanism, str) or mechanism not in (*of_scores, GeometricMechanism.name):
         raise ValueError(f"mechanism must be {one_of((*of_scores, GeometricMechanism.name))}, got {mechanism!r}.")

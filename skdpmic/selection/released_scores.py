@@ -21,11 +21,11 @@ class PrivateScores(PrivateScoring):
         """Confidence intervals for the noise-free scores, from the known noise distribution.
 
         If the fit learnt shares of the target that scores depend on, as with "mtv_r", these are the scores at
-        `target_shares_` and `target_cut_` as they were released, and not at those that would be learnt without noise.
+        `target_shares_` and `target_cut_` as they were released, not at those that would be learnt without noise.
         For two classes or a number, if all shares are above their error, and without `max_weight`, a fit to the same
         rows with ``epsilon=inf``, the same `B_` and `c_`, and `target_shares` and `target_cut` as released has these
-        scores; so has :func:`mtv_r` with the same arguments. With three or four classes it has not, because
-        shares that are given also serve against all classes at once.
+        scores; so does :func:`mtv_r` with the same arguments. With three or four classes it does not,
+        because given shares also serve against all classes at once.
 
         Costs no privacy: it uses only what was released.
 
@@ -35,7 +35,7 @@ class PrivateScores(PrivateScoring):
             Confidence level, in (0, 1): the interval of a feature contains its noise-free score with at least this
             probability.
         simultaneous : bool, default=False
-            Whether all intervals contain their scores simultaneously at this confidence, rather than each by itself.
+            Whether all intervals contain their scores simultaneously at this confidence, rather than each separately.
             They are then wider: at 95%, by at most 28% with ``mechanism="k-norm"``, and by a factor of about ``log(20 *
             n_features) / 3`` with "laplace".
 
@@ -62,7 +62,7 @@ class PrivateScores(PrivateScoring):
 
     @property
     def _scores_at(self):
-        """What was learnt of the target that the noise-free scores are for, in words; empty if nothing was."""
+        """The learnt facts about the target on which the noise-free scores rest, in words; empty if there are none."""
         if not self._null_model.measure.has_common_error or self._target_shares.is_public:
             return ""
         return " at the released target_shares_" + (" and target_cut_" if hasattr(self, "target_cut_") else "")

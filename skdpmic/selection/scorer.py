@@ -76,11 +76,11 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         records, or in the population they were sampled from. Scores do not depend on them, but p-values do: they are
         smaller for rarer classes, and valid only if the shares are right. "learn" spends 15% of the budget on these
         shares; None spends nothing, and learns them only if epsilon is infinite. With "mic_r" and `classes`, shares
-        only tell `largest_possible_score_`.
+        only determine `largest_possible_score_`.
     target_cut : float, date or duration, default=None
         Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
-        records below it and from it on. It costs nothing, as they do. With `target_shares_` and `target_cut_` of a
-        fit, scores are those that its intervals are for.
+        records below it and from it on. Like them, it costs nothing. With `target_shares_` and `target_cut_` of an
+        earlier fit, the scores are those that its intervals refer to.
     mechanism : {"laplace", "gaussian", "k-norm", "geometric"}, default="laplace"
         How noise is added. "laplace" splits epsilon evenly over the features. "k-norm" draws the noise of all scores
         together, uniformly from a cube of random size. For the same epsilon and without `delta`, it adds less than half

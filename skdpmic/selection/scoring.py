@@ -1,4 +1,4 @@
-"""What selectors and scorers of features have in common: their fit, from tables, pieces of tables and sketches."""
+"""The common base of feature selectors and scorers: the fit to tables, pieces of tables and sketches."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self
@@ -102,7 +102,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         return self._release(plan, records)
 
     def _release(self, plan, records):
-        """Release, store, and then warn of what only the release shows: so nothing is lost if warnings are errors."""
+        """Release, store, then warn about what only the release shows: nothing is lost if warnings are errors."""
         ready = plan.ready(records.public)
         published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         store(self, published)
@@ -112,7 +112,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         return self
 
     def _warn_of_release(self):
-        """Warn of what only the release shows, of one kind of estimator."""
+        """Warn about what only the release shows, for one kind of estimator."""
 
     # --- Records that are counted first, wherever they are -----------------------------------------------------------
 
@@ -139,8 +139,8 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         ------
         ValueError, TypeError
             If `bounds`, `categories`, `target_bounds`, `classes`, `B` or `c` of the estimator is given and differs from
-            that of the sketch, if `max_weight` differs, if `target_shares` are not as many as its target needs, or if
-            `mechanism` needs other counts. The estimator is left unchanged. Those of the first six that are None or
+            that of the sketch, if `max_weight` differs, if the number of `target_shares` does not suit its target, or
+            if `mechanism` needs other counts. The estimator is left unchanged. Those of the first six that are None or
             "auto", and a B that is an exponent, are taken from the sketch.
         BudgetError
             If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
@@ -237,7 +237,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         PrivacyLeakWarning
             If `random_state` is set.
         UserWarning
-            If the number of records is so far from `n_expected` that the scores are worse for it.
+            If the number of records is so far from `n_expected` that the scores suffer.
         """
         if "_sketch" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} has nothing to publish: call 'partial_fit' first.")

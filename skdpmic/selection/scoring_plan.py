@@ -1,6 +1,6 @@
 """What an estimator does in a fit, as frozen values: its parameters, checked and resolved once.
 
-See :class:`skdpmic.release.fit_plan.FitPlan` for what holds of every plan.
+See :class:`skdpmic.release.fit_plan.FitPlan` for what all plans share.
 """
 
 import math
@@ -25,7 +25,7 @@ from skdpmic.table.reading import read_records
 from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
 LEARN = "learn"  # as target_shares
-_ENOUGH = 9_000  # "auto" is "joint" if the noise of its choices is 2 / 9,000 or less: docs/theory/joint.md
+_LEAST_FOR_JOINT = 9_000  # of a score, for which "auto" is "joint": n times epsilon per choice; docs/theory/joint.md
 
 
 def n_to_keep(k, n_features):
@@ -45,7 +45,7 @@ class MeasureParameters(NamedTuple):
 
 
 class Published(Protocol):
-    """What a plan publishes of the scores: all of them, or the names of the best."""
+    """What a plan publishes: all scores, or the names of the best features."""
 
     k: Any  # number of features to choose, or "all"; None if the scores decide it
     keep: Any  # features kept in any case
@@ -98,7 +98,7 @@ class BestNames:
             return self.criterion == "joint"
         is_able = n_groups is not None and self.can_be_joint
         signal = 1.0 if plan.max_weight is None else USUAL_MEAN
-        return is_able and n_groups * signal * release.epsilon_per_feature >= _ENOUGH
+        return is_able and n_groups * signal * release.epsilon_per_feature >= _LEAST_FOR_JOINT
 
 
 # --- The plan ------------------------------------------------------------------------------------------------------
@@ -143,10 +143,10 @@ class ScoringPlan(FitPlan):
         releases = [self.release(n_features, None, n_classes) for n_classes in self.facts.numbers_of_classes]
         return max((release.cost for release in releases), key=lambda cost: cost.in_zcdp)
 
-    def measure(self, n_persons, n_features, n_classes):
+    def measure(self, n_people, n_features, n_classes):
         """The measure for this many people; without `max_rows_per_group`, each row of X is one person."""
-        release, (B, c, _) = self.release(n_features, n_persons, n_classes), self.asked
-        measure = self.with_shares(release.measure(self.statistic, B, c, n_persons, n_classes))
+        release, (B, c, _) = self.release(n_features, n_people, n_classes), self.asked
+        measure = self.with_shares(release.measure(self.statistic, B, c, n_people, n_classes))
         measure = measure if self.max_weight is None else measure.of_weights()
         each = self.facts.max_rows_per_group
         return measure if each is None else measure.of_groups(each)
@@ -160,7 +160,7 @@ class ScoringPlan(FitPlan):
         return measure.with_target_shares(self.shares, self.cut, public.target_domain, public.measure is not None)
 
     def ready(self, public):
-        """The release of a table of which this is public; warns, and refuses what cannot be released."""
+        """The release of a table with these public facts; warns, and refuses what cannot be released."""
         shape, n_classes = public.shape, public.n_classes
         self._check_knows_largest(n_classes)
         if public.measure is None:
@@ -179,7 +179,7 @@ class ScoringPlan(FitPlan):
 
     def _check_knows_largest(self, n_classes):
         """Raise if the largest possible score is needed and not known: if no shares of classes are given or learnt."""
-        is_given = self.shares is not None and self.max_weight is None  # with weights, their mean must be learnt, too
+        is_given = self.shares is not None and self.max_weight is None  # with weights, their mean must also be learnt
         is_known = n_classes is not None and (is_given or self.spends_on_target(n_classes))
         if self.publishes.needs_largest and not is_known:
             raise ValueError(
@@ -210,7 +210,7 @@ def _warn_after(noise, measure, published):
 
 
 def _results(plan, release, measure, mechanism, entry, records, random_bytes):
-    """What an estimator stores of a release: all of it noisy or public."""
+    """What an estimator stores from a release: all of it noisy or public."""
     public = records.public
     sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
     measure = release.release_target_shares(sampled, measure, random_bytes)

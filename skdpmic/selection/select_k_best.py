@@ -72,16 +72,16 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         privacy (``docs/theory/known_margin.md``).
     target_cut : float, date or duration, default=None
         Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
-        records below it and from it on. It costs nothing, as they do. With `target_shares_` and `target_cut_` of a
-        fit, scores are those that its intervals are for.
+        records below it and from it on. Like them, it costs nothing. With `target_shares_` and `target_cut_` of an
+        earlier fit, the scores are those that its intervals refer to.
     criterion : {"single", "joint", "auto"}, default="auto"
-        How features are chosen. "single" chooses the k features with the largest scores, each scored by itself. "joint"
-        chooses one feature at a time: first the one with the largest score by itself, then always the one whose
-        smallest gain over any feature chosen before is largest; the more noise there is, the more its score by itself
-        counts, too. Copies and irrelevant features then come last, and the noise is a ninth larger than that of
-        one-shot or exponential choices. It requires ``statistic="mtv_r"``, and does not support chunks or sketches,
-        which are counted once. "auto" uses "joint" where it is possible and there is hardly any noise: for 5 features,
-        from ``n_samples * epsilon`` of about 120,000 (``docs/choose/redundancy.md``).
+        How features are chosen. "single" chooses the k features with the largest scores, each scored separately.
+        "joint" chooses one feature at a time: first the one with the largest single score, then always the one whose
+        smallest gain over any earlier choice is largest; the more noise there is, the more its single score also
+        counts. Copies and irrelevant features then come last, and the noise is a ninth larger than that of one-shot or
+        exponential choices. It requires ``statistic="mtv_r"``, and does not support chunks or sketches, which are
+        counted once. "auto" uses "joint" where it is possible and there is hardly any noise: for 5 features, from
+        ``n_samples * epsilon`` of about 120,000 (``docs/choose/redundancy.md``).
     keep : list of str or int, default=()
         Names of features to keep in any case (numbers if X is an array), such as age, sex or a treatment. The list is
         public, so it needs no noise and costs nothing. `transform` keeps them in addition to the `k` features chosen.
@@ -136,7 +136,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     noise_scale_ : float
         Scale of the noise on each score: one-sided exponential noise, or Gumbel noise with the exponential mechanism;
         the standard deviation of noise in a cube. With "one-shot" it is ``2 k / epsilon`` times the sensitivity of a
-        score; epsilon here is the budget left after that of the target.
+        score; epsilon here is the budget that remains after the target's share.
     epsilon_per_feature_ : float
         Sensitivity of a score over the standard deviation of the noise: ``epsilon / (2 k)`` for the one-shot mechanism,
         with epsilon as in `noise_scale_`.
@@ -250,7 +250,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
 
     @property
     def scores_(self) -> NoReturn:
-        """Not there: only names are published, and the gaps between them."""
+        """Not available: only names are published, and the gaps between them."""
         raise AttributeError(
             f"{type(self).__name__} publishes names, and gaps between them (gaps_), but no scores: DPMICSelector "
             'publishes scores, with the least noise as DPMICSelector(k, statistic="mtv_r", mechanism="k-norm", ...).'

@@ -75,15 +75,15 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         records, or in the population they were sampled from. Scores do not depend on them, but p-values do: they are
         smaller for rarer classes, and valid only if the shares are right. "learn" spends 15% of the budget on these
         shares; None spends nothing, and learns them only if epsilon is infinite. With "mic_r" and `classes`, shares
-        only tell `largest_possible_score_`.
+        only determine `largest_possible_score_`.
     target_cut : float, date or duration, default=None
         Public cut of a continuous target, inside `target_bounds`: `target_shares` are then the two shares of the
-        records below it and from it on. It costs nothing, as they do. With `target_shares_` and `target_cut_` of a
-        fit, scores are those that its intervals are for.
+        records below it and from it on. Like them, it costs nothing. With `target_shares_` and `target_cut_` of an
+        earlier fit, the scores are those that its intervals refer to.
     threshold : float or str, default=None
-        If given, keep the features whose private score is at least this, and ignore `k`: a number in [0, 1]; or such a
-        part of `largest_possible_score_`, as in "0.5*possible", which needs known shares of the classes. If none has as
-        much, `fit` warns.
+        If given, keep the features whose private score is at least this, and ignore `k`: a number in [0, 1]; or a share
+        of `largest_possible_score_`, such as "0.5*possible", which needs known shares of the classes. If no score
+        reaches it, `fit` warns.
     fdr : float, default=None
         If given, in (0, 1): keep the features that the Benjamini-Hochberg procedure selects from `p_values` at this
         level, and ignore `k`. On average, at most about this share of the features kept is independent of the target,

@@ -1,4 +1,4 @@
-"""What a notebook shows of a fitted scorer or selector."""
+"""The notebook display of a fitted scorer or selector."""
 
 from skdpmic._utils.summaries import (
     INTERVAL,

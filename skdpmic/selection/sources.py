@@ -28,7 +28,7 @@ _Method = TypeVar("_Method")
 
 
 def read(plan, X, y, groups=None, sample_weight=None):
-    """The records of a table, wherever it is, each of which becomes numbers by itself.
+    """The records of a table, wherever it is, each converted to numbers separately.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def read(plan, X, y, groups=None, sample_weight=None):
     check_given_together(groups, each)
     check_weights_given(sample_weight, plan.max_weight)
     if is_dask_collection(X):
-        return _count_where_it_lies(plan, X, y, sample_weight)
+        return _count_on_workers(plan, X, y, sample_weight)
     if is_lazy(X) and groups is None and plan.statistic.is_mergeable:
         return _count_lazily(plan, X, y, sample_weight)
     records = plan.read_table(X, y)
@@ -104,7 +104,7 @@ def _count_lazily(plan, X, y, sample_weight):
     return read_sketch(plan, count(sketch), count)
 
 
-def _count_where_it_lies(plan, X, y, sample_weight):
+def _count_on_workers(plan, X, y, sample_weight):
     """The records of a dask collection, counted by its workers."""
     _check_pieces(plan.statistic, plan.facts.max_rows_per_group)
     n_dimensions = getattr(X, "ndim", "no")
@@ -160,7 +160,7 @@ def check_agreement(plan, sketch):
     check_facts(sketch.description, plan.facts)
     check_weights_agree(sketch, plan.max_weight)
     check_grids(sketch, *plan.asked, plan.publishes.mechanism)
-    plan.with_shares(sketch.measure)  # raises unless target_shares are as many as the sketch needs
+    plan.with_shares(sketch.measure)  # raises if the number of target_shares does not suit the sketch
 
 
 def _depend_on_n(asked):

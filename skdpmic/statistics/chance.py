@@ -15,12 +15,12 @@ from skdpmic.table.targets import ClassTarget, NumericTarget
 
 _MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
 _DRAWS = 24
-_LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # scores of a feature by itself at which the gains of others are simulated
+_LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # single scores of a feature at which the gains of others are simulated
 _UNIT = (0.0, 1.0)
 
 
 def chance_scores(measure, shape, candidates=None):
-    """Mean scores of independent features of each domain; 0 if all are of one kind, when they do not matter.
+    """Mean scores of independent features of each domain; 0 if all are of one kind, so that they do not matter.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def chance_scores(measure, shape, candidates=None):
         return np.zeros(len(domains))
     public, shares, n = measure.without_target_shares(), _simulated_shares(measure), int(shape.n_groups)
     by_kind = {kind: _simulated(public, kind, n, shares) for kind in dict.fromkeys(kind_of.values())}
-    factor = measure.chance_factor * _of_two_classes(measure)
+    factor = measure.chance_factor * _rare_class_ratio(measure)
     return factor * np.array([by_kind[kind_of[domain]] for domain in domains])
 
 
-def _of_two_classes(measure):
-    """Chance scores against two classes of these shares, relative to equal ones: what one record in a part tells."""
+def _rare_class_ratio(measure):
+    """Ratio of chance scores for two classes of these shares to those of equal classes: the weight of one record."""
     if measure.n_classes != 2 or measure.class_shares is None:
         return 1.0
     rarer = min(measure.class_shares)
@@ -52,7 +52,7 @@ def _of_two_classes(measure):
 
 
 def _simulated_shares(measure):
-    """The shares to simulate more than two classes with, rounded so that a simulation serves many fits; or None."""
+    """The shares for simulating more than two classes, rounded so that a simulation serves many fits; or None."""
     return None if measure.class_shares is None or measure.n_classes == 2 else _rounded(measure.class_shares)
 
 
@@ -66,7 +66,7 @@ def chance_added(measure, shape, given, alone, candidates):
     given : int
         Index of that feature.
     alone : float
-        Its released or public score by itself. The smaller it is, the larger are the gains of others by chance.
+        Its released or public single score. The smaller it is, the larger the gains of others by chance.
     candidates : sequence of int
         Indices of the features.
 
@@ -78,7 +78,7 @@ def chance_added(measure, shape, given, alone, candidates):
     if len(set(kinds)) == 1:
         return np.zeros(len(kinds))
     factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
-    level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _most_told(shares))
+    level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _largest_binary_score(shares))
     public = (measure.without_target_shares(), shares, _kind(shape.domains[given]), n, level)
     return factor * np.array([_added(kind, *public) for kind in kinds])
 
@@ -97,7 +97,7 @@ def _rounded(shares):
     return tuple((fiftieths / fiftieths.sum()).tolist())
 
 
-def _most_told(shares):
+def _largest_binary_score(shares):
     """Approximate largest score of a binary feature against a target cut in two, whose classes have these shares."""
     if shares is None:
         return 1.0
@@ -169,7 +169,7 @@ def _drawn_target(n_classes, shares, n, random):
 
 
 def _classes(shares, places):
-    """The class of each place in [0, 1), of which each class has its share."""
+    """The class of each place in [0, 1), which is divided into classes by their shares."""
     return np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
 
 

@@ -138,7 +138,7 @@ def refine(lo, hi, partitions):
     Returns
     -------
     edges : float64 ndarray of shape (n_cells - 1,)
-        Distinct, ascending; a value lies in the cell numbered by how many edges are <= it.
+        Distinct, ascending; the number of a value's cell is the number of edges <= it.
     first_cell : int64 ndarray of shape (n_sizes, largest size + 1)
     """
     sizes, of_size, parts = partitions
@@ -150,7 +150,7 @@ def refine(lo, hi, partitions):
 
 @jit
 def _refine(lo, hi, sizes, of_size, parts, edges, order, first_cell):
-    """Fill in `edges` and, from zeros, `first_cell`; returns the number of distinct edges. `order` is room."""
+    """Fill in `edges` and, from zeros, `first_cell`; returns the number of distinct edges. `order` is a workspace."""
     one, n_distinct = np.uint64(1), np.uint64(0)
     for j in range(np.uint64(len(parts))):
         edge = lo + parts[j] * ((hi - lo) / sizes[of_size[j]])

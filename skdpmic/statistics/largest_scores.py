@@ -11,7 +11,7 @@ from skdpmic.statistics.mtv.family import UNITS
 
 _MOST_ADDED = 12  # classes whose shares are added in every way
 _MOST_GROUPED = 8  # classes that are grouped in every way
-_FEW_LABELS = 2  # the fewest that a feature can have, and so those of the least offset
+_FEW_LABELS = 2  # the fewest that a feature can have, which gives the least offset
 _CODES_BESIDE_LABELS = 2  # of other labels and of missing values
 
 
@@ -33,13 +33,13 @@ def largest_mtv_r(scorer, family, shares, mean_weight=1.0):
     Parameters
     ----------
     scorer : CountsScorer
-        Of the family.
+        Scorer of the family.
     family : Family
         The grids for classes.
     shares : sequence of float
         Share of each class, for groups whose share the family does not know.
     mean_weight : float, default=1.0
-        Of the records, as a part of the largest weight.
+        Mean weight of the records, as a share of the largest weight.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def largest_mic_r(shares, n, chance):
         Share of each class, with a sum of 1.
     n : int
     chance : float
-        Subtracted from n I for each degree of freedom, in bits.
+        Amount subtracted from n I for each degree of freedom, in bits.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """The interface of every statistic, and of its measures of dependence, from public numbers only.
 
-What scores states how far one record can move it: noise is for `Measure.sensitivity`, which a measure derives from the
-very objects that score, and from nothing that they do not use.
+What scores also states how far one record can move the score: noise is calibrated to `Measure.sensitivity`, which a
+measure derives from the very objects that score, and from nothing that they do not use.
 """
 
 from abc import ABC, abstractmethod
@@ -42,7 +42,7 @@ class Statistic:
 
 
 class Scorer(NamedTuple):
-    """What scores features against a target. Raw data; not private.
+    """Scores features against a target. Raw data; not private.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Measure(ABC):
     chance_rate: float | None = (
         None  # power of n at which scores of independent variables fall, if those of kinds of features differ
     )
-    withheld_for_error = 0.0  # the most that is taken off a score for the noise in released shares of the target
+    withheld_for_error = 0.0  # largest amount subtracted from a score for the noise in released shares of the target
     chance_factor = 1.0  # factor of the chance level relative to records of equal weight
     class_shares: tuple[float, ...] | None = (
         None  # known shares of the classes of the target, which decide what chance shows
@@ -95,7 +95,7 @@ class Measure(ABC):
 
     @abstractmethod
     def sensitivity(self, shape):
-        """Sensitivity of the exact score to the records of one person, rounded up; the largest of any that score."""
+        """Sensitivity of the exact score to the records of one person, rounded up; the largest of all grids."""
 
     @abstractmethod
     def rounding_error(self, shape):
@@ -127,7 +127,7 @@ class Measure(ABC):
     def largest_score(self, n):
         """The largest score of n records that any feature can have, from known shares of the classes of the target.
 
-        None if these are not known, or the target is none of classes.
+        None if these are not known, or the target has no classes.
         """
         return None
 

@@ -101,7 +101,7 @@ def log_choices(n, k):
 
 
 class NullGrids(NamedTuple):
-    """NullGrids of one size, or of several, each in a row of (n_sizes, 1) arrays.
+    """Grids of one size, or of several, each in a row of (n_sizes, 1) arrays.
 
     A score of s in one of them requires a dependence of at least ``slope * s + offset``, or of ``s + least`` if that is
     less.
@@ -162,7 +162,7 @@ class ScoreBound:
 _COARSE, _FINE, _NEGLIGIBLE = 257, 513, 1e-30
 
 
-# --- The laws of scores ----------------------------------------------------------------------------------------------
+# --- The distributions of scores -------------------------------------------------------------------------------------
 
 
 # Scores are rounded to the grid; a tail of the noise is at most that of its distribution 1 or 1.5 steps earlier.
@@ -225,8 +225,8 @@ class AveragedLaw:
     """The mean, over all orders of the ties, of a score of strict ranks.
 
     It is smaller in convex order, so no convex function of it has a larger mean. The tail of the noise is convex below
-    the released value; beyond, and as far below as that is better, it is replaced by a tangent. Also, no tail of the
-    score has more than `most_times` the probability of that of strict ranks.
+    the released value; beyond it, and below it as far as this improves the bound, it is replaced by a tangent. Also, no
+    tail of the score has more than `most_times` the probability of that of strict ranks.
 
     The distribution of strict ranks may be known only approximately: it is then widened, and may be missed.
 
@@ -330,17 +330,17 @@ class NullModel:
         ----------
         scores : ndarray of shape (n_features,)
             Released noisy scores.
-        noise : frozen law of scipy.stats or None
+        noise : frozen distribution of scipy.stats or None
             None without noise.
         n_resamples, random_state
-            Of simulations.
+            For simulations.
         """
         if self.rows_per_group > 1:
             raise AttributeError(
                 "p_values requires independent records, which several rows of one person are not: fit with "
                 f"max_rows_per_group=1, got {self.rows_per_group}."
             )
-        n_resamples = _enough(n_resamples, len(scores))
+        n_resamples = _n_simulations(n_resamples, len(scores))
         p_values, seed = np.empty(len(scores)), _seed_of(random_state)
         for n_labels, is_untied in set(zip(self.n_labels.tolist(), self.is_untied.tolist(), strict=True)):
             of_kind = (self.n_labels == n_labels) & (self.is_untied == is_untied)
@@ -350,7 +350,7 @@ class NullModel:
         return p_values
 
 
-def _enough(n_resamples, n_features):
+def _n_simulations(n_resamples, n_features):
     """The requested number of simulations; "auto" resolves the p-values that a false discovery rate compares."""
     if is_auto(n_resamples):
         return 9_999 if n_features <= 100 else 99_999

@@ -22,7 +22,7 @@ from skdpmic.statistics.ranks.within_strata import KendallWithinStrata
 from skdpmic.table.targets import check_max_weight
 
 STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall, Chatterjee, DistanceCorrelation)}
-OF_PAIRS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # all that can score a single pair
+PAIR_STATISTICS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  # all that can score a single pair
 
 
 def statistic_named(name, correction, among=STATISTICS):

@@ -207,8 +207,9 @@ def distance_correlation_sensitivity(n):
 def conditional_kendall_sensitivity(n):
     """Sensitivity of Kendall's tau-a within strata, with its sign, for any number of strata: below 6 / n.
 
-    Attained: the larger of ``4 (n - 1) / n^2``, within a stratum, and, from one of p + 1 records to one of then q + 1,
-    ``(6 - 4 / (p + 1) - 4 / (q + 1)) / n`` with ``p + q = n - 1``, as equal as they can be. Records may change stratum.
+    Attained: the larger of ``4 (n - 1) / n^2``, within a stratum, and, from one of p + 1 records to one of q + 1
+    afterwards, ``(6 - 4 / (p + 1) - 4 / (q + 1)) / n`` with ``p + q = n - 1``, as equal as they can be. Records may
+    change stratum.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILEN
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
     if takes_numbers:
-        function, domains = partial(_of_numbered, function), list(enumerate(domains))
+        function, domains = partial(_call_numbered, function), list(enumerate(domains))
     function = of_block or partial(_one_by_one, function)
     if n_workers == 1 or _are_short(columns):  # the overhead of joblib equals several features of a small table
         results = (
@@ -128,7 +128,7 @@ def _each(function, columns, domains):
         first += len(some)
 
 
-def _of_numbered(function, column, numbered_domain):
+def _call_numbered(function, column, numbered_domain):
     number, domain = numbered_domain
     return function(column, domain, number)
 

@@ -1,6 +1,6 @@
 """The public description of one column, and the conversion of its values: to numbers in a range, or to parts.
 
-A domain encodes values, each by itself; its *encoded* domain is all that kernels know of the column.
+A domain encodes each value separately; its *encoded* domain is all that kernels know about the column.
 """
 
 import datetime
@@ -18,7 +18,7 @@ from skdpmic._utils.readable import is_date
 NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # kinds of bounds
 # --- Dates and durations ---------------------------------------------------------------------------------------------
 #
-# Dates and durations as seconds, each by itself: the number for one row does not depend on other rows.
+# Dates and durations as seconds, each separately: the number for one row does not depend on other rows.
 #
 # The unit of dates in numpy and pandas may depend on all rows. So seconds and fractions are separated in integers: an
 # instant has the same two, and the same float, in every unit that can represent it.
@@ -31,12 +31,12 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def seconds(values):
-    """Seconds since 1970 in UTC, or those of a duration.
+    """Seconds since 1970 in UTC, or the seconds of a duration.
 
     Parameters
     ----------
     values : ndarray of dtype datetime64 or timedelta64
-        Counts of a unit, of which "not a time" is the least.
+        Counts of a unit; "not a time" is the least of them.
 
     Returns
     -------
@@ -301,7 +301,7 @@ def _shortened(entry):
 
 
 def domains_of(bounds, n_features):
-    """The domain of each feature, from bounds that are no dict: one entry for all features, or an array for each end.
+    """The domain of each feature, from bounds that are not a dict: one entry for all, or an array for each end.
 
     Returns
     -------

@@ -109,8 +109,8 @@ class PublicFacts:
     reads_kept : bool, default=False
         Whether their values are used, so that they must be described.
     may_describe_more : bool, default=False
-        Whether `bounds` and `categories` may have entries for names that are not in the table, as those of the table
-        from which an earlier step chose columns.
+        Whether `bounds` and `categories` may have entries for names that are not in the table, such as columns that
+        an earlier step did not choose.
     """
 
     bounds: Any = None
@@ -140,7 +140,7 @@ class PublicFacts:
 
     @property
     def numbers_of_classes(self):
-        """The number of classes, which is None for numbers; if it is read from the data, the least and the largest."""
+        """The number of classes, None for numbers; if read from the data, the smallest and largest possible."""
         return (2, math.inf) if asks_for_data(self.classes) else (self.n_classes,)
 
     @property

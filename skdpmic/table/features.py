@@ -1,4 +1,4 @@
-"""The public description of all features: a domain for each, from `bounds` and `categories`, and those of `keep`."""
+"""The public description of all features: their domains, from `bounds` and `categories`, and those of `keep`."""
 
 import numbers
 
@@ -48,7 +48,7 @@ def feature_domains(bounds, categories, n_features, names, declared=None, needs_
     both = sorted(j for j in nominal if domains[j] is not _NO_ENTRY)
     if isinstance(bounds, dict) and needs_ranges and both:
         raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(both, names)}.")
-    others = _of_declared(declared or {}, domains, bounds) | nominal | dict.fromkeys(ignored, Ignored())
+    others = _declared_domains(declared or {}, domains, bounds) | nominal | dict.fromkeys(ignored, Ignored())
     for j, domain in others.items():
         domains[j] = domain
     missing = [j for j, domain in enumerate(domains) if domain is _NO_ENTRY]
@@ -95,7 +95,7 @@ def _numeric_domains(bounds, n_features, names):
     return domains
 
 
-def _of_declared(declared, domains, bounds):
+def _declared_domains(declared, domains, bounds):
     """Axes of columns whose type declares labels, unless these are numbers with a separate entry."""
     return {
         j: Labels(labels)
@@ -133,7 +133,7 @@ def by_number(entries, parameter, n_features, names):
 
 
 def numbers_of(n_features, names):
-    """The function that gives the number of a feature, or None for what is none.
+    """The function that gives the number of a feature, or None for anything that is not a feature.
 
     Features are given by name, and by number only if they have no names, like the columns of an array: the number of a
     named one could be mistaken for its name.

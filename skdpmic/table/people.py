@@ -120,7 +120,7 @@ def _labels(groups):
 
 
 def _as_array(groups):
-    """Labels in an array; those of a list, which may be tuples, each by itself."""
+    """Labels in an array; those of a list, which may be tuples, each separately."""
     if hasattr(groups, "__array__"):
         groups = without_data(np.asarray, groups)
     elif isinstance(groups, Sequence) and not isinstance(groups, str | bytes):

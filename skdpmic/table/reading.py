@@ -24,7 +24,7 @@ def open_records(facts, X, reader):
 
 
 def read_records(facts, X, y, reader):
-    """The records of a table in memory and its target, each read by itself as its public facts say.
+    """The records of a table in memory and its target, each read separately according to the public facts.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def read_labels_or_numbers(table, facts, X):
 
 
 def _encoded_domains(domains):
-    """What each domain is encoded in; one object for equal domains, as there may be very many."""
+    """The encoded domains; one object for equal domains, because there may be very many."""
     encoded = {id(domain): domain.encoded for domain in domains}
     return [encoded[id(domain)] for domain in domains]
 
@@ -178,14 +178,14 @@ def _read(table, j, domain):
     column = table.read(j)
     if isinstance(domain, Labels):
         return values.as_codes(column, domain.labels, name)
-    return values.as_numbers(column, _of(domain), name)
+    return values.as_numbers(column, _ordered_kinds(domain), name)
 
 
 def _with_domain(column, domain):
     return with_range_of_data(column) if domain is None else (column, domain)
 
 
-_LINES = {  # what to write if a column holds another kind than its entry
+_LINES = {  # what to write if the kind of a column differs from its entry
     (
         TEXT,
         NUMBERS,
@@ -223,7 +223,7 @@ def _is_readable(column, described):
     return column.missing.all() or (described in (NUMBERS, Order.of) and values.are_numerals(column))
 
 
-def _of(domain):
+def _ordered_kinds(domain):
     """The kinds allowed for a column that is ordered."""
     return () if isinstance(domain, Labels) else _KINDS[_described(domain)]
 

@@ -1,4 +1,4 @@
-"""A table with its target: its public numbers, what else is public of it, and the records themselves."""
+"""A table with its target: its public numbers, other public facts, and the records themselves."""
 
 from collections.abc import Callable
 from functools import partial
@@ -38,7 +38,7 @@ class Shape(NamedTuple):
 
 
 class PublicTable(NamedTuple):
-    """What is public of a table: it decides cost, noise and warnings, and holds nothing that can read a record."""
+    """The public facts about a table, which decide cost, noise and warnings; nothing here can read a record."""
 
     shape: Shape
     n_classes: int | None  # None with a numeric target, or none
@@ -46,7 +46,7 @@ class PublicTable(NamedTuple):
     description: Description | None
     seen: dict[str, Any]  # `n_features_in_` and `feature_names_in_`, as fitted attributes
     kept: tuple[int, ...] = ()  # indices of the features kept in any case
-    measure: Any = None  # that of counts; None where it is still to be chosen
+    measure: Any = None  # of counts; None if it is still to be chosen
     can_be_read_again: bool = True  # whether features can be counted again, together with others
 
     @property

@@ -1,4 +1,4 @@
-"""What a record has beside its features: a target (numbers or classes), a stratum, a weight. Errors quote no values."""
+"""Parts of a record besides its features: target (numbers or classes), stratum, weight. Errors quote no values."""
 
 import numbers
 from typing import NamedTuple
@@ -124,7 +124,7 @@ def make_target(y, n_samples, domain, classes, reader):
     if y.n_samples != n_samples:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {y.n_samples}]")
     if classes is not None:
-        return _of_classes(y, classes)
+        return _class_target(y, classes)
     y = _as_numbers(y, domain)
     if domain is None:
         y, domain = with_range_of_data(y)
@@ -160,7 +160,7 @@ def check_classes(classes):
     return labels
 
 
-def _of_classes(y, classes):
+def _class_target(y, classes):
     if y.n_samples == 0:  # an empty column has an arbitrary type
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
     _complete(y)
@@ -180,7 +180,7 @@ def _of_classes(y, classes):
 def labels_in(y):
     """The distinct labels of a target, read from the data, in ascending order: at least two."""
     labels = _labels_of_data(_complete(column_of(y, "y", column_or_1d)))
-    without_data(check_classification_targets, labels)  # which refuses numbers that are no labels
+    without_data(check_classification_targets, labels)  # which refuses numbers that are not labels
     if len(labels) < 2:
         raise ValueError("y must hold labels of at least 2 classes, got 1 class.")
     return labels
@@ -266,7 +266,7 @@ def check_weights_given(sample_weight, max_weight):
 def read_weights(sample_weight, max_weight, n_samples):
     """The weight of each record in units: uint32 (n_samples,). Raw data; not private.
 
-    Each weight is clipped to `max_weight`, and rounded to an integer number of units, by itself.
+    Each weight is clipped to `max_weight` and rounded to an integer number of units, separately.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The values of one column as numbers, as codes of public labels, or as labels of people. Errors quote no value.
 
-All of these see the normal form of a column only, and convert each value by itself.
+All functions see only the normal form of a column, and convert each value separately.
 """
 
 from decimal import Decimal
@@ -49,7 +49,7 @@ def as_numbers(column, of, name):
 
 
 def _of_objects(values, kind, of, name):
-    """Numbers as floats, or objects, each by itself."""
+    """Numbers as floats, or objects, each separately."""
     if kind == OBJECTS and len(values):
         one_of_each = dict(zip(map(type, items := values.tolist()), items, strict=True))
         kinds = {kind_of_date(value) if is_date(value) else NUMBERS for value in one_of_each.values()}
@@ -63,7 +63,7 @@ def _of_objects(values, kind, of, name):
 
 
 def are_numerals(column):
-    """Whether a column is of text that can be read as numbers, each by itself."""
+    """Whether a column is text that can be read as numbers, each value separately."""
     if column.kind != TEXT:
         return False
     try:
@@ -79,7 +79,7 @@ def _refusal(of, name):
 
 
 def _floats(values, name):
-    """Numbers as floats; objects each by itself."""
+    """Numbers as floats; objects each separately."""
     if values.dtype in (np.float64, np.float32):
         return values
     with np.errstate(all="ignore"):
@@ -202,7 +202,7 @@ def exact_codes(column, labels):
 
 
 def _find_numbers(values, labels):
-    """In the type of the values, of which a label is left out if that type cannot hold it."""
+    """The search is in the type of the values; labels that this type cannot hold are left out."""
     with np.errstate(all="ignore"):
         held = labels.astype(values.dtype)
     is_held = [here.item() == label for here, label in zip(held, labels.tolist(), strict=True)]

@@ -17,15 +17,17 @@ _FEWEST = 5  # records; the equations also hold with one left out
 _AT_ONCE = 16  # parts at a time, to limit memory per record
 _TO_MISSING = 0.5  # for a range of width 1: the smallest distance to all of it that distance covariance allows
 _NO_SPREAD = 1e-12  # rounding error of zero spread
-_TOLD_APART = 2.0  # standard errors
-_MOST_OF_ONE = 0.15  # share of the variance: if one record has more, the normal approximation fails
-_MOST_IN_ONE = 0.6  # share of the values in one part: with more, parts say little of them (log-normal values have 0.8)
+_SIGNIFICANT = 2.0  # standard errors
+_MOST_OF_RECORD = 0.15  # share of the variance: if one record has more, the normal approximation fails
+_MOST_IN_PART = (
+    0.6  # share of the values in one part: with more, parts say little about them (log-normal values have 0.8)
+)
 REFUSALS = {
     "spread": "the reports do not show that values lie in more than one part: use more people, a larger epsilon, or "
     "bounds over which the values spread, such as (lower, upper, 'log') or knots",
-    "coarse": f"more than {_MOST_IN_ONE:.0%} of the values are in one part, and others in the next, so that parts say "
+    "coarse": f"more than {_MOST_IN_PART:.0%} of the values are in one part, and others in the next, so that parts say "
     "little of the values: give bounds over which the values spread, such as (lower, upper, 'log') or knots",
-    "one record": f"one record contributes more than {_MOST_OF_ONE:.0%} of the variance: use more people, "
+    "one record": f"one record contributes more than {_MOST_OF_RECORD:.0%} of the variance: use more people, "
     "target_bounds, or the logarithm of the target",
 }
 
@@ -207,14 +209,14 @@ class SquaredCorrelation(NamedTuple):
     @property
     def value(self):
         """The estimate; negative if it is below the chance level, 0 for a constant column."""
-        spread = self.spread if self._is_spread(_TOLD_APART) else self.regular_spread
+        spread = self.spread if self._is_spread(_SIGNIFICANT) else self.regular_spread
         return self.covariance / spread if spread > _NO_SPREAD else 0.0
 
     def why_no_interval(self, z):
         """One of the keys of `REFUSALS`, or None."""
-        if self.largest_share > _MOST_OF_ONE:
+        if self.largest_share > _MOST_OF_RECORD:
             return "one record"
-        if not self._is_spread(max(z, _TOLD_APART)):
+        if not self._is_spread(max(z, _SIGNIFICANT)):
             return "spread"
         return "coarse" if self.is_coarse else None
 
@@ -312,16 +314,17 @@ def _estimate(parts, target, spread, weights, column, inverse, n, of_noise, of_n
 
 
 def are_coarse(shares, errors, n_equal):
-    """Whether one of `n_equal` parts of a range has most of the values by far, and one next to it has some, too.
+    """Whether one of `n_equal` parts of a range has by far most of the values, and a neighbouring part also has some.
 
-    Each is told by two standard errors. Labels are not parts of a range, and few values are hardly ever in neighbours.
+    Both must exceed two standard errors. Labels are not parts of a range, and few distinct values rarely lie in
+    neighbouring parts.
     """
     if n_equal is None:
         return False
-    shares, errors = shares[:n_equal], _TOLD_APART * np.sqrt(np.maximum(np.diag(errors)[:n_equal], 0.0))
+    shares, errors = shares[:n_equal], _SIGNIFICANT * np.sqrt(np.maximum(np.diag(errors)[:n_equal], 0.0))
     most = np.argmax(shares)
     is_beside = np.abs(np.arange(n_equal) - most) == 1
-    return bool(shares[most] - _MOST_IN_ONE * shares.sum() > errors[most] and (shares > errors)[is_beside].any())
+    return bool(shares[most] - _MOST_IN_PART * shares.sum() > errors[most] and (shares > errors)[is_beside].any())
 
 
 def shares_of(counts, inverse, of_noise):

@@ -153,7 +153,7 @@ def _in_file(file):
 
 @contextmanager
 def _errors_of_files():
-    """Replaces Arrow's messages about damaged files, which might quote these."""
+    """Replace Arrow's messages about damaged files, which might quote their content."""
     try:
         yield
     except (_pyarrow().ArrowException, OSError):
@@ -221,7 +221,7 @@ class ArrowFile:
 
 
 def _check_memory(n_bytes, n_samples, n_columns):
-    """Raise unless so many records of integers may take so many bytes, and a few more for each column."""
+    """Raise if this many records of integers cannot take this many bytes, with a few more for each column."""
     if not (n_samples >= 0 and 0 <= n_bytes <= n_columns * (n_samples * _BYTES_OF_VALUE + _PADDING)):
         raise ValueError(
             f"reports must be integers, got {n_samples} records of {n_columns} columns that would take {n_bytes} bytes."

@@ -67,7 +67,7 @@ def noise_scale(epsilon, columns_per_record):
 
 
 def with_laplace_noise(counts, scale, random_bytes):
-    """Counts with independent discrete Laplace noise, as int64; clamped at `_FARTHEST`, where they tell nothing."""
+    """Counts with independent discrete Laplace noise, as int64; clamped at `_FARTHEST`, where they say nothing."""
     if scale == 0:
         return counts
     noisy = counts + discrete_laplace(scale, counts.size, random_bytes).reshape(counts.shape)
@@ -187,7 +187,7 @@ def keep_probability(n_parts, epsilon):
 
 def inverse_response_matrix(n_parts, epsilon):
     """The inverse of R: entry [r, a] is the weight of a report r for part a that makes counts unbiased."""
-    # The probability of a part other than the true one, and how much likelier the true one is, without cancellation.
+    # The probability of a part other than the true one, and how much more likely the true one is, without cancellation.
     other = keep_probability(n_parts, epsilon) * math.exp(-epsilon)
     above = keep_probability(n_parts, epsilon) * -math.expm1(-epsilon)
     return (np.eye(n_parts) - other) / above

@@ -1,4 +1,4 @@
-"""What a fit of a TwoPartyScorer computes and publishes, decided by what is public: parameters and reports."""
+"""What a fit of a TwoPartyScorer computes and publishes, decided by public inputs: parameters and reports."""
 
 import math
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from skdpmic.two_party.response_tables import (
     with_laplace_noise,
 )
 
-_LEAST = 1e-6  # epsilon per report: with less, more reports than can be read would tell nothing
+_LEAST = 1e-6  # epsilon per report: with less, even the most reports that can be read would be uninformative
 
 
 class Terms(NamedTuple):
@@ -76,7 +76,7 @@ class TwoPartyPlan:
             return ReportsAndTarget(opened.read(), target)
 
     def ready(self, reports):
-        """The release of a target of the records that these reports are of."""
+        """The release of the target of the reported records."""
         terms = (terms_of_tables if self.shares is None else terms_of_known_shares)(self, reports)
         entry = None if self.epsilon is None else self.entry(reports)
         return Ready(entry, partial(_results, self, terms, entry))

@@ -161,7 +161,7 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         ------
         ValueError, TypeError
             If a parameter, the reports or the target are invalid, or if the epsilon of each reported column is below
-            1e-6, which tells nothing. The scorer is left unchanged.
+            1e-6, which is uninformative. The scorer is left unchanged.
         BudgetError
             If epsilon does not fit in `ledger`. The scorer is left unchanged, and no noise is drawn.
         RuntimeError
@@ -197,7 +197,7 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
         Parameters
         ----------
         confidence : float, default=0.95
-            Confidence level for each feature by itself, in (0, 1). It is approximate: from about 1,000 records on, 95%
+            Confidence level for each feature separately, in (0, 1). It is approximate: from about 1,000 records on, 95%
             intervals covered the truth in 94% or more of tables, for dependent and independent columns of five
             distributions (``docs/theory/two_parties.md``).
 

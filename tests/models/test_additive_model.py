@@ -24,7 +24,7 @@ from skdpmic import (
 )
 from skdpmic._utils import no_cache as uncached
 from skdpmic.models import scorecard_noise, target_window, two_way
-from skdpmic.models.two_way_noise import OF_NUMBERS, TwoWayNoise
+from skdpmic.models.two_way_noise import CHANGE_OF_NUMBERS, TwoWayNoise
 from skdpmic.privacy.composition import rho_for
 
 N = 2000
@@ -118,7 +118,7 @@ def test_a_numeric_target_is_predicted_in_its_own_units_and_within_its_bounds(ta
 def test_public_numbers_decide_between_two_way_tables_and_a_scorecard_by_their_noise(table):
     X, y, _ = table
     wide = {"bounds": (0, 1), "classes": CLASSES}
-    noise = TwoWayNoise.for_budget(rho_for(1.0, 1e-6), 12, OF_NUMBERS).noise_scale
+    noise = TwoWayNoise.for_budget(rho_for(1.0, 1e-6), 12, CHANGE_OF_NUMBERS).noise_scale
     for n, kind in ((math.ceil(3 * noise), "two-way"), (math.floor(3 * noise), "scorecard")):
         numbers = np.random.default_rng(0).uniform(size=(n, 12))
         assert PrivateAdditiveClassifier(1.0, **wide).fit(numbers, np.resize(CLASSES, n)).kind_ == kind

@@ -28,7 +28,7 @@ LIMIT = math.sqrt(2 * rho_for(*BUDGET))  # the largest separation allowed, in st
 ALPHA, N = 1e-2, 400
 D = 4
 CATEGORIES = {column: [0, 1] for column in range(D)}
-PUBLIC = (rho_for(*BUDGET), D, two_way_noise.OF_NUMBERS)
+PUBLIC = (rho_for(*BUDGET), D, two_way_noise.CHANGE_OF_NUMBERS)
 
 
 def neighbours(n_staying, n_columns=D):

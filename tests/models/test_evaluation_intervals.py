@@ -149,7 +149,7 @@ class RepeatedEvaluation:
         self.predictions = self.model.predict_proba(X[:, 0]) if model is None else self.model.predict(X)
 
     def evaluated(self, epsilon, seed, n_bins=None):
-        kind = evaluation._OfClasses if n_bins else evaluation._OfNumbers
+        kind = evaluation._ClassRelease if n_bins else evaluation._NumberRelease
         n, bounds = len(self.y), self.options.get("target_bounds")
         release = kind.for_budget(self.model, epsilon, bounds, n_bins, n, n)
         records = release.records(self.predictions, self.y, n)

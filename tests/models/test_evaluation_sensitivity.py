@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from skdpmic.models.class_counts import ClassCells, GeometricCounts
-from skdpmic.models.number_sums import OF_ERROR, OF_SQUARE, OF_TARGET, OF_TARGET_SQUARE, ErrorSums, noisy_sums
+from skdpmic.models.number_sums import (
+    ERROR_SHARE,
+    SQUARE_SHARE,
+    TARGET_SHARE,
+    TARGET_SQUARE_SHARE,
+    ErrorSums,
+    noisy_sums,
+)
 from skdpmic.privacy.noise import entropy_source
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least
@@ -105,9 +112,9 @@ def test_changing_a_record_costs_at_most_epsilon_and_one_change_costs_all_of_it(
 
 
 def test_the_two_sums_of_the_target_cost_less_together_than_separately():
-    together = (OF_TARGET + OF_TARGET_SQUARE) ** 2 / (4 * OF_TARGET_SQUARE)
-    assert OF_ERROR + OF_SQUARE + together == 1
-    assert OF_TARGET + OF_TARGET_SQUARE / 4 > together
+    together = (TARGET_SHARE + TARGET_SQUARE_SHARE) ** 2 / (4 * TARGET_SQUARE_SHARE)
+    assert ERROR_SHARE + SQUARE_SHARE + together == 1
+    assert TARGET_SHARE + TARGET_SQUARE_SHARE / 4 > together
 
 
 def test_each_target_and_each_prediction_is_clipped_and_rounded_independently():

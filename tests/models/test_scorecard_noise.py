@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skdpmic.models.scorecard import ScorecardRelease, candidate_factors, losses_in_steps, unlikely
-from skdpmic.models.scorecard_noise import OF_FACTOR, OF_TOTAL, STEPS, ScorecardNoise, share_of_tables
-from skdpmic.models.target_window import OF_WINDOW
+from skdpmic.models.scorecard import ScorecardRelease, candidate_factors, losses_in_steps, minus_log_prior
+from skdpmic.models.scorecard_noise import FACTOR_SHARE, STEPS, TOTAL_SHARE, ScorecardNoise, share_of_tables
+from skdpmic.models.target_window import WINDOW_SHARE
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 
@@ -69,21 +69,23 @@ def test_sums_in_units_of_the_target_range_have_half_the_noise_of_counts(delta):
 @pytest.mark.parametrize("rows", [1, 4])
 def test_the_factor_costs_at_most_its_share(delta, rows):
     noise = ScorecardNoise.for_budget(0.5, delta, 5, 2, rows)
-    share = OF_FACTOR * Fraction(1, 2) if delta == 0 else None
+    share = FACTOR_SHARE * Fraction(1, 2) if delta == 0 else None
     epsilon_2 = Fraction(2 * STEPS * rows) / noise.choice_scale
     if delta == 0:
         assert epsilon_2 <= share
     else:
-        assert epsilon_2**2 / 2 <= OF_FACTOR * Fraction(rho_for(0.5, delta))
+        assert epsilon_2**2 / 2 <= FACTOR_SHARE * Fraction(rho_for(0.5, delta))
 
 
 @pytest.mark.parametrize("rows", [1, 4])
 def test_the_total_of_numbers_costs_its_share_and_all_shares_add_up_to_one(rows):
     most = rows * max(abs(t - s) for t in NUMBERS for s in NUMBERS)
-    assert most / ScorecardNoise.for_budget(0.5, 0.0, 5, None, rows).total_scale == OF_TOTAL / 2
+    assert most / ScorecardNoise.for_budget(0.5, 0.0, 5, None, rows).total_scale == TOTAL_SHARE / 2
     variance = ScorecardNoise.for_budget(0.5, 1e-6, 5, None, rows).total_scale
-    assert most**2 / (2 * variance) == OF_TOTAL * Fraction(rho_for(0.5, 1e-6))
-    assert share_of_tables(True) + OF_FACTOR + OF_TOTAL + OF_WINDOW == 1 == share_of_tables(False) + OF_FACTOR
+    assert most**2 / (2 * variance) == TOTAL_SHARE * Fraction(rho_for(0.5, 1e-6))
+    assert (
+        share_of_tables(True) + FACTOR_SHARE + TOTAL_SHARE + WINDOW_SHARE == 1 == share_of_tables(False) + FACTOR_SHARE
+    )
 
 
 @pytest.mark.slow
@@ -108,8 +110,8 @@ def test_without_noise_the_best_factor_is_chosen_and_nothing_is_added():
 def test_the_ledger_is_charged_for_independent_releases():
     for of_numbers in (False, True):
         release, part = ScorecardRelease(1.0, 0.0, 10, of_numbers), share_of_tables(of_numbers) / 10
-        others = OF_TOTAL**2 + OF_WINDOW**2 * Fraction(5, 36) if of_numbers else 0
-        squares = 10 * part**2 + OF_FACTOR**2 + others
+        others = TOTAL_SHARE**2 + WINDOW_SHARE**2 * Fraction(5, 36) if of_numbers else 0
+        squares = 10 * part**2 + FACTOR_SHARE**2 + others
         assert release.cost.epsilon == 1.0
         assert release.cost.in_zcdp == pytest.approx(float(squares) / 2, rel=1e-12)
         assert release.cost.in_zcdp >= squares / 2
@@ -132,5 +134,5 @@ def test_the_usual_factor_is_one_over_the_root_of_the_number_of_columns(n_column
     factors = candidate_factors(n_columns)
     assert factors[-1] == 1.0
     assert (np.diff(factors) > 0).all()
-    usual = factors[np.argmin(unlikely(factors))]
+    usual = factors[np.argmin(minus_log_prior(factors))]
     assert usual == pytest.approx(1 / math.sqrt(n_columns), rel=1e-12)

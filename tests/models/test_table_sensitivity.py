@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from skdpmic.models.target_steps import GRID, in_steps, sums_in_parts
-from skdpmic.models.two_way_noise import OF_CLASSES, OF_NUMBERS, TwoWayNoise, squared_sensitivity, squared_weight
+from skdpmic.models.two_way_noise import (
+    CHANGE_OF_CLASSES,
+    CHANGE_OF_NUMBERS,
+    TwoWayNoise,
+    squared_sensitivity,
+    squared_weight,
+)
 from skdpmic.privacy.composition import rho_for
 from skdpmic.table.targets import ClassTarget, NumericTarget
 
@@ -22,9 +28,9 @@ def all_tables(record, target, sizes):
 
 LARGE = [pytest.param(sizes, marks=pytest.mark.slow) for sizes in ((2, 3, 2), (2, 2, 2, 2))]
 TARGETS = {
-    "numbers": ([(Fraction(-1, 2),), (Fraction(-1, 5),), (Fraction(0),), (Fraction(1, 2),)], OF_NUMBERS),
-    "two classes": ([(Fraction(-1, 2),), (Fraction(1, 2),)], OF_NUMBERS),
-    "three classes": ([(1, 0, 0), (0, 1, 0), (0, 0, 1)], OF_CLASSES),
+    "numbers": ([(Fraction(-1, 2),), (Fraction(-1, 5),), (Fraction(0),), (Fraction(1, 2),)], CHANGE_OF_NUMBERS),
+    "two classes": ([(Fraction(-1, 2),), (Fraction(1, 2),)], CHANGE_OF_NUMBERS),
+    "three classes": ([(1, 0, 0), (0, 1, 0), (0, 0, 1)], CHANGE_OF_CLASSES),
 }
 
 
@@ -47,7 +53,7 @@ def test_equal_rows_attain_the_sensitivity_of_a_person_with_several_rows():
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 8, pytest.param(129, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("change", [OF_NUMBERS, OF_CLASSES])
+@pytest.mark.parametrize("change", [CHANGE_OF_NUMBERS, CHANGE_OF_CLASSES])
 @pytest.mark.parametrize("rows", [1, 4])
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 50.0])
 def test_the_noise_costs_at_most_its_budget_in_exact_fractions(n_columns, change, rows, epsilon):
@@ -65,8 +71,8 @@ def test_the_noise_costs_at_most_its_budget_in_exact_fractions(n_columns, change
 
 def test_the_closed_form_of_the_theory_holds_for_even_numbers_of_columns():
     for d in range(2, 60, 2):
-        assert squared_sensitivity(d, 2 * (d + 1), OF_NUMBERS) == Fraction(9, 4) * d**2 + 2 * d
-        assert squared_weight(d, OF_NUMBERS) == 2 * (d + 1)
+        assert squared_sensitivity(d, 2 * (d + 1), CHANGE_OF_NUMBERS) == Fraction(9, 4) * d**2 + 2 * d
+        assert squared_weight(d, CHANGE_OF_NUMBERS) == 2 * (d + 1)
 
 
 def test_each_target_becomes_steps_within_its_range_independently_of_others():

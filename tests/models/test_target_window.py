@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveRegressor
-from skdpmic.models.target_window import OF_WINDOW, rates_of_window, squares_of_window, within_window
+from skdpmic.models.target_window import WINDOW_SHARE, rates_of_window, squares_of_window, within_window
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.targets import NumericTarget
@@ -16,10 +16,10 @@ from skdpmic.table.targets import NumericTarget
 def test_the_window_costs_its_share_of_the_budget(rows):
     """With rates r, medians are 2 sum(r)-DP and (sum(r**2) / 2)-zCDP; a person with several rows multiplies rates."""
     rates = [rows * rate for rate in rates_of_window(0.5, 0.0, rows)]
-    assert 2 * sum(rates) == OF_WINDOW / 2
+    assert 2 * sum(rates) == WINDOW_SHARE / 2
     assert sum(rate**2 for rate in rates) == squares_of_window() / 4
     squares = sum((rows * rate) ** 2 for rate in rates_of_window(0.5, 1e-6, rows))
-    part = OF_WINDOW * Fraction(rho_for(0.5, 1e-6))
+    part = WINDOW_SHARE * Fraction(rho_for(0.5, 1e-6))
     assert part * (1 - Fraction(1, 10**9)) < squares / 2 <= part
 
 

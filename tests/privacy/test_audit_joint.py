@@ -66,7 +66,7 @@ def losses(n_tables=150):
 @pytest.mark.slow
 def test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it():
     of_lists, of_all = losses()
-    assert 0.4 * EPSILON < of_lists <= float(RELEASE._of_choices.epsilon)
+    assert 0.4 * EPSILON < of_lists <= float(RELEASE._choice_budget.epsilon)
     assert of_lists < of_all <= EPSILON
 
 

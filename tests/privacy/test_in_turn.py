@@ -90,7 +90,7 @@ def published(mechanism, source, kept=(), of_alone=OF_ALONE):
     def by_chance(feature, taken, own):
         return np.array([adds_by_chance(f, own) for f in range(4) if f not in taken], dtype=object)
 
-    mechanism._of_alone = int(1000 * of_alone)
+    mechanism._own_share = int(1000 * of_alone)
     candidates = np.delete(np.arange(4), kept)
     alone = np.array(ALONE, dtype=object)[candidates]
     chosen = mechanism.release(candidates, alone, worths_beside, by_chance, source, kept).tolist()

@@ -109,7 +109,7 @@ def test_junk_is_never_preferred_to_what_adds_something(seed):
 def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
     release = JointFeatures(0.7, delta, k, n_kept, spends_on_target=learns)
     n_own, of_target = n_kept + k - 1, release.epsilon_of_target
-    own, choices = n_own * release._of_each_own, release._of_choices.epsilon
+    own, choices = n_own * release._epsilon_of_single, release._choice_budget.epsilon
     if not release._uses_delta():
         assert of_target + own + choices == Fraction(7, 10)
         rho = release.cost.rho

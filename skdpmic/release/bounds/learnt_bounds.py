@@ -252,7 +252,7 @@ class _Column(NamedTuple):
 def _read(table, j, is_table):
     label = f"column {table.name_of(j)!r} of X" if is_table else "X"
     column = table.column_at(j).read(label)
-    of, unit, line = _OF_DATES.get(column.kind, ((NUMBERS, OBJECTS), None, NUMBER_LINE))
+    of, unit, line = _KINDS_OF_DATES.get(column.kind, ((NUMBERS, OBJECTS), None, NUMBER_LINE))
     if column.kind == OBJECTS and any(map(is_date, column.values)):
         # The declared type must decide whether knots are dates; otherwise a single value might.
         raise ValueError(
@@ -262,4 +262,4 @@ def _read(table, j, is_table):
     return _Column(as_numbers(column, of, label).astype(np.float64, copy=False), unit, line)
 
 
-_OF_DATES = {DATES: ((DATES,), "M8[us]", DATE_LINE), DURATIONS: ((DURATIONS,), "m8[us]", NUMBER_LINE)}
+_KINDS_OF_DATES = {DATES: ((DATES,), "M8[us]", DATE_LINE), DURATIONS: ((DURATIONS,), "m8[us]", NUMBER_LINE)}

@@ -147,7 +147,7 @@ class MovesMechanism:
         if epsilon == math.inf:
             return cls(tuple(n_cells), 1, Fraction(0))
         n_moves = sum(n_cells) - len(n_cells)
-        n_steps = max(1, math.ceil(n_moves * exact(epsilon) / rows_per_group))  # with fewer, many radii are wasted
+        n_steps = max(1, math.ceil(n_moves * exact(epsilon) / rows_per_group))  # with fewer, many radii are rejected
         return cls(tuple(n_cells), n_steps, n_steps * rows_per_group / exact(epsilon))
 
     def release(self, counts, random_bytes):
@@ -213,8 +213,8 @@ class GaussianCells:
 
 CONFIDENCE = 0.95  # that all intervals contain their shares
 # Share of the budget for flags: a tenth of clipped values matters; of parts, only if one or two have nearly all.
-_OF_FLAGS = Fraction(2, 3)
-_SHARES = (_OF_FLAGS, 1 - _OF_FLAGS)
+_FLAG_SHARE = Fraction(2, 3)
+_SHARES = (_FLAG_SHARE, 1 - _FLAG_SHARE)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The result of a private summary: noisy shares, intervals, and what looks suspicious about a description."""
+"""The result of a private summary: noisy shares, intervals, and suspicious findings about a description."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -18,10 +18,10 @@ from skdpmic.table.domains import NUMBERS, Knots, LogRange
 # --- Suspicious findings ---------------------------------------------------------------------------------------------
 
 
-FEWEST = 0.005  # share of the values: an end of a range may well lie where there are hardly any
+FEWEST = 0.005  # share of the values: an end of a range may well lie where hardly any are
 _MOST = 0.5  # share of missing values that is reported
-_ONE_LABEL, _IN_FEW_PARTS = 0.97, 0.85  # certain shares of the values in range that are nearly all of them
-_IF_PERHAPS_ALL = 0.6  # a certain share that is enough if it may be all of them
+_ONE_LABEL, _IN_FEW_PARTS = 0.97, 0.85  # certain shares of the values in range that count as nearly all
+_IF_POSSIBLY_ALL = 0.6  # a certain share that suffices if all of them are possible
 
 
 def suspicions(name, cells, flags, parts, n_samples, release):
@@ -48,23 +48,23 @@ def suspicions(name, cells, flags, parts, n_samples, release):
     shares = dict(zip(cells.flags, (flags[:-1] / n_samples).tolist(), strict=True))
     margin = release.half_width(0, n_flags) / n_samples
     found = [
-        _of_flag(name, cells, flag, _about(share, margin))
+        _flag_finding(name, cells, flag, _about(share, margin))
         for flag, share in shares.items()
         if share - reach(0, n_flags) > (_MOST if flag == MISSING else FEWEST)
     ]
     if not cells.is_nominal and not found:
-        found = _of_both_ends(name, cells, shares[BELOW] + shares[ABOVE], reach(0, n_flags, 2))
+        found = _ends_finding(name, cells, shares[BELOW] + shares[ABOVE], reach(0, n_flags, 2))
     inside = flags[-1] / n_samples
     most_inside = min(inside + reach(0, n_flags), 1.0)
     margin = release.half_width(1, n_parts) / n_samples
     if cells.is_nominal:
-        return found + _of_label(name, cells, parts[:-1] / n_samples, most_inside, reach(1, n_parts), margin)
+        return found + _label_finding(name, cells, parts[:-1] / n_samples, most_inside, reach(1, n_parts), margin)
     usual = release.usual_reach(1, n_parts, 2) / n_samples
     nearly_all = partial(_are_nearly_all, usual=usual, inside=min(inside, 1.0), most_inside=most_inside)
-    return found + _of_parts(name, cells, parts[:-1] / n_samples, nearly_all, reach(1, n_parts, 2), margin)
+    return found + _parts_finding(name, cells, parts[:-1] / n_samples, nearly_all, reach(1, n_parts, 2), margin)
 
 
-def _of_flag(name, cells, flag, about):
+def _flag_finding(name, cells, flag, about):
     if flag == MISSING:
         return f"{about} of {name} is missing."
     if flag == OTHER:
@@ -74,15 +74,15 @@ def _of_flag(name, cells, flag, about):
     return f"{about} of {name} lies {flag} its range, which ends at {end}: check the unit, or widen the range."
 
 
-def _of_both_ends(name, cells, share, reach):
-    """A finding if values are outside, although too few of them are on either side to be found."""
+def _ends_finding(name, cells, share, reach):
+    """A finding if values lie outside, although too few on either side to be detected."""
     if share - reach <= FEWEST:
         return []
     lower, upper = (written(cells.part_ends()[end]) for end in (0, -1))
     return [f"{_about(share, reach)} of {name} lies outside its range, {lower} to {upper}: widen the range."]
 
 
-def _of_label(name, cells, parts, most_inside, reach, margin):
+def _label_finding(name, cells, parts, most_inside, reach, margin):
     """A finding if nearly all values in range have one label."""
     first = int(np.argmax(parts))
     if parts[first] - reach <= _ONE_LABEL * most_inside:
@@ -92,7 +92,7 @@ def _of_label(name, cells, parts, most_inside, reach, margin):
     return [f"{_about(parts[first], margin)} of {name} is {label}: the column hardly distinguishes records."]
 
 
-def _of_parts(name, cells, parts, nearly_all, reach, margin):
+def _parts_finding(name, cells, parts, nearly_all, reach, margin):
     """A finding if nearly all values in range are in two adjacent parts of it, or even in one of these."""
     pairs = parts[:-1] + parts[1:]
     first = int(np.argmax(pairs))
@@ -107,12 +107,12 @@ def _of_parts(name, cells, parts, nearly_all, reach, margin):
 def _are_nearly_all(share, off, *, usual, inside, most_inside):
     """Whether `share`, known to within `off`, is certain to be nearly all values in range, whose share is `inside`.
 
-    With more noise it is enough that most are certain, if the share is as large as that of all values is in 95% of
-    summaries: a range that is ten times too wide must be found at a tenth of an epsilon.
+    With more noise, a certain majority suffices if the share is as large as that of all values in 95% of summaries: a
+    range that is ten times too wide must be detected at a tenth of the epsilon.
     """
     if share - off > _IN_FEW_PARTS * most_inside:
         return True
-    return share - off > _IF_PERHAPS_ALL * most_inside and share + usual > inside
+    return share - off > _IF_POSSIBLY_ALL * most_inside and share + usual > inside
 
 
 def _in_few_parts(name, cells, first, n_together, about):

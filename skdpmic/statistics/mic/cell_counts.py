@@ -54,7 +54,7 @@ def groups_ending(plan, ends, degrees=None):
 
 
 def _in_rounds(grids, group):
-    # The scores of both orientations in the first group, the cheapest, save much of the others.
+    # The scores of both orientations in the first group, the cheapest, save much of the work on the others.
     n_groups = int(group[-1]) + 1
     rounds = tuple(
         (np.arange(*some, dtype=np.uint64), grids.rows[slice(*np.searchsorted(group, some))])
@@ -214,7 +214,7 @@ class RangePlacer:
         All partitions of an axis that the plan needs.
     groups : GroupsByMissing
     edges : Edges
-        Those of an axis to be merged; for an axis that may also be fixed, followed by these, in separate groups.
+        Edges of an axis to be merged; followed by those of a fixed axis, in separate groups, if it may also be fixed.
     """
 
     _latest = None, None, None
@@ -232,7 +232,7 @@ class RangePlacer:
         return PlacedColumn(located, *cells)
 
     def place_complete(self, X, bounds):
-        """The columns without missing values, of several with one range, as one `PlacedColumn`; and which these are."""
+        """The complete columns among several with one range, as one `PlacedColumn`; and which columns these are."""
         edges, cells = self._of_range(bounds)
         ranges = np.array([bounds], dtype=np.float64)
         located, n_missing = locate_each(X, [0] * len(X), edges[np.newaxis], ranges)
@@ -265,7 +265,7 @@ class RangePlacer:
 
 
 def empty_tables(free, fixed):
-    """Room for the tables of all groups, with a column to be merged and a fixed one; or with several of either."""
+    """Workspaces for the tables of all groups, with a column to be merged and a fixed one, or several of either."""
     parts, rows = free.free, fixed.fixed
     n_pairs = max(len(free.cells_of_each), len(fixed.cells_of_each))
     below = np.empty(n_pairs * np.dot(parts.n_corners, rows.n_corners), dtype=np.uint32)

@@ -22,7 +22,7 @@ _MOST_PARTS = 48  # equal parts of a numeric target
 
 
 def n_columns_of(B):
-    """Equal parts of a numeric target, for a maximum grid size B: fewer than allowed: the best is biased."""
+    """Equal parts of a numeric target, for a maximum grid size B: fewer than allowed, because the best is biased."""
     return int(min(max(B // 5, 2), _MOST_PARTS))
 
 
@@ -164,7 +164,7 @@ class LabelTables:
         self._classes_in_two = classes_in_two(n_labels, n_classes, chance)
         self.shape, self.count = self._labels_in_two.shape, self._labels_in_two.count
         self._chance = chance
-        self._of_labels, self._of_classes = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
+        self._label_groupings, self._class_groupings = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
 
     @property
     def in_two(self):
@@ -178,10 +178,10 @@ class LabelTables:
 
     def largest_entry(self, counts, table):
         """The largest (I - o) / log2 of the smaller number of parts, in [0, 1]."""
-        joined = [(_joined(counts, grouping.groups), grouping.degrees) for grouping in self._of_labels]
+        joined = [(_joined(counts, grouping.groups), grouping.degrees) for grouping in self._label_groupings]
         entries = [
             self._entry(_joined(rows.T, grouping.groups), degrees * grouping.degrees, table)
-            for (rows, degrees), grouping in product(joined, self._of_classes)
+            for (rows, degrees), grouping in product(joined, self._class_groupings)
         ]
         entries.append(self._labels_in_two.largest_entry(counts, table))
         if not self._labels_in_two.has_all:

@@ -224,8 +224,9 @@ def _room(most):
     )
 
 
-# --- The kernel ----------------------------------------------------------------------------------------------- Indices
-# are unsigned, because numba needs an additional check for negative ones. Arguments are flat, because passing
+# --- The kernel -----------------------------------------------------------------------------------------------
+#
+# Indices are unsigned, because numba needs an additional check for negative ones. Arguments are flat, because passing
 # NamedTuples of arrays takes about 2 microseconds each, in calls of about 20.
 
 

@@ -138,7 +138,7 @@ class CountsScorer:
     n : int, at least 2
     family : Family
     units : int, default=1
-        Largest weight of a record, in units; counts are then in units, too.
+        Largest weight of a record, in units, which are then also the units of counts.
     """
 
     rounding_error = ROUNDING_ERROR
@@ -172,8 +172,8 @@ class CountsScorer:
     def _by_chance(self, weight, size):
         return self._family.penalty * np.sqrt(weight * (size - 1) / self._n)
 
-    def _of_cuts(self, cost, size):
-        """What cuts of this cost have by chance; those that cost less than the coarsest grid's have as much as that."""
+    def _chance_of_cuts(self, cost, size):
+        """Variation by chance with cuts of this cost, or with those of the coarsest grid if they cost more."""
         return self._by_chance(np.maximum(cost / self._family.cuts.per_unit, 1), size)
 
     def _constants_of_bisections(self, total):
@@ -185,7 +185,7 @@ class CountsScorer:
         cost, nu = np.arange(self._most_cost + 1), self._normalisers[:, np.newaxis]  # the same for any parts
         units = np.array([total if side.margins is None else UNITS for side in self._bisections])
         limits = np.array([self._family.most_cost(side) for side in self._bisections])
-        offsets = self._of_cuts(cost, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
+        offsets = self._chance_of_cuts(cost, self._sizes[:, np.newaxis]) - self._coarsest + self._errors[:, np.newaxis]
         per_length, offsets = 1 / (2 * self._most * units[:, np.newaxis] * nu), offsets / nu
         of_two = self._family.cuts.other + min(self._family.cuts.costs, default=self._family.cuts.other)
         gains = (offsets[:, of_two:] - offsets[:, :-of_two]).min(axis=1, initial=np.inf)
@@ -202,7 +202,7 @@ class CountsScorer:
 
     def offsets(self, side, cost):
         """Offset subtracted from the total variation of a merge by cuts of these costs; infinite beyond the limit."""
-        offset = self._of_cuts(cost, side.size) - self._coarsest + self._family.offset_of_error(side)
+        offset = self._chance_of_cuts(cost, side.size) - self._coarsest + self._family.offset_of_error(side)
         return np.where(cost <= self._family.most_cost(side), offset, np.inf)
 
     def score(self, counts, domain):
@@ -261,7 +261,7 @@ class CountsScorer:
     def of_cells(self, table, n_labels):
         """MTVr with one part per code, from an int64 table (n_columns, n_codes).
 
-        Only a merge into two parts, whose nu is smaller, can score higher; with two labels, it is tried, too.
+        Only a merge into two parts, whose nu is smaller, can score higher; with two labels, it is also tried.
         """
         of_code, total, largest = table.sum(axis=0), self._total(table), 0.0
         if total == 0:

@@ -1,7 +1,7 @@
 """The grids of MTVr, chosen by public numbers only; privacy holds for any choice (``docs/theory/mtv_r.md``).
 
-A family decides what the total variation of each of its grids is divided by, and so how far one record can move a
-score. It states that itself, in `Family.sensitivity`; noise is for what the families that score state.
+A family decides the divisor of the total variation on each of its grids, and so how far one record can move a score. It
+states this itself, in `Family.sensitivity`, to which the noise on its scores is calibrated.
 """
 
 import math
@@ -18,11 +18,11 @@ from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
 MOST_PARTS = 10_000  # of a master partition; finer ones find nothing more, whatever the range
 _N_EIGHTHS = 8  # parts of a numeric target's range; fine enough for skewed targets
-_OF_AN_INTERVAL = 0.25  # added to the size of a division for each interval beyond two
-_OF_A_CLASS = 0.1  # added for each class beyond two, if no classes are joined
+_SIZE_PER_INTERVAL = 0.25  # added to the size of a division for each interval beyond two
+_SIZE_PER_CLASS = 0.1  # added for each class beyond two, if no classes are joined
 DEFAULT_B = 32.0  # near-optimal for 100 to 100,000 records, any epsilon and any number of classes
 DEFAULT_C = 38.0  # the counts of a feature take 19 kB
-_OF_AN_ERROR = 0.5  # of the noise in a known share: it affects all features and should not hide other divisions
+_SHARE_OF_ERROR = 0.5  # fraction of the noise in a known share that is subtracted; all of it would hide other divisions
 UNITS = 2**29  # known shares are multiples of 1 / UNITS; few enough for path lengths to fit in 64 bits
 
 
@@ -57,7 +57,7 @@ class Side(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """What cuts of a feature, in steps from one master part to the next, cost in the penalty.
+    """Costs of the cuts of a feature, each between two neighbouring master parts, in the penalty.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Family:
         return any(side.margins is not None for side in self.sides)
 
     def sensitivity(self, n, n_replaced=1, units=1):
-        """How much a score of these grids changes at most if `n_replaced` of n records are replaced; rounded up.
+        """The largest change of a score of these grids if `n_replaced` of n records are replaced; rounded up.
 
         Parameters
         ----------
@@ -177,12 +177,12 @@ class Family:
         return replace(self, sides=tuple(sides), is_sized=True)
 
     def offset_of_error(self, side):
-        """What is subtracted from the total variation for the noise in the known share of a side."""
-        return _OF_AN_ERROR * error_of_sum(self.share_error, side.n_noisy)
+        """Amount subtracted from the total variation for the noise in the known share of a side."""
+        return _SHARE_OF_ERROR * error_of_sum(self.share_error, side.n_noisy)
 
     @property
     def most_withheld(self):
-        """The most that the noise in known shares takes off a score: against two parts of a feature."""
+        """Largest amount subtracted from a score for noise in known shares: against two parts of a feature."""
         return max(float(self.offset_of_error(side) / self.normaliser(side, 2)) for side in self.sides)
 
     def normaliser(self, side, k):
@@ -218,8 +218,8 @@ def error_of_sum(error, n_noisy):
 def _known(groups, piece_of, margins, error):
     """The known share of each group of a side, if every group consists of whole pieces.
 
-    A share below its error cannot be told from 0 and is raised to the error, so that neither group is empty. Noisy
-    shares of more than two groups are too inaccurate to use.
+    A share below its error cannot be distinguished from 0 and is raised to the error, so that neither group is empty.
+    Noisy shares of more than two groups are too inaccurate to use.
     """
     group_of = dict(zip(piece_of, groups, strict=True))
     is_whole = len(set(zip(piece_of, groups, strict=True))) == len(margins)
@@ -265,7 +265,7 @@ def numeric_family(B, c):
     Family
     """
     divisions = distinct([*cuts(_N_EIGHTHS), *parities(_N_EIGHTHS)])
-    sides = [Side(groups, int(B // 2), 2 + _OF_AN_INTERVAL * (n_intervals(groups) - 2)) for groups in divisions]
+    sides = [Side(groups, int(B // 2), 2 + _SIZE_PER_INTERVAL * (n_intervals(groups) - 2)) for groups in divisions]
     return Family(_N_EIGHTHS, _master_size(B, c), tuple(sides), by_place=True)
 
 
@@ -293,7 +293,7 @@ def class_family(B, c, n_classes):
     divisions = distinct([*each_alone(n_classes), *cuts(n_classes), *parities(n_classes)])
     sides = [Side(groups, int(B // 2), 1 + evenness(sum(groups) / n_classes)) for groups in divisions]
     if n_classes > 3:  # else those are all divisions
-        sides.append(Side(classes, 2, 2 + _OF_A_CLASS * (n_classes - 2)))
+        sides.append(Side(classes, 2, 2 + _SIZE_PER_CLASS * (n_classes - 2)))
     return Family(n_classes, _master_size(B, c), tuple(sides), by_place=True)
 
 

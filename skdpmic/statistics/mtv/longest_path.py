@@ -271,7 +271,7 @@ def _fill_longest_on_lines(
 
 @leaf
 def _pass(after, before, twice, cost):
-    """A piece that leads here in one direction, and a cut of this cost, from where the next one leads in the other."""
+    """A piece that leads here in one direction, and a cut of this cost, after which the next leads in the other."""
     from_here = after[cost:]
     for i in range(len(from_here)):
         from_here[i] = max(from_here[i], before[i] + twice)

@@ -35,11 +35,11 @@ def mtv_r_bound(n, n_labels, family):
 
 
 def _grids(n, family, side, k, offset, log_tail):
-    """A score of s requires a total variation of nu s + offset; `offset` is what is subtracted from it."""
+    """A score of s requires a total variation of nu s + offset; `offset` is the amount subtracted from it."""
     if side.n_noisy == 0:
         return NullGrids(family.normaliser(side, k), offset, log_tail)
-    # For a released share of u >= 1/2, nu is u, and of classes, the offset is in proportion to sqrt(u (1 - u)), beside
-    # what is for the error. So what a score requires is concave in u, and least at an end.
+    # For a released share u >= 1/2, nu is u, and for classes, the offset is proportional to sqrt(u (1 - u)), apart from
+    # the part for the error. So the variation that a score requires is concave in u, and least at an end.
     least = family.offset_of_error(side) if family.is_sized else np.inf
     log_tail = partial(_with_noisy_share, log_tail, n=n, n_noisy=side.n_noisy, family=family)
     return NullGrids(0.5, offset, log_tail, least)

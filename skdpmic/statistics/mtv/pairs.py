@@ -22,7 +22,7 @@ _COARSE = (2, 4)  # numbers of strata for grids of unmerged cells
 _MOST_LABELS = 200  # labels kept apart, to limit the counts of a pair; neighbours are joined beyond
 _MOST_STRATA = 30  # labels of a feature used as strata
 _MOST_PIECES = 32
-_OF_PENALTY = 1 / 2  # fraction of the penalty of one feature
+_PENALTY_FACTOR = 1 / 2  # fraction of the penalty of one feature
 
 
 def families_of_pairs(family, n_classes):
@@ -41,7 +41,7 @@ def families_of_pairs(family, n_classes):
     -------
     list of Family
     """
-    penalty = family.penalty * _OF_PENALTY
+    penalty = family.penalty * _PENALTY_FACTOR
     sides = [side._replace(k_max=_MOST_PIECES) for side in family.sides if side.n_groups == 2]
     if n_classes is None or n_classes == 2:
         return [replace(family, sides=tuple(sides), penalty=penalty, by_place=False)]

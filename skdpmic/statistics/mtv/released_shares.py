@@ -19,7 +19,7 @@ from skdpmic.statistics.mtv.target_shares import N_PLACES, TargetShares, candida
 from skdpmic.table.targets import USUAL_MEAN
 
 _LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is released; below it, the target is cut in the middle
-_FOR_THE_CUT = Fraction(1, 2)  # fraction of the target's epsilon; the count gets the rest
+_SHARE_FOR_CUT = Fraction(1, 2)  # fraction of the target's epsilon; the count gets the rest
 
 
 def places_of(target):
@@ -51,7 +51,7 @@ class CountBudget(NamedTuple):
         return self.units > 1
 
     @property
-    def of_a_person(self):
+    def per_person(self):
         """How much one person can change a count."""
         return self.rows_per_group * self.units
 
@@ -98,8 +98,8 @@ def release_cut_shares(counts, n_columns, bounds, budget):
     ends = (n_columns // 2, n_columns)
     if releases_a_cut(budget):
         from_half = np.abs(2 * below[:-1] - total)  # doubled, so that it is an integer
-        place = _near_the_median(from_half, budget.with_part(_FOR_THE_CUT))
-        budget = budget.with_part(1 - _FOR_THE_CUT)
+        place = _near_the_median(from_half, budget.with_part(_SHARE_FOR_CUT))
+        budget = budget.with_part(1 - _SHARE_FOR_CUT)
         if n_places == n_columns:
             ends = (place, n_columns)
         else:
@@ -112,7 +112,7 @@ def _release_shares(ends, counts, budget):
     if budget.are_weighted:
         return _release_shares_of_weights(ends, counts, budget)
     is_pair = len(counts) == 2  # one count determines the other
-    scale = _scale(budget.of_a_person if is_pair else 2 * budget.of_a_person, budget.epsilon)
+    scale = _scale(budget.per_person if is_pair else 2 * budget.per_person, budget.epsilon)
     noisy = _with_noise(counts[:1] if is_pair else counts, scale, budget.random_bytes)
     shares = [Fraction(count, budget.n) for count in noisy]
     shares += [1 - shares[0]] if is_pair else []
@@ -121,7 +121,7 @@ def _release_shares(ends, counts, budget):
 
 def _release_shares_of_weights(ends, sums, budget):
     """The shares from noisy sums of weights, whose total is private: sums below the noise scale are raised to it."""
-    scale = _scale(2 * budget.of_a_person, budget.epsilon)
+    scale = _scale(2 * budget.per_person, budget.epsilon)
     noisy = _with_noise(sums, scale, budget.random_bytes)
     kept = [max(each, math.ceil(scale), 1) for each in noisy]
     shares = tuple(Fraction(each, sum(kept)) for each in kept)
@@ -131,7 +131,7 @@ def _release_shares_of_weights(ends, sums, budget):
 def _near_the_median(from_half, budget):
     """Choose a place; the prior weight of the middle equals the number of places.
 
-    One person changes `from_half` by at most twice `budget.of_a_person`. So each weight of the choice, and their sum,
+    One person changes `from_half` by at most twice `budget.per_person`. So each weight of the choice, and their sum,
     changes by a factor of at most exp(epsilon / 2).
     """
     middle = len(from_half) // 2
@@ -139,7 +139,7 @@ def _near_the_median(from_half, budget):
         return 1 + (middle if from_half[middle] == from_half.min() else int(np.argmin(from_half)))
     weights = np.ones(len(from_half), dtype=np.int64)
     weights[middle] = len(from_half)
-    return 1 + weighted_choice(weights, from_half, budget.epsilon / (4 * budget.of_a_person), budget.random_bytes)
+    return 1 + weighted_choice(weights, from_half, budget.epsilon / (4 * budget.per_person), budget.random_bytes)
 
 
 def _scale(sensitivity, epsilon):

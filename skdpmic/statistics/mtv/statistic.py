@@ -102,7 +102,7 @@ class MtvRGrids(Measure):
 
     @property
     def withheld_for_error(self):
-        """The most that is taken off a score for the noise in released shares; 0 if these are public."""
+        """Largest amount subtracted from a score for noise in released shares; 0 if these are public."""
         return self._family.most_withheld
 
     def largest_score(self, n):
@@ -152,7 +152,7 @@ class MtvRGrids(Measure):
 
     @property
     def has_common_error(self):
-        """Whether scores share the error of a known target_shares."""
+        """Whether scores share the error of known `target_shares`."""
         return self.target_shares is not None
 
     chance_rate = 0.5
@@ -163,7 +163,7 @@ class MtvRGrids(Measure):
         return _families_of(self)[0]
 
     def sensitivity(self, shape):
-        """Sensitivity of the score in [0, 1], single or joint: the largest that a family which scores states."""
+        """Sensitivity of the score in [0, 1], single or joint: the largest of all families that score."""
         n, each = shape.n_samples, shape.rows_per_group
         return max(family.sensitivity(n, each, self.units) for family in _families_of(self))
 
@@ -233,7 +233,7 @@ class MtvRGrids(Measure):
 def _families_of(grids):
     """The family that scores single features, then those that score pairs. All scores come from these.
 
-    While shares are still to be released, equal shares are in its place: the same number of them will be known.
+    Until shares are released, equal shares stand in for them: the same number of them will be known.
 
     Cached here, so that a measure stays small: with many classes, a family is large.
     """

@@ -1,6 +1,6 @@
 """Shares of the target, given by the user or released as noisy counts (``docs/theory/learnt_margin.md``).
 
-It is public or released: the share of records in each piece of the target's columns.
+They are the shares of the records in each piece of the target's columns.
 """
 
 import math
@@ -14,7 +14,7 @@ from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.table.domains import Knots, numbers_in
 
 N_PLACES = 1024  # candidate cuts of the target's range
-_HARDLY_ANY = Fraction(1, 10**6)  # negligible noise, so that the same shares are known as with real noise
+_NEGLIGIBLE_NOISE = Fraction(1, 10**6)  # negligible noise, so that the same shares are known as with real noise
 
 
 @dataclass(frozen=True)
@@ -181,4 +181,4 @@ def shares_of_counts(counts, n_columns):
     """The shares of a target with almost no noise, from counts of equal pieces or classes; for simulations."""
     n = int(counts.sum())
     shares = tuple(Fraction(int(count), n) for count in counts)
-    return TargetShares(equal_pieces(len(shares), n_columns), shares, _HARDLY_ANY, n)
+    return TargetShares(equal_pieces(len(shares), n_columns), shares, _NEGLIGIBLE_NOISE, n)

@@ -95,7 +95,7 @@ class Kendall(_RankStatistic):
         """The largest score of n records that any feature can have; None if the shares of classes are not known."""
         if self.target_shares is None:
             return None
-        least = min(self.target_shares.error, 0.5)  # a smaller share cannot be told from 0
+        least = min(self.target_shares.error, 0.5)  # a smaller share cannot be distinguished from 0
         return largest_kendall(min(max(float(self.target_shares.shares[0]), least), 1 - least), n)
 
     def are_untied(self, records, n_jobs):
@@ -119,7 +119,7 @@ class Kendall(_RankStatistic):
         return Scorer(lambda x, domain: ranks.kendall(ranks.mid_ranks(in_order(x, domain)), target_ranks))
 
 
-class _OfStrictRanks(_RankStatistic):
+class _StrictRankStatistic(_RankStatistic):
     """Equal values are put in random order, different for each feature."""
 
     def null_law(self, n, n_labels):
@@ -129,10 +129,10 @@ class _OfStrictRanks(_RankStatistic):
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
         keys, keys_of_target = random_keys(len(target.values), random_bytes)
-        return _ScorerOfStrictRanks(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
+        return _StrictRankScorer(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
 
 
-class _ScorerOfStrictRanks:
+class _StrictRankScorer:
     """Scores features by their ranks, each with its own order of ties. Raw data; not private."""
 
     def __init__(self, score, keys, target_ranks):
@@ -159,7 +159,7 @@ def _is_untied(x, domain):
     return len(np.unique(in_order(x, domain))) == len(x)
 
 
-class Chatterjee(_OfStrictRanks):
+class Chatterjee(_StrictRankStatistic):
     """Chatterjee's xi, the larger of both directions."""
 
     name = "chatterjee"
@@ -168,7 +168,7 @@ class Chatterjee(_OfStrictRanks):
     score = staticmethod(ranks.chatterjee)
 
 
-class DistanceCorrelation(_OfStrictRanks):
+class DistanceCorrelation(_StrictRankStatistic):
     """Distance correlation of ranks."""
 
     name = "distance_correlation"
@@ -178,7 +178,7 @@ class DistanceCorrelation(_OfStrictRanks):
 
 # --- The smaller of two classes of a target, whose size bounds a score of Kendall -------------------------------------
 #
-# Its variation by chance, too: ``docs/theory/p_values.md``, Theorems 5 and 6.
+# It also bounds the variation by chance: ``docs/theory/p_values.md``, Theorems 5 and 6.
 
 
 MISSED = 1e-5  # probability that a bound is too low, which is added to p-values

@@ -1,4 +1,4 @@
-"""Tables, streams and columns of any library: dataframes in memory, and the one way to the normal form."""
+"""Tables, streams and columns of any library: dataframes in memory, and the only way to the normal form."""
 
 import sys
 from importlib import import_module
@@ -75,7 +75,7 @@ def refuse_remote(data, name):
 
 
 def open_column(column: Any) -> ColumnSource:
-    """The one way from a container to the normal form.
+    """The only way from a container to the normal form.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def open_series(values, name):
 
 
 def _is_of_pandas(values):
-    """Whether a column is an index or an array of pandas, which has missing values of its own."""
+    """Whether a column is an index or an array of pandas, which has its own missing values."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(values, pandas.Index | pandas.api.extensions.ExtensionArray)
 

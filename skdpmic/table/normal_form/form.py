@@ -22,13 +22,13 @@ class Column:
         Numbers, dates, durations or text; else bytes, other values, or objects, each of which may be of any kind.
     values : ndarray of shape (n_values,)
         Numbers of numpy, or of Python if numpy has no exact type for them; dates as datetime64 and durations as
-        timedelta64, of which only the integers count, as "not a time" may be a valid integer; else objects. Where a
-        row has no value, arbitrary.
+        timedelta64, of which only the integers count, because "not a time" may be a valid integer; else objects.
+        Arbitrary where a row has no value.
     missing : bool ndarray of shape (n_samples,)
         Which rows have no value.
     places : int ndarray of shape (n_samples,), default=None
         Where in `values` the value of each row is; None if `values` has one for each row. With places, no object is
-        missing, and each is that of a row.
+        missing, and each belongs to a row.
     """
 
     kind: str
@@ -42,12 +42,12 @@ class Column:
         return len(self.missing)
 
     def each(self, function, filler):
-        """An array of what `function` makes of each value, and of `filler` for missing ones.
+        """An array of the results of `function` for each value, with `filler` for missing ones.
 
         Parameters
         ----------
         function : callable
-            Maps an array of values to an array of the same length, each value by itself.
+            Maps an array of values to an array of the same length, each value separately.
         filler : scalar
         """
         found = function(self.values)
@@ -84,7 +84,7 @@ class ColumnSource(NamedTuple):
 
 
 def of_dictionary(codes, missing, entries_at):
-    """A column of codes; entries that no row has are never read.
+    """A column of codes; unused entries are never read.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def of_dictionary(codes, missing, entries_at):
     places = place_of[np.where(missing, len(is_used), codes)]
     if len(used) == 0:
         return Column(entries.kind, entries.values, missing, places)
-    if entries.missing.any():  # an entry may be missing, too
+    if entries.missing.any():  # an entry may also be missing
         missing = missing | (entries.missing[places] & ~missing)
     if entries.places is not None:
         places = entries.places[places]
@@ -121,5 +121,5 @@ def joined(columns):
         start + (np.arange(column.n_samples) if column.places is None else column.places)
         for start, column in zip(starts, columns, strict=False)
     ]
-    # Rows without a value may have a place behind the last one.
+    # Rows without a value may have a place beyond the last one.
     return Column(kind, values, missing, np.minimum(np.concatenate(places), max(len(values) - 1, 0)))

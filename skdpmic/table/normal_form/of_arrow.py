@@ -57,7 +57,7 @@ def _nulls(array):
 
 
 def _read_words(array, kind, unit=None):
-    """Values of equal width, as they are stored, without a look at which are null."""
+    """Values of equal width, as they are stored, whether null or not."""
     import pyarrow
 
     missing = _nulls(array)
@@ -80,7 +80,7 @@ def _counts_of(dtype):
 
 
 def _read_dictionary(array, read):
-    """Codes, and those entries of a dictionary that are used."""
+    """Codes, and the used entries of a dictionary."""
     import pyarrow
 
     codes, entries = _read_words(array.indices, NUMBERS), _not_as_views(array.dictionary)
@@ -90,7 +90,7 @@ def _read_dictionary(array, read):
 
 
 def _read_encoded(array, kind):
-    """Values of which numpy has no type, each converted once."""
+    """Values without a numpy type, each converted once."""
     encoded = _not_as_views(array).dictionary_encode()
     codes, entries = _read_words(encoded.indices, NUMBERS), encoded.dictionary.to_numpy(False).astype(object)
     return Column(kind, entries, codes.missing, np.where(codes.missing, 0, codes.values))

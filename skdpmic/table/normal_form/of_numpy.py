@@ -1,4 +1,4 @@
-"""Columns of numpy, and objects, of which each is read by itself."""
+"""Columns of numpy, and objects, each read separately."""
 
 import sys
 from decimal import Decimal
@@ -24,7 +24,7 @@ def of_numpy(array):
 
 
 def read_numpy(array, kind):
-    """The column of an array, without a look at its type if it holds numbers, dates or durations."""
+    """The column of an array, whose type does not matter if it holds numbers, dates or durations."""
     if kind == NUMBERS:
         return Column(kind, array, np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), dtype=np.bool_))
     if kind in (DATES, DURATIONS):  # whose integers are viewed, so they must be in the order of this processor
@@ -38,7 +38,7 @@ def read_numpy(array, kind):
 
 
 def of_objects(values, kind=OBJECTS):
-    """Objects, each by itself; those that only contain a scalar are replaced by it."""
+    """Objects, each separately; those that only contain a scalar are replaced by it."""
     kinds = set(map(type, values))
     if any(map(is_box, kinds)):
         values = objects_of([_unboxed(value) if is_box(type(value)) else value for value in values])
@@ -77,7 +77,7 @@ _UNEQUAL_IF_MISSING = (float, complex, np.inexact, np.datetime64, np.timedelta64
 
 
 def is_missing(values):
-    """Mask of the objects that are None, NaN, NaT or NA, each judged by itself."""
+    """Mask of the objects that are None, NaN, NaT or NA, each judged separately."""
     return without_data(_are_missing, values, set(map(type, values)))
 
 

@@ -46,7 +46,7 @@ def _read_categorical(series):
 
 
 def _first_seconds(series):
-    """The first second of each period. As timestamps, one that is far away would be an error for all of them."""
+    """The first second of each period. As timestamps, one distant period would be an error for all."""
     return series.array.asfreq("s", how="start").view("int64").astype("datetime64[s]")
 
 
@@ -58,7 +58,7 @@ def _of_entries(dtype, codes=()):
     if isinstance(entries.dtype, pandas.IntervalDtype):  # of pandas.cut: labels by their text, such as "(0, 30]"
         texts = objects_of(list(map(str, entries)))
         return ColumnSource(TEXT, lambda: read_numpy(texts, TEXT))
-    return of_pandas(pandas.Series(entries, dtype=entries.dtype))  # a type that is inferred could be another
+    return of_pandas(pandas.Series(entries, dtype=entries.dtype))  # an inferred type could differ
 
 
 def _read_sparse(array):

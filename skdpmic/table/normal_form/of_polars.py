@@ -41,12 +41,12 @@ def _read_polars(series, kind, unit=None):
 
 
 def _read_wide(series):
-    """Numbers of which numpy has no type, as those of Python."""
+    """Numbers without a numpy type, as Python numbers."""
     return compressed(NUMBERS, objects_of(series.to_list()), series.is_null().to_numpy())
 
 
 def _read_texts(series):
-    """Texts, each different one converted once."""
+    """Texts, each distinct one converted once."""
     polars = _polars()
     distinct = series.unique().drop_nulls()
     numbers = polars.int_range(len(distinct), dtype=polars.UInt32, eager=True)
