@@ -1,4 +1,4 @@
-"""What the tests of the benchmarks share with those of the package."""
+"""Hooks and fixtures that the tests of the benchmarks share with those of the package."""
 
 from tests.conftest import (  # noqa: F401
     paper_data,

@@ -1,4 +1,4 @@
-"""The pages of evidence show parts of reports, and the reports are what a command prints."""
+"""Tables on pages and in reports: the evidence pages show parts of the reports that commands print."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -11,7 +11,7 @@ def text_of(path):
 
 
 def tables(text):
-    """The rows of the tables in a text in Markdown, by their head."""
+    """The rows of each table in a Markdown text, by its header."""
     rows = defaultdict(list)
     for part in text.split("\n\n"):
         lines = part.strip().split("\n")
@@ -21,7 +21,7 @@ def tables(text):
 
 
 def shown_in(page, report):
-    """The heads of the tables of a page that are parts of the report, after a check that their rows are there."""
+    """The headers of a page's tables that the report also has, after checking that the report has their rows."""
     known, shown = tables(report), tables(page)
     heads = [head for head in shown if head in known]
     for head in heads:

@@ -1,4 +1,4 @@
-"""The networks are those of pgmpy, tables are drawn from their law, and PrivatePC finds their graphs."""
+"""The networks are pgmpy's, tables follow their distributions, and PrivatePC finds their graphs."""
 
 import csv
 import math
@@ -23,7 +23,7 @@ RESULTS = Path(private_pc.RESULTS) / "causal_networks.csv"
 
 
 @pytest.mark.slow
-def test_the_networks_are_those_that_are_known():
+def test_the_networks_are_the_published_ones():
     assert set(NETWORKS) == set(EDGES)
     assert {name: network(name).dag.sum() for name in ("cancer", "survey", "asia")} == {
         "cancer": 4,
@@ -40,7 +40,7 @@ def test_the_networks_are_those_that_are_known():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
-def test_each_has_its_edges_and_its_conditional_laws(name):
+def test_each_network_has_its_edges_and_conditional_distributions(name):
     net = network(name)
     assert net.dag.sum() == EDGES[name]
     for j, (parents, table) in enumerate(zip(net.parents, net.tables, strict=True)):
@@ -49,7 +49,7 @@ def test_each_has_its_edges_and_its_conditional_laws(name):
         np.testing.assert_allclose(table.sum(axis=-1), 1, atol=1e-6)
 
 
-def joint_law(net):
+def joint_distribution(net):
     letters = "abcdefgh"
     terms = ["".join(letters[i] for i in (*parents, j)) for j, parents in enumerate(net.parents)]
     return np.einsum(",".join(terms) + "->" + letters[: len(net.columns)], *net.tables)
@@ -57,10 +57,10 @@ def joint_law(net):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["survey", "asia"])
-def test_tables_are_drawn_from_the_law_of_the_network(name):
-    # alpha = 1e-3, 20,000 records, fixed seed; cells with fewer than five expected are joined.
+def test_tables_follow_the_distribution_of_the_network(name):
+    # alpha = 1e-3, 20,000 records, fixed seed; cells with an expected count below five are merged.
     net = network(name)
-    expected = 20_000 * joint_law(net).ravel()
+    expected = 20_000 * joint_distribution(net).ravel()
     codes = net.sample(20_000, seed=1)
     counts = np.bincount(np.ravel_multi_index(codes.T, net.sizes), minlength=len(expected))
     large = expected >= 5
@@ -81,14 +81,14 @@ def distances(name, epsilon, n_seeds):
 @pytest.mark.parametrize(
     "name, n_seeds", [("earthquake", 10), ("cancer", 5), ("asia", 3), ("survey", 10), ("sachs", 2)]
 )
-def test_the_graph_is_found_at_epsilon_1_and_no_worse_where_the_published_algorithm_is_at_its_best(name, n_seeds):
-    # n = 100,000, delta = 1e-6; the distance of one false edge, which one table in a hundred has, allowed for.
+def test_the_graph_is_found_at_epsilon_1_and_is_no_worse_than_the_published_one_at_its_best(name, n_seeds):
+    # n = 100,000, delta = 1e-6; allows for one false edge, which one table in a hundred has.
     assert np.mean(distances(name, 1.0, n_seeds)) <= TARGETS[name]
     at_its_best = distances(name, private_pc.CLAIMED[name], n_seeds)
     assert np.mean(at_its_best) <= private_pc.DISTANCES[name] + 2 * np.std(at_its_best, ddof=1) / math.sqrt(n_seeds)
 
 
-def test_the_results_that_are_kept_reach_the_targets_and_are_never_worse_than_the_published_algorithm():
+def test_kept_results_reach_the_targets_and_are_never_worse_than_the_published_algorithm():
     with RESULTS.open(encoding="utf-8") as file:
         rows = [
             {name: value if name == "network" else float(value) for name, value in row.items()}
@@ -111,11 +111,11 @@ def test_the_results_that_are_kept_reach_the_targets_and_are_never_worse_than_th
 
 
 @pytest.mark.slow
-def test_the_numbers_of_edges_are_the_networks():
+def test_the_edge_counts_match_the_networks():
     assert compare.N_EDGES == {name: network(name).dag.sum() for name in compare.N_EDGES}
 
 
-def test_a_published_algorithm_is_beside_private_pc_at_no_more_than_its_claim():
+def test_published_algorithms_are_compared_with_private_pc_at_no_more_than_their_claim():
     for name in compare.N_EDGES:
         pairs = list(compare.rivals(compare.kept(), name))
         assert len(pairs) == len(compare.PUBLISHED) * len(compare.STEPS)
@@ -126,7 +126,7 @@ def test_a_published_algorithm_is_beside_private_pc_at_no_more_than_its_claim():
 
 
 @pytest.mark.slow
-def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
+def test_the_report_matches_the_results_and_the_page_shows_parts_of_it():
     text = report.markdown()
     assert pages.text_of("benchmarks/results/causal.md") == text
     assert len(pages.shown_in(pages.text_of("docs/evidence/causal.md"), text)) == 2

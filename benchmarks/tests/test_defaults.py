@@ -1,4 +1,4 @@
-"""The tables of B and c that are shown are those that the command prints."""
+"""The tables of B and c on the pages match what the command prints."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from benchmarks import defaults
 from benchmarks.tests import pages
 
 
-def test_the_report_has_the_tables_that_are_printed_and_the_page_shows_parts_of_them():
+def test_the_report_has_the_printed_tables_and_the_page_shows_parts_of_them():
     report = pages.text_of("benchmarks/results/defaults.md")
     assert [title for title, made in defaults.PARTS.items() if made() not in report] == []
     assert len(pages.shown_in(pages.text_of("docs/evidence/defaults.md"), report)) >= 2

@@ -1,4 +1,4 @@
-"""The benchmark of a private table: public numbers, and its table."""
+"""The benchmark of a private table: its public numbers, and the table that it starts from."""
 
 import math
 from importlib.util import find_spec
@@ -29,7 +29,7 @@ def test_rho_gives_no_more_than_epsilon():
         assert 0.99 * epsilon < rho + 2 * math.sqrt(rho * math.log(1e6)) <= epsilon
 
 
-def test_pairs_without_noise_are_those_of_the_table():
+def test_pairs_without_noise_match_the_table():
     rng = np.random.default_rng(0)
     column = rng.integers(0, 3, 50_000)
     codes = pandas.DataFrame({"column": column, TARGET: (rng.uniform(size=50_000) < 0.2 + 0.2 * column).astype(int)})

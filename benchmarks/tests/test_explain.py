@@ -1,4 +1,4 @@
-"""The pictures that explain the guarantee show what the theorems say, and the attack is as strong as it can be."""
+"""The pictures that explain the guarantee show what the theorems say, and the attack is as strong as possible."""
 
 import csv
 
@@ -14,21 +14,21 @@ from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism, grid_sensitivity
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 
-ALPHA = 1e-6  # of each statistical test, whose seeds are fixed where noise has none
+ALPHA = 1e-6  # of each statistical test; all seeds are fixed
 
 # --- Two neighbouring distributions -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
-def test_neighbouring_distributions_differ_by_the_factor_exp_epsilon_and_no_more(epsilon):
+def test_neighbouring_distributions_differ_by_up_to_a_factor_of_exp_epsilon(epsilon):
     edges = np.linspace(0, 0.6, 61)
     first, second = (explain.published_distribution(score, edges, epsilon) for score in explain.SCORES)
     assert np.abs(np.log(first / second)).max() == pytest.approx(epsilon, rel=1e-6)
     assert explain.published_distribution(0.3, [-9, 9]).sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_the_scores_of_the_picture_are_those_of_two_neighbouring_tables():
-    """A row of 100 is replaced, and moves the score by as much as any row can."""
+def test_the_picture_shows_the_scores_of_two_neighbouring_tables():
+    """One of 100 rows is replaced, and moves the score as far as any row can."""
     answers, target = np.repeat([1, 1, 0, 0], [33, 17, 17, 33]), np.repeat([0, 1, 0, 1], [33, 17, 17, 33])
     found = []
     for first in (0, 1):
@@ -38,19 +38,19 @@ def test_the_scores_of_the_picture_are_those_of_two_neighbouring_tables():
     assert found == pytest.approx(explain.SCORES)
 
 
-def test_the_law_of_the_picture_is_that_of_the_noise_which_is_drawn():
+def test_the_distribution_in_the_picture_matches_the_noise_that_is_drawn():
     """10,000 draws, in 23 intervals: each share within the binomial quantiles at alpha / 23."""
-    n, law = 10_000, explain.published_distribution(0.3)
+    n, probabilities = 10_000, explain.published_distribution(0.3)
     steps = grid_sensitivity(mtv_r_sensitivity(explain.N_ROWS, knows_target_shares=True), 0)
     drawn, _ = LaplaceMechanism.for_budget(budget_of(explain.EPSILON), 1, steps).release(
         np.full(n, 0.3), np.random.default_rng(0).bytes
     )
     counts = np.histogram(drawn, explain.EDGES)[0]
-    lower, upper = binom.ppf([[ALPHA / 46], [1 - ALPHA / 46]], n, law)
+    lower, upper = binom.ppf([[ALPHA / 46], [1 - ALPHA / 46]], n, probabilities)
     assert ((lower <= counts) & (counts <= upper)).all()
 
 
-def test_guesses_of_the_picture_are_those_of_the_documentation():
+def test_guesses_in_the_picture_match_the_documentation():
     assert np.round(explain.max_share_right([0, 0.1, 0.5, 1]), 2).tolist() == [0.5, 0.52, 0.62, 0.73]
 
 
@@ -58,7 +58,7 @@ def test_guesses_of_the_picture_are_those_of_the_documentation():
 
 
 @pytest.mark.parametrize("share", [0.37, 0.5, 0.61])
-def test_the_attacker_computes_the_scores_of_the_package(share):
+def test_the_attacker_computes_the_same_scores_as_the_package(share):
     answers, diagnoses = attack.random_table(np.random.default_rng(0))
     scorer = DPMICScorer(
         statistic="mtv_r", epsilon=np.inf, bounds=(0, 1), classes=[0, 1], target_shares=[1 - share, share]
@@ -70,18 +70,18 @@ def test_the_attacker_computes_the_scores_of_the_package(share):
 def test_the_attacker_knows_how_likely_each_name_is():
     """100,000 choices: each share within the binomial quantiles at alpha / 4."""
     n, scores, rng = 100_000, np.array([0.3, 0.32, 0.1, 0.28]), np.random.default_rng(0)
-    law = attack.name_probabilities(scores, 0.05)
-    assert law.sum() == pytest.approx(1, abs=1e-5)
+    probabilities = attack.name_probabilities(scores, 0.05)
+    assert probabilities.sum() == pytest.approx(1, abs=1e-5)
     chosen = (scores + rng.exponential(0.05, (n, 4))).argmax(axis=1)
-    lower, upper = binom.ppf([[ALPHA / 8], [1 - ALPHA / 8]], n, law)
+    lower, upper = binom.ppf([[ALPHA / 8], [1 - ALPHA / 8]], n, probabilities)
     counts = np.bincount(chosen, minlength=4)
     assert ((lower <= counts) & (counts <= upper)).all()
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:noise will exceed the signal")
-def test_the_attack_succeeds_on_select_k_best_and_not_on_noise_of_epsilon_1():
-    """60 tables: right 44 times at most on average; above 59 with probability below alpha."""
+def test_the_attack_succeeds_on_select_k_best_but_not_on_noise_at_epsilon_1():
+    """60 tables: at most 44 right guesses on average, and above 59 with probability below alpha."""
     n, epsilon = 60, 1.0
     right = attack.attack(n, epsilon, seed=0)
     assert right["SelectKBest"] == n
@@ -89,12 +89,12 @@ def test_the_attack_succeeds_on_select_k_best_and_not_on_noise_of_epsilon_1():
 
 
 @pytest.mark.slow
-def test_the_attack_succeeds_where_there_is_hardly_any_noise():
-    """So that its failure is not the attacker's: at epsilon = 100, all of 10 tables; each is missed with < 1e-9."""
+def test_the_attack_succeeds_with_hardly_any_noise():
+    """So its failure is not the attacker's: at epsilon = 100 it is right on 10 of 10 tables; each fails with < 1e-9."""
     assert attack.attack(10, 100.0, seed=0)["PrivateSelectKBest"] == 10
 
 
-def test_the_attack_that_is_drawn_keeps_to_the_bound():
+def test_the_plotted_attack_stays_below_the_bound():
     with attack.RESULT.open(encoding="utf-8", newline="") as file:
         by_selector = {row["selector"]: row for row in csv.DictReader(file)}
     private, open_to_attack = by_selector["PrivateSelectKBest"], by_selector["SelectKBest"]

@@ -1,4 +1,4 @@
-"""How far apart two graphs are is counted by edges, whatever their direction says."""
+"""Distances between graphs count edges; the F1 score ignores their direction."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from benchmarks.causal.graph_measures import skeleton_f1, structural_hamming_dis
 from tests.causal.test_cpdag import line, marks_of
 
 
-def test_the_distance_counts_each_pair_of_columns_once_whose_edges_differ():
+def test_the_distance_counts_each_pair_of_columns_with_different_edges_once():
     a = marks_of(4, (0, 1), *line(1, 2), (2, 3))
     for b, distance in (
         (a, 0),
@@ -19,7 +19,7 @@ def test_the_distance_counts_each_pair_of_columns_once_whose_edges_differ():
         assert structural_hamming_distance(a, b) == structural_hamming_distance(b, a) == distance
 
 
-def test_the_f1_score_is_that_of_edges_whatever_their_direction():
+def test_the_f1_score_ignores_the_direction_of_edges():
     a = marks_of(4, (0, 1), *line(1, 2), (2, 3))
     assert skeleton_f1(a, a.T) == 1
     assert skeleton_f1(a, marks_of(4, (1, 0), (0, 3))) == pytest.approx(2 * 1 / (3 + 2))

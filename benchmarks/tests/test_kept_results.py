@@ -1,4 +1,4 @@
-"""Tables of pages that arrange kept results anew, and numbers in sentences, show what is kept."""
+"""Tables on pages that rearrange kept results, and numbers in sentences, match the results."""
 
 import csv
 import re
@@ -14,12 +14,12 @@ def results(path):
 
 
 def by(names, rows):
-    """Rows by the values in some columns."""
+    """Rows, keyed by their values in these columns."""
     return {tuple(row[name] for name in names): row for row in rows}
 
 
 def shown(page, head):
-    """The cells of a table whose head begins like this; what is empty in the first column is as in the row above."""
+    """The cells of the table whose header begins like this; an empty first cell repeats the one above it."""
     tables = [rows for title, rows in pages.tables(pages.text_of(page)).items() if title.startswith(head)]
     assert len(tables) == 1, (page, head)
     first = ""
@@ -30,14 +30,14 @@ def shown(page, head):
 
 
 def assert_rounded(cells, kept):
-    """The numbers in cells are kept numbers, rounded to the digits that are shown."""
+    """The numbers in the cells are the kept numbers, rounded to the digits shown."""
     shown_numbers = [number for cell in cells for number in re.findall(r"[\d.]+", cell)]
     for number, value in zip(shown_numbers, map(float, kept), strict=True):
         unit = 10 ** -len(number.partition(".")[2])
         assert abs(float(number) - value) <= unit / 2 + 1e-9, (number, value)
 
 
-def test_the_table_of_two_parties():
+def test_the_table_of_two_parties_matches_the_results():
     kept = by(["relationship", "n", "epsilon", "method"], results("benchmarks/results/two_party.csv"))
     methods = ["ours", "ours, published", "PNC as printed", "curator", "no privacy"]
     for name, (epsilon, n, *errors) in shown("docs/choose/two_parties.md", "| relationship (truth) | ε |"):
@@ -46,17 +46,17 @@ def test_the_table_of_two_parties():
         assert_rounded([truth, *errors], [of[0]["truth"], *(row["mean_error"] for row in of)])
 
 
-def test_the_table_of_people_with_several_rows():
+def test_the_table_of_people_with_several_rows_matches_the_results():
     names = ["statistic", "persons", "share_between", "epsilon", "max_rows_per_group"]
     kept = by(names, results("benchmarks/results/people.csv"))
     for name, cells in shown("docs/theory/people.md", "| share between people 0.5 |"):
-        statistic, persons, epsilon = re.fullmatch(r"(\w+), N = ([\d,]+), ε = ([\d.]+)", name).groups()
-        key = {"MTVr": "mtv_r", "MICr": "mic_r"}[statistic], persons.replace(",", ""), "0.5", str(float(epsilon))
+        statistic, n_people, epsilon = re.fullmatch(r"(\w+), N = ([\d,]+), ε = ([\d.]+)", name).groups()
+        key = {"MTVr": "mtv_r", "MICr": "mic_r"}[statistic], n_people.replace(",", ""), "0.5", str(float(epsilon))
         of = [kept[*key, m] for m in "125"]
         assert_rounded(cells, [row[measure] for row in of for measure in ("error", "found")])
 
 
-def test_the_findings_in_tables_that_fit_their_codebooks():
+def test_shares_of_findings_in_tables_that_fit_their_codebooks_match_the_results():
     rows = [row for row in results("benchmarks/results/findings.csv") if row["list"] == "fresh"]
     means = {
         measure: [
@@ -66,12 +66,12 @@ def test_the_findings_in_tables_that_fit_their_codebooks():
         for measure in ("any", "false")
     }
     text = pages.text_of("docs/theory/summary.md")
-    (told,) = re.findall(r"after all constants, (.*?%) of summaries .* at most (\d+%) .*; (.*?%) have one about", text)
+    (found,) = re.findall(r"after all constants, (.*?%) of summaries .* at most (\d+%) .*; (.*?%) have one about", text)
     most = 100 * max(float(row["any"]) for row in rows)
-    assert_rounded(told, [*means["any"], most, *means["false"]])
+    assert_rounded(found, [*means["any"], most, *means["false"]])
 
 
-def test_the_table_of_private_tables():
+def test_the_table_of_private_tables_matches_the_results():
     kept = by(["way", "epsilon"], results("benchmarks/ends/results/table.csv"))
     ways = {"MST": "MST", "AIM": "AIM", "each counted with the target": "Fixed"}
     for name, cells in shown("docs/publish/private_table.md", "| total ε | 0.5 | 2 | no privacy |"):
@@ -79,12 +79,12 @@ def test_the_table_of_private_tables():
         if columns == "five chosen columns":
             of = [kept[f"chosen, {ways[way]}", epsilon] for epsilon in ("0.5", "2.0")] + [kept["chosen, real", "inf"]]
         else:
-            of = [kept["all, real", "inf"]]  # noise was not to be had
+            of = [kept["all, real", "inf"]]  # there is no result with noise
         assert_rounded(cells, [row[measure] for row in of for measure in ("auc", "se")])
 
 
 TABLE_PAGE = "docs/publish/private_table.md"
-# A page, what it says with blanks for the numbers, and of which kept results they are.
+# A page, its sentence with blanks for the numbers, and the kept results that these come from.
 SENTENCES = [
     (TABLE_PAGE, "an AUC of {} to {} on real people", [("chosen, MST", "0.5"), ("chosen, Fixed", "0.5")]),
     (
@@ -106,7 +106,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize("page, sentence, keys", SENTENCES)
-def test_sentences_about_private_tables(page, sentence, keys):
+def test_sentences_about_private_tables_match_the_results(page, sentence, keys):
     kept = by(["way", "epsilon"], results("benchmarks/ends/results/table.csv"))
     (numbers,) = re.findall(re.escape(sentence).replace(r"\{\}", r"(\d+\.\d+)"), pages.text_of(page))
     measures = ("auc", "se") if "±" in sentence else ("auc",)
@@ -114,7 +114,7 @@ def test_sentences_about_private_tables(page, sentence, keys):
     assert_rounded(numbers, [kept[key][measure] for key in keys for measure in measures])
 
 
-def test_the_table_of_significance():
+def test_the_table_of_significance_matches_the_results():
     kept = by(["target", "effect", "statistic"], results("benchmarks/results/significance_classes.csv"))
     targets = [
         ("numbers", "0.08"),
@@ -136,10 +136,10 @@ CHOICES = "benchmarks/selection/results/tables.md"
 SETS = "benchmarks/sets/results/report.md"
 CAUSAL = "benchmarks/results/causal.md"
 PAPER = "benchmarks/paper/results/report.md"
-SPEED = "docs/evidence/speed.md"  # whose table is that of speed.csv, by another test
+SPEED = "docs/evidence/speed.md"  # another test compares its table with speed.csv
 LEAST, SHAPES, WIDE = "| score, and how it is published |", "|  | circle, ε = 0.1 |", "| bounds | features, 1 times |"
-# A page, what it says with a blank for the number, and the cell: of which report, table (how its head begins), row (how
-# it begins) and column.
+# A page, its phrase with a blank for the number, and the cell that this comes from: the report, the beginning of the
+# table's header, the beginning of the row, and the column.
 IN_PROSE = [
     ("docs/evidence/index.md", "ε = {} at 1,000 rows", CHOICES, LEAST, "MTVr, support", "1,000 rows"),
     ("docs/evidence/index.md", "and {} at 10,000", CHOICES, LEAST, "MTVr, support", "10,000 rows"),
@@ -195,7 +195,7 @@ IN_PROSE = [
 
 
 def cell(report, head, row, column):
-    """The text of a cell, without what is in brackets; the first such row counts."""
+    """The text of a cell, without its brackets, in the first row that matches."""
     tables = pages.tables(pages.text_of(report).replace("**", ""))
     titles, lines = next((title, lines) for title, lines in tables.items() if title.startswith(head))
     names = [name.strip() for name in titles.strip("|").split("|")]
@@ -204,6 +204,6 @@ def cell(report, head, row, column):
 
 
 @pytest.mark.parametrize("page, phrase, report, head, row, column", IN_PROSE)
-def test_numbers_in_sentences(page, phrase, report, head, row, column):
+def test_numbers_in_sentences_match_the_reports(page, phrase, report, head, row, column):
     text = cell(report, head, row, column)
     assert phrase.format(float(text.split()[0]) if "{:" in phrase else text) in pages.text_of(page)

@@ -1,4 +1,4 @@
-"""The comparison of private models: what rivals are given, and a small case of all that can run."""
+"""The comparison of private models: what rivals are given, and a small run of all that are installed."""
 
 import math
 from importlib.util import find_spec
@@ -19,15 +19,15 @@ needs_diffprivlib = pytest.mark.skipif(find_spec("diffprivlib") is None, reason=
 
 
 @pytest.mark.parametrize("epsilon", (0.1, 0.5, 1.0, 3.0))
-def test_diffprivlib_keeps_epsilon_for_rows_of_norm_1_alone(epsilon):
+def test_diffprivlib_keeps_to_epsilon_only_for_rows_of_norm_1(epsilon):
     assert largest_loss(1.0, epsilon) <= epsilon
     assert largest_loss(math.sqrt(130), epsilon) > epsilon  # all columns and an intercept
 
 
 @needs_diffprivlib
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_constants_are_those_of_diffprivlib():
-    """A mechanism without noise to speak of shows what it adds to an objective: half of `delta` times the square."""
+def test_the_constants_match_diffprivlib():
+    """The mechanism shows what it adds to an objective: half of `delta` times the square."""
     from diffprivlib.mechanisms import Vector
 
     data_norm, epsilon, alpha = 10.0, 0.5, 1.0
@@ -39,7 +39,7 @@ def test_the_constants_are_those_of_diffprivlib():
     assert added + alpha == pytest.approx(0.25 * data_norm / math.expm1(epsilon / 4))
 
 
-def test_gaussian_privacy_is_that_of_its_definition():
+def test_gaussian_privacy_matches_its_definition():
     """mu = 1 is (0, 0.383) and (1, 0.127)-differentially private."""
     assert ways.delta_of(0, 1) == pytest.approx(0.3829, abs=1e-4)
     assert ways.delta_of(1, 1) == pytest.approx(0.1269, abs=1e-4)
@@ -48,8 +48,8 @@ def test_gaussian_privacy_is_that_of_its_definition():
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
-def test_two_steps_of_a_rival_are_not_more_than_one_replacement(epsilon):
-    """Half of epsilon with a smaller delta would do for any mechanism; for Gaussian noise, half of mu is exact."""
+def test_two_steps_of_a_rival_cost_no_more_than_one_replacement(epsilon):
+    """Half of epsilon with a smaller delta would suffice for any mechanism; for Gaussian noise, half of mu is exact."""
     one = ways.epsilon_for_one_step(epsilon)
     assert ways.delta_of(epsilon, 2 * ways.mu_for(one)) == pytest.approx(ways.DELTA, rel=1e-6)
     assert 0.4 * epsilon < one < 0.6 * epsilon
@@ -60,7 +60,7 @@ def test_rows_have_a_norm_of_1():
     np.testing.assert_allclose(np.linalg.norm(ways.unit_rows(X), axis=1), 1)
 
 
-def test_replacing_a_person_moves_the_sum_of_gradients_by_two_at_most():
+def test_replacing_a_person_moves_the_sum_of_gradients_by_at_most_two():
     rng = np.random.default_rng(0)
     X, weights = ways.unit_rows(rng.normal(size=(2000, 5))), rng.normal(size=6) * 5
     gradients = (1 / (1 + np.exp(-X @ weights)) - rng.integers(2, size=2000))[:, None] * X
@@ -89,7 +89,7 @@ def test_a_small_run(tmp_path):
     assert (means["score"].between(0.6, 0.95)).all()
 
 
-def test_the_page_on_private_models_shows_what_is_kept():
+def test_the_page_on_private_models_shows_the_kept_results():
     text = pages.text_of("benchmarks/models/results/report.md")
     assert report.markdown() == text
     page = pages.text_of("docs/publish/private_model.md")

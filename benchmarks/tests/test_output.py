@@ -1,4 +1,4 @@
-"""No script of the benchmarks replaces a result that is kept in the project, unless it is asked to."""
+"""No benchmark script replaces a kept result unless it is told to."""
 
 import re
 from importlib import import_module
@@ -11,7 +11,7 @@ pytest.importorskip("tqdm", reason="the benchmarks show progress with tqdm")
 
 from benchmarks.output import ROOT, write_csv
 
-# What each is called with here would write to results that are kept.
+# With these arguments, each script would write to kept results.
 SCRIPTS = {
     "architecture": [],
     "attack": [],
@@ -43,12 +43,12 @@ SCRIPTS = {
 NEEDED = {"causal.private_pc": "pgmpy", "causal.report": "pgmpy"}
 WRITES = re.compile(r"savefig\(|to_csv\(|write_text\(|write_csv\(|open\([^)]*\"[wa]\"")
 # They write where a script tells them.
-PARTS = {"output", "store", "ends.report", "selection.pictures", "selection.report"}
-PARTS |= {"sets.pictures", "sets.worth", "style"}
+HELPERS = {"output", "store", "ends.report", "selection.pictures", "selection.report"}
+HELPERS |= {"sets.pictures", "sets.worth", "style"}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_result_that_is_kept_is_not_replaced_unless_that_is_asked(name, capsys, monkeypatch):
+def test_a_kept_result_is_not_replaced_by_default(name, capsys, monkeypatch):
     if name in NEEDED:
         pytest.importorskip(NEEDED[name], reason="the networks are in its wheel")
     monkeypatch.chdir(ROOT)
@@ -58,7 +58,7 @@ def test_a_result_that_is_kept_is_not_replaced_unless_that_is_asked(name, capsys
     assert "exists: name another place with --output, or replace it with --overwrite" in capsys.readouterr().err
 
 
-def test_all_scripts_that_write_are_here():
+def test_all_scripts_that_write_are_listed():
     folder = ROOT / "benchmarks"
     modules = {".".join(path.relative_to(folder).with_suffix("").parts): path for path in folder.rglob("*.py")}
     writing = {
@@ -66,10 +66,10 @@ def test_all_scripts_that_write_are_here():
         for module, path in modules.items()
         if not module.startswith("tests.") and WRITES.search(path.read_text(encoding="utf-8"))
     }
-    assert writing - PARTS <= SCRIPTS.keys()
+    assert writing - HELPERS <= SCRIPTS.keys()
 
 
-def test_a_run_that_stops_leaves_the_file_as_it_was(tmp_path):
+def test_an_interrupted_run_leaves_the_file_unchanged(tmp_path):
     path = tmp_path / "result.csv"
     path.write_text("kept")
 

@@ -1,8 +1,8 @@
-"""The results that are kept, and quick runs, have the paper's figures within their Monte Carlo error.
+"""Kept results and quick runs match the paper's figures within their Monte Carlo error.
 
 Quick runs on real data need the paper's two files, which may not be redistributed. Where a median over data sets is
-compared, "se" is its standard error from the order statistics; 4 of them are allowed, which a right program exceeds
-about once in 10,000 times, and half a unit of the paper's last digit.
+compared, "se" is its standard error from the order statistics. The tolerance is 4 of them, which a correct program
+exceeds about once in 10,000 times, and half a unit of the paper's last digit.
 """
 
 from itertools import product
@@ -47,12 +47,12 @@ def real(request, output):
 
 
 @pytest.mark.parametrize("epsilon, collection", list(product((1.0, 0.1), real_data.COLLECTIONS)))
-def test_tables_1_and_3_come_out_with_the_papers_noise(real, epsilon, collection):
-    """But for the numbers that benchmarks/paper/README.md lists."""
-    unlike = {(0.1, "Baseball", "MICr-Geom")}
+def test_tables_1_and_3_are_reproduced_with_the_papers_noise(real, epsilon, collection):
+    """Except for the numbers that benchmarks/paper/README.md lists."""
+    differ = {(0.1, "Baseball", "MICr-Geom")}
     for mechanism in ("MICe-Lap", "MICr-Lap", "MICr-Geom"):
         row = real.loc[epsilon, collection, mechanism, "bias"]
-        if not np.isnan(row.paper) and (epsilon, collection, mechanism) not in unlike:
+        if not np.isnan(row.paper) and (epsilon, collection, mechanism) not in differ:
             assert abs(row.reproduced - row.paper) <= 0.005 + 4 * row.reproduced_se
 
 
@@ -67,7 +67,7 @@ def test_tables_1_and_3_come_out_with_the_papers_noise(real, epsilon, collection
         ("Spellman4381", "MICr-Lap", 0.001),
     ],
 )
-def test_table_1_has_the_papers_unsigned_errors(real, collection, mechanism, unit):
+def test_table_1_reproduces_the_papers_unsigned_errors(real, collection, mechanism, unit):
     row = real.loc[1.0, collection, mechanism, "error"]
     assert abs(row.reproduced - row.paper) <= unit / 2 + 4 * row.reproduced_se
 
@@ -89,10 +89,10 @@ def test_every_shipped_mechanism_errs_less_than_the_published_one(real, epsilon,
     assert row.shipped < row.reproduced
 
 
-# --- What the experiments are made of -----------------------------------------------------------------------------
+# --- What the experiments are built on ----------------------------------------------------------------------------
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+def test_an_interrupted_run_resumes_where_it_stopped(tmp_path):
     path, computed = tmp_path / "raw.csv", []
 
     def compute(configuration, seed):
@@ -107,14 +107,14 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
+def test_the_report_matches_the_results_and_the_page_shows_parts_of_it():
     text = report.markdown()
     assert pages.text_of("benchmarks/paper/results/report.md") == text
     assert len(pages.shown_in(pages.text_of("benchmarks/paper/README.md"), text)) == 2
 
 
 @pytest.mark.slow
-def test_the_scripts_read_files_like_those_of_the_paper(tmp_path, monkeypatch, capsys):
+def test_the_scripts_read_files_in_the_format_of_the_paper(tmp_path, monkeypatch, capsys):
     rng = np.random.default_rng(0)
     pd.DataFrame(rng.normal(size=(40, 24)).round(2)).to_csv(tmp_path / "Spellman.csv", index=False)
     pd.DataFrame(rng.random((50, 9)).round(2)).to_csv(tmp_path / "baseball.csv", index=False)
@@ -127,6 +127,6 @@ def test_the_scripts_read_files_like_those_of_the_paper(tmp_path, monkeypatch, c
     assert rows[["reproduced", "shipped"]].notna().all(axis=None)
 
 
-def test_absent_data_are_named(tmp_path):
+def test_missing_data_files_are_named(tmp_path):
     with pytest.raises(SystemExit, match=r"Spellman\.csv and baseball\.csv not found .* --data"):
         tables.main(["--quick", "--data", str(tmp_path), "--output", str(tmp_path)])

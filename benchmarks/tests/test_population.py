@@ -71,7 +71,7 @@ def test_one_for_a_noiseless_relationship(shape):
     assert mic_star(np.column_stack([x, shape(x)]), sigma=1e-9, **SMALL) == pytest.approx(1, abs=0.02)
 
 
-def test_does_not_depend_on_order_or_unit_of_the_axes():
+def test_does_not_depend_on_the_order_or_units_of_the_axes():
     centers = np.column_stack([np.linspace(0, 1, 20), np.linspace(0, 1, 20) ** 2])
     value = mic_star(centers, 0.1, **SMALL)
     assert mic_star(centers[:, ::-1], 0.1, **SMALL) == pytest.approx(value, abs=1e-12)

@@ -1,7 +1,7 @@
 """Priv-PC and the sparse vector of SVT-PC fail audits that `PrivatePC` passes.
 
-An algorithm claims an epsilon with each graph that it publishes, at a delta of 1e-3. So an event may say how much was
-claimed: of outcomes with a claim of at most c, no set may violate (c, delta).
+An algorithm claims an epsilon with each graph that it publishes, at a delta of 1e-3. So an event may include the claim:
+no set of outcomes with claims of at most c may violate (c, delta).
 """
 
 import math
@@ -33,7 +33,7 @@ from tests.privacy.auditing import privacy_loss_at_least
 N, ALPHA = 100_000, 1e-2
 
 
-# --- What they test with ----------------------------------------------------------------------------------------------
+# --- The test statistics ----------------------------------------------------------------------------------------------
 
 
 def concordance(x, y):
@@ -41,7 +41,7 @@ def concordance(x, y):
 
 
 @pytest.mark.parametrize("given", [(), (2,), (2, 3)])
-def test_z_of_kendall_is_that_of_definition_6(given):
+def test_kendall_z_matches_definition_6(given):
     rng = np.random.default_rng(0)
     codes = np.column_stack([rng.integers(size, size=60) for size in (3, 4, 2, 2)])
     codes[:, 1] = np.where(rng.random(60) < 0.5, codes[:, 0], codes[:, 1])
@@ -73,9 +73,11 @@ def test_with_an_oracle_the_loop_finds_the_graph(seed):
 
 
 def strata(small, excess, constant):
-    """Neighbours of three columns (x, y, z). In the last stratum of z, of `small` records, x and y are dependent: with
-    `excess` more equal pairs in each cell than a quarter. In the others x is constant, but for one record of the second
-    neighbour: `constant` has, for each, the label of x and how often y is 0 and 1.
+    """Two neighbouring tables of three columns (x, y, z).
+
+    In the last stratum of z, of `small` records, x and y are dependent: cells with x = y have `excess` records more
+    than a quarter, the others as many fewer. In the other strata x is constant, except for one record of the second
+    neighbour: `constant` has, for each of them, the label of x and how often y is 0 and 1.
     """
     last, quarter = len(constant), small // 4
     counts = {(x, y, last): quarter + (excess if x == y else -excess) for x, y in product((0, 1), repeat=2)}
@@ -94,7 +96,7 @@ def test_one_record_moves_the_p_value_by_fifty_times_its_assumed_sensitivity():
     assert {records.n for records in (*ONE_BIG, *THREE_BIG)} == {N}
     assert (here, there) == pytest.approx((0.0007, 0.38), abs=1e-3)
     assert assumed_sensitivity(N) == pytest.approx(0.0076, rel=0.01)
-    # The examination releases p plus Laplace noise of scale sensitivity / epsilon: of the outcome 0 the log-ratio is
+    # The examination releases p plus Laplace noise of scale sensitivity / epsilon: for the outcome 0 the log-ratio is
     assert (there - here) / assumed_sensitivity(N) == pytest.approx(50, rel=0.01)  # times epsilon
 
 
@@ -108,7 +110,7 @@ def published_answer(records, rng):
 
 
 def loss(release, claim, here, there, n_runs):
-    """Of the event that x and y are independent, with a claim of at most `claim`; alpha = 1e-2."""
+    """Loss for the event that x and y are found independent with a claim of at most `claim`; alpha = 1e-2."""
 
     def event(answer_and_claim):
         return answer_and_claim[0] and answer_and_claim[1] <= claim
@@ -120,7 +122,7 @@ CLAIM = 2 * advanced_composition(STEP / 2, 1, math.log(2 / DELTA))  # with one a
 
 
 def test_sieve_and_examine_fails_an_audit():
-    # alpha = 1e-2, 500 runs on each of the neighbours.
+    # alpha = 1e-2, 500 runs on each neighbour.
     few, many = THREE_BIG
     assert pytest.approx(2.09, abs=0.01) == CLAIM
     release = partial(published_answer, rng=np.random.default_rng(0))
@@ -134,15 +136,15 @@ def published_edge(records, rng):
 
 @pytest.mark.slow
 def test_priv_pc_fails_an_audit():
-    # The same event in the whole algorithm: x and y have no edge. alpha = 1e-2, 2500 runs on each of the neighbours.
+    # The same event in the whole algorithm: x and y have no edge. alpha = 1e-2, 2500 runs on each neighbour.
     few, many = THREE_BIG
     assert loss(partial(published_edge, rng=np.random.default_rng(0)), CLAIM, many, few, 2500) > CLAIM
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:delta=", "ignore::skdpmic.PrivacyLeakWarning")  # 1e-3 is what rivals claim
-def test_private_pc_passes_it():
-    # The same event, neighbours and claim. alpha = 1e-2, 100 runs on each of the neighbours: enough for a bound
+def test_private_pc_passes_the_same_audit():
+    # The same event, neighbours and claim. alpha = 1e-2, 100 runs on each neighbour: enough for a bound
     # of 2.9 on an event that only one of them has, where 2.1 is claimed.
     private = PrivatePC(CLAIM, DELTA, categories={0: [0, 1], 1: [0, 1], 2: range(4)})
     private.set_params(random_state=np.random.RandomState(0))
@@ -154,19 +156,19 @@ def test_private_pc_passes_it():
     assert loss(edge, CLAIM, *THREE_BIG[::-1], 100) <= CLAIM
 
 
-def log_chance_of_answers(values, above, threshold, query_scale):
-    """Log-probability that a sparse vector with one threshold answers so.
+def log_probability_of_answers(values, above, threshold, query_scale):
+    """Log-probability of these answers of a sparse vector with one threshold.
 
     Parameters
     ----------
     values : sequence of float
-        What is asked for, without noise.
+        Noise-free values of the queries.
     above : sequence of bool
         The answers.
     threshold : scipy frozen distribution
-        Law of the noisy threshold.
+        Distribution of the noisy threshold.
     query_scale : float
-        Of the Laplace noise on each value.
+        Scale of the Laplace noise on each value.
     """
     centre, width = threshold.mean(), threshold.std()
     t = np.linspace(centre - 40 * width, centre + 60 * width, 40_001)
@@ -180,8 +182,8 @@ def log_chance_of_answers(values, above, threshold, query_scale):
 # --- The number of answers --------------------------------------------------------------------------------------------
 
 
-def test_a_run_without_an_answer_claims_nothing_and_tells_something():
-    """The last sieve is not counted. Exactly, and from the code: alpha = 1e-2, 2000 runs on each."""
+def test_a_run_without_an_answer_claims_nothing_but_reveals_something():
+    """The last sieve is not counted: computed exactly, and checked on the code at alpha = 1e-3, 2000 runs on each."""
     sensitivity, n_queries, epsilon = assumed_sensitivity(N), 3, 1.0
     records, rng = THREE_BIG[0], np.random.default_rng(0)
     of_threshold, of_query = scales(epsilon, sensitivity)
@@ -195,7 +197,7 @@ def test_a_run_without_an_answer_claims_nothing_and_tells_something():
 
     threshold = stats.laplace(0.1, of_threshold)
     less, more = (
-        math.exp(log_chance_of_answers([p_value] * n_queries, [False] * n_queries, threshold, of_query))
+        math.exp(log_probability_of_answers([p_value] * n_queries, [False] * n_queries, threshold, of_query))
         for p_value in p_values
     )
     assert less - more > 10 * DELTA  # where (0, delta) allows delta
@@ -206,10 +208,10 @@ def test_a_run_without_an_answer_claims_nothing_and_tells_something():
 
 
 @pytest.mark.parametrize("is_fixed", [True, False])
-def test_a_total_by_advanced_composition_is_exceeded_if_the_data_decide_how_many_answers_there_are(is_fixed):
-    """Answers of randomised response, each 0.01-DP, to one bit: until the loss exceeds what is claimed so far, or 3000.
+def test_a_total_by_advanced_composition_is_exceeded_if_the_number_of_answers_depends_on_the_data(is_fixed):
+    """Randomised response to one bit, each answer 0.01-DP: until the loss exceeds the claim so far, or 3000 answers.
 
-    For a fixed number, the loss exceeds the claim with a probability of at most delta: that is the theorem.
+    For a fixed number of answers, the loss exceeds the claim with a probability of at most delta: that is the theorem.
     """
     epsilon, most = 0.01, 3000
     up = 1 / (1 + math.exp(-epsilon))
@@ -231,21 +233,23 @@ def test_a_total_by_advanced_composition_is_exceeded_if_the_data_decide_how_many
 # --- A normal threshold -----------------------------------------------------------------------------------------------
 
 
-def largest_loss_of_one_answer(law, n_below, epsilon=1.0):
-    """Of so many answers "below", then one "above": all values but the last rise, and the last falls."""
+def largest_loss_of_one_answer(distribution, n_below, epsilon=1.0):
+    """Loss of `n_below` answers "below" and one "above", if all values rise except the last, which falls."""
     sensitivity = assumed_sensitivity(N)
     of_threshold, of_query = scales(epsilon, sensitivity)
     low, high = 0.1, 0.1 + sensitivity
     answers = [False] * n_below + [True]
     here, there = (
-        log_chance_of_answers(values, answers, law(0.1, of_threshold), of_query)
+        log_probability_of_answers(values, answers, distribution(0.1, of_threshold), of_query)
         for values in ([low] * n_below + [high], [high] * n_below + [low])
     )
     return here - there
 
 
-def test_a_sparse_vector_with_a_normal_threshold_loses_more_than_its_epsilon_and_ever_more():
-    losses = {law: [largest_loss_of_one_answer(law, n) for n in (16, 64, 256)] for law in (stats.laplace, stats.norm)}
+def test_the_loss_of_a_sparse_vector_with_a_normal_threshold_exceeds_epsilon_and_grows_with_queries():
+    losses = {
+        noise: [largest_loss_of_one_answer(noise, n) for n in (16, 64, 256)] for noise in (stats.laplace, stats.norm)
+    }
     assert max(losses[stats.laplace]) <= 1.0
     assert losses[stats.norm][2] > 3
     assert sorted(losses[stats.norm]) == losses[stats.norm]
@@ -279,7 +283,7 @@ def test_one_record_moves_a_chi_square_test_from_end_to_end_and_a_g_test_by_a_lo
 
 
 @pytest.mark.parametrize("n", [4, 7])
-def test_the_g_test_changes_by_at_most_4_log_n_or_so(n):
+def test_the_g_test_changes_by_at_most_about_4_log_n(n):
     cells = [(0, 0), (0, 1), (1, 0), (1, 1)]
     largest = 0.0
     for counts in product(range(n + 1), repeat=4):

@@ -1,4 +1,4 @@
-"""What is wrong with PNC as printed, by counterexamples: the rows of docs/theory/corrections.md that name this file."""
+"""Counterexamples to PNC as printed: the rows of docs/theory/corrections.md that name this file."""
 
 import math
 
@@ -29,13 +29,13 @@ def test_noise_without_the_index_of_the_projection_reveals_every_value():
     sent = noisy_projections(X, u, 1000.0, rng)  # as if epsilon were 0.005
     solved = np.linalg.lstsq(u[1:] - u[0], (sent[:, 1:] - sent[:, :1]).T, rcond=None)[0].T
     np.testing.assert_allclose(solved, X, atol=1e-9)
-    for_each = X @ u.T + 1000.0 * rng.standard_normal((50, 5))  # with the index they are nowhere near
+    for_each = X @ u.T + 1000.0 * rng.standard_normal((50, 5))  # with the index, the guess is nowhere near
     guess = np.linalg.lstsq(u[1:] - u[0], (for_each[:, 1:] - for_each[:, :1]).T, rcond=None)[0].T
     assert np.abs(guess - X).mean() > 100
 
 
 @pytest.mark.parametrize("p", [1, 10, 100])
-def test_noise_of_theorem_4_protects_one_attribute_and_no_record(p):
+def test_noise_of_theorem_4_protects_one_attribute_but_not_a_record(p):
     """u = (1, ..., 1) / sqrt(p) has w2 = 1 / sqrt(p); a record whose attributes all rise by 1 moves by sqrt(p)."""
     w2 = 1 / math.sqrt(p)
     sigma = noise_of_theorem_4(EPSILON, DELTA, w2)
@@ -44,11 +44,11 @@ def test_noise_of_theorem_4_protects_one_attribute_and_no_record(p):
     assert of_record < DELTA if p == 1 else of_record > 0.3
 
 
-def test_noise_of_appendix_1_has_a_delta_that_is_a_thousand_times_larger():
+def test_noise_of_appendix_1_has_a_delta_a_thousand_times_too_large():
     assert delta_of_gaussian_noise(EPSILON, noise_of_appendix_1(EPSILON, DELTA)) > 1000 * DELTA
 
 
-def test_noise_of_the_stated_variance_is_not_that_of_the_stated_guarantee():
+def test_noise_of_the_stated_variance_does_not_give_the_stated_guarantee():
     """Laplace noise of variance D / eps has scale sqrt(D / (2 eps)): its loss is D over that, sqrt(2 D eps)."""
 
     def loss(n, epsilon):
@@ -60,8 +60,8 @@ def test_noise_of_the_stated_variance_is_not_that_of_the_stated_guarantee():
     assert loss(2000, 0.001) > 3 * 0.001
 
 
-def test_the_decomposition_is_no_equality():
-    """Theorem 1: what noise does is said to be a sum of terms of which the second is never negative; it takes away."""
+def test_the_decomposition_is_not_an_equality():
+    """Theorem 1 writes what noise does as a sum whose second term is never negative; in fact noise subtracts."""
     rng = np.random.default_rng(0)
     n, sigma = 300, noise_of_theorem_4(EPSILON, DELTA)
     x = rng.random(n)
@@ -70,13 +70,13 @@ def test_the_decomposition_is_no_equality():
     distances = [np.abs(values[:, np.newaxis] - values).sum(axis=1) for values in (N, x)]
     second = 4 / (n * (n - 2) * (n - 3)) * (distances[0] @ distances[1])
     assert difference < 0.1
-    assert u_statistic(N, x) + second > 5  # printed as equal to it
+    assert u_statistic(N, x) + second > 5  # stated to equal it
     correlations = [squared_correlation(x, x, EPSILON, DELTA, rng) for _ in range(5)]
-    assert np.median(correlations) < 0.2  # of a column with itself, whose is 1
+    assert np.median(correlations) < 0.2  # of a column with itself, which should be 1
 
 
-def test_on_a_line_the_published_error_is_above_a_half():
-    """Of the square, which is 0.54, by tables of 2,000 records; and of the root, which is 0.737, too."""
+def test_on_a_line_the_published_error_is_above_one_half():
+    """Of the square, which is 0.54, and of the root, which is 0.737; on tables of 2,000 records."""
     rng = np.random.default_rng(0)
     squares = []
     for _ in range(20):
@@ -87,7 +87,7 @@ def test_on_a_line_the_published_error_is_above_a_half():
     assert np.abs(np.sqrt(squares) - 0.737).mean() > 0.5
 
 
-def test_the_tail_that_the_error_bound_rests_on_is_not_that_of_the_noise():
+def test_the_tail_behind_the_error_bound_does_not_hold_for_the_noise():
     """A.1: (n - 1) N_i is given the variance (n - 1) s^2, not (n - 1)^2 s^2; n = 200, t = 2 s."""
     n, t = 200, 2.0
     printed = math.exp(-(n**2) * t**2 / (4 * (n - 1)) + n * math.log(2))
@@ -98,7 +98,7 @@ def test_the_tail_that_the_error_bound_rests_on_is_not_that_of_the_noise():
 
 
 @pytest.mark.parametrize("n", [100, 10_000, 10**8])
-def test_the_error_bound_does_not_shrink_with_n_and_is_above_the_largest_value(n):
+def test_the_error_bound_does_not_shrink_with_n_and_exceeds_the_largest_value(n):
     """Theorem 2: C n^3 t1 t2, with each t above 2 s sqrt((n - 1) / n log 2); no dCov^2 in [0, 1] exceeds 1/4."""
     sigma = noise_of_theorem_4(EPSILON, DELTA)
     least = 2 * math.sqrt((n - 1) / n * math.log(2))  # for a standard deviation of 1
@@ -106,8 +106,8 @@ def test_the_error_bound_does_not_shrink_with_n_and_is_above_the_largest_value(n
     assert bound > 0.25
 
 
-def test_the_u_statistic_is_right():
-    """Equation 1, and equation 2 of data with no noise: the mean over projections of 2 columns by one of 1."""
+def test_the_u_statistic_matches_equation_1():
+    """Equation 1, and equation 2 without noise: the mean over projections of 2 columns with 1."""
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 2)), rng.random((60, 1))
 
@@ -125,7 +125,7 @@ def test_the_u_statistic_is_right():
     )
 
 
-def test_disjoint_parts_have_noise_of_their_own():
+def test_disjoint_parts_have_their_own_noise():
     rng = np.random.default_rng(0)
     X = np.linspace(0, 1, 400)[:, np.newaxis]
     assert covariance_of_disjoint_parts(X, X, 4, 0.0, rng) < covariance_of_disjoint_parts(X, X, 1, 0.0, rng) / 4

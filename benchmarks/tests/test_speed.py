@@ -1,4 +1,4 @@
-"""The figures on the pages of speed are those of the files of results."""
+"""The figures on the speed page match the result files."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What chose B="auto" and c="auto" measures errors as they are, and its choice is near the best on fresh samples."""
+"""The program behind B="auto" and c="auto" measures errors correctly; its choice is near the best on fresh samples."""
 
 import math
 from itertools import compress, product
@@ -27,7 +27,7 @@ from skdpmic.statistics.mic.mic_r import ClassTargetScorer
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 @pytest.mark.parametrize("score, truth, scale", [(0.3, 0.5, 0.1), (0.95, 0.9, 0.3), (0.0, 0.2, 2.0)])
-def test_the_mean_over_the_noise_is_that_of_draws(noise, score, truth, scale):
+def test_the_mean_over_the_noise_matches_draws(noise, score, truth, scale):
     rng = np.random.default_rng(0)
     size = 400_000
     drawn = rng.laplace(scale=scale, size=size) if noise == "laplace" else rng.normal(0, scale * 2**0.5, size)
@@ -36,7 +36,7 @@ def test_the_mean_over_the_noise_is_that_of_draws(noise, score, truth, scale):
     assert abs(errors.mean() - unsigned_error(score, truth, scale, 1.0, noise)) < 5 * standard_error  # alpha < 1e-6
 
 
-def test_every_part_of_the_unit_interval_counts_alike():
+def test_every_part_of_the_unit_interval_counts_equally():
     assert weights(np.array([0.5, 0.1, 0.3])) == pytest.approx([0.6, 0.2, 0.2])
     assert weights(np.array(list(load_mic_star().values()))).sum() == pytest.approx(1)
 
@@ -73,7 +73,7 @@ def test_the_automatic_choice_is_within_15_percent_of_the_grid_on_fresh_samples(
 
 
 @pytest.mark.slow
-def test_the_quick_form_makes_a_table_and_checks_it(tmp_path):
+def test_a_quick_run_makes_and_checks_a_table(tmp_path):
     folders = [f"--{name}={tmp_path}" for name in ("cache", "results", "images")]
     main(["choose", "check", "--quick", "--overwrite", f"--table={tmp_path / 'table.csv'}", *folders])
     assert len((tmp_path / "table.csv").read_text().splitlines()) == 1 + len(KINDS) * len(EPSILONS) * 2
