@@ -38,6 +38,7 @@ class Scales:
         return cls(share, threshold, 2 * threshold, sensitivity / half)
 
 
+@dataclass
 class SieveAndExamine(NoisyTest):
     """Algorithm 1: answers whether a p-value is at least alpha; a step ends with each that passes the sieve."""
 

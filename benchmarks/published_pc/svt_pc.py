@@ -10,6 +10,7 @@ records.
 """
 
 import math
+from dataclasses import dataclass
 
 from benchmarks.published_pc.loop import DELTA, NoisyTest, advanced_composition
 from benchmarks.published_pc.statistics import assumed_sensitivity
@@ -21,6 +22,7 @@ def scales(epsilon, sensitivity):
     return of_threshold, 4 * of_threshold
 
 
+@dataclass
 class SparseVector(NoisyTest):
     """Answers whether a p-value is at least alpha, with a new threshold after each answer that it is."""
 
