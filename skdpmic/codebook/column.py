@@ -103,9 +103,9 @@ def entry_of(given, where):
     if isinstance(given, ColumnEntry):
         return given
     if isinstance(given, dict):
-        return _of_fields(given, where)
+        return _entry_of_fields(given, where)
     if isinstance(given, tuple):
-        return _of_bounds(given, where)
+        return _entry_of_bounds(given, where)
     if isinstance(given, list):
         return ColumnEntry(LABELS, labels=_labels(given, where))
     if isinstance(given, str) and given in (BOOLEAN, IDENTIFIER, TEXT):
@@ -116,7 +116,7 @@ def entry_of(given, where):
     )
 
 
-def _of_bounds(bounds, where):
+def _entry_of_bounds(bounds, where):
     domain = domain_of(bounds, f"the range of {where}")
     kind = _KINDS_OF_BOUNDS[domain.of]
     is_near = kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST
@@ -150,13 +150,13 @@ def _labels(given, where):
 # --- Fields of a file -------------------------------------------------------------------------------------------------
 
 
-def _of_fields(fields, where):
+def _entry_of_fields(fields, where):
     _check_names(fields, where)
     blank = [name for name, value in fields.items() if _is_blank(value)]
     fields = {name: value for name, value in fields.items() if name not in blank}
     _check_type_and_scale(fields, where)
     texts = {name: _text(fields.get(name), f"{name} of {where}") for name in ("unit", "description")}
-    entry = _of_values(fields, blank, where)
+    entry = _entry_of_values(fields, blank, where)
     kind = fields.get("type", entry.kind)
     if kind != entry.kind:
         raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {kind!r}.")
@@ -182,7 +182,7 @@ def _check_type_and_scale(fields, where):
         raise ValueError(f"the scale of {where} must be 'linear' or 'log', and needs a range, got {fields['scale']!r}.")
 
 
-def _of_values(fields, blank, where):
+def _entry_of_values(fields, blank, where):
     kind = fields.get("type")
     values = {name: fields[name] for name in _VALUES if name in fields}
     if kind in (BOOLEAN, IDENTIFIER, TEXT) and not values:
@@ -205,7 +205,7 @@ def _of_values(fields, blank, where):
         raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {value!r}.")
     if kind == DURATION:
         value = _durations(value, fields.get("unit"), where)
-    return _of_bounds((*value, "log") if fields.get("scale") == "log" else tuple(value), where)
+    return _entry_of_bounds((*value, "log") if fields.get("scale") == "log" else tuple(value), where)
 
 
 def _is_blank(value):

@@ -8,7 +8,7 @@ from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.command_line.outputs import picture
 from skdpmic.command_line.printed import print_json
-from skdpmic.command_line.spending import of_ledger, open_ledger
+from skdpmic.command_line.spending import ledger_state, open_ledger
 
 
 def execute(arguments, run):
@@ -16,7 +16,7 @@ def execute(arguments, run):
     ledger = _created(arguments) if arguments.create else open_ledger(arguments.file)
     if arguments.json:
         entries = ledger.entries()
-        print_json({"command": "ledger"} | of_ledger(ledger, entries) | {"entries": [e._asdict() for e in entries]})
+        print_json({"command": "ledger"} | ledger_state(ledger, entries) | {"entries": [e._asdict() for e in entries]})
     else:
         print(wrapped(_text(ledger)))
     run.outputs.write(picture=lambda: _picture(ledger, arguments.picture))

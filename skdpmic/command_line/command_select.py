@@ -12,7 +12,7 @@ from skdpmic.command_line.data_source import open_data, read_frame, size_in_word
 from skdpmic.command_line.named_columns import check_choice
 from skdpmic.command_line.outputs import picture
 from skdpmic.command_line.printed import print_json, printing_to_stderr, verbosity
-from skdpmic.command_line.spending import after_paying, ask, of_ledger, open_to_pay, spent_in_words
+from skdpmic.command_line.spending import after_paying, ask, ledger_state, open_to_pay, spent_in_words
 from skdpmic.selection.select_k_best import PrivateSelectKBest
 
 _CLEAR = 3  # multiple of the noise scale above which a gap is clear: see `gaps_` of the estimator
@@ -102,7 +102,7 @@ def _fields(arguments, selector, chosen, n_samples, ledger):
         "n_features": selector.n_features_in_,
         "epsilon": epsilon,
         "delta": delta,
-        "ledger": after_paying(of_ledger, ledger),
+        "ledger": after_paying(ledger_state, ledger),
     }
 
 

@@ -8,7 +8,7 @@ from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
 from skdpmic.command_line.outputs import picture
 from skdpmic.command_line.printed import print_json, printing_to_stderr, verbosity
-from skdpmic.command_line.spending import after_paying, ask, of_ledger, open_to_pay, spent_in_words
+from skdpmic.command_line.spending import after_paying, ask, ledger_state, open_to_pay, spent_in_words
 from skdpmic.release.summary.private_summary import private_summary
 from skdpmic.release.summary.summary_result import NOTHING
 
@@ -74,7 +74,7 @@ def _fields(summary, ledger):
         "mechanism": summary.entry.mechanism,
         "epsilon": epsilon,
         "delta": delta,
-        "ledger": after_paying(of_ledger, ledger),
+        "ledger": after_paying(ledger_state, ledger),
     }
 
 

@@ -160,6 +160,6 @@ def after_paying(tell, *arguments):
         return None
 
 
-def of_ledger(ledger, entries=None):
+def ledger_state(ledger, entries=None):
     """The state of a ledger with these entries, by default all, for JSON; None without one."""
     return None if ledger is None else {"file": ledger.path} | ledger.limits.standing(entries or ledger.entries())

@@ -150,15 +150,15 @@ def concordances(ranks, n_jobs=None, progress=SILENT):
     """
     places = range(len(ranks))
     if effective_n_jobs(n_jobs) == 1 or len(ranks[0]) < _SHORT:
-        rows = (_of_row(ranks, i) for i in places)
+        rows = (_row_of_concordances(ranks, i) for i in places)
     else:
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=progress.return_as)
-        rows = parallel(delayed(_of_row)(ranks, i) for i in places)
+        rows = parallel(delayed(_row_of_concordances)(ranks, i) for i in places)
     rows = progress.track(rows, len(ranks) * (len(ranks) + 1) // 2, "pairs of columns", size=len)
     return np.array([total for row in rows for total in row], dtype=np.int64)
 
 
-def _of_row(ranks, i):
+def _row_of_concordances(ranks, i):
     return [concordance(ranks[i], other) for other in ranks[i:]]
 
 

@@ -164,7 +164,7 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
         with rollback_on_error(self):
             self._check_parameters()
             table = self._open(X, without_rows=True)
-            public = _of_columns(self.bounds, table.names), _of_columns(self.categories, table.names)
+            public = _entries_of_columns(self.bounds, table.names), _entries_of_columns(self.categories, table.names)
             self._domains = feature_domains(*public, table.n_features, table.names, table.declared())
             self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
             # The encoding of an empty table gives the output columns.
@@ -337,7 +337,7 @@ def _without_rows(X):
     return as_frame(X.head(0) if is_lazy(X) else X).head(0).to_native()
 
 
-def _of_columns(entries, names):
+def _entries_of_columns(entries, names):
     """The entries of a dict for these columns; a single range is returned unchanged."""
     if not isinstance(entries, dict | None):
         return entries

@@ -25,7 +25,7 @@ from skdpmic.table.reading import read_records
 from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
 LEARN = "learn"  # as target_shares
-_LEAST_FOR_JOINT = 9_000  # of a score, for which "auto" is "joint": n times epsilon per choice; docs/theory/joint.md
+_LEAST_FOR_JOINT = 9_000  # n times epsilon per feature from which "auto" is "joint": docs/theory/joint.md
 
 
 def n_to_keep(k, n_features):

@@ -8,7 +8,7 @@ from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, almost, is_position
 from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
-from skdpmic.table.normal_form.of_numpy import is_missing
+from skdpmic.table.normal_form.from_numpy import is_missing
 
 _NO_ENTRY = object()  # in place of the domain of a feature that bounds do not describe
 

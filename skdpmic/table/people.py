@@ -14,7 +14,7 @@ import numpy as np
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic.table.normal_form.containers import open_column, open_series
-from skdpmic.table.normal_form.of_numpy import objects_of
+from skdpmic.table.normal_form.from_numpy import objects_of
 from skdpmic.table.values import numbered
 
 _AT_LEAST = 4  # people, as for records

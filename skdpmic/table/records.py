@@ -11,7 +11,7 @@ from skdpmic.table.columns import Columns, map_features
 from skdpmic.table.domains import Range
 from skdpmic.table.facts import Description
 from skdpmic.table.people import People, read_people
-from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, of_rows
+from skdpmic.table.targets import ClassTarget, NumericTarget, StratifiedTarget, target_of_rows
 
 
 class Shape(NamedTuple):
@@ -146,7 +146,7 @@ class TableRecords(NamedTuple):
         if self.people is None:
             return self._replace(progress=progress)
         rows = self.people.draw(random_bytes)
-        target = None if self.target is None else of_rows(self.target, rows)
+        target = None if self.target is None else target_of_rows(self.target, rows)
         return self._replace(rows=rows, target=target, progress=progress)
 
     def release_target_shares(self, measure, epsilon, random_bytes):
@@ -161,7 +161,7 @@ class TableRecords(NamedTuple):
         With `takes_numbers` it is ``function(column, domain, number)``.
         """
         if self.rows is not None:
-            function, of_block = partial(_of_rows, function, self.rows), None
+            function, of_block = partial(_call_on_rows, function, self.rows), None
         given = (self.columns, self.domains, n_jobs, left_out, self.progress, of_block, takes_numbers)
         return map_features(function, *given)
 
@@ -186,5 +186,5 @@ class TableRecords(NamedTuple):
         return np.array(self.map_features(count, n_jobs), dtype=np.int64).reshape(-1, *grids.shape)
 
 
-def _of_rows(function, rows, column, *public):
+def _call_on_rows(function, rows, column, *public):
     return function(column[rows], *public)

@@ -14,7 +14,7 @@ from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form.form import OBJECTS
-from skdpmic.table.normal_form.of_numpy import kind_of_dtype
+from skdpmic.table.normal_form.from_numpy import kind_of_dtype
 from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_codes, as_numbers, exact_codes, kind_of_labels
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
@@ -48,7 +48,7 @@ class StratifiedTarget(NamedTuple):
     n_classes = None  # type: ignore[misc]  # a plain attribute of the class
 
 
-def of_rows(target, rows):
+def target_of_rows(target, rows):
     """The target of some of the rows."""
     weights = None if target.weights is None else target.weights[rows]
     return target._replace(values=target.values[rows], weights=weights)
@@ -98,7 +98,7 @@ def check_target_shares(target_shares, target_bounds, classes):
         return check_n_shares(target_shares, None)
     labels = check_classes(classes)
     shares = check_n_shares(target_shares, len(labels))
-    given = _of_own_type(without_data(np.asarray, as_objects(classes)))
+    given = _with_common_type(without_data(np.asarray, as_objects(classes)))
     if len(given) != len(labels):
         raise ValueError("classes must be distinct labels with target_shares, got duplicates.")
     return [shares[i] for i in np.argsort(given, kind="stable")]
@@ -148,7 +148,7 @@ def check_classes(classes):
     labels = without_data(np.asarray, as_objects(classes))
     if labels.dtype.kind in "Of":
         refuse_missing(labels, "classes")
-    labels = _of_own_type(labels)
+    labels = _with_common_type(labels)
     if labels.dtype.kind not in "biufUS":
         raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {classes!r}.")
     labels = np.unique(labels)
@@ -193,7 +193,7 @@ def _complete(y):
 
 
 def _labels_of_data(y):
-    labels = _of_own_type(y.values)
+    labels = _with_common_type(y.values)
     if labels.dtype.kind not in "biufUS":
         raise ValueError(_NO_CLASSES)
     return np.unique(labels)
@@ -203,7 +203,7 @@ _MISSING = f"Input y contains NaN. {NO_MISSING}"
 _NO_CLASSES = "y must hold labels of the same type as classes, and no missing values, got at least one other value."
 
 
-def _of_own_type(labels):
+def _with_common_type(labels):
     """Labels given as objects, in an array of their common type; unchanged if they have none."""
     if labels.dtype.kind not in "OT":
         return labels

@@ -14,7 +14,7 @@ from skdpmic._utils.readable import dates_refused, is_date
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
 from skdpmic.table.normal_form.containers import open_column, open_series
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, TEXT
-from skdpmic.table.normal_form.of_numpy import is_box
+from skdpmic.table.normal_form.from_numpy import is_box
 
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
 
@@ -42,13 +42,13 @@ def as_numbers(column, of, name):
         return np.full(column.n_samples, np.nan)  # the type is arbitrary
     if column.kind in (DATES, DURATIONS):
         return column.each(seconds, np.nan)
-    numbers = column.each(lambda values: _of_objects(values, column.kind, of, name), np.nan)
+    numbers = column.each(lambda values: _from_objects(values, column.kind, of, name), np.nan)
     if np.isinf(numbers).any():
         raise ValueError(f"Input {name} contains infinity.")
     return numbers
 
 
-def _of_objects(values, kind, of, name):
+def _from_objects(values, kind, of, name):
     """Numbers as floats, or objects, each separately."""
     if kind == OBJECTS and len(values):
         one_of_each = dict(zip(map(type, items := values.tolist()), items, strict=True))

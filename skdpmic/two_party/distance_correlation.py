@@ -248,7 +248,7 @@ class SquaredCorrelation(NamedTuple):
 NOTHING = SquaredCorrelation(0.0, 0.0, 0.0, np.zeros((2, 2)), 1.0)
 
 
-def of_records(parts, target, column, inverse):
+def estimate_from_records(parts, target, column, inverse):
     """The estimate from the reports of records and their exact targets.
 
     Parameters
@@ -272,13 +272,13 @@ def of_records(parts, target, column, inverse):
     weights, values = np.ones(reported.sum()), target.values[reported]
     of_target, unit = Classes(values), 1.0
     if target.n_classes is None:
-        of_target, unit = _of_width_1(values, target.bounds)
+        of_target, unit = _scaled_to_width_1(values, target.bounds)
     spread = distance_variance(of_target, weights)
     found = _estimate(parts[reported], of_target, spread, weights, column, inverse, len(weights), 0.0, 0.0)
     return found, found.covariance * unit
 
 
-def of_counts(counts, n, is_discrete, scale, column, inverse):
+def estimate_from_counts(counts, n, is_discrete, scale, column, inverse):
     """The estimate from counts of n reported parts and parts of the target, with noise of this scale."""
     if n < _FEWEST:
         return NOTHING, 0.0
@@ -355,7 +355,7 @@ def _root(own, spread):
     return np.sqrt(np.maximum(own, 0.0) * np.maximum(spread, 0.0))
 
 
-def _of_width_1(values, bounds):
+def _scaled_to_width_1(values, bounds):
     """A target scaled to a range of width 1, so that no product of its values overflows; and the unit of a covariance.
 
     The unit is 1 if the range is public, and the width of the range of these values without bounds.

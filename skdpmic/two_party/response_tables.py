@@ -110,11 +110,11 @@ def table_score(statistic, counts, inverse, is_discrete, scale):
     if n < 1:
         return 0.0
     largest = _largest_variation if statistic == "mtv_r" else _largest_information
-    by_chance = np.mean([largest(table, inverse, is_discrete) for table in _of_independent_columns(counts, scale)])
+    by_chance = np.mean([largest(table, inverse, is_discrete) for table in _independent_tables(counts, scale)])
     return float(beyond_chance(largest(counts, inverse, is_discrete), by_chance))
 
 
-def _of_independent_columns(counts, scale):
+def _independent_tables(counts, scale):
     """Tables of the same number of records, with the same margins and noise."""
     random = np.random.RandomState(0)
     n = int(counts.sum())

@@ -173,12 +173,12 @@ def _correlations(plan, terms, records, tables):
     columns = description.columns, terms.inverses
     if tables is None:
         of_records = zip(parts, *columns, strict=True)
-        found = [distance_correlation.of_records(own, target, *column) for own, *column in of_records]
+        found = [distance_correlation.estimate_from_records(own, target, *column) for own, *column in of_records]
     else:
         n_reported = [(of_column >= 0).sum() for of_column in parts]
         is_discrete, of_counts = target.n_classes is not None, zip(tables, n_reported, *columns, strict=True)
         found = [
-            distance_correlation.of_counts(table, n, is_discrete, terms.scale, *column)
+            distance_correlation.estimate_from_counts(table, n, is_discrete, terms.scale, *column)
             for table, n, *column in of_counts
         ]
     squared = np.array([estimate.value for estimate, _ in found])

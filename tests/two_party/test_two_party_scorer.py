@@ -155,7 +155,9 @@ def test_intervals_allow_for_the_noise_on_counts_and_for_less_than_twice_its_var
     x, y = line(20_000, np.random.default_rng(0))
     column, inverse = ReportedColumn("x", Range(0.0, 1.0), 4, False), np.eye(4)
     counts = np.histogram2d(x[:, 0], np.clip(y, -1, 2), bins=(4, 8), range=((0, 1), (-1, 2)))[0]
-    of_counts = partial(distance_correlation.of_counts, n=20_000, is_discrete=False, column=column, inverse=inverse)
+    of_counts = partial(
+        distance_correlation.estimate_from_counts, n=20_000, is_discrete=False, column=column, inverse=inverse
+    )
     of_records, rng = of_counts(counts, scale=0)[0], np.random.default_rng(1)
     residual = np.array([1.0, -of_records.value])  # which the interval is of
     found = [of_counts(counts + np.rint(rng.laplace(0, 30, counts.shape)), scale=30)[0] for _ in range(300)]

@@ -88,17 +88,17 @@ class SummaryCells:
         flags, parts : int64 ndarrays of shapes (n_flags + 1,) and (n_parts + 1,)
             The last cell of each set holds all other records.
         """
-        flag_of, part_of = self._of_labels(values) if self.is_nominal else self._of_numbers(values)
+        flag_of, part_of = self._cells_of_labels(values) if self.is_nominal else self._cells_of_numbers(values)
         n_flags, n_parts = self.sizes
         return np.bincount(flag_of, minlength=n_flags), np.bincount(part_of, minlength=n_parts)
 
-    def _of_labels(self, codes):
+    def _cells_of_labels(self, codes):
         n = len(self.domain.labels)  # the code of other labels; one more for missing values
         flag_of_code = np.array([2] * n + [1, 0])
         part_of_code = np.array([*self._parts_of_labels(), self.n_parts, self.n_parts])
         return flag_of_code[codes], part_of_code[codes]
 
-    def _of_numbers(self, values):
+    def _cells_of_numbers(self, values):
         numbers = [bound for bound in self.domain.bounds if bound != "log"]
         is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
         flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)

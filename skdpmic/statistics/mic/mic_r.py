@@ -165,9 +165,9 @@ class _Target:
         if few == 1 or len(set(domains)) > 1 or isinstance(domains[0], Nominal):
             return [self.score(x, domain) for x, domain in zip(X, domains, strict=True)]
         blocks = [X[first : first + few] for first in range(0, len(X), few)]
-        return [score for block in blocks for score in self._of_one_range(block, domains[0])]
+        return [score for block in blocks for score in self._score_one_range(block, domains[0])]
 
-    def _of_one_range(self, X, domain):
+    def _score_one_range(self, X, domain):
         x, is_complete = self._grids.place_complete(X, domain)
         n_complete = int(is_complete.sum())
         if n_complete == 0:

@@ -164,7 +164,7 @@ class CountsScorer:
         self._most_cost = max((family.most_cost(side) for side in self._bisections), default=0)
         self._of_bisections = self._constants_of_bisections(self._most)
         self._others = [
-            (side, np.array(side.groups), _of_groups(side), np.arange(family.cuts.other + 1))
+            (side, np.array(side.groups), _known_shares(side), np.arange(family.cuts.other + 1))
             for side in family.sides
             if side.n_groups > 2
         ]
@@ -308,7 +308,7 @@ def _smaller_group(side):
     return columns, ((side.margins[one], UNITS) if side.margins else (0, 0))
 
 
-def _of_groups(side):
+def _known_shares(side):
     """The known share of each group; zeros for the shares of the table."""
     return np.array(side.margins or [0] * side.n_groups, dtype=np.int64)
 

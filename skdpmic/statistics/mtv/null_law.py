@@ -31,7 +31,7 @@ def mtv_r_bound(n, n_labels, family):
         Number of labels of a nominal feature; None for a numeric feature, which may have missing values.
     family : Family
     """
-    return ScoreBound(_merges(n, family) if n_labels is None else _of_labels(n, n_labels, family))
+    return ScoreBound(_merges(n, family) if n_labels is None else _label_grids(n, n_labels, family))
 
 
 def _grids(n, family, side, k, offset, log_tail):
@@ -113,7 +113,7 @@ def _numbers_of_merges(family, most, n_cuts=math.inf):
     return np.array(sorted(numbers)), np.array([logsumexp(numbers[cost]) for cost in sorted(numbers)])
 
 
-def _of_labels(n, n_labels, family):
+def _label_grids(n, n_labels, family):
     """NullGrids with one part per code; for two labels and more than two groups, also one code against the rest."""
     scorer, n_codes = counts_scorer(n, family), Nominal(n_labels).n_parts
     for side in family.sides:

@@ -38,7 +38,7 @@ def null_scores(name, n, n_draws, seed, n_in_class=None):
     """
     rng = np.random.default_rng(seed)
     if n_in_class is not None:
-        scores = np.sort(_of_two_classes(n, n_in_class, n_draws, rng))
+        scores = np.sort(_class_rank_sums(n, n_in_class, n_draws, rng))
     else:
         draw, spread, most = _LAWS[name]
         n_drawn = min(n, most)
@@ -48,7 +48,7 @@ def null_scores(name, n, n_draws, seed, n_in_class=None):
     return scores
 
 
-def _of_two_classes(n, n_in_class, n_draws, rng):
+def _class_rank_sums(n, n_in_class, n_draws, rng):
     """Multiples of the rank sum of a class; large classes are scaled down, with their share of records."""
     n_drawn, n_of_class = n, n_in_class
     if n_in_class > MOST_OF_CLASS:

@@ -11,10 +11,10 @@ from scipy import sparse
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import check_names, is_dask_collection, refuse_masked
 from skdpmic.table.normal_form.form import ColumnSource
-from skdpmic.table.normal_form.of_arrow import of_arrow
-from skdpmic.table.normal_form.of_numpy import of_numpy
-from skdpmic.table.normal_form.of_pandas import of_pandas
-from skdpmic.table.normal_form.of_polars import of_polars
+from skdpmic.table.normal_form.from_arrow import from_arrow
+from skdpmic.table.normal_form.from_numpy import from_numpy
+from skdpmic.table.normal_form.from_pandas import from_pandas
+from skdpmic.table.normal_form.from_polars import from_polars
 
 
 def is_lazy(X):
@@ -82,14 +82,14 @@ def open_column(column: Any) -> ColumnSource:
     column : ndarray of shape (n_samples,), or Series of pandas, Polars, pyarrow or narwhals
     """
     if isinstance(column, np.ndarray):
-        return of_numpy(column)
+        return from_numpy(column)
     series = column if isinstance(column, nw.Series) else nw.from_native(column, series_only=True)
     native = series.to_native()
     if series.implementation.is_polars():
-        return of_polars(native)
+        return from_polars(native)
     if series.implementation.is_pyarrow():
-        return of_arrow(native)
-    return of_pandas(native if series.implementation.is_pandas() else series.to_pandas())
+        return from_arrow(native)
+    return from_pandas(native if series.implementation.is_pandas() else series.to_pandas())
 
 
 def open_series(values, name):

@@ -62,7 +62,7 @@ class Column:
         """The column of some of the rows."""
         if self.places is None:
             return Column(self.kind, self.values[rows], self.missing[rows])
-        return of_dictionary(self.places[rows], self.missing[rows], self._complete)
+        return column_of_codes(self.places[rows], self.missing[rows], self._complete)
 
     def _complete(self, used):
         """Some of the values, as a column."""
@@ -83,7 +83,7 @@ class ColumnSource(NamedTuple):
             return read_by_engine(name, self.make)
 
 
-def of_dictionary(codes, missing, entries_at):
+def column_of_codes(codes, missing, entries_at):
     """A column of codes; unused entries are never read.
 
     Parameters

@@ -17,7 +17,7 @@ def kind_of_dtype(dtype):
     return _KINDS.get(dtype.kind, OTHER)
 
 
-def of_numpy(array):
+def from_numpy(array):
     """An array of any type."""
     kind = kind_of_dtype(array.dtype)
     return ColumnSource(kind, lambda: read_numpy(array, kind), BOOLEANS if array.dtype.kind == "b" else None)

@@ -3,12 +3,12 @@
 import numpy as np
 
 from skdpmic.table.domains import DATES, NUMBERS
-from skdpmic.table.normal_form.form import OBJECTS, OTHER, TEXT, Column, ColumnSource, of_dictionary
-from skdpmic.table.normal_form.of_arrow import of_arrow
-from skdpmic.table.normal_form.of_numpy import compressed, objects_of, of_numpy, read_numpy
+from skdpmic.table.normal_form.form import OBJECTS, OTHER, TEXT, Column, ColumnSource, column_of_codes
+from skdpmic.table.normal_form.from_arrow import from_arrow
+from skdpmic.table.normal_form.from_numpy import compressed, from_numpy, objects_of, read_numpy
 
 
-def of_pandas(series):
+def from_pandas(series):
     """A Series of any type."""
     import pandas
 
@@ -16,17 +16,17 @@ def of_pandas(series):
     if isinstance(array, pandas.arrays.ArrowExtensionArray):
         import pyarrow
 
-        return of_arrow(pyarrow.array(array))
+        return from_arrow(pyarrow.array(array))
     if isinstance(dtype, np.dtype):
-        return of_numpy(series.to_numpy())
+        return from_numpy(series.to_numpy())
     if isinstance(dtype, pandas.DatetimeTZDtype):
         return ColumnSource(DATES, lambda: read_numpy(series.to_numpy(dtype=f"M8[{dtype.unit}]"), DATES))  # UTC
     if isinstance(dtype, pandas.CategoricalDtype):
-        return ColumnSource(_of_entries(dtype).kind, lambda: _read_categorical(series))
+        return ColumnSource(_declared_entries(dtype).kind, lambda: _read_categorical(series))
     if isinstance(dtype, pandas.SparseDtype):
-        return of_numpy(np.empty(0, dtype=dtype.subtype))._replace(make=lambda: _read_sparse(array))
+        return from_numpy(np.empty(0, dtype=dtype.subtype))._replace(make=lambda: _read_sparse(array))
     if hasattr(dtype, "numpy_dtype"):  # nullable numbers
-        return of_numpy(np.empty(0, dtype=dtype.numpy_dtype))._replace(make=lambda: _read_nullable(series))
+        return from_numpy(np.empty(0, dtype=dtype.numpy_dtype))._replace(make=lambda: _read_nullable(series))
     if isinstance(dtype, pandas.PeriodDtype):
         return ColumnSource(DATES, lambda: read_numpy(_first_seconds(series), DATES))
     is_other = isinstance(dtype, pandas.IntervalDtype)  # a missing one makes floats of the ends of all others
@@ -42,7 +42,7 @@ def _read_nullable(series):
 
 def _read_categorical(series):
     codes = series.cat.codes.to_numpy().astype(np.int64)
-    return of_dictionary(codes, codes < 0, lambda used: _of_entries(series.dtype, used).make())
+    return column_of_codes(codes, codes < 0, lambda used: _declared_entries(series.dtype, used).make())
 
 
 def _first_seconds(series):
@@ -50,7 +50,7 @@ def _first_seconds(series):
     return series.array.asfreq("s", how="start").view("int64").astype("datetime64[s]")
 
 
-def _of_entries(dtype, codes=()):
+def _declared_entries(dtype, codes=()):
     """Some of the entries that a Categorical declares."""
     import pandas
 
@@ -58,7 +58,7 @@ def _of_entries(dtype, codes=()):
     if isinstance(entries.dtype, pandas.IntervalDtype):  # of pandas.cut: labels by their text, such as "(0, 30]"
         texts = objects_of(list(map(str, entries)))
         return ColumnSource(TEXT, lambda: read_numpy(texts, TEXT))
-    return of_pandas(pandas.Series(entries, dtype=entries.dtype))  # an inferred type could differ
+    return from_pandas(pandas.Series(entries, dtype=entries.dtype))  # an inferred type could differ
 
 
 def _read_sparse(array):
@@ -72,4 +72,4 @@ def _read_sparse(array):
         missing[codes == len(stored)] = True
     else:
         entries = np.append(entries, np.array([array.fill_value], dtype=entries.dtype))
-    return of_dictionary(codes, missing, lambda used: of_numpy(entries[used]).make())
+    return column_of_codes(codes, missing, lambda used: from_numpy(entries[used]).make())

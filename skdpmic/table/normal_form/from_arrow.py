@@ -3,11 +3,11 @@
 import numpy as np
 
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
-from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OTHER, TEXT, Column, ColumnSource, joined, of_dictionary
-from skdpmic.table.normal_form.of_numpy import objects_of, of_objects
+from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OTHER, TEXT, Column, ColumnSource, column_of_codes, joined
+from skdpmic.table.normal_form.from_numpy import objects_of, of_objects
 
 
-def of_arrow(array):
+def from_arrow(array):
     """An array or a chunked array, whose chunks may have different dictionaries."""
     import pyarrow
 
@@ -84,7 +84,7 @@ def _read_dictionary(array, read):
     import pyarrow
 
     codes, entries = _read_words(array.indices, NUMBERS), _not_as_views(array.dictionary)
-    return of_dictionary(
+    return column_of_codes(
         codes.values.astype(np.int64), codes.missing, lambda used: read(entries.take(pyarrow.array(used)))
     )
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OBJECTS, OTHER, TEXT, Column, ColumnSource
-from skdpmic.table.normal_form.of_numpy import compressed, objects_of, of_objects
+from skdpmic.table.normal_form.from_numpy import compressed, objects_of, of_objects
 
 
-def of_polars(series):
+def from_polars(series):
     """A Series of any type."""
     dtype = series.dtype
     name = dtype.base_type().__name__
