@@ -11,7 +11,7 @@ SIZE_OF_BRACKETS = re.compile(r"\\[bB]igg?[lrm]?(?![a-z])")  # MathML stretches 
 TEXT = re.compile(r"\\(text\w*|operatorname|mathrm)\{[^}]*\}")
 WORDS = re.compile(r"(?<![\\a-z])[a-z]{3,} [a-z]{3,}")  # a dollar sign too many or too few
 NOT_READ = re.compile(r"<m\w+>\\")
-LONG = 35  # characters; a longer formula may not fit into a line on a phone
+LONG = 30  # characters; a longer formula may not fit into a line on a phone
 
 
 def mathml(node, display):
