@@ -74,8 +74,8 @@ def private_score(
     B, c : float or "auto", default="auto"
         Maximum grid size, and how many times finer than a merged partition its master partition is, as in
         :func:`mic_r`, :func:`mtv_r` and :func:`mic_e`. "auto" depends on public numbers only: values tuned for
-        n_samples, epsilon and `correction` for "mic_r" (``docs/evidence/defaults.md``); 32 and 38 for "mtv_r"; 0.6 and
-        15 for "mic_e", whose noise grows with B. With ``mechanism="geometric"``, the noisy table has ``c *
+        n_samples, epsilon and `correction` for "mic_r" (``benchmarks/results/defaults.md``); 32 and 38 for "mtv_r"; 0.6
+        and 15 for "mic_e", whose noise grows with B. With ``mechanism="geometric"``, the noisy table has ``c *
         floor(sqrt(B))`` parts per side, rounded down, from 2 to 100. Ignored by rank statistics.
     correction : None or "miller-madow", default="miller-madow"
         Bias correction for "mic_r", as in :func:`mic_r`; None gives the statistic of [1]_. ``mechanism="geometric"``

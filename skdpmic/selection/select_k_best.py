@@ -155,7 +155,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     n_groups_ : int
         Number of people; only if `max_rows_per_group` is given.
     B_, c_ : float
-        Values used (``docs/evidence/defaults.md``); not with rank statistics.
+        Values used (``benchmarks/results/defaults.md``); not with rank statistics.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -15,7 +15,7 @@ import numpy as np
 from skdpmic._utils.jit import jit
 from skdpmic._utils.little_work import Allowance
 
-# --- Limits of B and c (``docs/evidence/defaults.md``) ----------------------------------------------------------------
+# --- Limits of B and c (``benchmarks/results/defaults.md``) -----------------------------------------------------------
 
 _ALWAYS = 1_000  # allowed for any number of records: takes a fraction of a second
 _AT_MOST = 10_000  # maximum for any number of records: memory and time of a score grow with the square

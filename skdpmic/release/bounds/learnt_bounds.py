@@ -101,7 +101,7 @@ def private_bounds(
     The guarantee covers one row: for a person with m rows, it holds at m times epsilon.
 
     A release that uses the knots has its own cost, in addition to theirs. For one pair of columns, it is best to spend
-    a third to a half of the total on the knots (``docs/evidence/defaults.md``).
+    a third to a half of the total on the knots (``benchmarks/results/defaults.md``).
 
     Examples
     --------

@@ -33,7 +33,7 @@ def default_B(n, epsilon, n_classes=None, correction=None):
     float
         The value in ``defaults.csv``, or with a correction in ``defaults_miller_madow.csv``, interpolated by
         :func:`_interpolate`. The tables were computed by ``benchmarks/tune_defaults.py``; for a comparison with the
-        best B and c, see ``docs/evidence/defaults.md``.
+        best B and c, see ``benchmarks/results/defaults.md``.
 
     Examples
     --------

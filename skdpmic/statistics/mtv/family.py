@@ -311,7 +311,7 @@ def _master_size(B, c):
     return max(int(min(c * int(B // 2), MOST_PARTS)), 2)
 
 
-# --- Default B and c, from public numbers only (``docs/evidence/defaults.md``) ---------------------------------------
+# --- Default B and c, from public numbers only (``benchmarks/results/defaults.md``) ----------------------------------
 
 
 def default_mtv_c(n_classes=None):
