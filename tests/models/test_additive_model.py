@@ -190,15 +190,17 @@ def test_a_ledger_is_charged_once_and_refuses_to_exceed_its_limit(table, tmp_pat
     np.testing.assert_array_equal(model.coef_, before)
 
 
-def test_a_weak_signal_is_warned_about_before_the_charge(table):
+@pytest.mark.filterwarnings("error")
+def test_a_weak_signal_is_warned_about_before_the_charge(table, tmp_path):
     X, y, signal = table
-    regressor = PrivateAdditiveRegressor(0.01, 0.0, **PUBLIC, target_bounds=(-5, 5))
-    with pytest.warns(UserWarning, match="noise will exceed the signal of a typical table"):
-        regressor.fit(X, signal)
-    with pytest.warns(UserWarning, match="noise will exceed the signal of a typical table"):
-        PrivateAdditiveClassifier(0.01, 0.0, **PUBLIC, classes=CLASSES).fit(X, y)
-    with pytest.warns(UserWarning, match="above 1 / n"):
-        PrivateAdditiveClassifier(1.0, 0.1, **PUBLIC, classes=CLASSES).fit(X, y)
+    ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.5)
+    with pytest.raises(UserWarning, match="noise will exceed the signal of a typical table"):
+        PrivateAdditiveRegressor(0.01, 0.0, **PUBLIC, target_bounds=(-5, 5), ledger=ledger).fit(X, signal)
+    with pytest.raises(UserWarning, match="noise will exceed the signal of a typical table"):
+        PrivateAdditiveClassifier(0.01, 0.0, **PUBLIC, classes=CLASSES, ledger=ledger).fit(X, y)
+    with pytest.raises(UserWarning, match="above 1 / n"):
+        PrivateAdditiveClassifier(1.0, 0.1, **PUBLIC, classes=CLASSES, ledger=ledger).fit(X, y)
+    assert ledger.entries() == []
 
 
 def test_bounds_from_data_and_seeds_break_the_guarantee_and_are_reported(table):

@@ -102,7 +102,7 @@ EPSILON = 2.0
 
 
 def log_ratio_of_scorecard(model, here, there):
-    """All counts have Laplace noise; the probabilities of the factor are known exactly."""
+    """That of the counts alone, which have Laplace noise: a lower bound, as the factor is left out."""
     noise = scorecard_noise.ScorecardNoise.for_budget(EPSILON, 0.0, 1, 2)
     total = 0.0
     for (X, y), sign in ((here, 1), (there, -1)):

@@ -84,6 +84,7 @@ def test_models_of_this_package_predict_each_record_the_same_alone_and_among_oth
     """To the last bit, with labels, missing values and one record that would change all others if it could."""
     frame = pandas.DataFrame(X, columns=["a", "b"]).assign(c=np.where(X[:, 1] > 0.5, "x", "y"))
     frame.loc[::7, "a"] = np.nan
+    frame.loc[11, "b"] = 1e12
     public = {"bounds": {"a": (0, 1), "b": (0, 1)}, "categories": {"c": ["x", "y"]}}
     classes, numbers = {"classes": [0, 1]}, {"target_bounds": (0, 1)}
     models = [
