@@ -22,8 +22,8 @@ OUTPUTS, INTERRUPTS = "command_line/test_outputs.py", "command_line/test_interru
 COLUMN_NAMES = "table/test_column_names.py"
 SPEND, EXPORTS = "budget/test_foreign_mechanisms.py", "budget/test_ledger_exports.py"
 PRICED, CARDS = "search/test_priced_steps.py", "cards/test_release_card.py"
-FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step"
-PAIR_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step"
+FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_matches_the_formula_to_the_last_step"
+PAIR_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_pair_matches_the_formula_to_the_last_step"
 PERSON_SCALE = "selection/test_people.py::test_the_noise_is_that_of_the_formula_for_a_person"
 ROWS_EACH = (
     "table/test_reading_people.py::test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than_another"
@@ -33,19 +33,19 @@ AUDIT_WITHIN_STRATA = "privacy/test_audit_ranks.py::test_the_worst_neighbours_wi
 FIT_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_fit_are_those_for_the_epsilon_of_each_score"
 PAIR_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_pair_are_those_for_its_epsilon"
 GAUSSIAN = (
-    "privacy/test_audit_gaussian.py::test_all_scores_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least"
+    "privacy/test_audit_gaussian.py::test_all_scores_together_lose_at_most_epsilon_and_at_least_five_sixths_of_it"
 )
 SCORES_LAW = (
-    "privacy/test_audit_exact.py::test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour"
+    "privacy/test_audit_exact.py::test_no_release_of_scores_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour"
     "[here0-there0-1.0]"
 )
 TABLES_OF_PEOPLE = (
     "selection/test_people.py::test_scores_follow_from_noisy_tables_of_people_however_many_rows_they_have"
 )
 K_NORM = "privacy/test_k_norm.py"
-K_NORM_SUMS = f"{K_NORM}::test_sums_and_what_is_kept_of_them_make_exactly_the_law_of_the_half_width"
+K_NORM_SUMS = f"{K_NORM}::test_sums_and_their_acceptance_give_exactly_the_distribution_of_the_half_width"
 K_NORM_QUANTILES = f"{K_NORM}::test_the_quantiles_are_exact_to_three_steps_and_never_too_small"
-CUBES = "test_a_cube_has_all_of_its_vectors"
+CUBES = "test_all_vectors_of_a_cube_are_drawn"
 SAME_EPSILON = "budget/test_ledger.py::test_costs_of_equal_epsilon_are_not_merged_if_delta_or_rho_differs"
 PLANNED = "planning/test_plan.py::test_a_fit_has_the_stated_noise_and_cost_and_the_cheapest_comes_first"
 RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
@@ -55,7 +55,7 @@ BUDGETS = "privacy/test_budgets.py"
 CHARGED, EARLIER = "search/test_cost_is_charged.py", "search/test_earlier_steps.py"
 KEEPS = "test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_delta_that_is_not_used"
 ANY_BUDGET = "release/test_any_budget.py"
-AT_THE_ENDS = "test_a_release_at_the_ends_of_budgets_is_drawn_or_refused_before_it_is_charged"
+AT_THE_ENDS = "test_a_release_with_an_extreme_budget_is_drawn_or_refused_before_it_is_charged"
 NO_MORE = "test_no_release_costs_more_than_its_ledger_is_charged"
 JOINT_COST = "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"
 JOINT_AUDIT = "privacy/test_audit_joint.py::test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it"
@@ -70,7 +70,7 @@ TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("t
 TO_FIRST_ORDER = f"{CORRELATION_TESTS}::test_what_the_noise_adds_is_taken_into_account_to_first_order"
 SMALLEST = "test_no_simulated_p_value_is_below_that_of_a_score_above_all_simulations"
 LAWS, BOUNDS, TAILS = (f"statistics/null_laws/test_{name}.py" for name in ("laws", "bounds", "tails"))
-NO_COLUMN = "release/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that"
+NO_COLUMN = "release/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_all_of_it"
 WITHIN_STRATA = "statistics/ranks/test_conditional_sensitivity.py::test_the_largest_change_over_all_small_data_sets_is_the_sensitivity"
 ON_THE_GRID = (
     "statistics/ranks/test_conditional.py::test_strata_of_many_sizes_are_added_up_exactly_so_scores_are_on_the_grid"
@@ -112,7 +112,7 @@ OF_ANOTHER_NUMBER = f"{COVERS}::test_shares_of_another_number_of_classes_are_ref
 LEARNT_OF_THOSE_FITTED = f"{COVERS}::test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted"
 ONE_CALL = "_utils/test_one_call_at_a_time.py"
 READ_BY_OTHERS = "test_a_sketch_can_be_read_but_not_counted_into_during_publish"
-TWO_PARTS = f"{SUMMARY}::test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken"
+TWO_PARTS = f"{SUMMARY}::test_the_two_releases_cost_what_is_charged_and_use_the_mechanism_with_less_noise"
 TRUTHS = "draw_truths(scores, law, n_draws, np.random.default_rng(0))"
 MODEL_TABLES = (
     "models/test_table_sensitivity.py::test_no_replacement_changes_all_tables_by_more_than_the_bound_and_one_attains_it"
@@ -150,13 +150,13 @@ MUTANTS = [
            "test_only_without_noise_p_values_know_which_features_have_no_ties"),
     Mutant("PrivateGridSearch._mechanism", "grid_sensitivity(Fraction(1, self.n_subsets_), trials.MEAN_ERROR)",
            "grid_sensitivity(Fraction(1, self.n_subsets_), 0)",
-           "privacy/test_noise_scale.py::test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step[4]"),
+           "privacy/test_noise_scale.py::test_the_noise_of_a_choice_matches_the_formula_to_the_last_step[4]"),
     Mutant("PrivateGridSearch._mechanism", "self.n_subsets_", "2 * self.n_subsets_",
-           "privacy/test_noise_scale.py::test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step[5]"),
+           "privacy/test_noise_scale.py::test_the_noise_of_a_choice_matches_the_formula_to_the_last_step[5]"),
     Mutant("optimize_axis.rounding_error",
            "2.0**-49 * (4 * math.log2(n) + 1) + (2 * n_cells + 3) / (2 * _scale(n) * n)",
            "2.0**-49 * (4 * math.log2(n) + 1)",
-           "privacy/test_noise_scale.py::test_the_rounding_error_has_every_term_of_its_proof[1000-60]"),
+           "privacy/test_noise_scale.py::test_the_rounding_error_includes_every_term_of_its_proof[1000-60]"),
     Mutant("grid_sensitivity", "2 * Fraction(rounding_error)", "Fraction(rounding_error)",
            "privacy/test_mechanisms.py::test_rounding_to_the_grid_moves_neighbours_no_further_apart_than_the_grid_"
            "sensitivity"),
@@ -418,24 +418,24 @@ MUTANTS = [
     Mutant("rates", "2**n_levels - 1", "2**level", f"{NO_COLUMN}[2-2-0.6]"),
     Mutant("_median", "rate / 2", "rate", f"{NO_COLUMN}[4-1-0.98]"),
     Mutant("_median", "(first, last)", "(first, last + 1)",
-           "release/test_edges.py::test_medians_have_the_law_of_the_theorem[column2]"),
+           "release/test_edges.py::test_medians_have_the_distribution_of_the_theorem[column2]"),
     Mutant("_median", "np.searchsorted(positions, (first, last))", "(0, len(positions))",
-           "release/test_edges.py::test_medians_have_the_law_of_the_theorem[column3]"),
+           "release/test_edges.py::test_medians_have_the_distribution_of_the_theorem[column3]"),
     Mutant("squared_rates", "n_columns * sum(rate**2 for rate in rates(Fraction(1, n_columns), n_levels))",
            "n_columns * sum(rate**2 for rate in rates(Fraction(1, n_columns), n_levels)) / 4",
-           "release/test_edges.py::test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not[4-1]"),
+           "release/test_edges.py::test_medians_stay_within_their_zcdp_cost_but_not_with_half_the_noise[4-1]"),
     Mutant("_ceilings", "np.ldexp(ceilings, shift).astype(np.int64) + 1", "np.ldexp(ceilings, shift).astype(np.int64)",
            "release/test_edges.py::test_a_proposal_is_never_too_unlikely"),
     Mutant("exponential_bounds", "total - margin", "total + margin",
-           "release/test_edges.py::test_no_bound_of_an_exponential_is_off_by_what_rounding_takes"),
+           "release/test_edges.py::test_rounding_leaves_no_bound_of_an_exponential_on_the_wrong_side"),
     Mutant("_is_below", "point + 1", "point", "release/test_edges.py::test_a_coin_takes_as_many_bits_as_it_needs"),
     Mutant("private_bounds", "squared_rates(levels, d)", "squared_rates(levels, 1) / d**2",
-           "release/test_private_bounds.py::test_a_ledger_that_adds_up_zcdp_is_told_how_much_less_several_columns_cost"),
+           "release/test_private_bounds.py::test_a_zcdp_ledger_is_charged_the_smaller_cost_of_several_columns"),
     Mutant("private_bounds", "exact(epsilon) / d", "exact(epsilon)",
-           "release/test_private_bounds.py::test_what_other_columns_hold_does_not_move_the_cost_of_one"),
+           "release/test_private_bounds.py::test_the_values_of_other_columns_do_not_change_the_cost_of_one"),
     Mutant("private_bounds", "n_levels(n, share)",
            "n_levels(min(int((~np.isnan(values)).sum()) for values in columns.values()), share)",
-           "release/test_private_bounds.py::test_how_many_values_are_missing_changes_no_rate"),
+           "release/test_private_bounds.py::test_the_number_of_missing_values_changes_no_rate"),
     # --- People with several rows -------------------------------------------------------------------------------------
     Mutant("mic_r_group_sensitivity", "2 * binary_mi_sensitivity(2 * n_groups)", "binary_mi_sensitivity(n_groups)",
            "statistics/test_group_sensitivity.py::test_the_bound_is_nearly_attained[0.001-0.996]"),
@@ -452,7 +452,7 @@ MUTANTS = [
     Mutant("NoisyTables.mechanism", "shape.rows_per_group", "1",
            "selection/test_people.py::test_the_noise_of_a_table_covers_all_rows_that_leave_and_all_that_come[2]"),
     Mutant("TableRecords.shape", "1 if self.people is None else self.people.rows_per_group", "1",
-           "privacy/test_audit_people.py::test_no_release_loses_more_than_epsilon_on_a_person[mic_r]"),
+           "privacy/test_audit_people.py::test_no_release_loses_more_than_epsilon_per_person[mic_r]"),
     Mutant("People.draw", "(self.rows_per_group - 1 - place + n_own) // n_own", "np.ones(n_rows, dtype=int)",
            f"{ROWS_EACH}[3]"),
     Mutant("People.draw", "self.rows_per_group - 1 - place", "self.rows_per_group - 1", f"{ROWS_EACH}[2]"),
@@ -593,24 +593,24 @@ MUTANTS = [
            "selection/test_criterion.py::test_the_noise_is_a_ninth_more_than_that_of_single_scores"),
     Mutant("jointly", "best.spends_on_target", "False", f"{RELEASED}[names one by one]"),
     Mutant("ChoicesInTurn.__init__", "type(at_once)(1, at_once.scale)", "type(at_once)(1, at_once.scale // at_once.k)",
-           f"{IN_TURN}::test_published_lists_follow_the_exact_law[one-sided]"),
+           f"{IN_TURN}::test_published_lists_follow_the_exact_distribution[one-sided]"),
     Mutant("ChoicesInTurn.release", "discrete_laplace(self._own_scale, 1, random_bytes)[0] if self._own_scale else 0",
-           "0", f"{IN_TURN}::test_own_worths_without_noise_would_be_seen_in_the_law"),
+           "0", f"{IN_TURN}::test_chosen_scores_published_without_noise_are_detected"),
     Mutant("ChoicesInTurn.release", "together - own", "together - together[0]",
-           f"{IN_TURN}::test_own_worths_without_noise_would_be_seen_in_the_law"),
+           f"{IN_TURN}::test_chosen_scores_published_without_noise_are_detected"),
     Mutant("ChoicesInTurn.release", "by_chance(feature, [*kept, *chosen], own)", "by_chance(feature, [*kept, *chosen], 0)",
-           f"{IN_TURN}::test_published_lists_follow_the_exact_law[exponential]"),
+           f"{IN_TURN}::test_published_lists_follow_the_exact_distribution[exponential]"),
     Mutant("ChoicesInTurn.release", "self._one_choice.choose(worths, random_bytes)",
            "self._one_choice.choose(worths, np.random.RandomState("
            "once := once if chosen else int.from_bytes(random_bytes(4), 'little')).bytes)",
-           f"{IN_TURN}::test_published_lists_follow_the_exact_law[one-sided]"),
+           f"{IN_TURN}::test_published_lists_follow_the_exact_distribution[one-sided]"),
     Mutant("ChoicesInTurn.release", "np.minimum(gains, added)", "added",
-           f"{IN_TURN}::test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to"),
+           f"{IN_TURN}::test_without_noise_each_choice_has_the_largest_minimum_gain"),
     Mutant("ChoicesInTurn.release", "self._mixed(gains, alone)", "gains",
-           f"{IN_TURN}::test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to"),
+           f"{IN_TURN}::test_without_noise_each_choice_has_the_largest_minimum_gain"),
     Mutant("ChoicesInTurn._mixed", "((_WHOLE - self._own_share) * gains + self._own_share * alone) // _WHOLE",
            "(_WHOLE - self._own_share) * gains // _WHOLE + self._own_share * alone // _WHOLE",
-           f"{IN_TURN}::test_a_step_in_all_scores_moves_what_a_feature_is_worth_by_no_more_than_that_step"),
+           f"{IN_TURN}::test_a_step_in_all_scores_moves_a_mixed_score_by_no_more_than_that_step"),
     Mutant("chance._rare_class_ratio", "math.sqrt(rarer * (1 - rarer)) / (1 - rarer)", "1.0",
            "statistics/test_chance.py::"
            "test_with_two_classes_of_known_shares_the_chance_score_is_what_independent_variables_score"),
@@ -710,55 +710,55 @@ MUTANTS = [
            "privacy/test_audit_releases.py::test_no_release_loses_more_than_epsilon[scores together]"),
     Mutant("_NoisyScores.release", "-adjusted", "-scores", SCORES_LAW.replace("here0-there0", "here1-there1")),
     Mutant("GaussianMechanism._noise", "self.scale**2", "self.scale",
-           "privacy/test_gaussian.py::test_released_scores_follow_the_discrete_gaussian_law_around_the_score"),
+           "privacy/test_gaussian.py::test_released_scores_follow_the_discrete_gaussian_distribution_around_the_score"),
     Mutant("NoisyScores.noise_for", "self.n_features", "1", f"{FIT_SCALE}[continuous-laplace-fit]"),
     Mutant("discrete_k_norm", "2 * half_width + 1", "2 * half_width", f"{K_NORM}::{CUBES}"),
     Mutant("_half_width", "size + 1", "size", f"{K_NORM_SUMS}[3-2]"),
     Mutant("_half_width", "2 * fineness * scale", "fineness * scale", f"{K_NORM_SUMS}[3-2]"),
     Mutant("_half_width", "last - total", "total - centre", f"{K_NORM_SUMS}[9-2]"),
     Mutant("_half_width", "half_width < 0", "False",
-           f"{K_NORM}::test_sums_that_stand_for_no_half_width_and_those_that_are_not_kept_are_drawn_again"),
+           f"{K_NORM}::test_sums_without_a_half_width_and_rejected_sums_are_drawn_again"),
     Mutant("_half_width", "_uniform_below_each(total + 1, size, random_bytes) < centre",
            "_uniform_below_each(total + 1, size, random_bytes) <= centre",
            f"{K_NORM}::test_the_uniform_numbers_are_compared_with_the_centre"),
     Mutant("_half_width", "total + 1", "total", f"{K_NORM_SUMS}[3-2]"),
     Mutant("_uniform_below_each", "draws[pending] >= bounds[pending]", "draws[pending] > bounds[pending]",
-           f"{K_NORM}::test_uniform_numbers_below_each_bound_reach_all_of_their_ranges[2-3]"),
+           f"{K_NORM}::test_uniform_numbers_below_each_bound_cover_their_ranges[2-3]"),
     Mutant("KNormMechanism.for_budget", "scale_for_budget(budget.epsilon, steps)",
            "scale_for_budget(2 * budget.epsilon, steps)",
-           f"{K_NORM}::test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are[1.0-2-3]"),
+           f"{K_NORM}::test_no_vector_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour_and_some_nearly_are[1.0-2-3]"),
     Mutant("KNormMechanism.for_budget", "scale_for_budget(budget.epsilon, steps)",
            "scale_for_budget(budget.epsilon, steps) - 1",
-           f"{K_NORM}::test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are[1.0-2-3]"),
+           f"{K_NORM}::test_no_vector_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour_and_some_nearly_are[1.0-2-3]"),
     Mutant("KNormMechanism._noise", "discrete_k_norm(self.scale, size, random_bytes)",
            "discrete_k_norm(self.scale, 1, random_bytes)", f"{K_NORM}::test_as_many_numbers_are_drawn_as_there_are_scores"),
     Mutant("NoisyScores.noise_for", "self.n_features", "1",
-           "privacy/test_audit_gaussian.py::test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_"
+           "privacy/test_audit_gaussian.py::test_neighbours_are_separated_by_at_most_root_two_rho_and_at_least_"
            "three_quarters_of_it[4-30]"),
     Mutant("NoisyTables.mechanism", "self.n_features", "1",
-           "privacy/test_noise_scale.py::test_the_noise_of_a_table_is_two_tables_over_epsilon"),
+           "privacy/test_noise_scale.py::test_the_noise_of_tables_is_twice_their_number_over_epsilon"),
     Mutant("GeometricMechanism.for_budget", "2 * rows_per_group", "rows_per_group",
            "statistics/mic/test_noisy_tables.py::test_all_tables_together_spend_exactly_epsilon"),
     Mutant("OneShotTopK.for_budget", "2 * k", "2", f"{FIT_SCALE}[continuous-one-shot-fit]"),
     Mutant("OneShotTopK.for_budget", "2 * k", "k",
-           "privacy/test_audit_exact.py::test_of_a_one_shot_draw_only_the_list_can_be_published[1.0-the list]"),
+           "privacy/test_audit_exact.py::test_only_the_list_from_a_one_shot_draw_can_be_published[1.0-the list]"),
     Mutant("OneShotTopK.release_with_gaps", "pairwise(chosen)",
            "pairwise(sorted(range(len(noisy)), key=lambda i: -noisy[i])[: self.k + 1])",
-           "privacy/test_gaps.py::test_the_gaps_are_those_of_the_draw_that_chose"),
+           "privacy/test_gaps.py::test_the_gaps_come_from_the_draw_that_made_the_choice"),
     Mutant("OneShotTopK.release_with_gaps", "noisy[i] - noisy[following]", "noisy[i]",
-           "privacy/test_gaps.py::test_the_law_of_lists_with_gaps_is_one_and_is_what_the_mechanism_draws"),
+           "privacy/test_gaps.py::test_probabilities_of_lists_with_gaps_sum_to_one_and_match_the_draws_of_the_mechanism"),
     Mutant("OneShotTopK.release_with_gaps", "noisy[i] - noisy[following]",
            "_in_steps(scores, offsets)[i] - _in_steps(scores, offsets)[following]",
-           "privacy/test_gaps.py::test_the_law_of_lists_with_gaps_is_one_and_is_what_the_mechanism_draws"),
+           "privacy/test_gaps.py::test_probabilities_of_lists_with_gaps_sum_to_one_and_match_the_draws_of_the_mechanism"),
     Mutant("_TopK.release_with_gaps", "None", "np.zeros(self.k - 1)",
            "selection/test_gaps.py::test_only_the_one_shot_mechanism_has_gaps_and_a_fit_leaves_none_of_an_earlier_one"),
     Mutant("CubeTopK.for_budget", "scale_for_budget(budget.epsilon, steps)", "scale_for_budget(3 * budget.epsilon, steps)",
-           "privacy/test_top_k.py::test_no_list_from_a_cube_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_a_"
-           "third_of_the_noise_is_caught"),
+           "privacy/test_top_k.py::test_no_list_from_a_cube_is_more_than_exp_epsilon_times_as_likely_but_with_a_third_of_"
+           "the_noise_one_is"),
     Mutant("ExponentialTopK.for_budget", "scale_for_rho(budget.rho, k, steps)", "scale_for_rho(budget.rho, 1, steps)",
-           "privacy/test_top_k.py::test_lists_keep_to_rho_and_half_the_noise_does_not"),
+           "privacy/test_top_k.py::test_lists_stay_within_rho_but_not_with_half_the_noise"),
     Mutant("discrete_laplace", "magnitude == 0", "False",
-           "privacy/test_audit_exact.py::test_every_path_of_laplace_noise_given_its_magnitude_adds_up_to_its_law[2]"),
+           "privacy/test_audit_exact.py::test_the_paths_of_laplace_noise_given_its_magnitude_add_up_to_its_distribution[2]"),
     Mutant("uniform_below", "draws >= bound", "draws > bound",
            "privacy/test_noise.py::test_uniform_below_uses_every_accepted_byte_equally"),
     Mutant("entropy_source", "os.urandom", "np.random.RandomState(0).bytes",
@@ -770,21 +770,21 @@ MUTANTS = [
     Mutant("rho_for", "_rounded_down(rho)", "rho",
            "privacy/test_composition.py::test_budgets_are_the_same_with_another_c_library"),
     Mutant("_rounded_down", "math.floor(math.ldexp(mantissa, _BITS))", "math.ceil(math.ldexp(mantissa, _BITS))",
-           "privacy/test_composition.py::test_rho_is_the_largest_that_fits_rounded_down"),
+           "privacy/test_composition.py::test_rho_is_the_largest_within_the_budget_rounded_down"),
     Mutant("_ROUNDING", "2.0**-48", "0.0",
            "privacy/test_composition.py::test_delta_is_the_infimum_over_alpha_rounded_up"),
     # --- Intervals
     Mutant("_tail_of_each", "1 - confidence", "2 * (1 - confidence)",
-           "privacy/test_k_norm.py::test_intervals_cover_as_often_as_they_say_each_and_all_at_once"),
+           "privacy/test_k_norm.py::test_intervals_have_the_stated_coverage_individually_and_jointly"),
     Mutant("_tail_of_each", "math.log(confidence) / n_scores", "math.log(confidence)",
-           f"{K_NORM}::test_of_independent_noise_the_joint_quantile_is_exact_to_one_step[laplace]"),
+           f"{K_NORM}::test_the_joint_quantile_of_independent_noise_is_exact_to_one_step[laplace]"),
     Mutant("gaussian_quantile", "_tail_of_each(confidence, n_scores) / 2", "_tail_of_each(confidence, n_scores)",
-           "privacy/test_k_norm.py::test_intervals_cover_as_often_as_they_say_each_and_all_at_once"),
+           "privacy/test_k_norm.py::test_intervals_have_the_stated_coverage_individually_and_jointly"),
     Mutant("k_norm_quantile", "0.5", "-1.5", f"{K_NORM_QUANTILES}[2-1]"),
     Mutant("reach_of_largest", "n_scores", "n_scores - 1", f"{K_NORM_QUANTILES}[3-2]"),
     Mutant("tail_of_coordinate", "n_scores + 1", "n_scores", f"{K_NORM_QUANTILES}[3-2]"),
     Mutant("_NoisyScores.interval", "len(scores) if simultaneous else 1", "1",
-           f"{K_NORM}::test_intervals_cover_as_often_as_they_say_each_and_all_at_once[k-norm-12-100000]"),
+           f"{K_NORM}::test_intervals_have_the_stated_coverage_individually_and_jointly[k-norm-12-100000]"),
     Mutant("DPMICSelector._discoveries", "self._noise.is_independent", "True",
            "selection/test_p_values.py::"
            "test_fdr_with_noise_that_features_share_keeps_what_benjamini_and_yekutieli_keep"),
@@ -792,13 +792,13 @@ MUTANTS = [
            "planning/test_chances.py::test_the_chance_under_noise_in_a_cube_matches_simulated_choices[0.5-3]"),
     Mutant("_half_widths", "n_clamped * np.log(_mass_above_clamped(m))", "0",
            "release/test_among_best.py::"
-           "test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws[6-0.4]"),
+           "test_ranks_of_truths_among_their_draws_are_uniform_under_noise_in_a_cube[6-0.4]"),
     Mutant("among_best.chances_among_best", f"{TRUTHS} - null_scores", TRUTHS,
-           "release/test_among_best.py::test_what_is_public_about_chance_is_taken_off_before_features_are_compared"),
+           "release/test_among_best.py::test_public_chance_scores_are_subtracted_before_features_are_compared"),
     Mutant("_quantiles_above_clamped", "law.cdf(-nodes)", "law.pdf(nodes)",
-           "release/test_among_best.py::test_the_truth_is_anywhere_among_its_draws[norm 0.3]"),
+           "release/test_among_best.py::test_the_rank_of_the_truth_among_its_draws_is_uniform[norm 0.3]"),
     Mutant("draw_truths", "law.cdf(scores - 1)", "0.0",
-           "release/test_among_best.py::test_the_truth_is_anywhere_among_its_draws[laplace 0.3]"),
+           "release/test_among_best.py::test_the_rank_of_the_truth_among_its_draws_is_uniform[laplace 0.3]"),
     # --- The epsilon at which the defaults are looked up
     Mutant("NoisyTables.measure", "self.epsilon_per_feature", "self.epsilon", f"{FIT_DEFAULTS}[geometric-None-fit]"),
     Mutant("LaplaceMechanism.epsilon_per_score", "float(budget.epsilon) / n_scores", "float(budget.epsilon)",
@@ -900,7 +900,7 @@ MUTANTS = [
     Mutant("tables._cell", "f'<{tag}{scope} class=\"{kind}\">{in_html(text)}</{tag}>'",
            "f'<{tag}{scope} class=\"{kind}\">{text}</{tag}>'", "_utils/test_summaries.py::test_names_are_escaped[scorer]"),
     Mutant("among_best.chances_among_best", TRUTHS, "np.tile(scores, (n_draws, 1))",
-           "release/test_among_best.py::test_features_are_among_the_best_as_often_as_is_said"),
+           "release/test_among_best.py::test_features_are_among_the_best_as_often_as_reported"),
     Mutant("ScoresDisplay._above_null_score", "np.clip(scores - null_scores, 0.0, 1.0 - null_scores.max())",
            "scores - null_scores",
            "plotting/test_scores.py::test_no_bar_is_longer_than_one_above_it_after_chance_is_subtracted[0]"),
@@ -1121,18 +1121,18 @@ MUTANTS = [
     # --- A private look at a table
     Mutant("MovesMechanism.for_budget", "n_steps * rows_per_group / exact(epsilon)", "n_steps / exact(epsilon)",
            OF_MOVES),
-    Mutant("moves._radius", "n_vectors * factorials", "bound", f"{MOVES}::test_radii_have_exactly_the_law_of_the_mixture"),
+    Mutant("moves._radius", "n_vectors * factorials", "bound", f"{MOVES}::test_radii_have_exactly_the_distribution_of_the_mixture"),
     Mutant("moves._radius", "sum(degrees) + 1", "sum(degrees)",
-           f"{MOVES}::test_radii_have_exactly_the_law_of_the_mixture"),
+           f"{MOVES}::test_radii_have_exactly_the_distribution_of_the_mixture"),
     Mutant("n_of_signs", "math.comb(size - 1, i - 1)", "math.comb(size, i - 1)",
            f"{MOVES}::test_vectors_are_counted_by_size_and_by_signs"),
     Mutant("GaussianCells.for_budget", "2 * len(n_cells) * rows_per_group**2", "len(n_cells) * rows_per_group**2",
-           f"{MOVES}::test_gaussian_noise_spends_rho_on_the_most_that_all_columns_can_move"),
+           f"{MOVES}::test_gaussian_noise_spends_rho_on_the_largest_joint_move_of_all_columns"),
     Mutant("CellsRelease._pure", "share * exact(self.epsilon)", "exact(self.epsilon)", TWO_PARTS),
     Mutant("CellsRelease._gaussian", "share * rho", "rho", TWO_PARTS),
     Mutant("CellsRelease.cost", "share**2", "share**3", TWO_PARTS),
     Mutant("summary_result._ends_finding", "share - reach <= FEWEST", "True",
-           f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon"),
+           f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_detected_at_an_epsilon_of_one_tenth"),
     Mutant("PrivateScores.scores_interval", "upper + self._null_model.measure.withheld_for_error", "upper",
            "selection/test_coverage.py::test_intervals_hold_the_scores_at_the_released_cut_and_shares"),
     Mutant("target_shares._position_of_cut", "edge if numbers_in([domain.decode(edge)]) == (of, value) else position", "position",
@@ -1144,9 +1144,9 @@ MUTANTS = [
            "selection/test_noise_warning.py"
            "::test_small_weights_and_rare_classes_are_told_of_with_a_budget_that_is_enough"),
     Mutant("CellsRelease.reach", "2 * n_bounded", "n_bounded",
-           f"{SUMMARY}::test_the_bounds_that_findings_rest_on_all_hold_in_95_percent_of_summaries"),
+           f"{SUMMARY}::test_the_bounds_behind_findings_all_hold_in_95_percent_of_summaries"),
     Mutant("summary_result._are_nearly_all", "share - off > _IF_POSSIBLY_ALL * most_inside", "True",
-           f"{SUMMARY}::test_a_range_is_called_too_wide_only_where_most_are_certain_to_be_in_a_fifth"),
+           f"{SUMMARY}::test_a_range_is_called_too_wide_only_if_most_values_certainly_lie_in_a_fifth"),
     Mutant("private_summary.private_summary", "run(entry, draw, ledger=ledger, random_state=random_state)",
            "run(entry, draw, ledger=None, random_state=random_state)",
            f"{SUMMARY}::test_the_ledger_is_charged_before_anything_is_counted"),
@@ -1225,7 +1225,7 @@ MUTANTS = [
            f"{FROM_OTHERS}::test_names_cannot_forge_lines_of_the_command_line"),
     # --- Budgets that are divided, the cost of searches, and the ends of both
     Mutant("Concentrated.part", "self.rho * share", "max(self.rho * share, Fraction(rho_for(1e-12, 1e-6)))",
-           f"{BUDGETS}::test_noise_after_a_target_is_learnt_costs_what_is_left_and_nearly_all_of_it[4-1e-08-1e-06]"),
+           f"{BUDGETS}::test_noise_after_a_learnt_target_spends_at_most_the_remainder_and_nearly_all_of_it[4-1e-08-1e-06]"),
     Mutant("_worst_with", "tried[name] = values",
            'tried |= {name: values} if own in ("k", "criterion", "mechanism", *BUDGET) else {}',
            f"{CHARGED}::test_a_search_over_statistics_counts_the_costliest"),
@@ -1246,7 +1246,7 @@ MUTANTS = [
     Mutant("two_party_plan._inverses", "epsilon < _LEAST", "False",
            f"{ANY_BUDGET}::{AT_THE_ENDS}[two parties with reports, distance_correlation]"),
     Mutant("distance_covariance", "float(n)", "n",
-           f"{ANY_BUDGET}::test_the_distance_correlation_of_a_noisy_table_is_that_of_its_records_however_many_they_are"),
+           f"{ANY_BUDGET}::test_the_distance_correlation_of_a_noisy_table_of_many_records_matches_that_of_the_records"),
     # --- Files and messages of the command line, and files of strangers
     Mutant("Outputs._reserve", "other == draft.target or _are_same(other, draft.target)", "False",
            f"{OUTPUTS}::test_a_file_that_cannot_be_written_is_found_before_the_charge"),
@@ -1339,7 +1339,7 @@ MUTANTS = [
     Mutant("longest_of_one_cut", "length[point]", "length[0]",
            "statistics/mtv/test_mtv_r.py::test_score_equals_that_of_all_merges_in_exact_fractions[three groups, not neighbours]"),
     Mutant("ChoicesInTurn.__init__", "_OWN_SHARE * _WHOLE * self.noise_scale", "0",
-           f"{IN_TURN}::test_the_more_noise_there_is_the_more_a_score_by_itself_counts[0.004-0.1]"),
+           f"{IN_TURN}::test_the_score_of_a_feature_alone_counts_more_when_there_is_more_noise[0.004-0.1]"),
     Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "self.n_tables * rows_per_group",
            f"{EVALUATED}_sensitivity.py::test_replacing_any_record_by_any_other_changes_at_most_two_counts_per_table"),
     Mutant("ClassCells.sensitivity", "2 * self.n_tables * rows_per_group", "2 * self.n_tables",

@@ -1,7 +1,7 @@
 """Audits measure from outside how much privacy a mechanism loses.
 
-An audit takes a *release*, a function of a table that returns all that is published, and never looks inside. So a
-broken mechanism goes through the very audit that the real one passes, and must fail it.
+An audit takes a *release*, a function of a table that returns everything it publishes, and never looks inside. So a
+broken mechanism is put through the same audit that the real one passes, and must fail it.
 """
 
 import math
@@ -27,12 +27,12 @@ def privacy_loss_at_least(release, here, there, event, n_runs, alpha, delta=0.0)
     Parameters
     ----------
     release : callable
-        Takes a table, returns what is published; or an array of it, of draws that are independent of one another.
+        Takes a table, returns what is published, or an array of independent draws of it.
     here, there : neighbouring tables
     event : callable
-        Takes what `release` returns, says whether (or for which draws) the event occurred.
+        Takes what `release` returns, and returns whether (or for which draws) the event occurred.
     n_runs : int
-        On each table.
+        Runs on each table.
     alpha, delta : float
     """
     at_least, at_most = _probabilities(release, here, there, event, n_runs, alpha)
@@ -42,15 +42,16 @@ def privacy_loss_at_least(release, here, there, event, n_runs, alpha, delta=0.0)
 def separation_at_least(release, here, there, event, n_runs, alpha):
     """Lower confidence bound, of level 1 - alpha, on q(P(event | here)) - q(P(event | there)), q the normal quantile.
 
-    For Gaussian noise that is rho-zCDP, no event is separated by more than ``sqrt(2 rho)``, that of two normal laws
-    whose means are so many standard deviations apart (Neyman and Pearson), and the event whose bounds are halfway
-    between them is. One event so tells of the noise what no single probability ratio does. Parameters as above.
+    For Gaussian noise that is rho-zCDP, no event is separated by more than ``sqrt(2 rho)``, the distance in standard
+    deviations between the means of two normal distributions (Neyman and Pearson). The event whose bound is halfway
+    between the means attains it. So a single event reveals more about the noise than any probability ratio does.
+    Parameters as above.
     """
     return float(np.diff(stats.norm.ppf(_probabilities(release, here, there, event, n_runs, alpha)[::-1]))[0])
 
 
 def _probabilities(release, here, there, event, n_runs, alpha):
-    """Clopper-Pearson bounds of level 1 - alpha / 2 each: P(event | here) is at least, P(event | there) at most."""
+    """Clopper-Pearson bounds of level 1 - alpha / 2 each: lower on P(event | here), upper on P(event | there)."""
     occurred_here, occurred_there = (
         np.array([event(release(table)) for _ in range(n_runs)]).ravel() for table in (here, there)
     )
@@ -64,10 +65,10 @@ def _probabilities(release, here, there, event, n_runs, alpha):
 
 
 def exchange(n_features, n=400):
-    """Neighbours on which every score moves by 98 % of the sensitivity: those of the first half up, the others down.
+    """Neighbours on which every score moves by 98% of the sensitivity: the first half up, the second half down.
 
     Features and target are 1 for the same ninth of the records and 0 for the others, so that a score on halves of
-    [0, 1] is about 1/2, far from where it is clamped; but one record is 0 in half of the features, and 1 in the target.
+    [0, 1] is about 1/2, far from where it is clamped. But one record is 0 in half of the features and 1 in the target.
     """
     y = (np.arange(n) < round(0.11 * n)).astype(float)
     here, there = np.repeat(y[:, None], n_features, axis=1), np.repeat(y[:, None], n_features, axis=1)
@@ -80,12 +81,12 @@ def exchange(n_features, n=400):
 
 
 def law_of(release, noises):
-    """Probability of every outcome of `release`, a function of the noise.
+    """The probability of every outcome of `release`, a function of the noise.
 
     Parameters
     ----------
     release : callable
-        The real code behind the draw; its outcome must be hashable.
+        The real code that follows the draw; its outcome must be hashable.
     noises : iterable of (noise, probability)
     """
     law = defaultdict(float)
@@ -95,7 +96,7 @@ def law_of(release, noises):
 
 
 def largest_log_ratio(here, there):
-    """Largest |log(P(outcome | here) / P(outcome | there))| of two laws; infinite if only one allows an outcome."""
+    """Largest |log(P(outcome | here) / P(outcome | there))|; infinite if an outcome is possible on one side only."""
     return max(
         abs(math.log(here[outcome] / there[outcome])) if here.get(outcome) and there.get(outcome) else math.inf
         for outcome in here.keys() | there.keys()
@@ -103,7 +104,7 @@ def largest_log_ratio(here, there):
 
 
 def noises_within(cdf, lowest, highest):
-    """All integers in lowest ... highest with their probabilities under `cdf`, the ends taking what lies beyond."""
+    """All integers in lowest ... highest with their probabilities under `cdf`; the tails are added to the ends."""
     z = np.arange(lowest, highest + 1)
     at_most = cdf(z)
     at_most[-1] = 1.0
@@ -111,7 +112,7 @@ def noises_within(cdf, lowest, highest):
 
 
 def independent(*noises_of):
-    """Several draws of noise at once: lists, with the products of their probabilities."""
+    """Joint values of independent draws of noise, with their probabilities."""
     for draws in product(*noises_of):
         yield [z for z, _ in draws], math.prod(probability for _, probability in draws)
 
@@ -120,15 +121,15 @@ def independent(*noises_of):
 
 
 def float_laplace(score, scale, rng):
-    """What not to do: the textbook's Laplace noise in floating point (u is a multiple of 2**-53)."""
+    """What not to do: textbook Laplace noise in floating point (u is a multiple of 2**-53)."""
     sign = 1 if rng.random() < 0.5 else -1
     return score + sign * scale * math.log(1 - rng.random())
 
 
 def float_laplace_can_give(released, score, scale):
-    """Whether `float_laplace` around this score can return exactly this number (Mironov 2012).
+    """Whether `float_laplace` can return exactly this number for this score (Mironov 2012).
 
-    The sampler is inverted approximately, and all its inputs near that are tried.
+    The sampler is inverted approximately, and all inputs near the result are tried.
     """
     guess = round(math.exp(-abs(released - score) / scale) * 2**53)
     return any(
@@ -139,18 +140,18 @@ def float_laplace_can_give(released, score, scale):
 
 
 def off_the_grid(released):
-    """How many of these numbers are not multiples of the grid step within [0, 1], as all released scores must be."""
+    """How many of these numbers are not multiples of the grid step in [0, 1], as all released scores must be."""
     released = np.asarray(released)
     return int(np.sum((released / GRID != np.rint(released / GRID)) | (released < 0) | (released > 1)))
 
 
 def scores_behind_one_seed(first, second, seeds):
-    """The grid values of the scores without noise, from two releases that share one of these seeds; or None.
+    """The noise-free scores in grid steps, from two releases that share one of these seeds; or None.
 
     Parameters
     ----------
     first, second : (released scores, noise scale)
-        Of one table, at different epsilon.
+        Of the same table, at different values of epsilon.
     """
     for seed in seeds:
         guesses = [_minus_noise(*release, seed) for release in (first, second)]

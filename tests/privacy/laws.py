@@ -1,4 +1,4 @@
-"""The laws that samplers and mechanisms must follow, written down independently of how they are sampled."""
+"""The distributions that samplers and mechanisms must follow, implemented independently of the samplers."""
 
 from fractions import Fraction
 
@@ -21,7 +21,7 @@ def geometric_cdf(z, scale):
 
 
 def discrete_gaussian_pmf(z, sigma2):
-    """P(Z = z), from a sum over all integers that matter."""
+    """P(Z = z), normalized by a sum over all integers that matter."""
     reach = np.arange(-int(40 * np.sqrt(float(sigma2))) - 2, int(40 * np.sqrt(float(sigma2))) + 3)
     return (
         np.exp(-(np.asarray(z, dtype=float) ** 2) / (2 * float(sigma2)))
@@ -30,7 +30,7 @@ def discrete_gaussian_pmf(z, sigma2):
 
 
 def discrete_gaussian_cdf(z, sigma2):
-    """P(Z <= z); for a sigma above 1000 the continuous law, which is within 1e-7 of it at half-integers."""
+    """P(Z <= z); for sigma above 1000 that of the continuous distribution, which agrees to 1e-7 at half-integers."""
     sigma = np.sqrt(float(sigma2))
     if sigma > 1000:
         return stats.norm.cdf((np.asarray(z, dtype=float) + 0.5) / sigma)
@@ -39,7 +39,7 @@ def discrete_gaussian_cdf(z, sigma2):
 
 
 def half_width_pmf(size, scale):
-    """P(0), P(1), ... of the half-width of a cube of noise on so many scores: (2 m + 1)^size exp(-m / scale)."""
+    """P(0), P(1), ... of the half-width of the noise cube for `size` scores: (2 m + 1)^size exp(-m / scale)."""
     m = np.arange(int(scale * (size + 50 + 12 * np.sqrt(size))) + 60)
     logs = size * np.log(2 * m + 1.0) - m / scale
     weights = np.exp(logs - logs.max())
@@ -47,23 +47,23 @@ def half_width_pmf(size, scale):
 
 
 def laplace_p_value(draws, scale):
-    """P-value of a chi-square test that `draws` follow the discrete Laplace law."""
+    """P-value of a chi-square test that `draws` follow the discrete Laplace distribution."""
     return _chi_square(draws, float(scale) * stats.laplace.ppf(QUANTILES), lambda z: discrete_laplace_cdf(z, scale))
 
 
 def geometric_p_value(draws, scale):
-    """P-value of a chi-square test that `draws` follow the one-sided geometric law."""
+    """P-value of a chi-square test that `draws` follow the one-sided geometric distribution."""
     return _chi_square(draws, float(scale) * stats.expon.ppf(QUANTILES), lambda z: geometric_cdf(z, scale))
 
 
 def gaussian_p_value(draws, sigma2):
-    """P-value of a chi-square test that `draws` follow the discrete Gaussian law."""
+    """P-value of a chi-square test that `draws` follow the discrete Gaussian distribution."""
     cuts = np.sqrt(float(sigma2)) * stats.norm.ppf(QUANTILES)
     return _chi_square(draws, cuts, lambda z: discrete_gaussian_cdf(z, sigma2))
 
 
 def _chi_square(draws, cuts, cdf):
-    """Cells are the runs of integers between `cuts`; those with less than 20 expected join their left neighbour."""
+    """Cells are the runs of integers between `cuts`; one with an expected count below 20 joins its left neighbour."""
     draws = np.asarray(draws, dtype=float)
     kept = [-np.inf]
     for cut in np.unique(np.floor(cuts)):
@@ -82,5 +82,5 @@ def truncated_geometric_pmf(count, n, scale):
 
 
 def rho_of_scale(scale, n_releases, steps):
-    """What `n_releases` of sensitivity `steps` with noise of this scale cost in all, as an exact Fraction."""
+    """The total rho of `n_releases` of sensitivity `steps` with noise of this scale, as an exact Fraction."""
     return Fraction(n_releases * steps**2, 2 * scale**2)

@@ -1,6 +1,6 @@
-"""Searches for the data set on which replacing one record changes a score most: exhaustive, and by hill climbing.
+"""Searches, exhaustive and by hill climbing, for the data set on which replacing one record changes a score most.
 
-Two neighbours share n - 1 records, so the largest change is the largest value, over all sets of n - 1 records, of
+Two neighbours share n - 1 records. So the largest change is the maximum, over all sets of n - 1 records, of
 max - min of the score over the place of the last record.
 """
 
@@ -25,9 +25,9 @@ _count, _optimize = numba.njit(unwrap(_count_records)), numba.njit(unwrap(_optim
 
 
 class _Way(NamedTuple):
-    """One axis merged, the other fixed: what the kernels of MICr are called with, without leaving compiled code."""
+    """One axis merged, the other fixed: the arguments of the MICr kernels, so that calls stay in compiled code."""
 
-    part: np.ndarray  # Cells.common of the axis to be merged, and of the fixed axis
+    part: np.ndarray  # Cells.common of the merged axis, and of the fixed axis
     row: np.ndarray
     cuts: np.ndarray  # their Cells.starts
     borders: np.ndarray
@@ -38,7 +38,7 @@ class _Way(NamedTuple):
 
 
 def _way(free, fixed, groups):
-    """From two columns."""
+    """Make a `_Way` from two columns."""
     free, fixed = free.free, fixed.fixed
     below = np.empty(np.dot(free.n_corners, fixed.n_corners), dtype=np.uint32)
     places = np.empty((len(groups.numbers), 2), dtype=np.uint64)
@@ -62,7 +62,7 @@ def _largest_entry(largest, free_cells, fixed_cells, way, entropies, room):
 
 @numba.njit
 def _range_over_last_record(records, x, y, ways, room, entropies):
-    """Max - min of the score of `records`, given by places, and one more record, over the place of that one."""
+    """Max - min of the score of `records`, given as places, and one more record, over the place of that record."""
     n = len(records) + 1
     places = np.append(records, 0)
     smallest, largest = np.inf, -np.inf
@@ -80,7 +80,7 @@ def _range_over_last_record(records, x, y, ways, room, entropies):
 
 @numba.njit
 def _is_first_of_its_kind(records, symmetries):
-    """Whether no symmetry turns the ascending `records` into lexicographically smaller ones."""
+    """Whether no symmetry maps the sorted `records` to a lexicographically smaller list."""
     for symmetry in symmetries:
         image = np.sort(symmetry[records])
         for i in range(len(records)):
@@ -93,7 +93,7 @@ def _is_first_of_its_kind(records, symmetries):
 
 @numba.njit
 def _largest_change(n, x, y, ways, room, symmetries, entropies):
-    """Over all multisets of n - 1 places, up to symmetry: the largest range over the last record."""
+    """The largest range over the last record, among all multisets of n - 1 places up to symmetry."""
     n_places = len(x)
     records = np.zeros(n - 1, np.int64)
     largest = 0.0
@@ -109,21 +109,21 @@ def _largest_change(n, x, y, ways, room, symmetries, entropies):
 
 
 class Places(NamedTuple):
-    """Both axes, with a record on each place, and what scores them."""
+    """Both axes, with a record on each place, and the arguments for scoring them."""
 
     x: np.ndarray
     y: np.ndarray
     ways: tuple
     most: tuple  # of Grids
-    symmetries: np.ndarray  # of MICr, as permutations of the places
+    symmetries: np.ndarray  # of the MICr score, as permutations of the places
     chance: float
 
 
 def numeric_places(B, c, positions, correction=None):
     """The places of a square grid.
 
-    `positions` are the coordinates in (0, 1); None puts one into every cell of the common refinement, and then every
-    data set is equivalent to one on these places.
+    `positions` are the coordinates in (0, 1). None puts one into every cell of the common refinement; then every data
+    set is equivalent to one on these places.
     """
     grids = RangeGrids(B, c, correction=correction)
     if positions is None:
@@ -151,7 +151,7 @@ def _flips(places):
 
 
 def class_places(n_classes, B, c, correction=None):
-    """The same for a discrete target, one place for each part of the master partition and each class: all data sets."""
+    """The same for a discrete target: one place for each class in each master bin covers all data sets."""
     grids = class_grids(n_classes, B, c)
     n_master = grids.plan[0, 1]
     x, codes = np.divmod(np.arange(n_master * n_classes), n_classes)
@@ -164,7 +164,7 @@ def class_places(n_classes, B, c, correction=None):
 
 
 def largest_change_of_mic_r(n, places):
-    """Over all data sets of n records on these places: the largest change of the score."""
+    """The largest change of the score over all data sets of n records on these places."""
     return _largest_change(n, *places[:3], _room(places.most), places.symmetries, _entropies(n, places))
 
 
@@ -174,7 +174,7 @@ def _entropies(n, places):
 
 
 def climb_mic_r(seed, n, n_steps, places):
-    """The largest change that a walk over data sets of n records finds."""
+    """The largest change found by a walk over data sets of n records."""
     x, y, ways, most, *_ = places
     room, entropies = _room(most), _entropies(n, places)
 
@@ -185,16 +185,16 @@ def climb_mic_r(seed, n, n_steps, places):
 
 
 def climb_places(seed, n, n_steps, places, height):
-    """The largest height that a walk over the places of n - 1 records finds; it never steps down.
+    """The largest height found by a walk over the places of n - 1 records that never steps down.
 
-    Seed 0 starts from all records in one place, the others from a few heavy places.
+    Seed 0 starts from all records in one place, other seeds from a few heavily occupied places.
     """
     rng = np.random.default_rng(seed)
     start = rng.choice(rng.choice(places, size=4), size=n - 1) if seed else np.full(n - 1, places[0])
 
     def step(records):
         target = rng.choice(places)
-        if rng.random() < 0.1:  # one place empties into another
+        if rng.random() < 0.1:  # move all records of one place to another
             records[records == records[rng.integers(n - 1)]] = target
         else:
             records[rng.integers(n - 1, size=rng.integers(1, 4))] = target
@@ -213,24 +213,24 @@ def _climb(state, step, n_steps, height):
     return best
 
 
-# --- MICe: a data set is a permutation, the ranks in y in ascending order of x -----------------------------------
+# --- MICe: a data set is a permutation: the ranks in y, in ascending order of x ----------------------------------
 
 
 def mic_e_of(y_ranks, B, c):
-    """The score that is released with noise."""
+    """The score before noise is added."""
     return mic_e_of_ranks(np.asarray(y_ranks), mass_plan(float(B), c), entropy_table(len(y_ranks)))
 
 
 def largest_change_of_mic_e(n, B, c):
-    """Over all pairs of neighbours of n records: the largest change of the score."""
+    """The largest change of the score over all pairs of neighbours with n records."""
     plan, table = mass_plan(float(B), c), entropy_table(n)
     return max(_range_of_ranks(np.array(y_ranks), np.arange(n), plan, table) for y_ranks in permutations(range(n - 1)))
 
 
 def climb_mic_e(seed, n, n_steps, B, c):
-    """The largest change that a walk over data sets of n records finds; it never steps down.
+    """The largest change found by a walk over data sets of n records that never steps down.
 
-    The walk starts from the finest fixed partition's columns lying in two rows by turns, or in three.
+    At the start, the columns of the finest fixed partition alternate between two rows, or cycle through three.
     """
     rng = np.random.default_rng(seed)
     row = np.arange(n - 1) // max(n // int(B // 2), 1) % (2 + seed % 2)
@@ -238,7 +238,7 @@ def climb_mic_e(seed, n, n_steps, B, c):
     last_ranks = np.unique([0, n // 3, n // 2, n - 1])
 
     def step(y_ranks):
-        for _ in range(rng.integers(1, 4)):  # a run of records is reversed, or two change their places in y
+        for _ in range(rng.integers(1, 4)):  # reverse a run of records, or swap two in y
             i, j = np.sort(rng.integers(n - 1, size=2))
             if rng.random() < 0.3:
                 y_ranks[i:j] = y_ranks[i:j][::-1].copy()
@@ -250,7 +250,7 @@ def climb_mic_e(seed, n, n_steps, B, c):
 
 
 def _range_of_ranks(y_ranks, ranks, plan, table):
-    """Max - min of the score of these records and one more, whose ranks in x and y are among `ranks`."""
+    """Max - min of the score of these records and one more, over its ranks in x and y among `ranks`."""
     smallest, largest = np.inf, -np.inf
     for i in ranks:
         for j in ranks:
@@ -261,7 +261,7 @@ def _range_of_ranks(y_ranks, ranks, plan, table):
 
 @numba.njit
 def _with_record(y_ranks, i, j):
-    """One record more, at rank i in x and rank j in y."""
+    """Insert a record at rank i in x and rank j in y."""
     longer = np.empty(len(y_ranks) + 1, np.int64)
     for t in range(len(y_ranks)):
         longer[t + (t >= i)] = y_ranks[t] + (y_ranks[t] >= j)

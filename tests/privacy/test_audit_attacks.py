@@ -1,6 +1,6 @@
-"""Attacks on more than the size of the noise: which doubles occur, a seed used twice, scores beside a support release.
+"""Attacks on more than the size of the noise: which doubles occur, a reused seed, scores beside a release of names.
 
-Each succeeds on a mechanism that is broken in this way, and comes to nothing on the real one.
+Each attack succeeds on a mechanism broken in that way, and fails on the real one.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from tests.select_names import SelectNames
 EPSILON = 1.0
 BOUNDS = {"bounds": ((0, 1), (0, 1))}
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1}
-seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on from run to run
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source continues from run to run
 
 # --- Floating point ---------------------------------------------------------------------------------------------
 
@@ -41,29 +41,29 @@ def with_float_noise(x, y, source, epsilon=EPSILON):
     return np.clip(float_laplace(mic_r(x, y, B=4, c=1, **BOUNDS), mic_r_sensitivity(len(y)) / epsilon, source), 0, 1)
 
 
-def loss_by_which_doubles_occur(release, n=20):
+def loss_from_which_doubles_occur(release, n=20):
     """All records in one corner, score 0; then one of them in the opposite corner. The event: a number that the
-    textbook's sampler could not have made from the score 0. alpha = 1e-2, 200 runs.
+    textbook sampler cannot return for the score 0. alpha = 1e-2, 200 runs.
     """
     everyone, but_one = np.zeros(n), np.arange(n) // (n - 1)
     source = np.random.RandomState(0)
 
-    def betrays_another_score(released):
+    def reveals_another_score(released):
         return 0 < released < 1 and not float_laplace_can_give(released, 0.0, mic_r_sensitivity(n) / EPSILON)
 
     return privacy_loss_at_least(
-        lambda x: release(x, x, source), but_one, everyone, betrays_another_score, n_runs=200, alpha=1e-2
+        lambda x: release(x, x, source), but_one, everyone, reveals_another_score, n_runs=200, alpha=1e-2
     )
 
 
 @pytest.mark.slow
 @seeded
-def test_which_doubles_occur_tells_nothing():
-    assert loss_by_which_doubles_occur(with_exact_noise) <= EPSILON
+def test_which_doubles_occur_reveals_nothing():
+    assert loss_from_which_doubles_occur(with_exact_noise) <= EPSILON
 
 
-def test_float_laplace_noise_is_found_out_by_which_doubles_occur():
-    assert loss_by_which_doubles_occur(with_float_noise) > 1.5 * EPSILON
+def test_float_laplace_noise_is_detected_by_which_doubles_occur():
+    assert loss_from_which_doubles_occur(with_float_noise) > 1.5 * EPSILON
 
 
 def some_releases(release):
@@ -93,7 +93,7 @@ def test_float_laplace_noise_is_off_the_grid():
 
 
 def release_at_two_epsilons(random_state):
-    """What clones of one scorer publish, as in a search over epsilon; and the scores without noise, in grid steps."""
+    """What clones of one scorer publish, as in a search over epsilon, and the noise-free scores in grid steps."""
     rng = np.random.default_rng(1)
     y = rng.random(400)
     X = np.column_stack([np.where(rng.random(400) < keep, y, rng.random(400)) for keep in (0.3, 0.5, 0.6)])
@@ -104,10 +104,10 @@ def release_at_two_epsilons(random_state):
     return *((scorer.scores_, scorer.noise_scale_) for scorer in fitted), exact.astype(np.int64)
 
 
-def test_two_fits_with_one_seed_give_away_the_exact_scores_and_warn():
+def test_two_fits_with_one_seed_reveal_the_exact_scores_and_warn():
     with pytest.warns(PrivacyLeakWarning, match="Two fits with the same seed and different epsilon"):
         first, second, exact = release_at_two_epsilons(random_state=42)
-    found = scores_behind_one_seed(first, second, seeds=range(100))  # not told which seed it was
+    found = scores_behind_one_seed(first, second, seeds=range(100))  # the attacker does not know the seed
     np.testing.assert_array_equal(found, exact)
 
 
@@ -115,10 +115,10 @@ def test_two_fits_without_a_seed_do_not_give_away_the_scores(recwarn):
     first, second, exact = release_at_two_epsilons(random_state=None)
     assert not [warning for warning in recwarn if issubclass(warning.category, PrivacyLeakWarning)]
     assert scores_behind_one_seed(first, second, seeds=range(100)) is None
-    assert (np.abs(first[0] / GRID - exact) > 1000).any()  # all three are that close with probability below 1e-10
+    assert (np.abs(first[0] / GRID - exact) > 1000).any()  # all three come that close with probability below 1e-10
 
 
-# --- Nothing beside a release of names ---------------------------------------------------------------------------
+# --- A release of names publishes nothing else -------------------------------------------------------------------
 
 
 def test_a_release_of_names_leaves_no_scores():
@@ -126,12 +126,12 @@ def test_a_release_of_names_leaves_no_scores():
     selector = SelectNames(k=1, **PUBLIC).fit(X, X[:, 0])
     for name in ("scores_", "scores_interval", "p_values"):
         assert not hasattr(selector, name)
-    assert sorted(selector.ranking_) == [1, 2, 2]  # nor the order of those that were not chosen
+    assert sorted(selector.ranking_) == [1, 2, 2]  # nor the order of the features not chosen
     assert [name for name, value in vars(selector).items() if np.shape(value) == (3,)] == [
         "null_scores_",
         "ranking_",
     ]
-    assert selector.null_scores_.tolist() == [0, 0, 0]  # of public numbers
+    assert selector.null_scores_.tolist() == [0, 0, 0]  # functions of public numbers
 
 
 # --- Before the private step ------------------------------------------------------------------------------------------

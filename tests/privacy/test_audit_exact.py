@@ -1,4 +1,4 @@
-"""Exact audits: all small tables, and all outcomes of the real code with their probabilities, nothing sampled."""
+"""Exact audits: all small tables, and all outcomes of the real code with their probabilities; nothing is sampled."""
 
 import heapq
 import math
@@ -24,13 +24,13 @@ from skdpmic.statistics.sensitivity import (
 from tests.privacy.auditing import independent, largest_log_ratio, law_of, noises_within
 from tests.privacy.laws import discrete_laplace_cdf, geometric_cdf
 
-ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
+ERROR = 1e-9  # far above the rounding error of two scores, far below any gap that matters
 
 # --- Mutual information on a fixed grid: all tables of up to 8 records -------------------------------------------
 
 
 def largest_change_of_mutual_information(n_rows, n_columns, n):
-    """Over all tables of n records and all replacements of one: by the range over the last record's cell."""
+    """The maximum over all tables of n records of the range over the last record's cell."""
     n_cells = n_rows * n_columns
     rest = np.array(list(combinations_with_replacement(range(n_cells), n - 1)))
     tables = np.stack([np.sum(rest == cell, axis=1) for cell in range(n_cells)], axis=1)
@@ -39,7 +39,7 @@ def largest_change_of_mutual_information(n_rows, n_columns, n):
 
 
 def _information(tables, n_rows):
-    """In bits, of many tables of the same total at once."""
+    """Mutual information in bits of many tables with the same total at once."""
     n = tables[0].sum()
     g = np.array([m * math.log2(m) if m else 0.0 for m in range(n + 1)])
     tables = tables.reshape(len(tables), n_rows, -1)
@@ -64,7 +64,7 @@ def test_no_table_of_up_to_8_records_changes_by_more_than_the_sensitivity_of_a_f
 
 
 def largest_change_of_scores(scores_of, n, x_places, y_places):
-    """Over all tables of n records on these places: the largest change of a score.
+    """The largest change of a score over all tables of n records on these places.
 
     All possible features are scored at once, against every target in turn.
     """
@@ -74,10 +74,10 @@ def largest_change_of_scores(scores_of, n, x_places, y_places):
     return (scores.max(axis=(1, 3)) - scores.min(axis=(1, 3))).max()
 
 
-THREE = (0.1, 0.45, 0.9)  # in halves 0 0 1, in thirds 0 1 2
+PLACES = (0.1, 0.45, 0.9)  # in halves 0 0 1, in thirds 0 1 2
 
 
-STATISTICS = {  # its parameters, its sensitivity, and whether a small table attains it
+STATISTICS = {  # parameters, sensitivity, and whether a small table attains it
     "mic_r": ({"correction": None}, mic_r_sensitivity, True),
     "corrected": ({"correction": "miller-madow"}, mic_r_sensitivity, False),
     "mtv_r": ({"statistic": "mtv_r"}, partial(mtv_r_sensitivity, knows_target_shares=True), True),
@@ -85,11 +85,11 @@ STATISTICS = {  # its parameters, its sensitivity, and whether a small table att
 
 
 def with_known_shares(name, parameters, n_pieces):
-    """Parameters of a scorer; of MTVr with equal shares of the target: those that it learns differ for neighbours."""
+    """Parameters of a scorer; MTVr gets equal target shares, as learnt shares would differ between neighbours."""
     return parameters | ({"target_shares": [1 / n_pieces] * n_pieces} if name == "mtv_r" else {})
 
 
-def assert_is_the_sensitivity(largest, sensitivity, is_attained):
+def assert_matches_sensitivity(largest, sensitivity, is_attained):
     assert largest <= sensitivity + ERROR
     assert largest > sensitivity / 2
     if is_attained:
@@ -106,7 +106,7 @@ def test_no_small_table_changes_a_score_by_more_than_the_sensitivity(name, n, B,
     def scores_of(X, y):
         return dp_mic_regression(X, y, epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 1), B=B, c=c, **parameters)
 
-    assert_is_the_sensitivity(largest_change_of_scores(scores_of, n, THREE, THREE), sensitivity(n), is_attained)
+    assert_matches_sensitivity(largest_change_of_scores(scores_of, n, PLACES, PLACES), sensitivity(n), is_attained)
 
 
 @pytest.mark.parametrize(
@@ -127,24 +127,24 @@ def test_no_small_table_changes_a_score_against_classes_by_more_than_the_sensiti
     def scores_of(X, y):
         return dp_mic_classif(X, y, epsilon=math.inf, bounds=(0, 1), classes=classes, B=B, c=2, **parameters)
 
-    largest = largest_change_of_scores(scores_of, n, THREE, classes)
-    assert_is_the_sensitivity(largest, sensitivity(n), is_attained and (n_classes < 4 or name == "mic_r"))
+    largest = largest_change_of_scores(scores_of, n, PLACES, classes)
+    assert_matches_sensitivity(largest, sensitivity(n), is_attained and (n_classes < 4 or name == "mic_r"))
 
 
-# --- The samplers: every path of their random choices -----------------------------------------------------------
+# --- The samplers: all paths of their random choices ------------------------------------------------------------
 
 
 class ChoiceNeeded(Exception):
-    """A path of random choices ends where one more is asked for."""
+    """The path of random choices is used up, and another choice is requested."""
 
 
 def law_over_paths(run, n_paths=1000):
-    """Law of ``run(choose)``, which draws by ``choose(probabilities)``, and the probability of unexplored paths."""
+    """The distribution of ``run(choose)``, where ``choose(probabilities)`` draws, and the unexplored probability."""
     law, open_paths = defaultdict(float), [(-1.0, ())]
     for _ in range(n_paths):
         if sum(law.values()) > 1 - 1e-6:
             break
-        weight, path = heapq.heappop(open_paths)  # the likeliest
+        weight, path = heapq.heappop(open_paths)  # the most likely
         rest = iter(path)
 
         def choose(probabilities, rest=rest):
@@ -172,7 +172,7 @@ def assert_law(found, unexplored, expected):
 
 
 @pytest.mark.parametrize("numerator, denominator", [(0, 1), (1, 1), (1, 2), (2, 3)])
-def test_every_path_of_a_coin_adds_up_to_its_probability(numerator, denominator, monkeypatch):
+def test_the_paths_of_a_coin_add_up_to_its_probability(numerator, denominator, monkeypatch):
     def run(choose):
         choose_uniformly(monkeypatch, choose)
         return bool(noise._bernoulli_exp(np.array([numerator]), denominator, None)[0])
@@ -182,7 +182,7 @@ def test_every_path_of_a_coin_adds_up_to_its_probability(numerator, denominator,
 
 
 @pytest.mark.parametrize("scale", [1, 2, Fraction(3, 2), Fraction(2, 5)])
-def test_every_path_of_geometric_noise_given_its_coins_adds_up_to_its_law(scale, monkeypatch):
+def test_the_paths_of_geometric_noise_given_its_coins_add_up_to_its_distribution(scale, monkeypatch):
     def run(choose):
         def flip(numerators, denominator, source):
             p = math.exp(-numerators[0] / denominator)
@@ -207,12 +207,12 @@ def law_given_magnitudes(sampler, scale, monkeypatch):
 
 
 @pytest.mark.parametrize("scale", [1, 2, Fraction(3, 2), Fraction(2, 5)])
-def test_every_path_of_laplace_noise_given_its_magnitude_adds_up_to_its_law(scale, monkeypatch):
+def test_the_paths_of_laplace_noise_given_its_magnitude_add_up_to_its_distribution(scale, monkeypatch):
     found, unexplored = law_given_magnitudes(noise.discrete_laplace, scale, monkeypatch)
     assert_law(found, unexplored, lambda z: discrete_laplace_cdf(z, scale) - discrete_laplace_cdf(z - 1, scale))
 
 
-def test_a_sampler_that_counts_zero_twice_is_found_out(monkeypatch):
+def test_a_sampler_that_counts_zero_twice_is_detected(monkeypatch):
     def zero_twice(scale, size, source):
         magnitude = noise.geometric(scale, size, source)
         return np.where(noise.uniform_below(2, size, source) == 0, -magnitude, magnitude)
@@ -225,9 +225,9 @@ def test_a_sampler_that_counts_zero_twice_is_found_out(monkeypatch):
 
 
 def scores_law(steps, window, scale, monkeypatch):
-    """The law of what LaplaceMechanism publishes of scores of so many grid steps: numbers and order.
+    """The distribution of what LaplaceMechanism publishes for scores of `steps` grid steps: numbers and order.
 
-    Of noisy scores beyond the window only this is told, that they lie there, as if the window clamped them.
+    Noisy scores are clamped to the window.
     """
 
     def release(noises):
@@ -242,7 +242,7 @@ def scores_law(steps, window, scale, monkeypatch):
     return law_of(release, independent(*noises_of))
 
 
-TOP = 2**30  # the steps of a score of 1
+TOP = 2**30  # a score of 1, in grid steps
 NEIGHBOURS = [((0, 0), (2, 2)), ((1, 2), (3, 0)), ((TOP, TOP - 1), (TOP - 2, TOP)), ((0, TOP), (2, TOP - 2))]
 
 
@@ -250,7 +250,9 @@ NEIGHBOURS = [((0, 0), (2, 2)), ((1, 2), (3, 0)), ((TOP, TOP - 1), (TOP - 2, TOP
 @pytest.mark.parametrize("epsilon", [1.0, 2.5])
 @pytest.mark.parametrize("here, there", NEIGHBOURS)
 @pytest.mark.combinations
-def test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour(here, there, epsilon, monkeypatch):
+def test_no_release_of_scores_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour(
+    here, there, epsilon, monkeypatch
+):
     scale = LaplaceMechanism.for_budget(budget_of(epsilon), n_scores=2, steps=2).scale
     window = [(min(pair) - 15, max(pair) + 15) for pair in zip(here, there, strict=True)]
     loss, with_half_the_noise = (
@@ -260,11 +262,11 @@ def test_no_release_of_scores_is_more_than_exp_epsilon_likelier_for_a_neighbour(
     assert loss <= epsilon * (1 + 1e-9)
     assert with_half_the_noise > epsilon
     if here == (0, 0):
-        assert loss == pytest.approx(2 * 2 / scale)  # nothing is wasted but the rounding up of the scale
+        assert loss == pytest.approx(2 * 2 / scale)  # nothing is wasted except by rounding the scale up
 
 
 def support_law(steps, publish, scale, monkeypatch, highest=45):
-    """The law of what is published of one-shot noise, k = 1: a function of the list and of the noisy steps."""
+    """The distribution of `publish(list, noisy scores)` for one-shot noise with k = 1, in grid steps."""
 
     def release(noises):
         monkeypatch.setattr(top_k, "geometric", lambda *_: np.array(noises, dtype=object))
@@ -287,7 +289,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("what", PUBLISHED)
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
 @pytest.mark.combinations
-def test_of_a_one_shot_draw_only_the_list_can_be_published(what, epsilon, monkeypatch):
+def test_only_the_list_from_a_one_shot_draw_can_be_published(what, epsilon, monkeypatch):
     scale = OneShotTopK.for_budget(budget_of(epsilon), k=1, steps=1).scale
     neighbours = [((5, 6), (6, 5)), ((5, 5), (6, 6)), ((6, 5), (5, 5))]
     losses = [

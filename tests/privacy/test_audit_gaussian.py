@@ -1,8 +1,8 @@
-"""Scores of several features with Gaussian noise, audited together: what one score alone loses is a small part.
+"""Joint audits of the scores of several features with Gaussian noise: a single score shows little of the loss.
 
-Of d scores that move by the same amount, one is separated by `1 / sqrt(d)` of what all are together, so an audit of
-single scores finds no fault with a budget that was spent d times over. Here the audited number is the sum over all
-scores, each with the sign of its move, on which the likelihood ratio of independent Gaussian noise depends alone.
+If d scores move by the same amount, each is separated by only `1 / sqrt(d)` of their joint separation. So an audit of
+single scores does not detect a budget that was spent d times over. Here the audited number is the sum over all scores,
+each with the sign of its move. The likelihood ratio of independent Gaussian noise depends on this sum alone.
 """
 
 import math
@@ -20,25 +20,25 @@ from tests.privacy.auditing import exchange, separation_at_least
 from tests.privacy.laws import discrete_gaussian_pmf
 from tests.privacy.test_gaussian import hockey_stick
 
-# --- Exactly: the laws of the sum over all scores ------------------------------------------------------------------
+# --- Exactly: the distribution of the sum over all scores ----------------------------------------------------------
 
 
 @cache
 def law_of_sum(sigma, n_scores):
-    """The law of the sum of so many discrete Gaussian integers, symmetric around the middle of the array."""
-    reach = int(12 * sigma) + 8  # beyond it lies less than 1e-30
+    """The distribution of the sum of `n_scores` discrete Gaussian integers; 0 is at the middle of the array."""
+    reach = int(12 * sigma) + 8  # probability beyond it: less than 1e-30
     return reduce(np.convolve, [discrete_gaussian_pmf(np.arange(-reach, reach + 1), sigma**2)] * n_scores)
 
 
 def exact_delta(sigma, n_scores, steps, epsilon):
-    """The least delta for neighbours on which so many scores move by `steps`: sum of (P - e^epsilon Q)+."""
+    """The smallest delta for neighbours on which `n_scores` scores move by `steps`: the sum of (P - e^epsilon Q)+."""
     law, move = law_of_sum(sigma, n_scores), n_scores * steps
     here, there = np.pad(law, (0, move)), np.pad(law, (move, 0))
     return np.maximum(here - math.exp(epsilon) * there, 0).sum()
 
 
 def exact_epsilon(sigma, n_scores, steps, delta):
-    """The least epsilon that holds at this delta, from below, to 1e-4."""
+    """The smallest epsilon that holds at this delta, rounded down to 1e-4."""
     low, high = 0.0, 64.0
     while high - low > 1e-4:
         middle = (low + high) / 2
@@ -47,11 +47,11 @@ def exact_epsilon(sigma, n_scores, steps, delta):
 
 
 CLAIMS = [(1.0, 1e-3), (1.0, 1e-6), (0.5, 1e-5), (3.0, 1e-6)]
-FEATURES = [(4, 6), (10, 5)]  # scores, and how far each moves: enough for a sigma that is rounded up to waste nothing
+FEATURES = [(4, 6), (10, 5)]  # scores, and how far each moves: so far that rounding sigma up wastes next to nothing
 
 
 @pytest.mark.parametrize("moves", [(2,), (2, 2), (2, -2), (1, 1, 1)])
-def test_the_sum_tells_as_much_as_all_scores_together(moves):
+def test_the_sum_reveals_as_much_as_all_scores_together(moves):
     for epsilon in (0.0, 0.7, 2.0):
         alone = exact_delta(3.0, len(moves), abs(moves[0]), epsilon)
         assert alone == pytest.approx(hockey_stick(3.0, moves, epsilon), rel=1e-9)
@@ -60,8 +60,8 @@ def test_the_sum_tells_as_much_as_all_scores_together(moves):
 @pytest.mark.parametrize("n_scores, steps", FEATURES)
 @pytest.mark.parametrize("epsilon, delta", CLAIMS)
 @pytest.mark.combinations
-def test_all_scores_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(epsilon, delta, n_scores, steps):
-    # The sixth that is missing is what the conversion from rho gives away; with more noise than needed more is missing.
+def test_all_scores_together_lose_at_most_epsilon_and_at_least_five_sixths_of_it(epsilon, delta, n_scores, steps):
+    # The conversion from rho gives away the missing sixth; with more noise than needed, more would be missing.
     sigma = GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale
     losses = [exact_epsilon(sigma, moving, steps, delta) for moving in range(1, n_scores + 1)]
     assert 5 / 6 * epsilon < losses[-1] <= epsilon
@@ -74,7 +74,7 @@ def for_one_score(epsilon, delta, n_scores, steps):
     return GaussianMechanism.for_budget(budget_of(epsilon, delta), 1, steps).scale
 
 
-def with_share(share):
+def with_share_of_the_noise(share):
     def scale(epsilon, delta, n_scores, steps):
         return share * GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale
 
@@ -85,18 +85,24 @@ def at_twice_the_rho(epsilon, delta, n_scores, steps):
     return math.sqrt(n_scores * steps**2 / (4 * rho_for(epsilon, delta)))
 
 
-def of_the_square_root_of_rho(epsilon, delta, n_scores, steps):
+def with_the_square_root_of_rho(epsilon, delta, n_scores, steps):
     return math.sqrt(n_scores * steps**2 / (2 * math.sqrt(rho_for(epsilon, delta))))
 
 
-TOO_SMALL = [for_one_score, with_share(1 / 2), with_share(0.8), at_twice_the_rho, of_the_square_root_of_rho]
+TOO_SMALL = [
+    for_one_score,
+    with_share_of_the_noise(1 / 2),
+    with_share_of_the_noise(0.8),
+    at_twice_the_rho,
+    with_the_square_root_of_rho,
+]
 
 
 @pytest.mark.parametrize("broken", TOO_SMALL, ids=["one score", "half", "four fifths", "twice rho", "root of rho"])
 @pytest.mark.parametrize("n_scores, steps", FEATURES)
 @pytest.mark.parametrize("epsilon, delta", CLAIMS)
 @pytest.mark.combinations
-def test_too_little_noise_is_found_out(epsilon, delta, n_scores, steps, broken):
+def test_too_little_noise_is_detected(epsilon, delta, n_scores, steps, broken):
     sigma = broken(epsilon, delta, n_scores, steps)
     assert exact_epsilon(sigma, n_scores, steps, delta) > 1.02 * epsilon
 
@@ -105,13 +111,13 @@ def test_too_little_noise_is_found_out(epsilon, delta, n_scores, steps, broken):
 
 ALPHA = 1e-2
 EPSILON, DELTA = 3.0, 1e-3
-GROUPS = 100  # of the audited features in one fit: each has a share of rho and draws of its own
+GROUPS = 100  # copies of the audited features in one fit, each with its own share of rho and its own draws
 CLAIMED = math.sqrt(2 * rho_for(EPSILON, DELTA))  # how far apart two neighbours may be, in standard deviations
-seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on from run to run
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source continues from run to run
 
 
 def separation(n_features, n_runs, *, rho_factor=1.0, seed=0):
-    """How far apart the releases of neighbours are at least, by so many fits of GROUPS groups of features."""
+    """Lower bound on the separation of neighbours, from `n_runs` fits of GROUPS groups of features."""
     budget = epsilon_of(GROUPS * rho_factor * rho_for(EPSILON, DELTA), DELTA)
     scorer = DPMICScorer(
         epsilon=budget, delta=DELTA, mechanism="gaussian", bounds=(0, 1), target_bounds=(0, 1), B=4, c=1,
@@ -141,12 +147,12 @@ def test_all_scores_of_the_audited_neighbours_move_by_nearly_the_sensitivity():
 @seeded
 @pytest.mark.parametrize("n_features, n_runs", [(4, 30), (10, 40)])
 @pytest.mark.slow
-def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_three_quarters_of_it(n_features, n_runs):
+def test_neighbours_are_separated_by_at_most_root_two_rho_and_at_least_three_quarters_of_it(n_features, n_runs):
     # alpha = 1e-2, 3,000 to 4,000 joint releases of each neighbour, fixed seed. What it means in epsilon: next test.
     assert 0.75 < separation(n_features, n_runs) / CLAIMED <= 1
 
 
-BROKEN = {  # how much rho it spends, and runs
+BROKEN = {  # factor on the rho spent, and the number of runs
     "budget not divided": (lambda n_features: n_features, 5),
     "half the noise": (lambda n_features: 4, 5),
     "four fifths of the noise": (lambda n_features: 1 / 0.8**2, 30),
@@ -157,14 +163,14 @@ BROKEN = {  # how much rho it spends, and runs
 @seeded
 @pytest.mark.parametrize("name", ["half the noise", pytest.param("four fifths of the noise", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_features", [4, pytest.param(10, marks=pytest.mark.slow)])
-def test_a_release_with_too_little_noise_is_found_out(n_features, name):
+def test_a_release_with_too_little_noise_is_detected(n_features, name):
     rho_factor, n_runs = BROKEN[name]
     assert separation(n_features, n_runs, rho_factor=rho_factor(n_features)) > CLAIMED
 
 
 @seeded
 @pytest.mark.parametrize("shared_by", ["pairs", "all"])
-def test_noise_that_features_share_is_found_out(shared_by, monkeypatch):
+def test_noise_shared_by_features_is_detected(shared_by, monkeypatch):
     draw = mechanisms.discrete_gaussian
 
     def once(sigma2, size, source):

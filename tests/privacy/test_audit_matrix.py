@@ -1,7 +1,7 @@
-"""PrivateCorrelation, audited from outside on neighbours that are as far apart as can be.
+"""PrivateCorrelation, audited from outside on neighbours that are as far apart as possible.
 
-The likelihood ratio of two neighbours depends on the sum of the released correlations alone, each with the sign of its
-move; so that sum is what is looked at.
+The likelihood ratio of two neighbours depends only on the sum of the released correlations, each with the sign of its
+move. So the audit uses that sum.
 """
 
 import math
@@ -16,17 +16,17 @@ from skdpmic.statistics import sensitivity as rank_sensitivity
 from tests.correlation.test_kendall_matrix_sensitivity import extremes
 from tests.privacy.auditing import separation_at_least
 
-pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source continues from run to run
 
 ALPHA, N_RUNS = 1e-2, 200
 EPSILON, DELTA = 3.0, 1e-3
 CLAIMED = math.sqrt(2 * rho_for(EPSILON, DELTA))  # how far apart two neighbours may be, in standard deviations
 N, P = 12, 5
-SIGNS = np.array([1.0, -1.0, 1.0, 1.0, -1.0])  # so that of the correlations that move half rise and half fall
+SIGNS = np.array([1.0, -1.0, 1.0, 1.0, -1.0])  # half of the correlations that move rise, and half fall
 
 
 def separation(release, n_runs=N_RUNS):
-    """How far apart the releases of neighbours are at least."""
+    """Lower bound on the separation of neighbours."""
     here, there = extremes(N, P, SIGNS)
     exact = [PrivateCorrelation(epsilon=math.inf).fit(table).noisy_correlation_ for table in (here, there)]
     moves = np.triu(exact[0] - exact[1], 1)
@@ -44,20 +44,20 @@ def correlation(seed=0, **change):
 
 
 @pytest.mark.slow
-def test_a_release_is_separated_by_no_more_than_the_root_of_two_rho_and_by_much_of_it():
-    # alpha = 1e-2, 600 fits of each neighbour, fixed seed; that its noise is the least there is: in correlation/.
+def test_neighbours_are_separated_by_at_most_root_two_rho_and_by_at_least_half_of_it():
+    # alpha = 1e-2, 600 fits of each neighbour, fixed seed. Tests in correlation/ check that the noise is minimal.
     assert 0.5 * CLAIMED < separation(correlation(), 600) <= CLAIMED
 
 
 @pytest.mark.slow
-def test_half_the_noise_is_found_out(monkeypatch):
+def test_half_the_noise_is_detected(monkeypatch):
     draw = concordance.discrete_gaussian
     monkeypatch.setattr(concordance, "discrete_gaussian", lambda sigma2, *rest: draw(sigma2 // 4, *rest))
     assert separation(correlation()) > CLAIMED
 
 
 @pytest.mark.slow
-def test_noise_for_a_single_pair_of_columns_is_found_out(monkeypatch):
+def test_noise_for_a_single_pair_of_columns_is_detected(monkeypatch):
     of_matrix = rank_sensitivity.kendall_matrix_squared_sensitivity
     monkeypatch.setattr(concordance, "kendall_matrix_squared_sensitivity", lambda p, *rows: of_matrix(2, *rows))
     assert separation(correlation()) > CLAIMED

@@ -1,7 +1,7 @@
-"""Where a value turns missing, or a label is none of the public ones, a fit loses no more than epsilon.
+"""If a value becomes missing, or a label is not one of the public ones, a fit loses no more than epsilon.
 
-Each audit is of one event that was chosen beforehand, at alpha = 1e-2 and a fixed seed. Broken is a fit that leaves out
-rows with missing values, or other labels, and has the noise of all rows.
+Each audit uses one event chosen in advance, alpha = 1e-2 and a fixed seed. The broken fit leaves out rows with missing
+values or other labels, but has noise for all rows.
 """
 
 import math
@@ -18,14 +18,14 @@ from tests.privacy.auditing import privacy_loss_at_least
 
 ALPHA = 1e-2
 N = 40
-COPIES = 120  # of a feature: each has a share of the budget and a draw of its own
+COPIES = 120  # of a feature, each with its own share of the budget and its own draw
 NUMBERS = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "correction": None}
 LABELS = NUMBERS | {"bounds": None, "categories": {j: [0, 1] for j in range(COPIES)}}
-pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source continues from run to run
 
 
 def table_of(last, others):
-    """A few informative records, one of which is the last, and many about which nothing is known."""
+    """A few informative records, including the last, among many uninformative ones."""
     x, y = np.full(N, others, dtype=float), np.zeros(N)
     x[:4], x[-1], y[-1] = 0, last, 1
     return x[:, None], y
@@ -72,5 +72,5 @@ def test_a_value_that_turns_missing_costs_no_more_than_epsilon(statistic, public
 
 
 @pytest.mark.parametrize("statistic, public, others, turns_into", CASES)
-def test_leaving_out_rows_with_missing_values_is_found_out(statistic, public, others, turns_into):
+def test_leaving_out_rows_with_missing_values_is_detected(statistic, public, others, turns_into):
     assert loss(fit_of_present_rows, statistic, public, others, turns_into) > 1

@@ -1,7 +1,7 @@
-"""A fit to people with several rows loses no more than epsilon on a person; one that looks at rows is detected.
+"""A fit to people with several rows loses no more than epsilon per person; a fit that protects only rows is detected.
 
-Each audit is of one event that was chosen beforehand, at alpha = 1e-2 and a fixed seed, on tables that differ in all
-rows of one person. Broken is a fit whose noise is that for one row of as many rows.
+Each audit uses one event chosen in advance, alpha = 1e-2 and a fixed seed, on tables that differ in all rows of one
+person. The broken fit has noise for a single row.
 """
 
 import numpy as np
@@ -14,10 +14,10 @@ from tests.select_names import SelectNames
 
 ALPHA = 1e-2
 EPSILON = 1.0
-N, M = 20, 5  # people, rows of each
+N, M = 20, 5  # people, and rows of each person
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "correction": None}
-COPIES = 30  # of a feature: each has a share of the budget and a draw of its own
-pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
+COPIES = 30  # of a feature, each with its own share of the budget and its own draw
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source continues from run to run
 
 
 def lone_person():
@@ -29,20 +29,20 @@ def lone_person():
 
 
 def contest():
-    """One person shows in the first feature or in the second: their scores change places."""
+    """One person shows up in the first feature or in the second, so their scores trade places."""
     X, y = np.zeros((N * M, 2)), np.zeros(N * M)
     X[-M:, 0] = y[-M:] = 1
     return (X, y), (X[:, ::-1], y)
 
 
 def chatty_person():
-    """One person of few rows in a corner, or of many in the opposite corner; the others have as many as count."""
+    """One person with few rows in a corner, or many rows in the opposite corner; everyone else has M rows."""
     (X, y), (X_other, y_other) = lone_person()
     more = np.ones(7 * M)
     return (X[: 1 - M], y[: 1 - M]), (np.append(X_other, more[:, None], axis=0), np.append(y_other, more))
 
 
-def persons_of(y):
+def person_ids(y):
     return np.minimum(np.arange(len(y)) // M, N - 1)
 
 
@@ -52,24 +52,24 @@ def release_scores(statistic, table, source, epsilon=EPSILON):
     scorer = DPMICScorer(
         statistic=statistic, epsilon=COPIES * epsilon, max_rows_per_group=M, random_state=source, **parameters
     )
-    return scorer.fit(X, y, persons_of(y)).scores_
+    return scorer.fit(X, y, person_ids(y)).scores_
 
 
 def release_support(table, source, epsilon=EPSILON):
     selector = SelectNames(k=1, epsilon=epsilon, max_rows_per_group=M, random_state=source, **PUBLIC)
-    return selector.fit(*table, persons_of(table[1])).get_support(indices=True)[0]
+    return selector.fit(*table, person_ids(table[1])).get_support(indices=True)[0]
 
 
 def release_counts(table, source, epsilon=EPSILON):
-    """Whether the noisy table has all rows in the first cell and none in the last."""
+    """Whether the noisy table has all rows in the first cell and none in the last cell."""
     X, y = np.repeat(table[0], COPIES, axis=1), table[1]
     scorer = DPMICScorer(
         mechanism="geometric", epsilon=COPIES * epsilon, max_rows_per_group=M, random_state=source, **PUBLIC
-    ).fit(X, y, persons_of(y))
+    ).fit(X, y, person_ids(y))
     return (scorer.noisy_counts_[:, 0, 0] == N * M) & (scorer.noisy_counts_[:, -1, -1] == 0)
 
 
-def of(statistic):
+def scores_of(statistic):
     return lambda *given, **changed: release_scores(statistic, *given, **changed)
 
 
@@ -77,7 +77,7 @@ def is_zero(score):
     return score == 0
 
 
-def is_so(observed):
+def is_true(observed):
     return observed
 
 
@@ -87,18 +87,18 @@ def is_first(feature):
 
 AUDITS = {
     # the release, neighbours, event, runs
-    "mic_r": (of("mic_r"), lone_person, is_zero, 30),
-    "mtv_r": (of("mtv_r"), lone_person, is_zero, 30),
-    "kendall": (of("kendall"), lone_person, is_zero, 60),
-    "counts": (release_counts, lone_person, is_so, 15),
+    "mic_r": (scores_of("mic_r"), lone_person, is_zero, 30),
+    "mtv_r": (scores_of("mtv_r"), lone_person, is_zero, 30),
+    "kendall": (scores_of("kendall"), lone_person, is_zero, 60),
+    "counts": (release_counts, lone_person, is_true, 15),
     "support": (release_support, contest, is_first, 400),
-    "scores of few and many rows": (of("mic_r"), chatty_person, is_zero, 30),
-    "counts of few and many rows": (release_counts, chatty_person, is_so, 15),
+    "scores of few and many rows": (scores_of("mic_r"), chatty_person, is_zero, 30),
+    "counts of few and many rows": (release_counts, chatty_person, is_true, 15),
 }
 
 
 def each_of(names):
-    """Audits, of which the quick run does some."""
+    """Audits, most of them marked slow."""
     return [name if name in ("mic_r", "kendall") else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
@@ -111,20 +111,20 @@ def loss_of(name, **changed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", each_of(AUDITS))
-def test_no_release_loses_more_than_epsilon_on_a_person(name):
-    assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit sees a good part of it
+def test_no_release_loses_more_than_epsilon_per_person(name):
+    assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit detects much of it
 
 
 @pytest.mark.few
 @pytest.mark.parametrize("name", each_of(AUDITS))
-def test_noise_for_one_row_is_found_out(name, monkeypatch):
+def test_noise_for_one_row_is_detected(name, monkeypatch):
     monkeypatch.setattr(TableRecords, "shape", property(lambda self: Shape(self.n_samples, self.domains)))
     assert loss_of(name) > EPSILON
 
 
 @pytest.mark.parametrize("name", each_of(["mic_r", "counts of few and many rows"]))
-def test_rows_as_they_are_would_be_found_out(name, monkeypatch):
-    # Without a limit on the rows of a person, someone with many of them shows.
+def test_unlimited_rows_per_person_are_detected(name, monkeypatch):
+    # Without a limit on rows per person, a person with many rows is noticeable.
     monkeypatch.setattr(TableRecords, "sampled", lambda self, source, progress: self)
     if name == "mic_r":
         _, neighbours, event, n_runs = AUDITS["scores of few and many rows"]

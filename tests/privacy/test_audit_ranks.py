@@ -1,4 +1,4 @@
-"""Exact audits of the private rank statistics of a pair, also within strata: what less noise would lose is detected."""
+"""Exact audits of the private rank statistics of a pair, also within strata; too little noise is detected."""
 
 import math
 from fractions import Fraction
@@ -22,7 +22,7 @@ NEIGHBOURS = {
     "chatterjee": valley(20),
     "distance_correlation": tilted(30_000, edge=0.03),
 }
-SEEN = {"distance_correlation": 0.56}  # what part of epsilon neighbours are known to lose, 1 for the others
+KNOWN_LOSS = {"distance_correlation": 0.56}  # the share of epsilon that known neighbours lose, if not 1
 
 
 def score(name, table, **parameters):
@@ -33,7 +33,7 @@ def score(name, table, **parameters):
 
 
 def exact_loss(name, tables, epsilon, monkeypatch):
-    """The privacy loss of integer steps with discrete Laplace noise: their largest distance over the scale."""
+    """The privacy loss of scores in grid steps with discrete Laplace noise: their largest distance over the scale."""
     drawn = []
     monkeypatch.setattr(
         mechanisms, "discrete_laplace", lambda scale, size, _: drawn.append(scale) or np.zeros(size, int)
@@ -53,12 +53,12 @@ def exact_loss(name, tables, epsilon, monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_worst_neighbours_lose_epsilon_and_no_more(name, epsilon, monkeypatch):
     loss = exact_loss(name, NEIGHBOURS[name], epsilon, monkeypatch)
-    assert SEEN.get(name, 1 - 1e-6) * epsilon < loss <= Fraction(repr(float(epsilon)))
+    assert KNOWN_LOSS.get(name, 1 - 1e-6) * epsilon < loss <= Fraction(repr(float(epsilon)))
 
 
 @compiled_only
 @pytest.mark.parametrize("name", NAMES)
-def test_half_the_sensitivity_is_found_out(name, monkeypatch):
+def test_half_the_sensitivity_is_detected(name, monkeypatch):
     monkeypatch.setattr(STATISTICS[name], "sensitivity_of", lambda self, n: SENSITIVITY[name](n) / 2)
     assert exact_loss(name, NEIGHBOURS[name], 1.0, monkeypatch) > 1.1
 
@@ -75,10 +75,10 @@ def test_the_worst_neighbours_within_strata_lose_epsilon_and_no_more(epsilon, n,
 
 
 def all_neighbours(n, n_strata):
-    """Tables that share all records but the last, at all its places; the others differ, in ascending order of x."""
+    """Sets of tables that differ only in the place of the last record; the others are distinct and sorted by x."""
     places = [place - 0.5 for place in range(n)]
     for y, strata in product(permutations(range(n - 1)), product(range(n_strata), repeat=n - 2)):
-        others = range(n - 1), y, (0, *strata)  # whichever stratum is called 0
+        others = range(n - 1), y, (0, *strata)  # by symmetry, the first record is in stratum 0
         yield [
             tuple(np.append(column, value) for column, value in zip(others, last, strict=True))
             for last in product(places, places, range(n_strata))
@@ -102,6 +102,6 @@ def test_all_neighbours_of_four_records_lose_no_more_than_epsilon(monkeypatch):
     ],
     ids=["half", "one stratum", "published"],
 )
-def test_a_sensitivity_within_strata_that_is_too_small_is_found_out(wrong, loss, monkeypatch):
+def test_too_small_a_sensitivity_within_strata_is_detected(wrong, loss, monkeypatch):
     monkeypatch.setattr(within_strata, "conditional_kendall_sensitivity", wrong)
     assert exact_loss("kendall", from_falling_to_rising(201), 1.0, monkeypatch) > loss

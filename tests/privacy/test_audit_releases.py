@@ -1,9 +1,8 @@
-"""The public mechanisms, run as a user runs them, lose no more privacy than they say; broken ones are found out.
+"""The public mechanisms, run as a user runs them, lose no more privacy than stated; broken mechanisms are detected.
 
-Each audit is of one event that was chosen beforehand, on neighbours for which the loss comes near epsilon, at
-alpha = 1e-2 and a fixed seed. There are enough runs to detect noise half as large as required with probability 0.95 or
-more; where the neighbours are the worst possible, more runs of scores detect four fifths. For Gaussian noise see
-``test_audit_gaussian.py``.
+Each audit uses one event chosen in advance, neighbours for which the loss comes near epsilon, alpha = 1e-2 and a fixed
+seed. There are enough runs to detect noise half as large as required with probability 0.95 or more; for the worst
+possible neighbours, more runs of scores detect four fifths. For Gaussian noise see ``test_audit_gaussian.py``.
 """
 
 from functools import cache
@@ -27,10 +26,10 @@ PUBLIC = {
     "correction": None,
 }  # which attains the sensitivity
 PAIR = {"bounds": ((0, 1), (0, 1)), "B": 4, "c": 1, "correction": None}
-COPIES = 30  # of a feature: each has a share of the budget and a draw of its own
+COPIES = 30  # of a feature, each with its own share of the budget and its own draw
 TOGETHER = 4  # features that are audited as one release
-GROUPS = 100  # of those
-seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on from run to run
+GROUPS = 100  # of TOGETHER features each
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source continues from run to run
 
 
 # --- Neighbours -------------------------------------------------------------------------------------------------
@@ -45,14 +44,14 @@ def lone_record(n=20):
 
 
 def contest(n=20):
-    """The record in the corner shows in the first feature or in the second one: their scores change places."""
+    """The record in the corner shows up in the first feature or in the second, so their scores trade places."""
     X, y = np.zeros((n, 2)), np.zeros(n)
     X[-1, 0] = y[-1] = 1
     return (X, y), (X[:, ::-1], y)
 
 
 def changed_in(which, n=20):
-    """Half of the records in each of two opposite corners, the largest score; then one of them has moved in x or y."""
+    """Half of the records in each of two opposite corners, the largest score; then one record is moved in x or y."""
     records = np.repeat([[0.0, 0.0], [1.0, 1.0]], n // 2, axis=0)
     others = records.copy()
     others[0, which] = 1
@@ -60,7 +59,7 @@ def changed_in(which, n=20):
 
 
 def zigzag(n=40):
-    """Ten records low in y, ten high, ten low, ten high, MICe 1; then the first record in x is made the last."""
+    """Ten records low in y, ten high, ten low, ten high, MICe 1; then the first record in x becomes the last."""
     x = np.arange(float(n))
     y = np.random.default_rng(0).random(n) + np.arange(n) // (n // 4) % 2
     x_other = x.copy()
@@ -104,16 +103,16 @@ def release_scores_against_classes(table, source, epsilon=EPSILON):
 
 
 def release_scores_of_mtv_r(table, source, epsilon=EPSILON):
-    """With shares of the target that are known, so that all of epsilon is for the scores."""
+    """With known target shares, so that all of epsilon is spent on the scores."""
     X, y = np.repeat(table[0], COPIES, axis=1), table[1]
     settings = {"statistic": "mtv_r", "target_shares": (0.5, 0.5), "random_state": source} | PUBLIC
     return DPMICScorer(epsilon=COPIES * epsilon, **settings).fit(X, y).scores_
 
 
 def release_shares_and_scores(table, source, epsilon=EPSILON):
-    """Whether noise has added to the share of the first class, and to the score, as much as it is larger by, or more.
+    """Whether the noisy share and score are at least what they are without noise if the classes are balanced.
 
-    Half of the scale of the noise in a share is taken off the score, which is largest where the classes are even.
+    Half of the noise scale of a share is subtracted from the score, which is largest if the classes are balanced.
     """
     settings = {"statistic": "mtv_r", "bounds": (0, 1), "classes": [0, 1], "random_state": source}
     scorer = DPMICScorer(epsilon=epsilon, **settings).fit(table[0], table[1].astype(int))
@@ -121,7 +120,7 @@ def release_shares_and_scores(table, source, epsilon=EPSILON):
 
 
 def release_sums_and_scores(table, source, epsilon=EPSILON):
-    """The same with weights, all as large as they may be: a record that leaves the first class moves both sums."""
+    """The same with the largest possible weights: a record that leaves the first class moves both sums."""
     settings = {"statistic": "mtv_r", "bounds": (0, 1), "classes": [0, 1], "random_state": source, "max_weight": 1}
     X, y = table
     scorer = DPMICScorer(epsilon=epsilon, **settings).fit(X, y.astype(int), sample_weight=np.ones(len(y)))
@@ -146,13 +145,13 @@ def release_support(table, source, epsilon=EPSILON):
 
 
 def release_counts(table, source, epsilon=EPSILON):
-    """Whether the noisy table has all records in the first cell and none in the last."""
+    """Whether the noisy table has all records in the first cell and none in the last cell."""
     X, y = np.repeat(table[0], COPIES, axis=1), table[1]
     scorer = DPMICScorer(mechanism="geometric", epsilon=COPIES * epsilon, random_state=source, **PUBLIC).fit(X, y)
     return (scorer.noisy_counts_[:, 0, 0] == len(y)) & (scorer.noisy_counts_[:, -1, -1] == 0)
 
 
-def is_so(observed):
+def is_true(observed):
     return observed
 
 
@@ -170,26 +169,26 @@ def is_first(feature):
 
 @cache
 def scores_without_noise():
-    """Of the first of the neighbours."""
+    """The noise-free scores of the first neighbour."""
     X, y = exchange(TOGETHER)[0]
     return DPMICScorer(epsilon=np.inf, **PUBLIC).fit(X, y).scores_
 
 
 def all_are_further_out(scores):
-    """Whether noise has moved every score away from where it is for the neighbour."""
+    """Whether noise has moved every score away from that of the neighbour."""
     low_to_high = np.repeat([-1, 1], TOGETHER // 2)
     return (low_to_high * (scores - scores_without_noise()) >= 0).all(axis=1)
 
 
 @cache
 def pair_without_noise():
-    """Two scores, of the first of the neighbours."""
+    """The two noise-free scores of the first neighbour."""
     X, y = exchange(2)[0]
     return DPMICScorer(epsilon=np.inf, **PUBLIC).fit(X, y).scores_
 
 
 def both_are_further_out(scores):
-    """Whether noise has moved both scores away from where they are for the neighbour, where that is e^epsilon rarer."""
+    """Whether noise has moved both scores away from the neighbour's, for which that is e^epsilon times rarer."""
     return ([-1, 1] * (scores - pair_without_noise()) >= 0).all()
 
 
@@ -206,11 +205,11 @@ AUDITS = {
     "scores": (release_scores, lone_record, is_zero, 30),
     "scores against classes": (release_scores_against_classes, lone_record, is_zero, 30),
     "scores of mtv_r": (release_scores_of_mtv_r, lambda: changed_in(0), is_one, 30),
-    "shares and scores": (release_shares_and_scores, lambda: changed_in(1), is_so, 3000),
-    "sums and scores": (release_sums_and_scores, lambda: changed_in(1), is_so, 5000),
+    "shares and scores": (release_shares_and_scores, lambda: changed_in(1), is_true, 3000),
+    "sums and scores": (release_sums_and_scores, lambda: changed_in(1), is_true, 5000),
     "scores together": (release_scores_together, lambda: exchange(TOGETHER), all_are_further_out, 50),
     "scores in a cube": (release_scores_in_a_cube, lambda: exchange(2), both_are_further_out, 700),
-    "counts": (release_counts, lone_record, is_so, 15),
+    "counts": (release_counts, lone_record, is_true, 15),
     "support": (release_support, contest, is_first, 400),
 }
 
@@ -224,10 +223,10 @@ def loss_of(name, more_runs=1, **changed):
     )
 
 
-# --- What they must withstand -----------------------------------------------------------------------------------
+# --- Audits of real and broken releases -------------------------------------------------------------------------
 
 
-LONGER = (
+SLOW = (
     "counts",
     "scores in a cube",
     "scores together",
@@ -236,25 +235,25 @@ LONGER = (
     "support",
     *(f"{name} of a pair" for name in ("mic_r", "mic_e")),
 )
-EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONGER)) for name in AUDITS]
+QUICK_AND_SLOW = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in AUDITS]
 
 
 @pytest.mark.few
 @seeded
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", QUICK_AND_SLOW)
 def test_no_release_loses_more_than_epsilon(name):
-    assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit sees a good part of it
+    assert EPSILON / 4 < loss_of(name) <= EPSILON  # and the audit detects much of it
 
 
 @pytest.mark.few
 @seeded
-@pytest.mark.parametrize("name", EACH)
-def test_half_the_noise_is_found_out(name):
-    assert loss_of(name, epsilon=2 * EPSILON) > EPSILON  # says EPSILON, has the noise of twice as much
+@pytest.mark.parametrize("name", QUICK_AND_SLOW)
+def test_half_the_noise_is_detected(name):
+    assert loss_of(name, epsilon=2 * EPSILON) > EPSILON  # states EPSILON, but has the noise of twice that
 
 
 @seeded
-def test_noise_that_features_share_is_found_out(monkeypatch):
+def test_noise_shared_by_features_is_detected(monkeypatch):
     draw = mechanisms.discrete_laplace
     monkeypatch.setattr(
         mechanisms, "discrete_laplace", lambda scale, size, source: np.repeat(draw(scale, 1, source), size)

@@ -1,6 +1,6 @@
-"""Hill climbing looks for two neighbours whose scores lie further apart than the stated sensitivity.
+"""Hill climbing searches for two neighbours whose scores are further apart than the stated sensitivity.
 
-Each climb must find no such pair, and must find one for a sensitivity that is too small.
+No climb may find such a pair, but each must find one if the sensitivity is too small.
 """
 
 import numba
@@ -10,8 +10,8 @@ import pytest
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.privacy.searches import class_places, climb_mic_e, climb_mic_r, numeric_places
 
-ERROR = 1e-9  # far above the rounding of two scores, far below any gap that matters
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
+ERROR = 1e-9  # far above the rounding error of two scores, far below any gap that matters
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the search is too slow in uncompiled code")
 MM = "miller-madow"
 FOUR = (0.1, 0.45, 0.55, 0.9)  # in thirds 0 1 1 2, in quarters 0 1 2 3
 
@@ -21,7 +21,7 @@ def five_positions(seed):
     return (0.02, *np.sort(np.random.default_rng(seed).uniform(size=3)), 0.98)
 
 
-# n, B and c of MICr; classes too
+# n, B and c of MICr, and the number of classes
 NUMERIC = [(9, 40, 5), (10, 4, 0.5), (30, 12.5, 2), (60, 4, 5), (124, 16, 1), (300, 40, 5), (1000, 25, 1)]
 CLASSES = [(9, 20, 5, 2), (10, 15, 1, 3), (30, 40, 3, 4), (61, 12, 1, 3), (60, 30, 2, 5), (300, 16, 2, 4)]
 
@@ -38,8 +38,10 @@ def test_no_climb_beats_the_sensitivity_of_mic_r(n, B, c, n_classes, correction)
     found = [climb_mic_r(seed, n, 20_000 // n, places(seed)) for seed in range(5)]
     assert max(found) <= mic_r_sensitivity(n) + ERROR
     if correction is None:
-        assert found[0] > 0.99 * mic_r_sensitivity(n)  # seed 0 starts from the worst case, all records in one place
-    assert max(found[1:]) > (0.4 if correction else 0.9) * mic_r_sensitivity(n)  # and finds its way from elsewhere
+        assert found[0] > 0.99 * mic_r_sensitivity(n)  # seed 0 starts from the worst case: all records in one place
+    assert max(found[1:]) > (0.4 if correction else 0.9) * mic_r_sensitivity(
+        n
+    )  # climbs from elsewhere come close to it
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The noise of a release costs no more than its ledger is charged, exactly, however its budget is divided."""
+"""The noise of a release never costs more than its ledger is charged, exactly, however its budget is divided."""
 
 import math
 import random
@@ -18,11 +18,11 @@ from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
 STEPS = 10**9 + 7  # sensitivity of a score
 
 
-# --- What noise costs, from its scale alone: docs/theory/laplace.md, k_norm.md, gaussian.md, top_k.md ---------------
+# --- The cost of noise, from its scale alone: docs/theory/laplace.md, k_norm.md, gaussian.md, top_k.md --------------
 
 
 def epsilon_of_noise(mechanism, n_scores):
-    """The epsilon of noise without delta; None if it has none."""
+    """The epsilon of noise without delta; None if the noise needs a delta."""
     if isinstance(mechanism, LaplaceMechanism):
         return Fraction(n_scores * STEPS, mechanism.scale)
     if isinstance(mechanism, (KNormMechanism, CubeTopK)):
@@ -30,12 +30,12 @@ def epsilon_of_noise(mechanism, n_scores):
     if isinstance(mechanism, OneShotTopK):
         return Fraction(2 * mechanism.k * STEPS, mechanism.scale)
     if isinstance(mechanism, ChoicesInTurn) and isinstance(mechanism._one_choice, OneShotTopK):
-        return Fraction(2 * mechanism.k * STEPS, mechanism.scale)  # of k choices of one
+        return Fraction(2 * mechanism.k * STEPS, mechanism.scale)  # k choices of one feature each
     return None
 
 
 def rho_of_noise(mechanism, n_scores):
-    """The rho of the noise on scores or choices, each of whose independent parts counts by itself."""
+    """The rho of the noise on scores or choices: the sum over independent parts."""
     if isinstance(mechanism, GaussianMechanism):
         return n_scores * Fraction(STEPS, mechanism.scale) ** 2 / 2
     of_choices = mechanism._one_choice if isinstance(mechanism, ChoicesInTurn) else mechanism
@@ -47,7 +47,7 @@ def rho_of_noise(mechanism, n_scores):
 
 
 def spent(release):
-    """The epsilon (None with delta) and the rho of all noise of a release."""
+    """The epsilon (None if there is a delta) and the rho of all noise in a release."""
     n_scores = getattr(release, "n_features", 1)
     mechanism = release.noise_for(STEPS)
     epsilons, rhos = [epsilon_of_noise(mechanism, n_scores)], [rho_of_noise(mechanism, n_scores)]
@@ -64,20 +64,20 @@ def spent(release):
 # --- Random releases, with budgets from the smallest to the largest ---------------------------------------------------
 
 
-def drawn_budget(draw, has_delta):
+def random_budget(draw, has_delta):
     epsilon = 10 ** draw.choice([draw.uniform(-3, 2), draw.uniform(-100, 12), -8.0, -3.0])
     if not has_delta:
         return epsilon, 0.0
-    above = 10 ** draw.uniform(0, 4) * epsilon  # delta alone pays for most of it
+    above = 10 ** draw.uniform(0, 4) * epsilon  # delta alone pays for most of epsilon
     return epsilon, draw.choice([10 ** draw.uniform(-300, -1), min(above, 0.5), 1e-6, 1e-2])
 
 
-def drawn_release(draw):
+def random_release(draw):
     kind = draw.choice([*MECHANISMS.values(), BestFeatures, JointFeatures])
     d, learns = draw.choice([1, 2, 3, 17, draw.randint(1, 5000)]), draw.random() < 0.7
     if kind in MECHANISMS.values():
-        return NoisyScores(*drawn_budget(draw, kind.needs_delta), kind, d, spends_on_target=learns)
-    budget = drawn_budget(draw, draw.random() < 0.8)
+        return NoisyScores(*random_budget(draw, kind.needs_delta), kind, d, spends_on_target=learns)
+    budget = random_budget(draw, draw.random() < 0.8)
     if kind is BestFeatures:
         k = draw.choice([d, draw.randint(1, d)])
         return BestFeatures(*budget, k, n_candidates=draw.choice([None, d]), spends_on_target=learns)
@@ -101,7 +101,7 @@ def try_releases(seed, n_releases):
     n_with_delta = 0
     for _ in range(n_releases):
         try:
-            release = drawn_release(draw)
+            release = random_release(draw)
             release.cost  # noqa: B018
         except ValueError as error:
             assert "epsilon and delta must be larger" in str(error)  # noqa: PT017
@@ -117,18 +117,18 @@ def test_no_release_costs_more_than_its_ledger_is_charged():
 
 @pytest.mark.parametrize("epsilon, delta", [(1e-8, 1e-6), (1e-3, 1e-2), (1e-100, 0.5), (0.1, 1e-6), (1e3, 1e-300)])
 @pytest.mark.parametrize("k", [1, 4])
-def test_noise_after_a_target_is_learnt_costs_what_is_left_and_nearly_all_of_it(epsilon, delta, k):
-    """What is left after the target may be less than the rho of any epsilon with this delta."""
+def test_noise_after_a_learnt_target_spends_at_most_the_remainder_and_nearly_all_of_it(epsilon, delta, k):
+    """The remainder after the target may be smaller than the rho of any epsilon with this delta."""
     gaussian = NoisyScores(epsilon, delta, GaussianMechanism, k, spends_on_target=True)
-    for release in (gaussian, *many_names(epsilon, delta)):
+    for release in (gaussian, *releases_of_many_names(epsilon, delta)):
         assert_costs_what_is_charged(release)
         _, rho = spent(release)
         least = Fraction(9, 10) if isinstance(release, JointFeatures) else 1 - Fraction(1, 10**6)
-        assert rho >= least * release.cost.in_zcdp  # joint: epsilons of the scores by themselves are summed
+        assert rho >= least * release.cost.in_zcdp  # joint: the epsilons of single scores are summed
 
 
-def many_names(epsilon, delta):
-    """Choices of so many names that delta is used, if there are such."""
+def releases_of_many_names(epsilon, delta):
+    """Choices of enough names that delta is used, if there are any."""
     names = [kind(epsilon, delta, 10**6, spends_on_target=True) for kind in (BestFeatures, JointFeatures)]
     return [release for release in names if release.cost.delta > 0]
 
@@ -138,7 +138,7 @@ def many_names(epsilon, delta):
 
 @pytest.mark.parametrize("epsilon", [1e-100, 0.1, 1.0, 7.5, 1e300])
 @pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-9, 1e-3, 0.999])
-def test_shares_of_a_budget_sum_to_all_of_it_exactly(epsilon, delta):
+def test_shares_of_a_budget_sum_exactly_to_the_whole(epsilon, delta):
     if (epsilon, delta) == (1e-100, 1e-300):
         return  # refused
     budget = budget_of(epsilon, delta)
@@ -153,7 +153,7 @@ def test_shares_of_a_budget_sum_to_all_of_it_exactly(epsilon, delta):
         assert second.part(share) == Concentrated(second.rho * share)
 
 
-def test_a_root_is_rounded_down_and_never_to_nothing():
+def test_a_root_is_rounded_down_but_never_to_zero():
     draw = random.Random(0)
     numbers = [Fraction(draw.randint(1, 2**60)) * Fraction(2) ** draw.randint(-3000, 3000) for _ in range(300)]
     for number in [*numbers, Fraction(5e-324), Fraction(1), Fraction(1, 3), Fraction(2)]:

@@ -1,4 +1,4 @@
-"""zCDP accounting: the conversions are the published formula, and every rounding is on the safe side."""
+"""zCDP accounting: the conversions follow the published formula, and every rounding is on the safe side."""
 
 import math
 from fractions import Fraction
@@ -26,7 +26,7 @@ def exact_delta(rho, epsilon):
 
     low, high = mpmath.mpf(-60), mpmath.mpf(60)
     golden = (mpmath.sqrt(5) - 1) / 2
-    for _ in range(160):  # it falls, then rises
+    for _ in range(160):  # the function falls, then rises
         left, right = high - golden * (high - low), low + golden * (high - low)
         low, high = (low, right) if log_delta(left) < log_delta(right) else (left, high)
     return mpmath.exp(log_delta((low + high) / 2))
@@ -44,17 +44,17 @@ def test_delta_is_the_infimum_over_alpha_rounded_up(epsilon, delta):
 
 
 @pytest.mark.parametrize("epsilon, delta", BUDGETS)
-def test_rho_is_the_largest_that_fits_rounded_down(epsilon, delta):
+def test_rho_is_the_largest_within_the_budget_rounded_down(epsilon, delta):
     rho = rho_for(epsilon, delta)
     with mpmath.workdps(40):
         assert exact_delta(rho, epsilon) <= delta < exact_delta(rho * (1 + 1e-9), epsilon)
 
 
 class OtherLibrary:
-    """The functions of `math`, with exp and log1p off by a unit of the last digit, as in another C library."""
+    """The functions of `math`, with exp and log1p off by one unit in the last place, as in another C library."""
 
     def __init__(self):
-        self._towards = np.random.RandomState(0)
+        self._directions = np.random.RandomState(0)
 
     def __getattr__(self, name):
         return getattr(math, name)
@@ -66,24 +66,24 @@ class OtherLibrary:
         return self._neighbour(math.log1p(x))
 
     def _neighbour(self, x):
-        return math.nextafter(x, self._towards.choice([-math.inf, x, math.inf]))
+        return math.nextafter(x, self._directions.choice([-math.inf, x, math.inf]))
 
 
 @pytest.mark.few
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
 def test_budgets_are_the_same_with_another_c_library(epsilon, monkeypatch):
-    others = [(epsilon, delta) for delta in (1e-9, 1e-6, 1e-3)]
-    here = [rho_for(*budget) for budget in others]
+    budgets = [(epsilon, delta) for delta in (1e-9, 1e-6, 1e-3)]
+    here = [rho_for(*budget) for budget in budgets]
     assert all((Fraction(rho).numerator).bit_length() <= 40 for rho in here)
     monkeypatch.setattr(composition, "math", OtherLibrary())
     rho_for.cache_clear()
-    assert here == [rho_for(*budget) for budget in others]
+    assert here == [rho_for(*budget) for budget in budgets]
     largest, _ = composition._turning_point(lambda rho: delta_of(rho, epsilon) <= 1e-6)
     assert largest * (1 - 2.0**-39) < rho_for(epsilon, 1e-6) < largest * (1 + 2.0**-48)
 
 
 @pytest.mark.parametrize("epsilon, delta", BUDGETS)
-def test_epsilon_is_the_least_that_holds_rounded_up(epsilon, delta):
+def test_epsilon_is_the_smallest_that_holds_rounded_up(epsilon, delta):
     rho = rho_for(epsilon, delta)
     assert epsilon_of(rho, delta) == pytest.approx(epsilon, rel=1e-9)
     with mpmath.workdps(40):
@@ -96,7 +96,7 @@ def test_the_bound_holds_for_gaussian_noise_and_is_less_than_ten_times_its_exact
     mu = math.sqrt(2 * rho_for(epsilon, delta))
     log_head = stats.norm.logcdf(mu / 2 - epsilon / mu)
     exact = math.exp(log_head) * -math.expm1(epsilon + stats.norm.logcdf(-mu / 2 - epsilon / mu) - log_head)
-    assert delta / 10 < exact <= delta or delta < 1e-200  # there the formula underflows
+    assert delta / 10 < exact <= delta or delta < 1e-200  # where the formula underflows
 
 
 def test_the_extremes_give_safe_numbers():
@@ -116,7 +116,7 @@ def test_the_extremes_give_safe_numbers():
 
 @pytest.mark.parametrize("rho", [0.0244, 1e-9, 3.0])
 @pytest.mark.parametrize("n_releases, steps", [(1, 1), (3, 7), (1000, 10**6), (17, 2**40 + 1)])
-def test_the_scale_is_the_least_that_keeps_to_rho(rho, n_releases, steps):
+def test_the_scale_is_the_smallest_that_stays_within_rho(rho, n_releases, steps):
     scale = scale_for_rho(rho, n_releases, steps)
     assert rho_of_scale(scale, n_releases, steps) <= Fraction(rho)
     assert scale == 1 or rho_of_scale(scale - 1, n_releases, steps) > Fraction(rho)

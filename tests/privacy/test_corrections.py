@@ -24,14 +24,14 @@ def test_information_changes_more_than_the_terms_of_the_two_cells_that_change():
     change = naive_mutual_information(after) - naive_mutual_information(before)
     assert two_cells == pytest.approx(0.5)
     assert change == pytest.approx(0.8113, abs=1e-4)
-    assert change <= (4 * math.log2(4) + 6) / 4  # the lemma's bound is true all the same
+    assert change <= (4 * math.log2(4) + 6) / 4  # the lemma's bound holds nevertheless
 
 
-# --- Measures of ranks, without ties ------------------------------------------------------------------------------
+# --- Rank measures without ties -----------------------------------------------------------------------------------
 
 
 def largest_change(measure, n):
-    """Of a measure of records whose ranks in y are given in ascending order of x: over all pairs of neighbours."""
+    """The largest change of a measure over all neighbours; it takes the ranks in y, in ascending order of x."""
     largest = 0.0
     for rest in permutations(range(n - 1)):
         values = []
@@ -53,13 +53,13 @@ def chatterjee(y_ranks):
 
 
 @pytest.mark.parametrize("n", [4, 5, 6])
-def test_kendall_is_4_over_n_sensitive(n):
+def test_kendall_has_sensitivity_4_over_n(n):
     assert largest_change(kendall, n) == pytest.approx(4 / n)
     assert 4 / n > 2 / (n - 1)  # the published sensitivity
 
 
 @pytest.mark.parametrize("n", [6, 100])
-def test_kendall_changes_by_4_over_n_when_the_top_record_gets_the_least_y(n):
+def test_kendall_changes_by_4_over_n_when_the_top_record_gets_the_smallest_y(n):
     concordant = np.arange(n)
     assert kendall(concordant) - kendall(np.append(concordant[1:], 0)) == pytest.approx(4 / n)
 
@@ -74,7 +74,7 @@ def test_conditional_kendall_exceeds_its_published_sensitivity_with_one_block():
 
 
 def published_z(weight, score, table):
-    """The sum of w tau, or of w rho, over all blocks; over the root of the sum of all w."""
+    """The sum of w tau, or of w rho, over all blocks, divided by the root of the sum of w."""
     x, y, blocks = table
     total = total_weight = 0.0
     for block in np.unique(blocks):
@@ -93,21 +93,21 @@ def weight_of_tau(n):
     return 9 * n * (n - 1) / (2 * (2 * n + 5))
 
 
-def test_conditional_kendall_is_twice_its_published_sensitivity_with_two_blocks():
+def test_conditional_kendall_changes_by_twice_its_published_sensitivity_with_two_blocks():
     n = 1601
     here, there = (published_z(weight_of_tau, tau, table) for table in from_falling_to_rising(n))
     assert here - there == pytest.approx(9 / math.sqrt(n), rel=0.01)
     assert here - there > 1.9 * 4.5 / math.sqrt(n - 1)
 
 
-def test_conditional_kendall_without_signs_exceeds_it_with_two_blocks_too():
-    # One block falls but for a record, which then goes above all of another: there, as many pairs rise as fall.
+def test_unsigned_conditional_kendall_also_exceeds_its_published_sensitivity_with_two_blocks():
+    # One block falls, except for one record, which moves above all of another block. There, as many pairs rise as fall.
     n, m = 1601, 800
     x = np.arange(float(n))
     y = np.append(np.where(x < m, -x, np.abs(x - (m + n - 2) / 2))[:-1], n)
     before, after = (
-        published_z(weight_of_tau, lambda x, y: abs(tau(x, y)), (x, y, np.append(x[:-1] >= m, in_the_other)))
-        for in_the_other in (False, True)
+        published_z(weight_of_tau, lambda x, y: abs(tau(x, y)), (x, y, np.append(x[:-1] >= m, is_in_other_block)))
+        for is_in_other_block in (False, True)
     )
     assert after - before == pytest.approx(7.5 / math.sqrt(n), rel=0.01)
     assert after - before > 1.6 * 4.5 / math.sqrt(n - 1)
@@ -127,23 +127,25 @@ def test_kendall_changes_by_4_over_n_plus_1_when_a_record_is_added(n):
 
 
 def kendall_as_printed(x, y):
-    """A pair (i, j) is concordant if x_i > x_j and y_i > y_j, otherwise discordant."""
+    """A pair (i, j) counts as concordant if x_i > x_j and y_i > y_j, otherwise as discordant."""
     n = len(x)
     i, j = np.triu_indices(n, 1)
     n_concordant = np.sum((x[i] > x[j]) & (y[i] > y[j]))
     return 2 * abs(2 * n_concordant - n * (n - 1) / 2) / (n * (n - 1))
 
 
-def test_kendall_as_printed_finds_a_constant_column_to_depend_on_every_other():
+def test_kendall_as_printed_makes_a_constant_column_depend_on_every_other_column():
     y = np.random.default_rng(0).permutation(100)
     assert kendall_as_printed(np.zeros(100), y) == 1
     assert tau(np.zeros(100), y) == 0
     assert tau(y, y) == 1
-    assert kendall_as_printed(y, y) == abs(tau(np.arange(100), y)) < 0.1  # and decides by the order of the records
+    assert (
+        kendall_as_printed(y, y) == abs(tau(np.arange(100), y)) < 0.1
+    )  # the result depends on the order of the records
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
-def test_chatterjee_has_the_sensitivity_that_was_enumerated(n):
+def test_chatterjee_has_the_enumerated_sensitivity(n):
     assert largest_change(chatterjee, n) == pytest.approx(3 * (2 * n - 5) / (n**2 - 1))
 
 
@@ -178,7 +180,7 @@ def test_a_kernel_scaled_by_the_largest_distance_exceeds_the_sensitivity_of_hsic
     assert published_hsic_sensitivity(n) == pytest.approx(0.1213, abs=1e-4)
 
 
-def test_a_fixed_kernel_stays_within_a_third_of_it():
+def test_a_fixed_kernel_stays_within_a_third_of_the_sensitivity_of_hsic():
     rng = np.random.default_rng(0)
     for n in (4, 10, 40):
         for _ in range(200):

@@ -1,6 +1,6 @@
-"""Gaps between chosen noisy scores cost nothing: the exact law of lists with their gaps, in fractions.
+"""Gaps between chosen noisy scores cost nothing: the exact distribution of lists with their gaps, in fractions.
 
-One-sided noise z has the probability (1 - Q) Q**z, so a scale of k steps' shifts is exp(epsilon) = Q**(-2 k).
+One-sided noise z has probability (1 - Q) Q**z. So if each score moves by one step, exp(epsilon) = Q**(-2 k).
 """
 
 import math
@@ -20,9 +20,9 @@ Q = Fraction(1, 2)
 
 
 def law_of_last(scores, chosen, gaps, q=Q):
-    """Coefficients (first, terms): the last chosen noisy score is t >= first with probability sum c r**t over terms.
+    """Return (first, terms): the last chosen noisy score is t >= first with probability sum c r**t over terms (c, r).
 
-    The noisy score of each chosen feature is t plus the gaps below it; those of all others are below t, or at t with a
+    The noisy score of each chosen feature is t plus the gaps below it; all others are below t, or at t with a
     larger index.
     """
     above = [sum(gaps[place:]) for place in range(len(chosen))]
@@ -30,7 +30,7 @@ def law_of_last(scores, chosen, gaps, q=Q):
     if not ahead or min(gaps, default=0) < 0:
         return None
     others = [j for j in range(len(scores)) if j not in chosen]
-    limits = [(j > chosen[-1]) - scores[j] for j in others]  # the noise of j is one of t + limit values
+    limits = [(j > chosen[-1]) - scores[j] for j in others]  # the noise of j takes one of t + limit values
     first = max([scores[i] - more for i, more in zip(chosen, above, strict=True)] + [-limit for limit in limits])
     factor = math.prod((1 - q) * q ** (more - scores[i]) for i, more in zip(chosen, above, strict=True))
     terms = [
@@ -42,14 +42,14 @@ def law_of_last(scores, chosen, gaps, q=Q):
 
 
 def probability(scores, chosen, gaps, q=Q):
-    """Of this list with these gaps."""
+    """The probability of this list with these gaps."""
     law = law_of_last(scores, chosen, gaps, q)
     return Fraction(0) if law is None else sum(c * r ** law[0] / (1 - r) for c, r in law[1])
 
 
 @cache
 def law(scores, k, most=12):
-    """Of all lists with gaps below `most` (and, as their sums show, of nearly all)."""
+    """The probabilities of all lists with gaps below `most`; as their sums show, those of nearly all lists."""
     lists = list(permutations(range(len(scores)), k))
     return {
         (chosen, gaps): probability(scores, chosen, gaps)
@@ -59,7 +59,7 @@ def law(scores, k, most=12):
 
 
 def worst_ratio(here, there):
-    """Infinity, where something is possible on one side only."""
+    """The largest ratio of probabilities; infinite if an outcome is possible on one side only."""
     outcomes = [outcome for outcome in here.keys() | there.keys() if here.get(outcome) or there.get(outcome)]
     if any(not here.get(outcome) or not there.get(outcome) for outcome in outcomes):
         return math.inf
@@ -73,8 +73,8 @@ def neighbours(d, largest):
 
 
 @pytest.mark.slow
-def test_the_law_of_lists_with_gaps_is_one_and_is_what_the_mechanism_draws():
-    # chi-square, alpha = 1e-3, n = 3,000, fixed seed; scale 1 / log(2) of the law above is no integer, so scale 2 here
+def test_probabilities_of_lists_with_gaps_sum_to_one_and_match_the_draws_of_the_mechanism():
+    # chi-square, alpha = 1e-3, n = 3,000, fixed seed; the scale above, 1 / log(2), is not an integer, so scale 2 here
     scores, n, q = (2, 0, 3), 3000, Fraction(math.exp(-0.5))
     assert 1 - sum(law(scores, 2, 40).values()) < Fraction(1, 2**30)
     mechanism, source = OneShotTopK(2, 2), entropy_source(0)
@@ -88,12 +88,12 @@ def test_the_law_of_lists_with_gaps_is_one_and_is_what_the_mechanism_draws():
 
 
 @pytest.mark.parametrize("d, k, largest", [(3, 1, 2), (2, 2, 2), (3, 2, 1), (3, 3, 0)])
-def test_no_list_with_its_gaps_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_are(d, k, largest):
+def test_no_list_with_gaps_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour_and_some_attain_it(d, k, largest):
     worst = max(worst_ratio(law(here, k, 4), law(there, k, 4)) for here, there in neighbours(d, largest))
     assert worst == Q ** (-2 * k) if k < d else worst < Q ** (-2 * k)
 
 
-def test_offsets_are_public_so_gaps_of_scores_less_offsets_have_the_same_law():
+def test_gaps_with_public_offsets_are_those_of_the_scores_less_the_offsets():
     scores, offsets = np.array([0.5, 0.25, 0.75]), np.array([0.125, 0.0, 0.5])
     seeds = [entropy_source(3), entropy_source(3)]
     with_offsets = OneShotTopK(3, 2**28).release_with_gaps(scores, seeds[0], offsets)
@@ -102,7 +102,7 @@ def test_offsets_are_public_so_gaps_of_scores_less_offsets_have_the_same_law():
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_the_gaps_are_those_of_the_draw_that_chose():
+def test_the_gaps_come_from_the_draw_that_made_the_choice():
     scores = np.random.default_rng(0).random(20)
     for k in (1, 2, 20):
         mechanism = OneShotTopK(k, 2**27)
@@ -112,7 +112,7 @@ def test_the_gaps_are_those_of_the_draw_that_chose():
         assert (gaps >= 0).all()
 
 
-def test_without_noise_they_are_differences_of_scores_and_other_mechanisms_have_none():
+def test_without_noise_gaps_are_differences_of_scores_and_other_mechanisms_have_no_gaps():
     scores, offsets = np.array([0.1, 0.9, 0.3]), np.array([0.0, 0.5, 0.0])
     chosen, gaps = OneShotTopK(3, 0).release_with_gaps(scores, entropy_source(), offsets)
     assert chosen.tolist() == [1, 2, 0]
@@ -124,7 +124,7 @@ def test_without_noise_they_are_differences_of_scores_and_other_mechanisms_have_
 
 
 def law_with_the_gap_to_the_next(scores, k, most=8):
-    """Of the list, and of the gap from the last of it to the best that was not chosen."""
+    """The distribution of the list and of the gap from its last feature to the best one not chosen."""
     found = {}
     for longer in permutations(range(len(scores)), k + 1):
         for gap in range(most):
@@ -133,22 +133,22 @@ def law_with_the_gap_to_the_next(scores, k, most=8):
     return found
 
 
-def test_the_gap_to_the_first_that_was_not_chosen_costs_twice_as_much():
-    """The counterexample of docs/theory/top_k.md: the first rises by one, both others, which are tied, fall by one."""
+def test_the_gap_to_the_best_feature_not_chosen_costs_twice_as_much():
+    """The counterexample of docs/theory/top_k.md: the first score rises by one; the other two, tied, fall by one."""
     here, there = (law_with_the_gap_to_the_next(scores, 1) for scores in ((1, 0, 0), (2, -1, -1)))
-    outcome = ((1,), 0)  # the second, tied with the next, which is the third
+    outcome = ((1,), 0)  # the second feature, tied with the next, the third
     assert here[outcome] / there[outcome] == Q**-4  # exp(2 epsilon)
     assert worst_ratio(law((1, 0, 0), 1), law((2, -1, -1), 1)) <= Q**-2
 
 
-# --- What a gap says --------------------------------------------------------------------------------------------------
+# --- What a gap shows -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.few
 @pytest.mark.parametrize("scores", [(0, 0, 0), (1, 1, 0), (2, 1, 3), (3, 0, 3)])
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_large_gap_above_a_feature_that_is_as_good_is_as_rare_as_is_said(scores, place):
-    """Lemma: P(gap > g, though a later feature is as good) <= Q**g, for each gap by itself; attained up to a step."""
+def test_a_large_gap_above_an_equally_good_feature_is_as_rare_as_stated(scores, place):
+    """Lemma: P(gap > g, though a later feature is as good) <= Q**g, for each single gap; tight up to one step."""
     most, outcomes = 25, law(scores, 3, 25)
     for g in range(8):
         wrong = sum(
@@ -161,9 +161,9 @@ def test_a_large_gap_above_a_feature_that_is_as_good_is_as_rare_as_is_said(score
             assert wrong > Q ** (g + 2)
 
 
-def test_the_margin_of_the_picture_is_that_of_the_lemma():
+def test_the_margin_in_the_plot_matches_the_lemma():
     for scale in (1, 5, 1000, 2**30):
-        steps = round(OneShotTopK(1, scale).half_width(0.95) / GRID)  # a gap beyond it is above so many steps
+        steps = round(OneShotTopK(1, scale).half_width(0.95) / GRID)  # a gap beyond it is more than `steps` steps
         assert math.exp(-steps / scale) <= 0.05
         assert math.exp(-(steps - 2) / scale) > 0.05
         assert math.exp(-3 * scale / scale) <= 0.05

@@ -1,4 +1,4 @@
-"""Gaussian noise on scores: its law, its exact privacy loss on small grids, its intervals, its size."""
+"""Gaussian noise on scores: its distribution, its exact privacy loss on small grids, its intervals, its size."""
 
 import math
 from functools import reduce
@@ -14,9 +14,9 @@ from tests.privacy.laws import discrete_gaussian_pmf, gaussian_p_value
 
 
 def hockey_stick(sigma, moves, epsilon):
-    """The least delta for two neighbours whose scores, in grid steps, differ by `moves`: sum of (P - e^epsilon Q)+.
+    """The smallest delta for two neighbours whose scores, in grid steps, differ by `moves`: sum of (P - e^epsilon Q)+.
 
-    P and Q are the laws of all noisy integers, before they are clamped. What lies beyond 11 sigma has a probability
+    P and Q are the distributions of the noisy integers before clamping. Values beyond 11 sigma have a probability
     below 1e-26.
     """
     z = np.arange(-int(11 * sigma) - 8, int(11 * sigma) + 9)
@@ -27,21 +27,21 @@ def hockey_stick(sigma, moves, epsilon):
 
 
 def worst_delta(sigma, n_scores, steps, epsilon):
-    """Over all neighbours whose scores move by 0 or `steps`; the law is symmetric, so the signs do not matter."""
+    """The maximum over neighbours whose scores move by 0 or `steps`; by symmetry, signs do not matter."""
     return max(hockey_stick(sigma, moves, epsilon) for moves in combinations_with_replacement((0, steps), n_scores))
 
 
 @pytest.mark.parametrize("n_scores, steps", [(1, 1), (1, 3), (2, 1), (2, 3), (3, 1)])
 @pytest.mark.parametrize("epsilon, delta", [(1.0, 1e-2), (1.0, 1e-4), (0.5, 1e-3), (3.0, 1e-3)])
 @pytest.mark.combinations
-def test_no_event_breaks_epsilon_and_delta_and_half_the_noise_does(epsilon, delta, n_scores, steps):
+def test_no_event_exceeds_epsilon_and_delta_but_with_half_the_noise_one_does(epsilon, delta, n_scores, steps):
     sigma = GaussianMechanism.for_budget(budget_of(epsilon, delta), n_scores, steps).scale
     assert worst_delta(sigma, n_scores, steps, epsilon) <= delta
     assert worst_delta(sigma / 2, n_scores, steps, epsilon) > delta
 
 
 @pytest.mark.slow
-def test_released_scores_follow_the_discrete_gaussian_law_around_the_score():
+def test_released_scores_follow_the_discrete_gaussian_distribution_around_the_score():
     # alpha = 1e-3, n = 20,000, fixed seed; half or twice the noise has a p-value of 0.
     score, sigma = 0.5 + 0.25 * GRID, 2000
     released, _ = GaussianMechanism(sigma).release(np.full(20_000, score), entropy_source(0))

@@ -1,4 +1,4 @@
-"""Choosing features by what they add to those before them: the exact law of the published list, on integers."""
+"""Choosing features by what they add to those chosen before: the exact distribution of the list, on integers."""
 
 import math
 from fractions import Fraction
@@ -18,14 +18,14 @@ TOGETHER = ((7, 9, 12, 10), (9, 6, 10, 9), (12, 10, 6, 9), (10, 9, 9, 3))
 
 
 def by_geometric_noise(adjusted, scale):
-    """The exact law of the largest, with one-sided geometric noise of a small scale."""
+    """The exact distribution of the largest, with one-sided geometric noise of a small scale."""
     return {f: p for ((i,), p) in law(list(adjusted.values()), 1, scale).items() for f in [list(adjusted)[i]]}
 
 
 def by_permute_and_flip(adjusted, scale):
-    """The law of the largest with one-sided exponential noise, in its other form: no noise, but flips of coins.
+    """The distribution of the largest with one-sided exponential noise, in the equivalent form of coin flips.
 
-    In random order, each is accepted with probability exp(-(largest - its own) / scale), until one is.
+    In random order, each feature is accepted with probability exp(-(largest - its own) / scale), until one is.
     """
     flips = {f: math.exp(-(max(adjusted.values()) - w) / scale) for f, w in adjusted.items()}
     chances = {}
@@ -37,30 +37,30 @@ def by_permute_and_flip(adjusted, scale):
 
 
 def by_weights(adjusted, scale):
-    """The law of the exponential mechanism."""
+    """The distribution of the exponential mechanism."""
     weights = {f: math.exp((w - max(adjusted.values())) / scale) for f, w in adjusted.items()}
     return {f: weight / sum(weights.values()) for f, weight in weights.items()}
 
 
-def adds_by_chance(f, own):
+def gain_by_chance(f, own):
     return 2 * (f % 2) * (own % 2)
 
 
-OF_ALONE = Fraction(1, 10)  # more than the package has with so little noise, so that it is seen on small integers
+SHARE_OF_ALONE = Fraction(1, 10)  # more than the package uses with so little noise, so that small integers show it
 
 
-def worths(chosen, noises, of_alone=OF_ALONE):
-    """Of the features left: what each adds to the one taken that it adds least to, with a part of its own score."""
+def mixed_scores(chosen, noises, of_alone=SHARE_OF_ALONE):
+    """For each remaining feature: its smallest gain over the chosen ones, mixed with a share of its own score."""
     left = [f for f in range(len(ALONE)) if f not in chosen]
     if not chosen:
         return {f: ALONE[f] for f in left}
     owns = {s: ALONE[s] + z for s, z in zip(chosen, noises, strict=True)}
-    gains = {f: min(TOGETHER[s][f] - own - adds_by_chance(f, own) for s, own in owns.items()) for f in left}
+    gains = {f: min(TOGETHER[s][f] - own - gain_by_chance(f, own) for s, own in owns.items()) for f in left}
     return {f: math.floor((1 - of_alone) * gains[f] + of_alone * ALONE[f]) for f in left}
 
 
 def law_of_lists(k, one_choice, own_scale, kept=()):
-    """Probability of every ordered list, over all noise on what those taken are worth by themselves."""
+    """Probability of every ordered list, over all noise on the single scores of the chosen features."""
     reach = range(-8 * own_scale, 8 * own_scale + 1)
     weights = {z: math.exp(-abs(z) / own_scale) for z in reach}
     of_noise = {z: w / sum(weights.values()) for z, w in weights.items()}
@@ -68,7 +68,7 @@ def law_of_lists(k, one_choice, own_scale, kept=()):
     for place in range(k):
         following = {}
         for (chosen, noises), probability in states.items():
-            for f, p in one_choice(worths(chosen, noises)).items():
+            for f, p in one_choice(mixed_scores(chosen, noises)).items():
                 for z, q in of_noise.items() if place < k - 1 else [(0, 1.0)]:
                     state = ((*chosen, f), (*noises, z))
                     following[state] = following.get(state, 0.0) + probability * p * q
@@ -79,21 +79,21 @@ def law_of_lists(k, one_choice, own_scale, kept=()):
     return lists
 
 
-def published(mechanism, source, kept=(), of_alone=OF_ALONE):
+def published(mechanism, source, kept=(), of_alone=SHARE_OF_ALONE):
     asked = []
 
-    def worths_beside(feature, taken):
+    def pair_scores(feature, taken):
         asked.append(feature)
         assert taken == list(kept) + asked[len(kept) :]
         return np.delete(np.array(TOGETHER[feature], dtype=object), taken), ALONE[feature]
 
     def by_chance(feature, taken, own):
-        return np.array([adds_by_chance(f, own) for f in range(4) if f not in taken], dtype=object)
+        return np.array([gain_by_chance(f, own) for f in range(4) if f not in taken], dtype=object)
 
     mechanism._own_share = int(1000 * of_alone)
     candidates = np.delete(np.arange(4), kept)
     alone = np.array(ALONE, dtype=object)[candidates]
-    chosen = mechanism.release(candidates, alone, worths_beside, by_chance, source, kept).tolist()
+    chosen = mechanism.release(candidates, alone, pair_scores, by_chance, source, kept).tolist()
     assert asked == [*kept, *chosen[:-1]]
     return tuple(chosen)
 
@@ -101,11 +101,11 @@ def published(mechanism, source, kept=(), of_alone=OF_ALONE):
 CASES = {"exponential": (ExponentialTopK, by_weights, 3), "one-sided": (OneShotTopK, by_geometric_noise, 2)}
 
 
-def p_value(case, own_scale, said, scale=3, kept=()):
-    """Chi-square, n = 1,000 lists, fixed seed; of a mechanism that says another scale than it has."""
-    kind, by_noise, k = CASES[case]
+def p_value(case, own_scale, stated_scale, scale=3, kept=()):
+    """Chi-square, n = 1,000 lists, fixed seed; the true `own_scale` may differ from the stated one."""
+    kind, choice_law, k = CASES[case]
     k = min(k, 4 - len(kept))
-    expected = law_of_lists(k, lambda worth: by_noise(worth, scale), said, kept)
+    expected = law_of_lists(k, lambda worth: choice_law(worth, scale), stated_scale, kept)
     source, mechanism = entropy_source(0), ChoicesInTurn(kind(k, scale), own_scale)
     lists = [published(mechanism, source, kept) for _ in range(1000)]
     observed = np.array([lists.count(chosen) for chosen in expected])
@@ -114,7 +114,7 @@ def p_value(case, own_scale, said, scale=3, kept=()):
 
 
 def _p_value(observed, probabilities):
-    """Of a chi-square test in which lists with fewer than 5 expected are counted together."""
+    """P-value of a chi-square test that pools lists with expected counts below 5."""
     n = observed.sum()
     rare = n * probabilities < 5
     if rare.any():
@@ -122,7 +122,7 @@ def _p_value(observed, probabilities):
     return stats.chisquare(observed, n * probabilities).pvalue
 
 
-def test_the_two_forms_of_exponential_noise_have_one_law():
+def test_the_two_forms_of_exponential_noise_have_the_same_distribution():
     adjusted = {3: 1000, 0: 2500, 7: 1900, 1: -400}
     draws = np.array(list(adjusted.values())) + np.random.default_rng(0).exponential(1500, size=(200_000, 4))
     shares = np.bincount(np.argmax(draws, axis=1), minlength=4) / len(draws)
@@ -131,36 +131,36 @@ def test_the_two_forms_of_exponential_noise_have_one_law():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_published_lists_follow_the_exact_law(case):
+def test_published_lists_follow_the_exact_distribution(case):
     assert p_value(case, 4, 4) > 1e-3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kept", [(2,), (0, 3)])
 @pytest.mark.parametrize("case", CASES)
-def test_beside_kept_features_the_law_is_as_exact(case, kept):
+def test_lists_beside_kept_features_follow_the_exact_distribution(case, kept):
     assert p_value(case, 2, 2, kept=kept) > 1e-3
 
 
 @pytest.mark.slow
-def test_own_worths_without_noise_would_be_seen_in_the_law():
+def test_chosen_scores_published_without_noise_are_detected():
     assert p_value("exponential", 0, 5, scale=1) < 1e-3
     assert p_value("exponential", 5, 5, scale=1) > 1e-3
 
 
-@pytest.mark.parametrize("of_alone, lists", [(OF_ALONE, (0, 2, 3, 1)), (3 * OF_ALONE, (0, 2, 1, 3))])
-def test_without_noise_each_choice_adds_most_to_the_one_that_it_adds_least_to(of_alone, lists):
+@pytest.mark.parametrize("of_alone, lists", [(SHARE_OF_ALONE, (0, 2, 3, 1)), (3 * SHARE_OF_ALONE, (0, 2, 1, 3))])
+def test_without_noise_each_choice_has_the_largest_minimum_gain(of_alone, lists):
     chosen = []
     for place in range(4):
-        worth = worths(tuple(chosen), (0,) * place, of_alone)
+        worth = mixed_scores(tuple(chosen), (0,) * place, of_alone)
         chosen.append(max(worth, key=lambda f: (worth[f], -f)))
     assert published(ChoicesInTurn(OneShotTopK(4, 0), 0), entropy_source(0), (), of_alone) == tuple(chosen) == lists
     kept = published(ChoicesInTurn(OneShotTopK(2, 0), 0), entropy_source(0), (0, 2), of_alone)
     assert kept == lists[2:]
 
 
-def test_a_step_in_all_scores_moves_what_a_feature_is_worth_by_no_more_than_that_step():
-    """The floor of the sum, for random integers; the sum of two floors would move further."""
+def test_a_step_in_all_scores_moves_a_mixed_score_by_no_more_than_that_step():
+    """For random integers, the floor of the sum; the sum of two floors could move further."""
     rng, apart = np.random.default_rng(0), 0
     for _ in range(3000):
         mechanism, step = ChoicesInTurn(OneShotTopK(2, int(rng.integers(0, 2**24))), 0), rng.integers(1, 50)
@@ -173,7 +173,7 @@ def test_a_step_in_all_scores_moves_what_a_feature_is_worth_by_no_more_than_that
 
 
 @pytest.mark.parametrize("noise_scale, share", [(0, 0), (0.001, 0.025), (0.004, 0.1), (0.04, 1), (3, 1)])
-def test_the_more_noise_there_is_the_more_a_score_by_itself_counts(noise_scale, share):
+def test_the_score_of_a_feature_alone_counts_more_when_there_is_more_noise(noise_scale, share):
     mechanism = ChoicesInTurn(OneShotTopK(2, round(noise_scale / GRID)), 0)
     assert mechanism._mixed(0, 10**6) == pytest.approx(share * 10**6, abs=1001)
     assert mechanism._mixed(10**6, 0) == pytest.approx((1 - share) * 10**6, abs=1001)

@@ -1,4 +1,4 @@
-"""Noise in a cube: its sampler, its exact law on small grids, its privacy loss, its intervals, its continuous law."""
+"""Noise in a cube: its sampler, exact distribution on small grids, privacy loss, intervals, continuous distribution."""
 
 import math
 from fractions import Fraction
@@ -29,9 +29,9 @@ ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass
 
 
 def proposals(size, scale, totals, monkeypatch):
-    """Of each sum that is proposed, in rational arithmetic: half-width, exponent of e, and the other factor.
+    """For each proposed sum: the half-width and the exponent of e, in rational arithmetic.
 
-    A proposal is `total` with probability proportional to (total + 1) ... (total + size) exp(-total / unit).
+    `total` is proposed with probability proportional to (total + 1) ... (total + size) exp(-total / unit).
     """
     found = {}
     for total in totals:
@@ -48,7 +48,7 @@ def proposals(size, scale, totals, monkeypatch):
 
         def uniform_below_each(first, n, source, seen=seen):
             seen["bounds"] = range(first, first + n)
-            return np.zeros(n, dtype=object) - 1  # below any number, so that it is kept
+            return np.zeros(n, dtype=object) - 1  # below any number, so that the sum is accepted
 
         monkeypatch.setattr(noise, "geometric", propose)
         monkeypatch.setattr(noise, "bernoulli_exp", bernoulli_exp)
@@ -61,12 +61,12 @@ def proposals(size, scale, totals, monkeypatch):
 
 
 def centre_of(size, scale, half_width):
-    """What the uniform numbers have to be below."""
+    """The number that all uniform numbers must be below."""
     return -(-size // (2 * scale)) * (2 * half_width + 1)
 
 
 @pytest.mark.parametrize("size, scale", [(1, 1), (1, 5), (2, 1), (3, 1), (3, 2), (4, 7), (7, 1), (9, 2), (40, 3)])
-def test_sums_and_what_is_kept_of_them_make_exactly_the_law_of_the_half_width(size, scale, monkeypatch):
+def test_sums_and_their_acceptance_give_exactly_the_distribution_of_the_half_width(size, scale, monkeypatch):
     fineness = -(-size // (2 * scale))
     found = proposals(size, scale, range(fineness, fineness * 19), monkeypatch)
     weights, exponents = {}, set()
@@ -83,7 +83,7 @@ def test_sums_and_what_is_kept_of_them_make_exactly_the_law_of_the_half_width(si
 
 
 def test_the_uniform_numbers_are_compared_with_the_centre(monkeypatch):
-    """A sum is kept if all of them are below it: of 7 at size 2 and scale 5, half-width 3, centre 7."""
+    """A sum is accepted if all of them are below it: for a sum of 7 at size 2 and scale 5, half-width 3, centre 7."""
     kept = []
     for draws in ([6, 6], [7, 0], [0, 7], [0, 0]):
         answers = iter([np.array(draws), np.array([0, 0])])
@@ -91,11 +91,11 @@ def test_the_uniform_numbers_are_compared_with_the_centre(monkeypatch):
         monkeypatch.setattr(noise, "bernoulli_exp", lambda *_: np.array([True]))
         monkeypatch.setattr(noise, "_uniform_below_each", lambda *_, answers=answers: next(answers))
         assert noise._half_width(5, 2, None) == 3
-        kept.append(next(answers, None) is not None)  # there is an answer left
+        kept.append(next(answers, None) is not None)  # an answer remains
     assert kept == [True, False, False, True]
 
 
-def test_sums_that_stand_for_no_half_width_and_those_that_are_not_kept_are_drawn_again(monkeypatch):
+def test_sums_without_a_half_width_and_rejected_sums_are_drawn_again(monkeypatch):
     totals, is_kept = iter([[0, 0, 0], [7, 0, 0], [9, 0, 0]]), iter([False, True])
     monkeypatch.setattr(noise, "geometric", lambda *_: np.array(next(totals)))
     monkeypatch.setattr(noise, "bernoulli_exp", lambda *_: np.array([next(is_kept)]))
@@ -105,7 +105,7 @@ def test_sums_that_stand_for_no_half_width_and_those_that_are_not_kept_are_drawn
 
 @pytest.mark.few
 @pytest.mark.parametrize("first, size", [(1, 5), (2, 3), (2**61, 4), (2**62 - 2, 4), (10**30, 3)])
-def test_uniform_numbers_below_each_bound_reach_all_of_their_ranges(first, size):
+def test_uniform_numbers_below_each_bound_cover_their_ranges(first, size):
     source = entropy_source(0)
     draws = np.array([noise._uniform_below_each(first, size, source).tolist() for _ in range(2000)], dtype=object)
     for j, column in enumerate(draws.T):
@@ -117,7 +117,7 @@ def test_uniform_numbers_below_each_bound_reach_all_of_their_ranges(first, size)
 
 
 class Pool:
-    """Geometric numbers, drawn by the thousand and handed out a few at a time, which is as random, and faster."""
+    """Geometric numbers, drawn by the thousand and handed out a few at a time: equally random, but faster."""
 
     def __init__(self):
         self._left = {}
@@ -139,7 +139,7 @@ def draws_of(size, scale, n=2000):
 
 
 def p_value_of(values, pmf):
-    """Of a chi-square test that integers >= 0 have this law; cells with less than 20 expected are joined."""
+    """P-value of a chi-square test that integers >= 0 have this pmf; cells with low expected counts are joined."""
     expected = pmf * len(values)
     observed = np.bincount(values, minlength=len(pmf))[: len(pmf)].astype(float)
     groups = np.minimum(np.cumsum(expected) // 40, np.cumsum(expected)[-1] // 40 - 1).astype(int)
@@ -151,14 +151,14 @@ def p_value_of(values, pmf):
 
 
 def largest_pmf(size, scale):
-    """Of max(abs(z)): the number of vectors on each sphere times exp(-r / scale)."""
+    """The pmf of max(abs(z)): the number of vectors on each sphere times exp(-r / scale)."""
     r = np.arange(len(half_width_pmf(size, scale)))
     weights = half_width_pmf(size, scale) * (1 - (np.maximum(2 * r - 1, 0) / (2 * r + 1)) ** size)
     return weights / weights.sum()
 
 
 def coordinate_pmf(size, scale):
-    """Of abs(z_1): each half-width has 2 m + 1 equally likely values."""
+    """The pmf of abs(z_1): given half-width m, 2 m + 1 values are equally likely."""
     half_widths = half_width_pmf(size, scale)
     m = np.arange(len(half_widths))
     each = np.cumsum((half_widths / (2 * m + 1))[::-1])[::-1]
@@ -175,8 +175,8 @@ SHAPES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size, scale", SHAPES)
-def test_noise_in_a_cube_follows_its_law(size, scale):
-    """The largest of all, and one of them: n = 2,000 vectors, alpha = 1e-3 each."""
+def test_noise_in_a_cube_follows_its_distribution(size, scale):
+    """The largest coordinate, and a single one: n = 2,000 vectors, alpha = 1e-3 each."""
     draws = draws_of(size, scale)
     assert p_value_of(np.abs(draws).max(axis=1), largest_pmf(size, scale)) > ALPHA
     assert p_value_of(np.abs(draws[:, -1]), coordinate_pmf(size, scale)) > ALPHA
@@ -184,21 +184,21 @@ def test_noise_in_a_cube_follows_its_law(size, scale):
 
 
 @pytest.mark.parametrize("size, scale", [(3, 10), pytest.param(10, 30, marks=pytest.mark.slow)])
-def test_the_fit_rejects_other_laws(size, scale):
-    """n = 2,000: a scale that is a fifth off, one geometric number too few, and the surface of the cube."""
+def test_the_fit_rejects_other_distributions(size, scale):
+    """n = 2,000: a scale off by a fifth, one geometric number too few, and the surface of the cube."""
     largest, one = largest_pmf(size, scale), coordinate_pmf(size, scale)
     for wrong in (0.8, 1.25):
         assert p_value_of(np.abs(draws_of(size, round(wrong * scale))).max(axis=1), largest) < ALPHA
-    of_too_few, random = half_width_pmf(size - 1, scale), np.random.default_rng(0)
-    half_widths = random.choice(len(of_too_few), 2000, p=of_too_few)
+    with_too_few, random = half_width_pmf(size - 1, scale), np.random.default_rng(0)
+    half_widths = random.choice(len(with_too_few), 2000, p=with_too_few)
     inside = np.array([random.integers(-m, m + 1, size) for m in half_widths])
     assert p_value_of(np.abs(inside).max(axis=1), largest) < ALPHA
     on_surface = half_widths * random.choice([-1, 1], 2000)
     assert p_value_of(np.abs(on_surface), one) < ALPHA
 
 
-def test_a_cube_has_all_of_its_vectors(monkeypatch):
-    """Of half-width 1, each of the 9 vectors of two numbers, from as many pairs of uniform numbers below 3."""
+def test_all_vectors_of_a_cube_are_drawn(monkeypatch):
+    """All 9 vectors of two numbers with half-width 1, one from each pair of uniform numbers below 3."""
     monkeypatch.setattr(noise, "_half_width", lambda *_: 1)
     drawn = set()
     for pair in product(range(3), repeat=2):
@@ -213,21 +213,21 @@ def test_a_cube_has_all_of_its_vectors(monkeypatch):
 
 
 def test_as_many_numbers_are_drawn_as_there_are_scores():
-    """Also if the mechanism is of another number, of which the cost does not depend: none is used twice."""
+    """Also if the mechanism was made for another number, on which the cost does not depend; no number is used twice."""
     for n_scores in (1, 3):
         released, _ = KNormMechanism(2**20, n_scores).release(np.full(3, 0.5), entropy_source(0))
         assert len(set(released)) == 3
 
 
-# --- What it costs ----------------------------------------------------------------------------------------------------
+# --- Its cost ---------------------------------------------------------------------------------------------------------
 
-REACH = 9  # of the vectors that are compared
+REACH = 9  # the largest coordinate of the vectors compared
 
 
 def law_of_vectors(weights, size):
-    """P(z) of all vectors of integers up to REACH: uniform in a cube of half-width m with probability weights[m].
+    """P(z) of all vectors of integers up to REACH: uniform in a cube whose half-width is m with probability weights[m].
 
-    Weights are Fractions or floats; those beyond the last are taken to be 0.
+    Weights are Fractions or floats; those beyond the last are 0.
     """
     per_vector = [weight / (2 * m + 1) ** size for m, weight in enumerate(weights)]
     at_least = [sum(per_vector[r:]) for r in range(REACH + 1)]
@@ -236,8 +236,8 @@ def law_of_vectors(weights, size):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_a_mixture_of_cubes_is_exactly_the_k_norm_law(size):
-    """In fractions, at exp(-1 / scale) = 1/2: what is cut off beyond 60 is added, a geometric series."""
+def test_a_mixture_of_cubes_is_exactly_the_k_norm_distribution(size):
+    """In fractions, at exp(-1 / scale) = 1/2; the geometric series cut off beyond 60 is added back."""
     q, top = Fraction(1, 2), 60
     weights = [(2 * m + 1) ** size * q**m for m in range(top)]
     law = law_of_vectors(weights, size)
@@ -248,7 +248,7 @@ def test_a_mixture_of_cubes_is_exactly_the_k_norm_law(size):
 
 
 def largest_loss(law, size, steps):
-    """Over all neighbours whose scores each move by at most `steps`, and all vectors that can come out."""
+    """The maximum over all neighbours whose scores each move by at most `steps`, and all possible vectors."""
     law = np.array(list(law.values()), dtype=float).reshape((2 * REACH + 1,) * size)
     losses = []
     for move in product(range(-steps, steps + 1), repeat=size):
@@ -266,12 +266,12 @@ def weights_of(size, scale, top=400):
 
 @pytest.mark.parametrize("size, steps", [(1, 2), (2, 1), (2, 3), (3, 2)])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
-def test_no_vector_is_more_than_exp_epsilon_likelier_for_a_neighbour_and_some_nearly_are(size, steps, epsilon):
+def test_no_vector_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour_and_some_nearly_are(size, steps, epsilon):
     scale = KNormMechanism.for_budget(budget_of(epsilon), size, steps).scale
     loss = largest_loss(law_of_vectors(weights_of(size, scale), size), size, steps)
     assert loss <= epsilon * (1 + 1e-9)
-    assert loss == pytest.approx(steps / scale)  # nothing is wasted but the rounding up of the scale
-    if steps / (scale - 1 or 0.5) > epsilon:  # at least where a whole scale is the exact one
+    assert loss == pytest.approx(steps / scale)  # nothing is wasted except by rounding the scale up
+    if steps / (scale - 1 or 0.5) > epsilon:  # true at least where the exact scale is an integer
         assert largest_loss(law_of_vectors(weights_of(size, scale - 1 or 0.5), size), size, steps) > epsilon
 
 
@@ -292,8 +292,8 @@ def test_broken_half_widths_lose_more_than_epsilon(name, size):
     assert largest_loss(law_of_vectors(BROKEN[name](size, 2), size), size, 2) > 1.0 + 0.005
 
 
-def test_what_is_released_is_the_score_plus_one_vector(monkeypatch):
-    """Of scores that are not clamped: all vectors up to 3 give different releases, as likely as the vectors are."""
+def test_a_release_is_the_scores_plus_one_vector(monkeypatch):
+    """For scores that are not clamped: all vectors up to 3 give different releases, with the vectors' probabilities."""
     law = law_of_vectors(weights_of(2, 2), 2)
     scores, released = np.array([0.5, 0.25]) + 0.3 * GRID, {}
     for z in product(range(-3, 4), repeat=2):
@@ -325,7 +325,7 @@ MECHANISMS = {
 
 
 def releases(mechanism, d, n, monkeypatch):
-    """Of d scores of 1/2; of independent noise all at once, which is as random."""
+    """Releases of d scores of 1/2; independent noise is drawn all at once, which is equally random."""
     source = entropy_source(0)
     if mechanism.is_independent:
         return mechanism.release(np.full(n * d, 0.5), source)[0].reshape(n, d)
@@ -337,7 +337,7 @@ def releases(mechanism, d, n, monkeypatch):
 @pytest.mark.parametrize("d", [1, 12])
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.combinations
-def test_intervals_cover_as_often_as_they_say_each_and_all_at_once(name, d, scale, monkeypatch):
+def test_intervals_have_the_stated_coverage_individually_and_jointly(name, d, scale, monkeypatch):
     # n = 1,000 releases, fixed seed: within 4 standard errors (alpha 6e-5), or above where noise has few values.
     confidence, n, mechanism = 0.9, 1000, MECHANISMS[name](scale, d)
     margin = 4 * math.sqrt(confidence * (1 - confidence) / n)
@@ -352,7 +352,7 @@ def test_intervals_cover_as_often_as_they_say_each_and_all_at_once(name, d, scal
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
-def test_of_independent_noise_the_joint_quantile_is_exact_to_one_step(name):
+def test_the_joint_quantile_of_independent_noise_is_exact_to_one_step(name):
     for scale, d, confidence in [(5, 3, 0.5), (5, 100, 0.95), (40, 1000, 0.999), (3, 10**5, 1 - 1e-12)]:
         mechanism = MECHANISMS[name](scale, d)
         places = np.arange(60 * scale)
@@ -364,19 +364,19 @@ def test_of_independent_noise_the_joint_quantile_is_exact_to_one_step(name):
         assert all_within[1] < math.log(confidence) <= all_within[0]
 
 
-def test_a_confidence_next_to_one_has_a_finite_margin():
+def test_a_confidence_close_to_one_has_a_finite_margin():
     confidence = math.nextafter(1, 0)
     for name, make in MECHANISMS.items():
         for d in (1, 1000):
             assert 0 < make(10**6, d).half_width(confidence, d) < math.inf, name
 
 
-# --- The continuous law -----------------------------------------------------------------------------------------------
+# --- The continuous distribution --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d", [2, 3, 10, 100, 1000])
-def test_the_tail_of_a_coordinate_is_a_sum_over_poisson_terms(d):
-    """All of one sign, so exact far out: the sum over j <= d of (1 - j / d) times the probability of j, mean z."""
+def test_the_tail_of_a_coordinate_is_a_sum_of_poisson_terms(d):
+    """The sum over j <= d of (1 - j / d) P(Poisson(z) = j); no term is negative, so it is exact far out."""
     j = np.arange(d + 1)
     for z in d * np.array([0.0, 0.1, 0.9, 1.0, 1.1, 1.5]) + np.array([0, 0.1, 1, 2, 10, 30]):
         exact = stats.poisson.pmf(j, z) @ (1 - j / d)
@@ -386,7 +386,7 @@ def test_the_tail_of_a_coordinate_is_a_sum_over_poisson_terms(d):
 
 
 @pytest.mark.parametrize("d", [2, 7])
-def test_density_tails_and_standard_deviation_belong_together(d):
+def test_density_tails_and_standard_deviation_are_consistent(d):
     law = CubeLaw(d, 0.3)
     for z in (-1.0, -0.2, 0.0, 0.1, 2.0):
         assert law.sf(z) == pytest.approx(quad(law.pdf, z, 60, limit=200, points=[0.0] if z < 0 else None)[0], abs=1e-8)
@@ -395,7 +395,7 @@ def test_density_tails_and_standard_deviation_belong_together(d):
     assert law.kwds["scale"] == law.std()
 
 
-def test_on_one_score_the_law_is_that_of_laplace():
+def test_for_one_score_the_distribution_is_laplace():
     z = np.linspace(-3, 3, 31)
     np.testing.assert_allclose(CubeLaw(1, 0.5).sf(z), stats.laplace(scale=0.5).sf(z), rtol=1e-12)
     np.testing.assert_allclose(CubeLaw(1, 0.5).pdf(z), stats.laplace(scale=0.5).pdf(z), rtol=1e-12)
@@ -403,8 +403,8 @@ def test_on_one_score_the_law_is_that_of_laplace():
     assert KNormMechanism(1000, 1).half_width(0.9) == LaplaceMechanism(1000).half_width(0.9)
 
 
-def test_draws_follow_the_law():
-    """n = 20,000, alpha = 1e-3 each: of one coordinate, of coordinates of whole vectors, and of their largest."""
+def test_draws_follow_the_distribution():
+    """n = 20,000, alpha = 1e-3 each: a single coordinate, coordinates of whole vectors, and their largest."""
     law, random = CubeLaw(6, 0.5), np.random.default_rng(0)
     vectors = law.vectors(20_000, random)
     for draws in (law.rvs(size=20_000, random_state=random), vectors[:, 0], vectors[:, 5]):
@@ -416,12 +416,12 @@ def test_draws_follow_the_law():
 
 @pytest.mark.parametrize("d", [2, 10, 1000])
 @pytest.mark.parametrize("tail", [0.9, 0.05, 1e-9])
-def test_reaches_are_where_the_tails_are(d, tail):
+def test_reaches_invert_the_tails(d, tail):
     assert tail_of_coordinate(reach_of_coordinate(tail, d), d) == pytest.approx(tail, rel=1e-8)
     assert stats.gamma(d).sf(reach_of_largest(tail, d)) == pytest.approx(tail, rel=1e-8)
 
 
-def test_cubes_that_stand_for_all_have_its_law():
+def test_representative_cubes_have_the_distribution_of_all_cubes():
     law = CubeLaw(4, 0.5)
     for z in (0.1, 1.0, 3.0):
         assert np.mean([each.sf(z) for each in law.given_half_widths(200)]) == pytest.approx(law.sf(z), rel=0.01)

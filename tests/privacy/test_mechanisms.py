@@ -1,4 +1,4 @@
-"""Noise on the grid: what it costs, its law around the score, and what all mechanisms share."""
+"""Noise on the grid: its cost, its distribution around the score, and what all mechanisms have in common."""
 
 import math
 from fractions import Fraction
@@ -40,7 +40,7 @@ def test_grid_sensitivity_rounds_up():
     assert grid_sensitivity(math.nextafter(GRID, 1), 0.0) == 2
 
 
-def test_released_scores_follow_the_discrete_laplace_law_around_the_score():
+def test_released_scores_follow_the_discrete_laplace_distribution_around_the_score():
     # alpha = 1e-3, n = 20,000, fixed seed; half or twice the noise has a p-value of 0.
     score, scale = 0.5 + 0.25 * GRID, 2000
     released, _ = LaplaceMechanism(scale).release(np.full(20_000, score), entropy_source(0))
@@ -52,12 +52,12 @@ def test_released_scores_follow_the_discrete_laplace_law_around_the_score():
 
 def test_clamping_keeps_the_order_of_the_noisy_scores():
     scores = np.linspace(0, 1, 50)
-    released, order = LaplaceMechanism(2**34).release(scores, entropy_source(0))  # noise of 16: nearly all are clamped
+    released, order = LaplaceMechanism(2**34).release(scores, entropy_source(0))  # noise of 16 clamps nearly all
     assert set(np.unique(released)) <= {0.0, 1.0} | set(released)
     assert np.mean((released == 0) | (released == 1)) > 0.8
     assert sorted(order) == list(range(50))
     assert (np.diff(released[order]) <= 0).all()
-    assert order.tolist() != np.argsort(-released, kind="stable").tolist()  # not by index among the clamped
+    assert order.tolist() != np.argsort(-released, kind="stable").tolist()  # clamped scores are not ordered by index
 
 
 def test_intervals_hold_near_zero_and_one():
@@ -77,8 +77,8 @@ def test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it(kind, ep
     # One record moves each score by at most `steps`, which changes the log-probability by at most steps / scale.
     spent = Fraction(steps, kind.for_budget(budget_of(epsilon), n_scores, steps).scale)
     spent *= n_scores if kind is LaplaceMechanism else 1
-    as_written = Fraction(repr(float(epsilon)))
-    assert as_written * (1 - Fraction(1, 1000)) < spent <= as_written
+    exact_epsilon = Fraction(repr(float(epsilon)))
+    assert exact_epsilon * (1 - Fraction(1, 1000)) < spent <= exact_epsilon
 
 
 @pytest.mark.parametrize("kind, delta", KINDS)
@@ -95,8 +95,8 @@ def test_without_noise_scores_are_untouched(kind, delta):
 
 @pytest.mark.parametrize("kind, delta", KINDS)
 @each("epsilon, n_scores", [(1.0, 1), (0.1, 1000), (5.0, 40)])
-def test_the_epsilon_per_score_is_that_of_laplace_noise_of_the_same_standard_deviation(kind, delta, epsilon, n_scores):
+def test_the_epsilon_per_score_matches_laplace_noise_of_the_same_standard_deviation(kind, delta, epsilon, n_scores):
     steps, budget = 10**9, budget_of(epsilon, delta)
     mechanism = kind.for_budget(budget, n_scores, steps)
-    alike = LaplaceMechanism.for_budget(budget_of(kind.epsilon_per_score(budget, n_scores)), 1, steps)
-    assert alike.law.std() == pytest.approx(mechanism.law.std(), rel=1e-5)
+    equivalent = LaplaceMechanism.for_budget(budget_of(kind.epsilon_per_score(budget, n_scores)), 1, steps)
+    assert equivalent.law.std() == pytest.approx(mechanism.law.std(), rel=1e-5)

@@ -1,4 +1,4 @@
-"""Noise for counts in cells: its sampler, its exact law, its privacy loss, its intervals."""
+"""Noise on counts of cells: its sampler, its exact distribution, its privacy loss, its intervals."""
 
 import math
 from collections import Counter
@@ -44,13 +44,13 @@ def test_vectors_are_counted_by_size_and_by_signs(n_cells, size):
 
 
 @each("n_cells", range(2, MOST_CELLS + 1))
-def test_vectors_of_a_size_are_those_within_it_less_those_within_the_next_smaller_one(n_cells):
+def test_vectors_of_one_size_are_those_within_it_less_those_within_the_next_smaller_size(n_cells):
     for size in range(1, n_cells + 5):
         assert sum(n_of_signs(n_cells, size)) == n_within(n_cells, size) - n_within(n_cells, size - 1)
 
 
 @each("n_cells", [[2], [3, 2], [4, 4, 3], [12, 4]])
-def test_radii_have_exactly_the_law_of_the_mixture(n_cells, monkeypatch):
+def test_radii_have_exactly_the_distribution_of_the_mixture(n_cells, monkeypatch):
     degrees = [m - 1 for m in n_cells]
     constant = None
     for total in range(25):
@@ -64,7 +64,7 @@ def test_radii_have_exactly_the_law_of_the_mixture(n_cells, monkeypatch):
             assert scale == Fraction(7, 2)
             assert size == sum(degrees) + 1
             if asked.pop("is_drawn", False):
-                raise InterruptedError  # it is not kept
+                raise InterruptedError  # the proposal is rejected
             asked["is_drawn"] = True
             return np.array([total] + [0] * (size - 1), dtype=object)
 
@@ -77,14 +77,14 @@ def test_radii_have_exactly_the_law_of_the_mixture(n_cells, monkeypatch):
         with pytest.raises(InterruptedError):
             moves._radius(n_cells, Fraction(7, 2), None)
         assert threshold <= asked["bound"]
-        # The sum is proposed with probability proportional to this, so that what is kept is as in the mixture.
+        # The sum is proposed with probability proportional to this, so that accepted sums follow the mixture.
         proposed = math.perm(total + sum(degrees), sum(degrees))
         constant = constant or Fraction(asked["bound"], proposed)
         assert asked["bound"] == constant * proposed
 
 
 def chi_square_p_value(observed, law, n):
-    """Of counts of outcomes, rare ones together; `law` may leave out some that are next to impossible."""
+    """P-value for counts of outcomes, rare ones pooled; `law` may leave out next to impossible outcomes."""
     often = [outcome for outcome, p in law.items() if n * p > 8]
     counts = [observed[outcome] for outcome in often]
     expected = [n * law[outcome] for outcome in often]
@@ -104,7 +104,7 @@ def test_vectors_are_uniform_within_a_radius(n_cells, radius):
 
 
 def law_of_noise(n_cells, scale, largest):
-    """Probabilities of all vectors with sizes up to `largest`, beyond which next to nothing is."""
+    """Probabilities of all vectors with sizes up to `largest`; larger ones are next to impossible."""
     weights = {
         together: math.exp(-max(map(size_of, together)) / scale)
         for together in product(*(vectors(m, largest) for m in n_cells))
@@ -113,7 +113,7 @@ def law_of_noise(n_cells, scale, largest):
     return {together: weight / total for together, weight in weights.items()}
 
 
-def test_many_columns_have_noise_that_adds_up_to_nothing_in_each():
+def test_noise_on_many_columns_sums_to_zero_in_each():
     noise = discrete_moves([4] * 300, Fraction(500), entropy_source(2))
     assert [len(z) for z in noise] == [4] * 300
     assert all(sum(z) == 0 for z in noise)
@@ -123,7 +123,7 @@ def test_many_columns_have_noise_that_adds_up_to_nothing_in_each():
 
 
 def loss(mechanism, rows_per_group):
-    """The largest log-ratio of the probabilities of an outcome for neighbours, by exhaustion near the counts."""
+    """The largest log-ratio of probabilities between neighbours, over all outcomes near the counts."""
     largest = 0.0
     m, steps = mechanism.n_cells[0], mechanism.n_steps * rows_per_group
     changes = [np.eye(m, dtype=int)[b] - np.eye(m, dtype=int)[a] for a in range(m) for b in range(m)]
@@ -142,16 +142,16 @@ def test_a_record_or_a_person_changes_no_probability_by_more_than_epsilon(epsilo
 
 
 @each("rows_per_group, n_columns", product([1, 3], [1, 20]))
-def test_gaussian_noise_spends_rho_on_the_most_that_all_columns_can_move(rows_per_group, n_columns):
+def test_gaussian_noise_spends_rho_on_the_largest_joint_move_of_all_columns(rows_per_group, n_columns):
     mechanism = GaussianCells.for_budget(Fraction(1, 50), [4] * n_columns, rows_per_group)
-    # From one cell to another that has noise of its own, in every column.
+    # In every column, records move from one cell to another, and each cell has independent noise.
     squared_sensitivity = n_columns * (rows_per_group**2 + rows_per_group**2)
     assert squared_sensitivity / (2 * mechanism.variance) == Fraction(1, 50)
 
 
 @pytest.mark.few
 @pytest.mark.parametrize("kind", ["moves", "gaussian"])
-def test_released_counts_are_the_counts_with_noise_and_add_up_to_all_records(kind):
+def test_released_counts_are_noisy_counts_and_sum_to_all_records(kind):
     counts = [np.array([5, 0, 95, 900]), np.array([0, 1000])]
     sizes = [4, 2]
     if kind == "moves":
@@ -162,7 +162,7 @@ def test_released_counts_are_the_counts_with_noise_and_add_up_to_all_records(kin
     for j, of_column in enumerate(counts):
         noisy = np.array([draw[j] for draw in draws])
         np.testing.assert_allclose(noisy.sum(axis=1), 1000, atol=1e-9)
-        # Within five standard errors of the mean of noise that is symmetric.
+        # Noise is symmetric: within five standard errors of the mean.
         np.testing.assert_array_less(abs(noisy.mean(axis=0) - of_column), 5 * noisy.std(axis=0) / math.sqrt(200))
         assert noisy.std(axis=0).min() > 0.2
 
@@ -177,7 +177,7 @@ def test_without_a_finite_epsilon_there_is_no_noise():
 
 
 def exact_tail(n_cells, scale, largest):
-    """P(noise on the first cell of the first column >= t), by t, from the numbers of vectors of each size."""
+    """P(noise on the first cell of the first column >= t) for each t, from the numbers of vectors of each size."""
     m, d = n_cells[0], sum(n_cells) - len(n_cells)
     logs = [sum(math.log(n_within(k, r)) for k in n_cells) - r / float(scale) for r in range(largest)]
     weights = np.exp(np.array(logs) - max(logs))
@@ -195,19 +195,19 @@ def exact_tail(n_cells, scale, largest):
 
 
 @each("n_cells, epsilon", [([4], 1.0), ([3, 3], 1.0), ([4, 4, 4], 2.0), ([6, 3], 4.0), ([2, 2], 0.5)])
-def test_reach_is_beyond_the_exact_quantile_by_little_more_than_the_grid(n_cells, epsilon):
+def test_the_reach_exceeds_the_exact_quantile_by_little_more_than_the_grid(n_cells, epsilon):
     mechanism = MovesMechanism.for_budget(epsilon, n_cells, 1)
     largest = int(float(mechanism.scale) * (sum(n_cells) + 22))
     tail = exact_tail(n_cells, mechanism.scale, largest)
     for level in (0.05, 0.005, 0.0005):
         reach = mechanism.reach(level, n_cells[0])
-        beyond = math.floor(reach * mechanism.n_steps) + 1  # the least that is above it
+        beyond = math.floor(reach * mechanism.n_steps) + 1  # the smallest integer above it
         assert tail[beyond] <= level
         assert tail[max(1, math.floor(0.93 * reach * mechanism.n_steps) - 2)] > level
 
 
 @each("n_cells, n_moves, n_together", [(4, 3, 1), (4, 30, 1), (12, 110, 2), (2, 1, 1), (3, 3000, 1)])
-def test_the_tail_is_that_of_its_reach(n_cells, n_moves, n_together):
+def test_the_tail_inverts_the_reach(n_cells, n_moves, n_together):
     for tail in (0.2, 0.01, 1e-5):
         assert tail_of_cells(reach_of_cells(tail, n_cells, n_moves, n_together), n_cells, n_moves, n_together) == (
             pytest.approx(tail, rel=1e-6)
@@ -219,8 +219,8 @@ def test_one_column_of_two_cells_has_laplace_noise():
         assert tail_of_cells(z, 2, 1) == pytest.approx(math.exp(-z) / 2, rel=1e-6)
 
 
-def test_the_margins_in_the_note_are_those_of_the_laws():
-    """Flags of columns of numbers, two-sided, all at once, at epsilon = 1; Laplace noise of scale 2 p on each count."""
+def test_the_margins_in_the_note_match_the_distributions():
+    """Simultaneous two-sided margins of flags of numeric columns, epsilon = 1; Laplace noise of scale 2 p per count."""
     note = (Path(__file__).parents[2] / "docs" / "theory" / "summary.md").read_text(encoding="utf-8")
     rows = {cells[0].strip(): cells[1:] for line in note.splitlines() if (cells := line.strip("| ").split(" | "))}
     columns = [int(cell) for cell in rows["columns"]]
@@ -233,4 +233,4 @@ def test_the_margins_in_the_note_are_those_of_the_laws():
     }.items():
         stated = [float(cell.replace(",", "")) for cell in rows[name]]
         computed = [margin(p, 0.05 / (2 * 3 * p)) for p in columns]
-        np.testing.assert_allclose(computed, stated, rtol=0.01)  # stated with three digits
+        np.testing.assert_allclose(computed, stated, rtol=0.01)  # stated to three digits

@@ -15,7 +15,7 @@ from skdpmic.release.summary.cells import _ENDS, MovesMechanism
 from tests.folding import each
 from tests.privacy.test_moves import exact_tail, vectors
 
-MOST_CELLS = len(_ENDS)  # of the parts of a column, and one for the rest
+MOST_CELLS = len(_ENDS)  # of the parts of a column, including one for all other values
 HALF = Fraction(1, 2)
 
 
@@ -56,13 +56,13 @@ RADIUS = plus(BEFORE, BEYOND, constant(1 + HALF))  # R = r + 1/2
 
 
 def vectors_of(d, choose, r, beyond, before, n_together):
-    """Vectors with sizes up to r whose noise on so many cells, summed over positive ones, is above `before`.
+    """The number of vectors of size up to r whose positive noise on `n_together` cells sums to more than `before`.
 
-    One of the other cells is left out; i of the d that remain are positive, and their values are a subset of 1 ... r.
+    One of the other cells is left out; i of the remaining d are positive, and their values are a subset of 1 ... r.
     """
     terms = []
     for i, among in product(range(1, d + 1), range(1, n_together + 1)):
-        if i - among <= d - n_together and among <= i:  # so many of these cells are among the positive ones
+        if i - among <= d - n_together and among <= i:  # `among` of these cells are positive
             ways = math.comb(n_together, among) * math.comb(d - n_together, i - among)
             above = [times(choose(before, few), choose(beyond, i - few)) for few in range(among)]
             terms.append(times(constant(ways), plus(*above), choose(plus(r, constant(d - i)), d - i)))
@@ -70,7 +70,7 @@ def vectors_of(d, choose, r, beyond, before, n_together):
 
 
 def limit_of(d, n_together):
-    """The same in the continuous limit, of size R, where no constant is added to it."""
+    """The same in the continuous limit of size R, where no constants are added."""
     terms = []
     for i, among in product(range(1, d + 1), range(1, n_together + 1)):
         if i - among <= d - n_together and among <= i:
@@ -82,7 +82,7 @@ def limit_of(d, n_together):
 
 
 def n_vectors(d, r):
-    """V(r) by the sum in Theorem 2 that is over the number of positive cells."""
+    """V(r) by the sum over the number of positive cells in Theorem 2."""
     return plus(
         *(times(constant(math.comb(d, i)), choose(r, i), choose(plus(r, constant(d - i)), d - i)) for i in range(d + 1))
     )
@@ -116,32 +116,32 @@ def test_numbers_of_vectors_grow_no_faster_than_volumes(n_cells):
     assert all(at(polynomial, r + HALF, 0) == n_within(n_cells, r) for r in range(2 * d + 2))
 
 
-def check_given_the_radius(n_cells, n_together, *, beyond=1):
+def holds_given_the_radius(n_cells, n_together, *, beyond=1):
     d, r = n_cells - 1, plus(BEFORE, BEYOND, constant(1))
     counted = vectors_of(d, choose, r, plus(BEYOND, constant(beyond)), BEFORE, n_together)
     allowed = times(limit_of(d, n_together), n_vectors(d, r))
-    of_limit = math.comb(2 * d, d) * Fraction(1, math.factorial(d))  # times R**d, the volume that goes with V
+    of_limit = math.comb(2 * d, d) * Fraction(1, math.factorial(d))  # times R**d: the volume corresponding to V
     taken = times(counted, constant(-of_limit), *[RADIUS] * d)
     return all(coefficient >= 0 for coefficient in plus(allowed, taken).values())
 
 
 @each("n_cells", range(2, 8))
 @each("n_together", [1, 2])
-def test_given_the_radius_noise_reaches_no_further_than_one_step_beyond_the_limit(n_cells, n_together):
+def test_given_the_radius_noise_reaches_at_most_one_step_beyond_the_limit(n_cells, n_together):
     if n_together < n_cells:
-        assert check_given_the_radius(n_cells, n_together)
-        assert not check_given_the_radius(n_cells, n_together, beyond=2)  # with a step less
+        assert holds_given_the_radius(n_cells, n_together)
+        assert not holds_given_the_radius(n_cells, n_together, beyond=2)  # with one step less
 
 
 @pytest.mark.slow
 @each("n_cells", range(8, MOST_CELLS + 1))
 @each("n_together", [1, 2])
-def test_given_the_radius_the_same_holds_for_all_numbers_of_cells(n_cells, n_together):
-    assert check_given_the_radius(n_cells, n_together)
+def test_given_the_radius_the_same_holds_for_every_number_of_cells(n_cells, n_together):
+    assert holds_given_the_radius(n_cells, n_together)
 
 
 @each("n_cells, scale", [([2], 3), ([3, 3], 2), ([4], 2), ([5, 2], 1)])
-def test_the_exact_tail_is_at_most_that_of_the_limit_two_steps_before(n_cells, scale):
+def test_the_exact_tail_is_at_most_the_tail_of_the_limit_two_steps_before(n_cells, scale):
     tail, n_moves = exact_tail(n_cells, scale, 25 * scale), sum(n_cells) - len(n_cells)
     for k in range(3, 7 * scale):
         assert tail[k] <= tail_of_cells((k - 2) / scale, n_cells[0], n_moves)

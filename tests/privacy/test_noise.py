@@ -1,4 +1,4 @@
-"""The samplers follow their laws, for any rational scale."""
+"""The samplers follow their distributions, for any rational scale."""
 
 import os
 from fractions import Fraction
@@ -31,14 +31,14 @@ P_VALUES = {geometric: geometric_p_value, discrete_laplace: laplace_p_value, dis
 
 @pytest.mark.few
 @pytest.mark.parametrize("draw", P_VALUES)
-def test_noise_follows_its_law(draw):
+def test_noise_follows_its_distribution(draw):
     for scale in VARIANCES if draw is discrete_gaussian else [Fraction(1, 3), Fraction(7, 3), RATIO, 10**6]:
         assert P_VALUES[draw](draw(scale, N_DRAWS, entropy_source(0)), scale) > ALPHA
 
 
 @pytest.mark.parametrize("sigma2", [*VARIANCES, 1, 4, Fraction(17, 4)])
-def test_the_laplace_proposal_and_its_acceptance_make_exactly_the_gaussian_law(sigma2, monkeypatch):
-    # With exp(-a) the probability of y up to a factor that does not depend on y, a is summed in rational arithmetic.
+def test_the_laplace_proposal_and_its_acceptance_give_exactly_the_gaussian_distribution(sigma2, monkeypatch):
+    # The probability of y is proportional to exp(-a), and a is summed in rational arithmetic.
     proposed = {}
     ys = [*range(-40, 41), 10**12, -(10**13)]
 
@@ -65,8 +65,8 @@ def test_the_laplace_proposal_and_its_acceptance_make_exactly_the_gaussian_law(s
     "scale, shift",
     [pytest.param(1, 0, marks=pytest.mark.slow), (3, 10**30), pytest.param(1000, 0, marks=pytest.mark.slow)],
 )
-def test_exponential_choice_follows_its_law(scale, shift):
-    # n = 2,000; a scale that is 20 % off has a p-value below 1e-3 at scales 1 and 3
+def test_exponential_choice_follows_its_distribution(scale, shift):
+    # n = 2,000; at scales 1 and 3, a scale that is 20% off has a p-value below 1e-3
     scores, n = np.array([4, 0, 6, 3, -7], dtype=object), 2000
     source = entropy_source(0)
     chosen = [exponential_choice(scores + shift, scale, source) for _ in range(n)]
@@ -97,7 +97,7 @@ def test_the_fit_rejects_rounded_continuous_laplace_noise():
     assert laplace_p_value(draws, 2) < ALPHA
 
 
-def test_operating_system_entropy_follows_the_law_too():
+def test_operating_system_entropy_follows_the_same_distribution():
     # Unseeded: alpha is 1e-9, so that this fails by chance once in a billion runs.
     assert laplace_p_value(discrete_laplace(5, N_DRAWS, entropy_source()), 5) > 1e-9
 
@@ -115,13 +115,13 @@ def test_bernoulli_exp_has_its_probability(numerator, denominator):
         assert abs(hits - n * p) <= 4 * np.sqrt(n * p * (1 - p))  # alpha 6e-5
 
 
-def test_an_event_of_vanishing_probability_is_soon_decided():
+def test_an_event_of_vanishing_probability_is_decided_quickly():
     assert not _bernoulli_exp_any(np.array([10**60] * 100, dtype=object), 1, entropy_source()).any()
 
 
 @pytest.mark.parametrize("bound", [1, 2, 5, 200, 256])
 def test_uniform_below_uses_every_accepted_byte_equally(bound):
-    # A source that counts through all bytes gives each number equally often, if no bit is favoured.
+    # If no bit is favoured, a source that counts through all bytes gives each number equally often.
     counter = iter(range(10**9))
     source = lambda n_bytes: bytes(next(counter) % 256 for _ in range(n_bytes))  # noqa: E731
     draws = uniform_below(bound, 256 * 4, source)
@@ -132,7 +132,7 @@ def test_uniform_below_uses_every_accepted_byte_equally(bound):
 
 
 @pytest.mark.parametrize("bound", [2**62, 2**63, 2**64 - 1, 10**40])
-def test_uniform_below_reaches_all_of_a_large_range(bound):
+def test_uniform_below_covers_a_large_range(bound):
     draws = uniform_below(bound, 2000, entropy_source(0))
     assert 0 <= min(draws) < bound / 100
     assert bound * 99 / 100 < max(draws) < bound
@@ -140,7 +140,7 @@ def test_uniform_below_reaches_all_of_a_large_range(bound):
 
 @pytest.mark.parametrize("draw", [geometric, discrete_laplace, discrete_gaussian])
 @pytest.mark.parametrize("scale", [7, 10**6, Fraction(10**20, 10**19 + 7), 2**58])
-def test_numbers_kept_as_int64_are_those_of_python_integers(draw, scale, monkeypatch):
+def test_draws_kept_as_int64_equal_those_kept_as_python_integers(draw, scale, monkeypatch):
     # 2**58: some of the draws are above the limit.
     drawn = []
     for limit in (noise._LIMIT, -1):
@@ -161,7 +161,7 @@ def test_draws_near_the_limit_of_int64_do_not_overflow(draw):
 
 
 @pytest.mark.parametrize("draw", P_VALUES)
-def test_draws_do_not_depend_on_the_blocks_in_law_and_none_is_left_out(draw, monkeypatch):
+def test_drawing_in_blocks_does_not_change_the_distribution_and_skips_no_draw(draw, monkeypatch):
     monkeypatch.setattr(noise, "_BLOCK", 1000)
     draws = draw(50, N_DRAWS + 1, entropy_source(0))
     assert len(draws) == N_DRAWS + 1
@@ -182,7 +182,7 @@ def test_without_a_seed_a_test_draws_what_it_drew_in_every_run():
     assert entropy_source(None)(4).hex() == "2b022f73"
 
 
-def test_a_random_state_goes_on_where_it_was():
+def test_a_random_state_continues_where_it_stopped():
     source = entropy_source(np.random.RandomState(3))
     assert discrete_laplace(10**6, 5, source).tolist() != discrete_laplace(10**6, 5, source).tolist()
 

@@ -1,6 +1,6 @@
-"""The noise of every release is, to the last grid step, that of the formulas in ``docs/theory``, in exact fractions.
+"""The noise of every release matches the formulas in ``docs/theory`` to the last grid step, in exact fractions.
 
-A score's error of rounding changes the noise by a grid step at few n only. The tests of the formula are done there.
+The rounding error of a score changes the noise by a grid step only at a few n. The formula is tested at such n.
 """
 
 import math
@@ -28,7 +28,7 @@ from skdpmic.statistics.mic.optimize_axis import rounding_error
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
 
-STEPS = 2**30  # in a score of 1
+STEPS = 2**30  # grid steps in a score of 1
 EPSILON = Fraction(3, 10)  # 0.3, as it is written
 
 # --- Steps: ceil((sensitivity + 2 rounding errors) / step) -----------------------------------------------------------
@@ -39,7 +39,7 @@ def steps_of(sensitivity, error):
 
 
 def where_rounding_matters(sensitivity_of, plan):
-    """The first n above 400 at which it is a step more with the rounding error, and that many steps."""
+    """The first n from 400 at which the rounding error adds a step, and the number of steps there."""
     for n in range(400, 40_000):
         steps = steps_of(sensitivity_of(n), rounding_error(n, plan))
         if steps > steps_of(sensitivity_of(n), 0):
@@ -76,7 +76,7 @@ def one_shot(d, steps):
 
 
 def gaussian(d, steps):
-    """The least integer whose square is not below d steps^2 / (2 rho)."""
+    """The smallest integer whose square is at least d steps^2 / (2 rho)."""
     least = d * steps**2 / (2 * Fraction(rho_for(0.3, 1e-6)))
     return next(sigma for sigma in range(math.isqrt(int(least)), math.isqrt(int(least)) + 3) if sigma**2 >= least)
 
@@ -99,12 +99,12 @@ RELEASES = {
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.combinations
-def test_the_noise_of_a_fit_is_that_of_the_formula_to_the_last_step(kind, release, way):
+def test_the_noise_of_a_fit_matches_the_formula_to_the_last_step(kind, release, way):
     public, sensitivity_of, plan = KINDS[kind]
     make, scale_of = RELEASES[release]
     n, steps = where_rounding_matters(sensitivity_of, plan)
     X, y = np.random.default_rng(0).random((n, 5)), np.arange(n) % 3 if kind == "classes" else np.linspace(0, 1, n)
-    assert way(make(**public), X, y).noise_scale_ * STEPS == scale_of(5, steps)  # also floats: times a power of two
+    assert way(make(**public), X, y).noise_scale_ * STEPS == scale_of(5, steps)  # exact, as STEPS is a power of two
 
 
 PAIRS = {
@@ -128,7 +128,7 @@ PAIRS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step(name, monkeypatch):
+def test_the_noise_of_a_pair_matches_the_formula_to_the_last_step(name, monkeypatch):
     function, sensitivity_of, plan = PAIRS[name]
     n, steps = where_rounding_matters(sensitivity_of, plan)
     scales = []
@@ -142,7 +142,7 @@ def test_the_noise_of_a_pair_is_that_of_the_formula_to_the_last_step(name, monke
     assert scales == [math.ceil(steps / EPSILON)]
 
 
-def test_the_noise_of_a_table_is_two_tables_over_epsilon(monkeypatch):
+def test_the_noise_of_tables_is_twice_their_number_over_epsilon(monkeypatch):
     scales = []
 
     def draw(scale, size, source):
@@ -158,8 +158,8 @@ def test_the_noise_of_a_table_is_two_tables_over_epsilon(monkeypatch):
 
 
 @pytest.mark.parametrize("n_subsets", [4, 5])
-def test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step(n_subsets):
-    # A mean of scores has an error of 2^-52 at most. One of four subsets is a whole number of steps, so it is one more.
+def test_the_noise_of_a_choice_matches_the_formula_to_the_last_step(n_subsets):
+    # A mean of scores has an error of at most 2^-52. A quarter is a whole number of steps, so the error adds one.
     x = np.random.default_rng(0).random((60, 1))
     search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.3, n_subsets=n_subsets).fit(x, x[:, 0])
     steps = steps_of(Fraction(1, n_subsets), 2.0**-52)
@@ -171,7 +171,7 @@ def test_the_noise_of_a_choice_is_that_of_the_formula_to_the_last_step(n_subsets
 
 
 @pytest.mark.parametrize("n, B", [(4, 4), (100, 12), (1000, 60), (1000, 600), (10**5, 150)])
-def test_the_rounding_error_has_every_term_of_its_proof(n, B):
+def test_the_rounding_error_includes_every_term_of_its_proof(n, B):
     # docs/theory/rounding.md: entries off by 2^-49 of a sum of at most 4 g(n), their last digits, and the division.
     plan = continuous_plan(B, 5, "reduced")
     scale = 2 ** (61 - math.ceil(math.log2(4 * n * math.log2(n) + 4)))
@@ -182,12 +182,12 @@ def test_the_rounding_error_has_every_term_of_its_proof(n, B):
     assert proved < Fraction(rounding_error(n, plan)) <= proved + Fraction(3, 2 * scale * n)
 
 
-# --- The grids are those for the epsilon that is spent on each score -------------------------------------------------
+# --- Grids are chosen for the epsilon spent on each score ------------------------------------------------------------
 
 
 @pytest.fixture
 def looked_up(monkeypatch):
-    """All (what, n, epsilon, n_classes) for which the defaults were looked up, and the correction, if there is one."""
+    """Every (name, n, epsilon, n_classes[, correction]) for which a default was looked up."""
     calls = []
 
     def spy_on(name, value):

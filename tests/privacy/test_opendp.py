@@ -1,6 +1,6 @@
 """Samplers and accounting agree with OpenDP, which was written and verified by others.
 
-Its discrete Gaussian is right from version 0.14.2 on: before, zero is drawn 5 % too seldom at a scale of 2.
+Its discrete Gaussian is correct from version 0.14.2 on; earlier versions draw zero 5% too rarely at a scale of 2.
 """
 
 import math
@@ -18,7 +18,7 @@ dp = pytest.importorskip("opendp.prelude")
 dp.enable_features("contrib")
 
 N_DRAWS = 20_000
-ALPHA = 1e-9  # of each test of OpenDP's draws, which cannot be seeded: a failure by chance once in a billion runs
+ALPHA = 1e-9  # of each test of OpenDP's draws, which cannot be seeded: one chance failure in a billion runs
 BUDGETS = [(1.0, 1e-6), (0.1, 1e-10), (10.0, 1e-5), (0.5, 0.01)]
 
 
@@ -31,7 +31,7 @@ def gaussian_of_opendp(sigma):
 
 
 def two_sample_p_value(draws, others):
-    """Chi-square test that two samples have one law, on cells of equal size in the first."""
+    """P-value of a chi-square test that two samples have one distribution, on cells with equal counts in the first."""
     draws, others = np.asarray(draws, dtype=float), np.asarray(others, dtype=float)
     cuts = np.unique(np.quantile(draws, np.linspace(0, 1, 31)[1:-1]))
     edges = [-np.inf, *(np.floor(cuts) + 0.5), np.inf]
@@ -41,7 +41,7 @@ def two_sample_p_value(draws, others):
 
 @pytest.mark.few
 @pytest.mark.parametrize("scale", [2, 7, 10**6])
-def test_laplace_noise_has_one_law(scale):
+def test_laplace_noise_has_the_same_distribution_as_that_of_opendp(scale):
     theirs = laplace_of_opendp(scale)([0] * N_DRAWS)
     assert laplace_p_value(theirs, scale) > ALPHA
     assert two_sample_p_value(discrete_laplace(scale, N_DRAWS, entropy_source(0)), theirs) > ALPHA
@@ -50,7 +50,7 @@ def test_laplace_noise_has_one_law(scale):
 
 @pytest.mark.few
 @pytest.mark.parametrize("sigma", [2, pytest.param(7, marks=pytest.mark.slow), 10**6])
-def test_gaussian_noise_has_one_law(sigma):
+def test_gaussian_noise_has_the_same_distribution_as_that_of_opendp(sigma):
     theirs = gaussian_of_opendp(sigma)([0] * N_DRAWS)
     assert gaussian_p_value(theirs, sigma**2) > ALPHA
     assert two_sample_p_value(discrete_gaussian(sigma**2, N_DRAWS, entropy_source(0)), theirs) > ALPHA

@@ -1,4 +1,4 @@
-"""Choosing k features: the exact law of the published list, on integers small enough to enumerate."""
+"""Choosing k features: the exact distribution of the published list, on integers small enough to enumerate."""
 
 import math
 from itertools import pairwise, permutations, product
@@ -21,12 +21,12 @@ TAIL = 120  # noise beyond it has probability below exp(-TAIL / scale)
 
 
 def law(scores, k, scale):
-    """Probability of every ordered list of k indices: the largest noisy scores, ties going to the smaller index."""
+    """Probability of every ordered list of k indices: the largest noisy scores; ties go to the smaller index."""
     pmf = (1 - math.exp(-1 / scale)) * np.exp(-np.arange(TAIL) / scale)
-    cdf = np.append(np.cumsum(pmf), 0.0)  # at -1: nothing lies below zero
+    cdf = np.append(np.cumsum(pmf), 0.0)  # index -1: no noise is below zero
     noise = np.indices((TAIL,) * k)  # all values of the noise on the chosen
 
-    def beats(i, noisy_i, j):  # P(j comes after i | noisy score of i)
+    def beats(i, noisy_i, j):  # P(j ranks below i | noisy score of i)
         return cdf[np.clip(noisy_i - scores[j] - (1 if j < i else 0), -1, TAIL - 1)]
 
     lists = {}
@@ -43,7 +43,7 @@ def law(scores, k, scale):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 2])
-def test_published_lists_follow_the_exact_law(k):
+def test_published_lists_follow_the_exact_distribution(k):
     # chi-square, alpha = 1e-3, n = 2,000 lists, fixed seed
     scores, scale, n = (2, 0, 3, 2), 3, 2000
     expected = law(scores, k, scale)
@@ -56,7 +56,7 @@ def test_published_lists_follow_the_exact_law(k):
 
 
 @pytest.mark.parametrize("k, epsilon", [(1, 0.5), (1, 2.0), (2, 1.0)])
-def test_no_list_is_more_than_exp_epsilon_more_likely_for_a_neighbour(k, epsilon):
+def test_no_list_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour(k, epsilon):
     worst = _worst_log_ratio(OneShotTopK.for_budget(budget_of(epsilon), k, steps=1).scale, k)
     assert worst <= epsilon * (1 + 1e-9)
 
@@ -67,7 +67,7 @@ def test_half_the_noise_would_be_caught(k, epsilon):
 
 
 def _worst_log_ratio(scale, k):
-    """Over neighbours of integer scores with sensitivity 1: every score moves by -1, 0 or 1."""
+    """The maximum over neighbours of integer scores with sensitivity 1: every score moves by -1, 0 or 1."""
     scores = (2, 1, 2)
     here = law(scores, k, scale)
     worst = 0.0
@@ -92,21 +92,21 @@ def test_without_noise_the_best_are_chosen_and_ties_go_to_the_first():
 
 
 def exponential_law(scores, k, scale):
-    """Probability of every ordered list of k indices: each next one in proportion to exp(score / scale)."""
+    """Probability of every ordered list of k indices, each chosen in proportion to exp(score / scale)."""
     lists = {(): 1.0}
     for _ in range(k):
         longer = {}
         for chosen, probability in lists.items():
-            rest = [i for i in range(len(scores)) if i not in chosen]
-            weights = np.exp((np.array([scores[i] for i in rest]) - max(scores)) / scale)
-            for i, share in zip(rest, weights / weights.sum(), strict=True):
+            remaining = [i for i in range(len(scores)) if i not in chosen]
+            weights = np.exp((np.array([scores[i] for i in remaining]) - max(scores)) / scale)
+            for i, share in zip(remaining, weights / weights.sum(), strict=True):
                 longer[(*chosen, i)] = probability * share
         lists = longer
     return lists
 
 
 def _laws_of_neighbours(scores, k, scale, steps):
-    """The law on `scores`, and on all neighbours whose scores move by as much as they can."""
+    """The distributions for `scores`, and for each neighbour whose scores move as far as possible."""
     here = np.array(list(exponential_law(scores, k, scale).values()))
     for moves in product((-steps, steps), repeat=len(scores)):
         yield here, np.array(list(exponential_law(np.add(scores, moves), k, scale).values()))
@@ -121,7 +121,7 @@ CASES = [(0.1, 0.05, 1, 4), (0.1, 0.05, 2, 4), (0.5, 0.1, 3, 5), (1.0, 0.01, 4, 
 
 
 @pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 3])
-def test_chosen_lists_follow_the_exact_law(k):
+def test_chosen_lists_follow_the_exact_distribution(k):
     # chi-square, alpha = 1e-3, n = 1,500 lists, fixed seed
     scores, scale, n = (2, 0, 3, 2), 3, 1500
     expected = exponential_law(scores, k, scale)
@@ -132,7 +132,7 @@ def test_chosen_lists_follow_the_exact_law(k):
 
 
 @pytest.mark.parametrize("scores", [(0, 0, 0, 0), (0, 30, -15, 4), (500, 0, 0, 1)])
-def test_one_choice_has_the_bounded_range_that_its_scale_says_and_attains_it(scores):
+def test_one_choice_attains_the_bounded_range_of_its_scale(scores):
     def log_range(p, q):
         return np.ptp(np.log(p / q))
 
@@ -143,7 +143,7 @@ def test_one_choice_has_the_bounded_range_that_its_scale_says_and_attains_it(sco
 @pytest.mark.parametrize("order", [1.0001, 2, 8])
 @pytest.mark.parametrize("epsilon, delta, k, n_scores", CASES)
 @pytest.mark.combinations
-def test_lists_keep_to_rho_and_half_the_noise_does_not(epsilon, delta, k, n_scores, order):
+def test_lists_stay_within_rho_but_not_with_half_the_noise(epsilon, delta, k, n_scores, order):
     def renyi(p, q):
         return math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
 
@@ -153,8 +153,8 @@ def test_lists_keep_to_rho_and_half_the_noise_does_not(epsilon, delta, k, n_scor
 
 
 @pytest.mark.parametrize("k", [1, 8, 9, 200])
-def test_the_mechanism_with_less_noise_is_taken(k):
-    # epsilon = 1, delta = 1e-6: standard deviations in sensitivities, from the values in docs/theory/top_k.md
+def test_the_mechanism_with_less_noise_is_used(k):
+    # epsilon = 1, delta = 1e-6: standard deviations in units of the sensitivity, as in docs/theory/top_k.md
     steps = 10**6
     one_shot, gumbel = 2 * k, math.pi / math.sqrt(6) * math.sqrt(k / (2 * 0.024356))
     chosen = BestFeatures(1, 1e-6, k).noise_for(steps)
@@ -171,11 +171,11 @@ def test_without_delta_or_without_noise_the_choice_is_one_shot(epsilon, delta):
 
 
 @each("d", [3, 10, 100, 1000])
-def test_all_scores_take_less_noise_than_names_from_the_numbers_in_the_note_on(d):
+def test_all_scores_need_less_noise_than_k_names_from_the_k_given_in_the_note_on(d):
     whole = budget_of(1)
     names = [
         OneShotTopK.epsilon_per_score(whole, k) * math.sqrt(2) for k in range(1, d + 1)
-    ]  # as that of Laplace noise
+    ]  # in terms of Laplace noise
     for mechanism, first in ((LaplaceMechanism, d / math.sqrt(2)), (KNormMechanism, math.sqrt((d + 1) * (d + 2) / 12))):
         of_all = mechanism.epsilon_per_score(whole, d)
         assert [of_all >= of_names for of_names in names] == [k >= first for k in range(1, d + 1)]
@@ -187,7 +187,7 @@ REACH = 16  # noise beyond it has probability below exp(-REACH / scale), times a
 
 
 def cube_law(scores, k, scale):
-    """Probability of every ordered list of k of three indices, by summation over all noise within reach."""
+    """Probability of every ordered list of k of three indices, summed over all noise within REACH."""
     noise = np.indices((2 * REACH + 1,) * len(scores)).reshape(len(scores), -1) - REACH
     weights = np.exp(-np.abs(noise).max(axis=0) / scale)
     order = np.argsort(-(noise + np.array(scores)[:, np.newaxis]), axis=0, kind="stable")[:k]
@@ -203,15 +203,15 @@ def _worst_log_ratio_in_cube(scale, k):
     return worst
 
 
-def test_no_list_from_a_cube_is_more_than_exp_epsilon_more_likely_for_a_neighbour_and_a_third_of_the_noise_is_caught():
-    # The list says less than the noisy scores: half the noise would still keep to epsilon here.
+def test_no_list_from_a_cube_is_more_than_exp_epsilon_times_as_likely_but_with_a_third_of_the_noise_one_is():
+    # The list reveals less than the noisy scores: here even half the noise would stay within epsilon.
     assert CubeTopK.for_budget(budget_of(0.5), 2, steps=7, n_candidates=3).scale == 14
     scale = CubeTopK.for_budget(budget_of(1), 2, steps=1, n_candidates=3).scale
-    assert _worst_log_ratio_in_cube(scale, 2) <= 1 + 1e-4  # and what is beyond reach
+    assert _worst_log_ratio_in_cube(scale, 2) <= 1 + 1e-4  # plus the noise beyond REACH
     assert _worst_log_ratio_in_cube(scale / 3, 2) > 1
 
 
-def test_lists_from_a_cube_follow_the_exact_law():
+def test_lists_from_a_cube_follow_the_exact_distribution():
     # chi-square, alpha = 1e-3, n = 500 lists, fixed seed
     scores, n, source = (2, 0, 3), 500, entropy_source(0)
     expected = cube_law(scores, 2, 1)
@@ -221,7 +221,7 @@ def test_lists_from_a_cube_follow_the_exact_law():
 
 
 @pytest.mark.parametrize("epsilon, delta", [(0.3, 0.0), (1, 1e-6)])
-def test_a_cube_is_used_where_its_noise_is_at_most_two_thirds_of_that_of_the_others(epsilon, delta):
+def test_a_cube_is_used_if_its_noise_is_at_most_two_thirds_of_that_of_any_other_mechanism(epsilon, delta):
     for d in (2, 6, 12, 20, 40, 300):
         for k in range(1, d + 1):
             release = BestFeatures(epsilon, delta, k, n_candidates=d)
@@ -236,7 +236,7 @@ def test_a_cube_is_used_where_its_noise_is_at_most_two_thirds_of_that_of_the_oth
 
 
 def test_the_half_width_of_a_cube_covers_the_difference_of_two_scores():
-    # 1,000 cubes of 5 scores, ten pairs each: the share outside is at most 5 %, up to 4 standard errors of 1,000
+    # 1,000 cubes of 5 scores, ten pairs each: the share outside is at most 5%, up to 4 standard errors at n = 1,000
     mechanism, source = CubeTopK(3, 50, 5), entropy_source(0)
     draws = np.array([discrete_k_norm(50, 5, source) for _ in range(1000)], dtype=float)
     apart = np.abs(draws[:, :, np.newaxis] - draws[:, np.newaxis])[:, *np.triu_indices(5, 1)]
@@ -247,7 +247,7 @@ def test_the_half_width_of_a_cube_covers_the_difference_of_two_scores():
     assert tail_of_difference(z, 5) == pytest.approx((np.clip(1 - z / (2 * half_widths), 0, 1) ** 2).mean(0), abs=5e-3)
 
 
-# --- How sure a choice is ---------------------------------------------------------------------------------------------
+# --- Confidence of a choice -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.few
@@ -255,20 +255,20 @@ def test_the_half_width_of_a_cube_covers_the_difference_of_two_scores():
     "scores",
     [(0, 0, 0, 0, 0), (30, 20, 10, 10, 0), (0, 50, 60, 60, 60, 60, 60), (90, 90, 90, 0, 80, 90), (999, 0, 0, 0, 0)],
 )
-def test_what_is_said_to_be_among_the_best_with_that_confidence_seldom_is_not(scores):
-    """20,000 choices of three: a confidence above c is wrong in at most 1 - c of them, up to 4 standard errors."""
+def test_features_reported_among_the_best_are_wrong_no_more_often_than_their_confidence_allows(scores):
+    """20,000 choices of three: confidence above c is wrong in at most 1 - c of them, up to 4 standard errors."""
     k, scale, source, steps, wrong = 3, 80, entropy_source(0), np.array(scores), []
     noise = np.array(geometric(scale, 20_000 * len(steps), source), dtype=np.int64)
     for noisy in steps + noise.reshape(-1, len(steps)):
         chosen = np.argsort(-noisy, kind="stable")[:k]
         sure = confidence_among_best(-np.diff(noisy[chosen]).astype(float), scale)
-        is_wrong = steps[chosen] <= np.delete(steps, chosen).max()  # one left out is as good, or better
+        is_wrong = steps[chosen] <= np.delete(steps, chosen).max()  # a feature not chosen is as good, or better
         wrong.append(np.where(is_wrong, sure, -1.0))
     wrong = np.array(wrong)
     for confidence in (0.3, 0.6, 0.9, 0.98):
         share = (wrong > confidence).mean(axis=0)
         assert (share <= 1 - confidence + 4 * math.sqrt((1 - confidence) * confidence / len(wrong))).all()
-    if len(set(scores[1:])) == 1:  # ties, which attain it at the first place where the best are not known
+    if len(set(scores[1:])) == 1:  # ties: tight at the first place where the best are not certain
         place = int(scores[0] > 0)
         assert (wrong > 0.6).mean(axis=0)[place] > 0.38
     assert (wrong[:, -1] <= 0).all()

@@ -1,7 +1,7 @@
-"""What releases without delta cost in zCDP: the exact Rényi divergences of their laws, and what a ledger is charged.
+"""The zCDP cost of releases without delta: the exact Rényi divergences against what a ledger is charged.
 
-A release that keeps to alpha * rho at every order alpha is rho-zCDP. Towards order 1 the divergences come near to what
-is charged, so a charge that is half as large is too small.
+A release whose divergence is at most alpha * rho at every order alpha is rho-zCDP. Towards order 1 the divergences
+come near what is charged, so half the charge would be too small.
 """
 
 import math
@@ -23,13 +23,13 @@ ORDERS = [1.0001, 1.5, 2, 4, 16, 256]
 
 
 def renyi(p, q, order):
-    """Divergence of two laws without zeros, as arrays; through logarithms, so that no power overflows."""
+    """Divergence of two distributions without zeros, as arrays; logarithms keep powers from overflowing."""
     logs = order * np.log(p) + (1 - order) * np.log(q)
     return (logs.max() + math.log(np.exp(logs - logs.max()).sum())) / (order - 1)
 
 
-def of_laplace(shift, scale, order):
-    """Divergence of discrete Laplace noise, moved by `shift`: sums of geometric series on either side, and between."""
+def laplace_divergence(shift, scale, order):
+    """Divergence of discrete Laplace noise shifted by `shift`: geometric series on either side and in between."""
     between = np.arange(shift + 1)
     log_sides = [-order * 0 - (1 - order) * shift / scale, -order * shift / scale]  # before 0, and after shift
     log_middle = -order * between / scale - (1 - order) * (shift - between) / scale
@@ -38,11 +38,11 @@ def of_laplace(shift, scale, order):
     return math.log(total * math.tanh(1 / (2 * scale))) / (order - 1)
 
 
-def test_the_divergence_of_laplace_noise_is_that_of_its_law():
+def test_the_divergence_of_laplace_noise_matches_its_distribution():
     z = np.arange(-4000, 4000)
     p, q = (np.exp(-np.abs(z - centre) / 20) for centre in (0, 7))
     for order in (1.5, 4):
-        assert of_laplace(7, 20, order) == pytest.approx(renyi(p / p.sum(), q / q.sum(), order), rel=1e-9)
+        assert laplace_divergence(7, 20, order) == pytest.approx(renyi(p / p.sum(), q / q.sum(), order), rel=1e-9)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -51,8 +51,8 @@ def test_an_even_split_of_laplace_noise_costs_no_more_than_is_charged(epsilon, d
     steps = 1000
     scale = LaplaceMechanism.for_budget(budget_of(epsilon), d, steps).scale
     charged = NoisyScores(epsilon, 0.0, LaplaceMechanism, d).cost.in_zcdp
-    assert d * of_laplace(steps, scale, order) <= order * charged
-    assert d * of_laplace(steps, scale, 1.0001) > charged / 2
+    assert d * laplace_divergence(steps, scale, order) <= order * charged
+    assert d * laplace_divergence(steps, scale, 1.0001) > charged / 2
 
 
 @pytest.mark.parametrize("rows_per_group", [1, 3])
@@ -62,15 +62,17 @@ def test_noisy_tables_cost_no_more_than_is_charged_however_a_person_moves(epsilo
     scale = float(GeometricMechanism.for_budget(epsilon, d, rows_per_group).scale)
     charged = NoisyTables(epsilon, d).cost.in_zcdp
     ways = [way for way in product(range(rows_per_group + 1), repeat=rows_per_group) if sum(way) <= rows_per_group]
-    one_side = [sum(of_laplace(rows, scale, order) for rows in way if rows) for way in ways]  # of cells that lose rows
+    one_side = [
+        sum(laplace_divergence(rows, scale, order) for rows in way if rows) for way in ways
+    ]  # cells losing rows
     assert d * 2 * max(one_side) <= order * charged
-    assert d * 2 * of_laplace(rows_per_group, scale, 1.0001) > charged / 2
+    assert d * 2 * laplace_divergence(rows_per_group, scale, 1.0001) > charged / 2
 
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("epsilon, k", [(0.2, 2), (1.0, 3), (1.0, 30)])
 def test_choices_in_turn_cost_no_more_than_is_charged(epsilon, k, order):
-    """Three features that are tied, and how a neighbour moves them; and what each chosen one is worth by itself."""
+    """Three tied features that a neighbour moves apart, and the single scores of the chosen ones."""
     steps, release = 1000, JointFeatures(epsilon, 0.0, k)
     mechanism, charged = release.noise_for(steps), release.cost.in_zcdp
     laws = [
@@ -80,21 +82,21 @@ def test_choices_in_turn_cost_no_more_than_is_charged(epsilon, k, order):
 
     def divergence(at):
         choice = max(renyi(here, there, at), renyi(there, here, at))
-        return k * choice + (k - 1) * of_laplace(steps, mechanism._own_scale, at)
+        return k * choice + (k - 1) * laplace_divergence(steps, mechanism._own_scale, at)
 
     assert divergence(order) <= order * charged
-    assert divergence(1.0001) > 0.4 * charged  # bounded range would be a quarter of what is charged
+    assert divergence(1.0001) > 0.4 * charged  # by bounded range it would be a quarter of what is charged
 
 
 @pytest.mark.parametrize("k", [1, 2, 50])
 def test_one_draw_for_several_names_is_charged_as_one_part(k):
-    """Its noise serves all k places, so there are no parts to add up."""
+    """The same noise serves all k places, so there are no parts to sum."""
     assert BestFeatures(0.5, 0.0, k).cost == Cost(0.5)
     assert NoisyScores(0.5, 0.0, OneDraw, 30).cost == Cost(0.5)
 
 
 class OneDraw(NoiseOnGrid):
-    """A mechanism that does not say that it splits evenly."""
+    """A mechanism that does not declare an even split."""
 
     needs_delta = False
 

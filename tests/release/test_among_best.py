@@ -1,4 +1,4 @@
-"""Draws of what scores were before the noise have their law given the released scores."""
+"""Draws of noise-free scores follow their conditional distribution given the released scores."""
 
 import numpy as np
 import pytest
@@ -13,29 +13,29 @@ LAWS = {
 
 
 def sample(law, n, seed):
-    """Truths, any in [0, 1] as likely as any other, and the scores that are released."""
+    """Truths, uniform on [0, 1], and the scores that are released."""
     random = np.random.default_rng(seed)
     truths = random.random(n)
     return truths, np.clip(truths + law.rvs(size=n, random_state=random), 0, 1)
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_the_truth_is_anywhere_among_its_draws(name):
-    """Its place among 9 draws is uniform, also where the score was clamped: 40,000 scores, alpha = 0.001, each."""
+def test_the_rank_of_the_truth_among_its_draws_is_uniform(name):
+    """Its rank among 9 draws is uniform, even if the score was clamped: 40,000 scores, alpha = 0.001 each."""
     law = LAWS[name]
     truths, released = sample(law, 40_000, seed=1)
     draws = draw_truths(released, law, 9, np.random.default_rng(2))
     assert draws.min() >= 0
     assert draws.max() <= 1
-    places = (draws < truths).sum(axis=0)
+    ranks = (draws < truths).sum(axis=0)
     clamped_to_0, clamped_to_1 = released == 0, released == 1
     for rows in (clamped_to_0, clamped_to_1, ~clamped_to_0 & ~clamped_to_1):
         if rows.sum() > 200:
-            assert stats.chisquare(np.bincount(places[rows], minlength=10)).pvalue > 0.001
+            assert stats.chisquare(np.bincount(ranks[rows], minlength=10)).pvalue > 0.001
 
 
-def test_too_much_noise_and_released_scores_that_are_taken_for_the_truth_are_noticed():
-    """By the same test of places, where the score was not clamped."""
+def test_too_much_noise_and_released_scores_mistaken_for_the_truth_are_detected():
+    """By the same test of ranks, for scores that were not clamped."""
     law = stats.laplace(scale=0.3)
     truths, released = sample(law, 40_000, seed=1)
     inside = (released > 0) & (released < 1)
@@ -48,7 +48,7 @@ def test_too_much_noise_and_released_scores_that_are_taken_for_the_truth_are_not
 @pytest.mark.parametrize("end", [0.0, 1.0])
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.combinations
-def test_a_clamped_score_says_that_the_truth_lies_near_the_end(name, end):
+def test_a_clamped_score_implies_a_truth_near_the_end(name, end):
     """The mean of 20,000 draws against numerical integration, within 5 standard errors."""
     law = LAWS[name]
     t = np.linspace(0, 1, 400_001)
@@ -62,22 +62,22 @@ def test_a_clamped_score_says_that_the_truth_lies_near_the_end(name, end):
 @pytest.mark.parametrize("scale", [0.001, 0.05, 0.4])
 @pytest.mark.parametrize("d", [2, 6])
 @pytest.mark.combinations
-def test_truths_under_noise_in_a_cube_are_anywhere_among_their_draws(d, scale):
-    """Each truth by itself, and the sum and the spread of all of a release: 1,000 releases, alpha = 1e-3 each."""
+def test_ranks_of_truths_among_their_draws_are_uniform_under_noise_in_a_cube(d, scale):
+    """A single truth, and the sum and range of all truths of a release: 1,000 releases, alpha = 1e-3 each."""
     law, random = CubeLaw(d, scale), np.random.default_rng(1)
     truths = random.random((1000, d))
     released = np.clip(truths + law.vectors(1000, random), 0, 1)
     draws = np.array([draw_truths(scores, law, 9, random) for scores in released])
     assert draws.min() >= 0
     assert draws.max() <= 1
-    for of_all in (lambda t: t[..., 0], lambda t: t.sum(axis=-1), lambda t: t.max(axis=-1) - t.min(axis=-1)):
-        places = (of_all(draws) < of_all(truths)[:, np.newaxis]).sum(axis=1)
-        assert stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-3
+    for statistic in (lambda t: t[..., 0], lambda t: t.sum(axis=-1), lambda t: t.max(axis=-1) - t.min(axis=-1)):
+        ranks = (statistic(draws) < statistic(truths)[:, np.newaxis]).sum(axis=1)
+        assert stats.chisquare(np.bincount(ranks, minlength=10)).pvalue > 1e-3
 
 
 @pytest.mark.slow
-def test_truths_that_are_drawn_as_if_noise_in_a_cube_were_independent_are_noticed():
-    """By how far the released scores lie from them at most: 1,000 releases."""
+def test_truths_drawn_as_if_noise_in_a_cube_were_independent_are_detected():
+    """By the largest distance of the truths from the released scores: 1,000 releases."""
     law, random = CubeLaw(6, 0.01), np.random.default_rng(1)
     truths = random.uniform(0.3, 0.7, (1000, 6))
     released = truths + law.vectors(1000, random)
@@ -85,25 +85,25 @@ def test_truths_that_are_drawn_as_if_noise_in_a_cube_were_independent_are_notice
     joint = np.array([draw_truths(scores, law, 9, random) for scores in released])
     alone = released[:, np.newaxis] - law.rvs((1000, 9, 6), random)
     for draws, is_right in ((joint, True), (alone, False)):
-        places = (furthest(draws) < furthest(truths[:, np.newaxis])).sum(axis=1)
-        assert (stats.chisquare(np.bincount(places, minlength=10)).pvalue > 1e-3) == is_right
+        ranks = (furthest(draws) < furthest(truths[:, np.newaxis])).sum(axis=1)
+        assert (stats.chisquare(np.bincount(ranks, minlength=10)).pvalue > 1e-3) == is_right
 
 
 @pytest.mark.slow
-def test_features_are_among_the_best_as_often_as_is_said():
-    """3,000 scores that are as likely as others; beyond 4 standard errors once in 16,000."""
+def test_features_are_among_the_best_as_often_as_reported():
+    """3,000 uniform scores; a deviation beyond 4 standard errors occurs once in 16,000."""
     d, k, law, random, rows = 20, 5, stats.laplace(scale=0.15), np.random.default_rng(0), []
     for _ in range(150):
         truths = random.random(d)
         released = np.clip(truths + law.rvs(size=d, random_state=random), 0, 1)
         rows.append([chances_among_best(released, 0.0, law, k), truths >= np.sort(truths)[-k]])
-    said, are = np.concatenate(rows, axis=1)
-    cells = np.digitize(said, [0.1, 0.4, 0.8])
+    reported, are = np.concatenate(rows, axis=1)
+    cells = np.digitize(reported, [0.1, 0.4, 0.8])
     for i in range(4):
-        off = (said - are)[cells == i]
+        off = (reported - are)[cells == i]
         assert abs(off.mean()) < 4 * off.std() / np.sqrt(len(off))
 
 
-def test_what_is_public_about_chance_is_taken_off_before_features_are_compared():
+def test_public_chance_scores_are_subtracted_before_features_are_compared():
     scores, by_chance = np.array([0.5, 0.4, 0.3]), np.array([0.3, 0.0, 0.0])
     assert chances_among_best(scores, by_chance, stats.laplace(scale=1e-4), 1).tolist() == [0, 1, 0]

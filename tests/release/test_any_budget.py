@@ -1,4 +1,4 @@
-"""Whatever the budget and the size, a release is drawn, or refused before it is charged; and nothing overflows."""
+"""For any budget and size, a release is either drawn or refused before it is charged, and nothing overflows."""
 
 import itertools
 import math
@@ -45,7 +45,7 @@ def labelled(n, d):
 
 
 def estimator(kind, has_classes=False, takes_delta=False, needs_delta=False, **parameters):
-    """The fit of an estimator; with a delta if it takes one."""
+    """A function that fits the estimator, with a delta if it takes one."""
 
     def release(n, d, budget, ledger):
         given = dict(parameters)
@@ -62,7 +62,7 @@ def estimator(kind, has_classes=False, takes_delta=False, needs_delta=False, **p
     return release
 
 
-def of_matrix(kind, categories=False, takes_y=False):
+def matrix_release(kind, categories=False, takes_y=False):
     def release(n, d, budget, ledger):
         X, y = table(n, max(d, 2))
         given = {"epsilon": budget[0], "delta": budget[1] or 1e-6, "ledger": ledger}
@@ -83,17 +83,17 @@ def pair(statistic, mechanism="laplace", **parameters):
     return release
 
 
-def keeping(n, d, budget, ledger):
+def selection_with_kept_feature(n, d, budget, ledger):
     keep = [0] if d > 1 else []
     PrivateSelectKBest(1, keep=keep, epsilon=budget[0], delta=budget[1], ledger=ledger, **PUBLIC).fit(*table(n, d))
 
 
-def of_people(n, d, budget, ledger):
+def selection_from_people(n, d, budget, ledger):
     selector = PrivateSelectKBest(1, epsilon=budget[0], max_rows_per_group=2, ledger=ledger, **PUBLIC)
     selector.fit(*table(2 * n, d), groups=np.arange(2 * n) // 2)
 
 
-def weighted(n, d, budget, ledger):
+def weighted_scores(n, d, budget, ledger):
     scorer = DPMICScorer(statistic="mtv_r", epsilon=budget[0], max_weight=3.0, ledger=ledger, **PUBLIC)
     scorer.fit(*table(n, d), sample_weight=np.ones(n))
 
@@ -124,9 +124,9 @@ def response(n, d, budget, ledger=None):
     return alice.to_arrow(alice.transform(X))
 
 
-def two_parties(statistic, of_reports=None, is_published=True, **shares):
+def two_parties(statistic, reports_epsilon=None, is_published=True, **shares):
     def release(n, d, budget, ledger):
-        reports = response(n, d, (of_reports or budget[0],))
+        reports = response(n, d, (reports_epsilon or budget[0],))
         target = {"classes": [0, 1]} if shares else {"target_bounds": (0, 1)}
         paid = {"epsilon": budget[0], "ledger": ledger} if is_published else {}
         bob = TwoPartyScorer(statistic=statistic, **target, **paid, **shares)
@@ -137,13 +137,13 @@ def two_parties(statistic, of_reports=None, is_published=True, **shares):
     return release
 
 
-OF_DELTA = {"takes_delta": True, "needs_delta": True, "mechanism": "gaussian"}
+GAUSSIAN = {"takes_delta": True, "needs_delta": True, "mechanism": "gaussian"}
 RELEASES = {
     "model of numbers": estimator(PrivateAdditiveRegressor, takes_delta=True),
     "model of classes": estimator(PrivateAdditiveClassifier, has_classes=True, takes_delta=True),
     **{f"laplace, {name}": estimator(DPMICScorer, statistic=name) for name in ("mic_r", "mtv_r", *RANKS)},
     **{f"k-norm, {name}": estimator(DPMICScorer, statistic=name, mechanism="k-norm") for name in ("mic_r", "kendall")},
-    **{f"gaussian, {name}": estimator(DPMICScorer, statistic=name, **OF_DELTA) for name in ("mic_r", "mtv_r")},
+    **{f"gaussian, {name}": estimator(DPMICScorer, statistic=name, **GAUSSIAN) for name in ("mic_r", "mtv_r")},
     "tables": estimator(DPMICScorer, mechanism="geometric"),
     **{f"classes, {name}": estimator(DPMICScorer, has_classes=True, statistic=name) for name in ("mic_r", "mtv_r")},
     "known shares": estimator(DPMICScorer, has_classes=True, statistic="mtv_r", target_shares=[0.5, 0.5]),
@@ -155,9 +155,9 @@ RELEASES = {
         for k, criterion in itertools.product((1, "d"), ("single", "joint", "auto"))
     },
     "names by MIC": estimator(PrivateSelectKBest, takes_delta=True, k=1, statistic="mic_r"),
-    "names beside kept ones": keeping,
-    "names for people": of_people,
-    "weights": weighted,
+    "names beside kept ones": selection_with_kept_feature,
+    "names for people": selection_from_people,
+    "weights": weighted_scores,
     **{f"pair, {name}": pair(name) for name in ("mic_r", "mtv_r", "mic_e", *RANKS)},
     "pair, tables": pair("mic_r", "geometric"),
     "pair, strata": pair("kendall", categories=[0, 1]),
@@ -165,9 +165,9 @@ RELEASES = {
     "bounds of dates": bounds_of_dates,
     "summary": summary,
     "search": search,
-    "correlations": of_matrix(PrivateCorrelation),
-    "causes of numbers": of_matrix(PrivatePC),
-    "causes of labels": of_matrix(PrivatePC, categories=True),
+    "correlations": matrix_release(PrivateCorrelation),
+    "causes of numbers": matrix_release(PrivatePC),
+    "causes of labels": matrix_release(PrivatePC, categories=True),
     "reports": response,
     **{f"two parties, {name}": two_parties(name, 1.0) for name in ("distance_correlation", "mtv_r", "mic_r")},
     **{f"two parties with reports, {name}": two_parties(name) for name in ("distance_correlation", "mtv_r", "mic_r")},
@@ -177,7 +177,7 @@ RELEASES = {
 
 
 def assert_drawn_or_refused(release, sizes_and_budgets, folder):
-    """A result, or an error before the charge; no warning of numpy in either case."""
+    """Each release returns a result, or raises before the charge; numpy never warns."""
     ledger = BudgetLedger(folder / "ledger.db", 1e303, 0.999, composition="basic")
     for size, budget in sizes_and_budgets:
         before = len(ledger.entries())
@@ -197,7 +197,7 @@ QUICK = ("two parties", "bounds", "reports", "search", "gaussian, mtv_r", "d nam
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (not name.startswith(QUICK))) for name in RELEASES]
 )
-def test_a_release_at_the_ends_of_budgets_is_drawn_or_refused_before_it_is_charged(name, tmp_path):
+def test_a_release_with_an_extreme_budget_is_drawn_or_refused_before_it_is_charged(name, tmp_path):
     budgets = [(1e-100, 0.0), (1e-100, 0.1), (1430.0, 0.1), (1e300, 1e-300)]
     ends = list(zip([(4, 1), (60, 3), (60, 3), (4, 3)], budgets, strict=True))
     assert_drawn_or_refused(RELEASES[name], ends, tmp_path)
@@ -212,7 +212,7 @@ def test_a_release_of_any_budget_and_size_is_drawn_or_refused_before_it_is_charg
     assert_drawn_or_refused(RELEASES[name], [(SIZES[draw.integers(3)], budget) for budget in budgets], tmp_path)
 
 
-UNINFORMATIVE = ("two parties with reports", "two parties, nothing published", "two parties, known shares")
+NEED_INFORMATIVE_REPORTS = ("two parties with reports", "two parties, nothing published", "two parties, known shares")
 
 
 @pytest.mark.slow
@@ -226,10 +226,10 @@ def test_only_the_reports_of_a_tiny_budget_are_refused(tmp_path):
                 release(4, 3, (1e-18, 0.0), ledger)
             except ValueError:
                 refused.append(name)
-    assert refused == [name for name in RELEASES if name.startswith(UNINFORMATIVE)]
+    assert refused == [name for name in RELEASES if name.startswith(NEED_INFORMATIVE_REPORTS)]
 
 
-def test_the_distance_correlation_of_a_noisy_table_is_that_of_its_records_however_many_they_are():
+def test_the_distance_correlation_of_a_noisy_table_of_many_records_matches_that_of_the_records():
     """The fourth power of 55,109 records does not fit in an int64."""
     rng = np.random.default_rng(0)
     n = 60_000

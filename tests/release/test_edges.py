@@ -1,4 +1,4 @@
-"""Learnt quantiles: the line of all numbers, the exact choice, and the law of the medians on all small columns."""
+"""Learnt quantiles: the line of all numbers, the exact choice, the distribution of medians for all small columns."""
 
 import math
 from collections import defaultdict
@@ -45,13 +45,13 @@ def highest(n_bytes):
 
 
 @pytest.mark.parametrize("source", [lowest, highest, entropy_source(0)])
-def test_every_finite_number_has_a_position_in_order_and_comes_back_but_for_rounding(source):
+def test_finite_numbers_have_ordered_positions_and_are_recovered_up_to_rounding(source):
     positions = to_positions(NUMBERS, source)
     assert ((positions >= 0) & (positions < N_POSITIONS)).all()
     assert (np.diff(positions[np.diff(NUMBERS, prepend=-math.inf) > 1e-300]) > 0).all()
     back = to_numbers(positions)
     np.testing.assert_allclose(back, NUMBERS, rtol=2**-16, atol=1e-311)
-    assert (np.abs(back) <= np.abs(NUMBERS)).all()  # towards zero, which takes the smallest in
+    assert (np.abs(back) <= np.abs(NUMBERS)).all()  # rounded towards zero; the smallest become zero
     exact = np.isin(NUMBERS, [-3, -1, 0, 1, 3, 65537, 131071])
     assert (back[exact] == NUMBERS[exact]).all()
 
@@ -59,7 +59,7 @@ def test_every_finite_number_has_a_position_in_order_and_comes_back_but_for_roun
 def test_a_line_of_positions_has_room_for_weights_in_64_bits():
     assert N_POSITIONS < 2**58
     assert to_number(0) < -1.79e308
-    assert to_number(N_POSITIONS) > 1.79e308  # the last place that a median can have
+    assert to_number(N_POSITIONS) > 1.79e308  # the last possible position of a median
 
 
 def test_equal_numbers_are_spread_over_their_cell():
@@ -73,7 +73,7 @@ def test_equal_numbers_are_spread_over_their_cell():
     assert stats.kstest(places, "uniform").pvalue > ALPHA
 
 
-def test_where_a_number_goes_depends_on_no_other():
+def test_the_position_of_a_number_depends_on_no_other_number():
     here, there = NUMBERS.copy(), NUMBERS.copy()
     there[4] = 17.0
     moved = to_positions(here, entropy_source(0)) != to_positions(there, entropy_source(0))
@@ -91,7 +91,7 @@ def octave(power):
     return np.diff(to_positions(np.array([2.0**power, 2.0 ** (power + 1)]), lowest))[0]
 
 
-def test_octaves_of_everyday_size_weigh_more_and_none_weighs_nothing():
+def test_octaves_of_everyday_size_weigh_more_and_every_octave_has_some_weight():
     assert octave(0) == octave(23) == octave(-16) == 8 * octave(24) == 8 * octave(63) == 8 * octave(-64)
     assert octave(0) == 256 * octave(64) == 256 * octave(1000) == 256 * octave(-65) == 256 * octave(-1000)
     assert octave(0) * 58 < N_POSITIONS / 2 < octave(0) * 60
@@ -106,7 +106,7 @@ SECONDS = DATES.astype(np.int64) / 1000
 
 
 @pytest.mark.parametrize("source", [lowest, highest, entropy_source(0)])
-def test_every_date_has_a_position_in_order_and_comes_back_as_its_second_or_beyond_200_years_as_its_day(source):
+def test_dates_have_ordered_positions_and_are_recovered_to_the_second_or_beyond_200_years_to_the_day(source):
     positions = DATE_LINE.to_positions(SECONDS, source)
     assert ((positions >= 0) & (positions < DATE_LINE.n_positions)).all()
     assert (np.diff(positions) > 0).all()
@@ -116,7 +116,7 @@ def test_every_date_has_a_position_in_order_and_comes_back_as_its_second_or_beyo
     np.testing.assert_array_equal(back, np.where(is_modern, DATES.astype("M8[s]"), DATES.astype("M8[D]")))
 
 
-def test_the_farthest_instants_have_places_too():
+def test_the_farthest_instants_also_have_positions():
     far = np.array([-9.2e18, 9.2e18])  # seconds, as far as numpy counts
     positions = DATE_LINE.to_positions(far, lowest)
     assert positions[0] == 0
@@ -126,14 +126,14 @@ def test_the_farthest_instants_have_places_too():
 
 
 @pytest.mark.parametrize("first", ["1900", "1969-12-31T23:59:00", "2023-05-17T09:59:30", "2099-12-31T23:00:00"])
-def test_a_second_weighs_as_much_as_the_minutes_hours_and_days_that_begin_with_it(first):
+def test_the_weight_of_a_second_includes_the_minute_hour_and_day_that_begin_with_it(first):
     codes = int(np.datetime64(first, "s").astype(np.int64)) + np.arange(3601)
     weights = np.diff(DATE_LINE.starts(codes))
     expected = [sum(each for each in (1, 60, 3600, 86400) if code % each == 0) for code in codes[:-1].tolist()]
     assert weights.tolist() == expected
 
 
-def test_every_day_of_200_years_weighs_the_same_and_days_beyond_weigh_little_but_something():
+def test_all_days_within_200_years_weigh_the_same_and_days_beyond_have_a_small_weight():
     def day(date):
         first = float(np.datetime64(date, "s").astype(np.int64))
         return int(np.diff(DATE_LINE.to_positions(np.array([first, first + 86_400]), lowest))[0])
@@ -144,8 +144,8 @@ def test_every_day_of_200_years_weighs_the_same_and_days_beyond_weigh_little_but
 
 
 @pytest.mark.parametrize("n_seconds, atol", [(86_400, 0.05), (3_600, 0.05), (2 * 365 * 86_400, 0.04)])
-def test_quantiles_of_dates_are_found_within_a_day_and_within_an_hour(n_seconds, atol):
-    # n * epsilon = 2,000; of 7 quantiles. On the line of numbers a day has 5 parts, and an hour one.
+def test_quantiles_are_found_for_dates_within_a_day_and_within_an_hour(n_seconds, atol):
+    # n * epsilon = 2,000; 7 quantiles. On the line of numbers, a day has 5 parts and an hour has one.
     seconds = 1_684_314_000 + np.random.default_rng(0).integers(0, n_seconds, size=20_000).astype(np.float64)
     found = private_quantiles(seconds, Fraction(1, 10), 3, DATE_LINE, entropy_source(0))
     ranks = [(seconds < quantile).mean() for quantile in found]
@@ -153,11 +153,11 @@ def test_quantiles_of_dates_are_found_within_a_day_and_within_an_hour(n_seconds,
     assert DATE_LINE.is_too_coarse_for(found) is False
 
 
-def test_a_line_is_too_coarse_where_quantiles_are_more_than_the_parts_in_a_row_that_hold_them():
+def test_a_line_is_too_coarse_if_quantiles_outnumber_the_neighbouring_parts_that_hold_them():
     assert DATE_LINE.is_too_coarse_for(np.array([5.0, 5.0, 6.0]))
     assert not DATE_LINE.is_too_coarse_for(np.array([5.0, 6.0, 7.0]))
-    assert not DATE_LINE.is_too_coarse_for(np.array([5.0]))  # one quantile says nothing of the others
-    assert NUMBER_LINE.is_too_coarse_for(np.array([-9.0, *np.full(5, 3.0), 1e9]))  # the outer ones may be odd values
+    assert not DATE_LINE.is_too_coarse_for(np.array([5.0]))  # one quantile says nothing about the others
+    assert NUMBER_LINE.is_too_coarse_for(np.array([-9.0, *np.full(5, 3.0), 1e9]))  # the outer quantiles may be outliers
     assert not NUMBER_LINE.is_too_coarse_for(np.array([0.0, 0, 0, 0, 0, 1, 1]))
     assert not NUMBER_LINE.is_too_coarse_for(np.array([-9.0, 3.0, 3.0, 3.0, 3.0, 4.0, 1e9]))
 
@@ -173,7 +173,7 @@ def exact_exponential(x, digits=120):
 
 @pytest.mark.parametrize("precision", [1, 64, 200])
 @pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 10**9), Fraction(1, 3), Fraction(1), Fraction(77, 3), 10**4])
-def test_bounds_of_an_exponential_hold_it_and_are_near(x, precision):
+def test_bounds_of_an_exponential_contain_it_and_are_tight(x, precision):
     below, above = exponential_bounds(Fraction(x), precision)
     with localcontext() as context:
         context.prec = 120
@@ -181,8 +181,8 @@ def test_bounds_of_an_exponential_hold_it_and_are_near(x, precision):
     assert above - below <= 2
 
 
-def test_no_bound_of_an_exponential_is_off_by_what_rounding_takes():
-    # A margin left out is a thousandth of a unit: one in a thousand of these would be on the wrong side.
+def test_rounding_leaves_no_bound_of_an_exponential_on_the_wrong_side():
+    # The margin is a thousandth of a unit: without it, one in a thousand bounds would be on the wrong side.
     random = np.random.default_rng(0)
     for numerator, denominator in random.integers(1, 2**20, size=(5000, 2)).tolist():
         x = Fraction(numerator, denominator)
@@ -208,8 +208,8 @@ CHOICES = {  # weights, losses, rate
         for name in CHOICES
     ],
 )
-def test_a_weighted_choice_follows_its_law(name):
-    # chi-square, n = 4,000; a rate that is 20 % off has a p-value below alpha
+def test_a_weighted_choice_follows_its_distribution(name):
+    # chi-square, n = 4,000; a rate that is 20% off has a p-value below alpha
     weights, losses, rate = CHOICES[name]
     weights, losses, n = np.array(weights), np.array(losses), 4000
     source = entropy_source(0)
@@ -249,7 +249,7 @@ def test_a_proposal_is_never_too_unlikely():
 
 
 def test_a_coin_takes_as_many_bits_as_it_needs():
-    # The bits that are drawn are those of exp(-1), to the 192nd: only the next ones tell.
+    # The first 192 bits drawn are those of exp(-1), so the next ones decide.
     with localcontext() as context:
         context.prec = 120
         bits = int(exact_exponential(Fraction(1)) * 2**192).to_bytes(24, "big")
@@ -269,18 +269,18 @@ def test_a_coin_has_its_probability():
     assert abs(hits - n * p) <= 4 * math.sqrt(n * p * (1 - p))  # alpha 6e-5
 
 
-# --- The law of medians, on all small columns ---------------------------------------------------------------------
+# --- The distribution of medians, for all small columns -----------------------------------------------------------
 
-LINES = {1: 30, 2: 8}  # positions by levels: enough that the bound is nearly attained
+LINES = {1: 30, 2: 8}  # number of positions by levels: enough to nearly attain the bound
 EPSILON = Fraction(3)
 
 
 class DrawNeeded(Exception):
-    """A path of draws ends where one more is asked for."""
+    """The path of draws is used up, and another draw is requested."""
 
 
 def every_path(run):
-    """The law of ``run(draw)``, which draws by ``draw(probabilities)``: all paths of its draws."""
+    """The distribution of ``run(draw)``, where ``draw(probabilities)`` draws, over all paths of its draws."""
     law, paths = defaultdict(float), [((), 1.0)]
     while paths:
         path, probability = paths.pop()
@@ -299,7 +299,7 @@ def every_path(run):
 
 
 def law_of_medians(column, rates, monkeypatch):
-    """Of the code itself, given that its two draws follow their laws."""
+    """The distribution of what the code returns, if its two draws follow their distributions."""
     positions = np.array(sorted(value for value in column if value is not None), dtype=np.int64)
     line = LINES[len(rates)]
 
@@ -315,8 +315,8 @@ def law_of_medians(column, rates, monkeypatch):
     return every_path(run)
 
 
-def written_down(column, rates):
-    """The same law, as the theorem states it."""
+def law_by_the_theorem(column, rates):
+    """The same distribution, as the theorem states it."""
     values = [value for value in column if value is not None]
     laws = {(0, LINES[len(rates)]): 1.0}
     for rate in rates:
@@ -338,7 +338,7 @@ def written_down(column, rates):
 
 
 def largest(divergence, n, rates_of, monkeypatch, levels=2):
-    """Over columns of n records on four places and all replacements, those that turn a value missing included."""
+    """The maximum over columns of n records on four places and all replacements, including those by a missing value."""
     symbols = (None, 0, 1, LINES[levels] - 1)
     laws = {}
     for chosen in combinations_with_replacement(range(4), n):
@@ -357,9 +357,9 @@ def largest_loss(*arguments):
 
 
 @pytest.mark.parametrize("column", [(), (1,), (0, 0, 2), (None, 0, 1, 1, 2), (2, 2, 2, 2)])
-def test_medians_have_the_law_of_the_theorem(column, monkeypatch):
-    its_rates = rates(EPSILON, 2)
-    found, expected = law_of_medians(column, its_rates, monkeypatch), written_down(column, its_rates)
+def test_medians_have_the_distribution_of_the_theorem(column, monkeypatch):
+    all_rates = rates(EPSILON, 2)
+    found, expected = law_of_medians(column, all_rates, monkeypatch), law_by_the_theorem(column, all_rates)
     assert found.keys() == expected.keys()
     assert all(found[places] == pytest.approx(expected[places], rel=1e-9) for places in found)
 
@@ -375,7 +375,7 @@ def test_the_rates_of_all_levels_spend_epsilon_exactly(levels):
     "n, levels, share",
     [(2, 1, 0.93), (4, 1, 0.98), (5, 1, 0.98), (2, 2, 0.6), pytest.param(4, 2, 0.7, marks=pytest.mark.slow)],
 )
-def test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_that(n, levels, share, monkeypatch):
+def test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_all_of_it(n, levels, share, monkeypatch):
     loss = largest_loss(n, lambda column: rates(EPSILON, levels), monkeypatch, levels)
     assert share * EPSILON < loss <= EPSILON * (1 + 1e-9)
 
@@ -397,7 +397,7 @@ def test_a_broken_mechanism_loses_more_than_epsilon(name, monkeypatch):
 
 
 @pytest.mark.parametrize("n, levels", [(4, 1), pytest.param(3, 2, marks=pytest.mark.slow)])
-def test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not(n, levels, monkeypatch):
+def test_medians_stay_within_their_zcdp_cost_but_not_with_half_the_noise(n, levels, monkeypatch):
     rho = Cost.of_parts(EPSILON, edges.squared_rates(levels, 1)).rho
 
     def renyi(here, there, order):
@@ -407,8 +407,8 @@ def test_medians_keep_to_their_zcdp_cost_and_half_the_noise_does_not(n, levels, 
         return max(renyi(here, there, order) / (order * rho) for order in (1.0001, 2, 8))
 
     def largest_share(factor):
-        its_rates = [factor * rate for rate in rates(EPSILON, levels)]
-        return largest(share_of_rho, n, lambda column: its_rates, monkeypatch, levels)
+        all_rates = [factor * rate for rate in rates(EPSILON, levels)]
+        return largest(share_of_rho, n, lambda column: all_rates, monkeypatch, levels)
 
     assert 0.38 < largest_share(1) <= 1
     assert largest_share(2) > 1
@@ -427,21 +427,21 @@ def test_the_number_of_levels_is_a_function_of_the_public_budget():
 
 @pytest.mark.parametrize("scale", [1e-20, 1.0, -1e20])
 def test_quantiles_are_found_wherever_they_lie(scale):
-    # n * epsilon = 2,000; ranks are off by about 4 / rate at most, that is by 4 % of the records
+    # n * epsilon = 2,000; ranks are off by at most about 4 / rate, which is 4% of the records
     values = scale * np.random.default_rng(0).lognormal(sigma=2, size=20_000)
     found = private_quantiles(values, Fraction(1, 10), 3, NUMBER_LINE, entropy_source(0))
     ranks = [(values < quantile).mean() for quantile in found]
     np.testing.assert_allclose(ranks, np.arange(1, 8) / 8, atol=0.04)
 
 
-def test_without_noise_quantiles_are_those_of_the_values():
+def test_without_noise_quantiles_are_those_of_the_data():
     values = np.random.default_rng(0).normal(size=1001)
     found = private_quantiles(values, math.inf, 5, NUMBER_LINE, entropy_source(0))
     ranks = [(values < quantile).sum() for quantile in found]
-    np.testing.assert_allclose(ranks, 1001 * np.arange(1, 32) / 32, atol=6)  # a median's half at every level
+    np.testing.assert_allclose(ranks, 1001 * np.arange(1, 32) / 32, atol=6)  # half a rank per median, on each level
 
 
-def test_a_value_of_most_records_is_found_as_often():
+def test_a_value_shared_by_most_records_gets_its_share_of_the_quantiles():
     values = np.where(np.arange(5000) < 4000, 0.0, np.random.default_rng(0).lognormal(size=5000))
     found = private_quantiles(values, Fraction(1), 4, NUMBER_LINE, entropy_source(0))
     assert (found == 0).sum() in (11, 12, 13)
@@ -467,7 +467,7 @@ def test_columns_without_values_have_quantiles_from_the_public_line(n):
 
 
 def exchange():
-    """Neighbours between which the ranks of all numbers from 1 to 8192 move by one: from below half, or to half."""
+    """Neighbours on which the ranks of all numbers from 1 to 8192 move by one: from below half, or to half."""
     here = np.repeat([1.0, 8.0, 8192.0], [11, 2, 11])
     there = here.copy()
     there[0] = 8192.0
@@ -482,14 +482,14 @@ def is_low(places):
 
 
 @pytest.mark.slow
-def test_half_the_noise_is_found_out_by_sampling():
+def test_sampling_detects_half_the_noise():
     # 500 runs on each of two neighbours; alpha = 1e-2, fixed seed
     epsilon, source = Fraction(3, 2), entropy_source(0)
 
     def loss_at_least(factor):
         def release(column):
-            its_rates = [factor * rate for rate in rates(epsilon, 1)]
-            return medians(np.sort(to_positions(column, source)), N_POSITIONS, its_rates, source)
+            all_rates = [factor * rate for rate in rates(epsilon, 1)]
+            return medians(np.sort(to_positions(column, source)), N_POSITIONS, all_rates, source)
 
         return privacy_loss_at_least(release, *exchange(), is_low, 500, 1e-2)
 

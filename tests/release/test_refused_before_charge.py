@@ -1,4 +1,4 @@
-"""What public arguments alone decide is refused before a ledger is charged, and leaves everything as it was."""
+"""What can be refused from public arguments alone is refused before a ledger is charged, and changes nothing."""
 
 import math
 
@@ -49,7 +49,7 @@ def ledger(tmp_path):
 
 
 def assert_refused(estimator, method, arguments, ledger, error, message):
-    """Refused without a charge or a change, the estimator being new and being fitted."""
+    """The call is refused without a charge or a change, both for a new estimator and for a fitted one."""
     for fitted in (False, True):
         if fitted:
             good = type(estimator)(**NUMBERS).fit(*table())
@@ -62,7 +62,7 @@ def assert_refused(estimator, method, arguments, ledger, error, message):
     assert ledger.entries() == []
 
 
-# --- Sizes that nobody can use, or pay for ------------------------------------------------------------------------
+# --- Sizes too large to be useful or affordable -------------------------------------------------------------------
 
 TOO_LARGE = [
     ({"B": 1e12}, r"B must be at most 1,000 cells with n_samples=60, got 1000000000000\.0"),
@@ -89,11 +89,11 @@ def test_too_large_grids_are_refused(change, message, ledger):
     assert_refused(DPMICScorer(**CLASSES, ledger=ledger, **change), "fit", labelled(), ledger, ValueError, message)
 
 
-FEW_TOO_LARGE = [({"B": 1001}, "B"), ({"c": 1e12}, "c"), ({"mechanism": "geometric", "c": 1e5}, "c")]
+SOME_TOO_LARGE = [({"B": 1001}, "B"), ({"c": 1e12}, "c"), ({"mechanism": "geometric", "c": 1e5}, "c")]
 
 
-@each("change, name", FEW_TOO_LARGE)
-def test_too_large_grids_are_refused_where_records_come_in_pieces(change, name, ledger):
+@each("change, name", SOME_TOO_LARGE)
+def test_too_large_grids_are_refused_if_records_come_in_chunks(change, name, ledger):
     message = f"{name} must be at most"
     scorer = DPMICScorer(**NUMBERS, ledger=ledger, **change)
     assert_refused(scorer, "fit", dask_table(), ledger, ValueError, message)
@@ -113,8 +113,8 @@ PAIRS = {
 }
 
 
-@each("change, name", FEW_TOO_LARGE)
-def test_too_large_grids_are_refused_by_whatever_reads_their_sizes(change, name, ledger):
+@each("change, name", SOME_TOO_LARGE)
+def test_too_large_grids_are_refused_by_everything_that_reads_their_sizes(change, name, ledger):
     search = PrivateGridSearch(DPMICScorer(**NUMBERS, **change), {}, scoring=lambda *_: 1.0, ledger=ledger)
     before = vars(search).copy()
     given = {"epsilon": 1, "ledger": ledger}
@@ -126,7 +126,7 @@ def test_too_large_grids_are_refused_by_whatever_reads_their_sizes(change, name,
     ]
     if "mechanism" not in change:
         calls.append(lambda: SelectNames(k=1, **NUMBERS, ledger=ledger, **change).fit(*table()))
-    if name == "B":  # more master parts of a mass partition than records are as many as records
+    if name == "B":  # the number of master parts of a mass partition is capped at the number of records
         calls.append(lambda: private_score(*pair(), **given, **PAIRS["mass"], **change))
     for call in calls:
         with pytest.raises(ValueError, match=f"{name} must be at most"):
@@ -147,7 +147,7 @@ def test_a_mass_partition_takes_any_c():
     assert here == there
 
 
-# --- Whatever else goes wrong in what is made of public numbers ----------------------------------------------------
+# --- Other failures in what is computed from public numbers --------------------------------------------------------
 
 
 def out_of_memory(*arguments, **parameters):
@@ -171,13 +171,13 @@ def out_of_memory(*arguments, **parameters):
 def test_noise_and_grids_are_made_before_the_charge(name, change, ledger, monkeypatch):
     scorer = DPMICScorer(**NUMBERS, ledger=ledger, **change)
     sketch = DPMICScorer(**NUMBERS, **change).empty_sketch(N, n_features=3).update(*table())
-    pieces = DPMICScorer(**NUMBERS, ledger=ledger, **change).partial_fit(*table(), n_expected=N)
+    chunked = DPMICScorer(**NUMBERS, ledger=ledger, **change).partial_fit(*table(), n_expected=N)
     monkeypatch.setattr(f"skdpmic.{name}", out_of_memory)
-    for release in (lambda: scorer.fit(*table()), lambda: scorer.fit_sketch(sketch), pieces.publish):
+    for release in (lambda: scorer.fit(*table()), lambda: scorer.fit_sketch(sketch), chunked.publish):
         with pytest.raises(MemoryError):
             release()
     assert ledger.entries() == []
-    assert "_sketch" in vars(pieces)
+    assert "_sketch" in vars(chunked)
 
 
 def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
@@ -211,7 +211,7 @@ def test_noise_and_grids_of_a_pair_are_made_before_the_charge(name, broken, ledg
     assert ledger.entries() == []
 
 
-def test_mtv_r_is_never_given_more_parts_than_are_of_use(ledger):
+def test_mtv_r_never_gets_more_parts_than_are_useful(ledger):
     public = {"statistic": "mtv_r", "bounds": ((0, 1), (0, 1)), "epsilon": math.inf}
     assert private_score(*pair(), c=1e300, **public) == private_score(*pair(), c=10_000, **public)
     with pytest.raises(ValueError, match="B must be at most 1,000 cells with n_samples=60, got 1e\\+300"):
@@ -222,7 +222,7 @@ def test_mtv_r_is_never_given_more_parts_than_are_of_use(ledger):
 # --- What is not refused ---------------------------------------------------------------------------------------------
 
 
-def test_a_sketch_for_many_records_is_published_if_few_come(ledger):
+def test_a_sketch_for_many_records_is_published_even_if_few_arrive(ledger):
     scorer = DPMICScorer(B=1500, c=1, ledger=ledger, **NUMBERS)
     scorer.partial_fit(*table(), n_expected=2000).publish()
     assert scorer.B_ == 1500

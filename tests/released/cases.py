@@ -1,7 +1,7 @@
-"""Every statistic by every mechanism on every way in, with a seed: what is released must stay the same to the last bit.
+"""Every statistic with every mechanism and every kind of input, seeded: releases must stay the same to the last bit.
 
-The calls follow the names of the package, and are edited when these change. What they release is compared with
-``before.json``, which was recorded once, from the tree as it was before the package was rearranged, and never again.
+The calls use the current names of the package, and are edited when these change. Their releases are compared with
+``before.json``, which was recorded once, from the tree before the package was rearranged, and never again.
 """
 
 import datetime
@@ -93,7 +93,7 @@ TABLES = {
 
 
 def plain(value):
-    """What was released as lists of Python's numbers."""
+    """A released value as lists of Python numbers."""
     if isinstance(value, pandas.DataFrame | pandas.Series):
         value = value.to_numpy()
     if isinstance(value, np.ndarray):
@@ -111,18 +111,18 @@ RENAMED = {
     "mechanism_": "support_mechanism_",
     "null_scores_": "chance_scores_",
     "untied_fraction_": "untied_shares_",
-}  # attributes, and how they were called
+}  # attributes, and their earlier names
 
 
-def kept(estimator, *more):
-    """All public attributes of a fit, and what some methods return."""
+def published_values(estimator, *more):
+    """All public attributes of a fit, and the results of some methods."""
     attributes = {name: vars(estimator)[name] for name in vars(estimator) if name.endswith("_") and name[0] != "_"}
-    for name in ("feature_names_in_", "best_estimator_", "cv_results_", "scorer_", "gaps_"):  # the last came later
+    for name in ("feature_names_in_", "best_estimator_", "cv_results_", "scorer_", "gaps_"):  # the last was added later
         attributes.pop(name, None)
     for now, before in RENAMED.items():
         if now in attributes:
             attributes[before] = attributes.pop(now)
-    if isinstance(estimator, DPMICSelector):  # as of a selector that could also publish names only
+    if isinstance(estimator, DPMICSelector):  # from a selector that could also publish names only
         attributes["n_ranked_"] = estimator.n_features_in_
     return plain(attributes | {name: getattr(estimator, name)() for name in more})
 
@@ -130,22 +130,22 @@ def kept(estimator, *more):
 def scored(table, n=N, **parameters):
     make, public = TABLES[table]
     scorer = DPMICScorer(epsilon=2, **SEED, **public, **parameters)
-    return kept(scorer.fit(*make(n)), "scores_interval", "p_values")
+    return published_values(scorer.fit(*make(n)), "scores_interval", "p_values")
 
 
 def noisy_tables(table, n=N, **parameters):
     make, public = TABLES[table]
     scorer = DPMICScorer(epsilon=9, mechanism="geometric", **SEED, **public, **parameters)
-    return kept(scorer.fit(*make(n)))
+    return published_values(scorer.fit(*make(n)))
 
 
 def selected(table, **parameters):
     make, public = TABLES[table]
-    return kept(DPMICSelector(epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
+    return published_values(DPMICSelector(epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
 
 
 class NamesOfThePaper(PrivateSelectKBest):
-    """The choice by MICr without a correction, which the selector does not offer."""
+    """A choice by uncorrected MICr, which the selector does not offer."""
 
     def _plan(self):
         plan = super()._plan()
@@ -156,10 +156,10 @@ class NamesOfThePaper(PrivateSelectKBest):
 def names(table, correction="miller-madow", **parameters):
     make, public = TABLES[table]
     kind = NamesOfThePaper if correction is None else PrivateSelectKBest
-    return kept(kind(k=2, epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
+    return published_values(kind(k=2, epsilon=2, **SEED, **public, **parameters).fit(*make()), "get_support")
 
 
-def without_ranges(public):
+def without_bounds(public):
     return {name: value for name, value in public.items() if name != "bounds"}
 
 
@@ -173,13 +173,13 @@ MECHANISMS = {"laplace": {}, "gaussian": {"mechanism": "gaussian", "delta": 1e-5
 
 
 def tables_for(statistic):
-    """Tables of which a statistic can be computed: more than two classes have no order."""
+    """Tables for which a statistic can be computed: more than two classes have no order."""
     left_out = "classes" if statistic == "kendall" else "two classes"
     return [table for table in TABLES if table != left_out]
 
 
 def case(*words):
-    """Make a function a case with this name."""
+    """Register a function as a case with this name."""
 
     def keep(function):
         name = ", ".join(words)
@@ -209,7 +209,9 @@ case("B and c")(lambda: scored("numbers", B=9, c=2))
 case("an exponent B")(lambda: scored("classes", B=0.7, c=1))
 case("two workers")(lambda: scored("numbers", n=2000, statistic="mtv_r", n_jobs=2))
 case("float32")(
-    lambda: kept(DPMICScorer(**SEED, **NUMERIC).fit(numbers()[0].astype(np.float32), numbers()[1]), "scores_interval")
+    lambda: published_values(
+        DPMICScorer(**SEED, **NUMERIC).fit(numbers()[0].astype(np.float32), numbers()[1]), "scores_interval"
+    )
 )
 for statistic, which in STATISTICS.items():
 
@@ -217,7 +219,7 @@ for statistic, which in STATISTICS.items():
         X, y = numbers()
         groups = np.arange(N) // 3
         scorer = DPMICScorer(epsilon=3, max_rows_per_group=2, **SEED, **NUMERIC, **parameters)
-        return kept(scorer.fit(X, y, groups=groups), "scores_interval")
+        return published_values(scorer.fit(X, y, groups=groups), "scores_interval")
 
     case("people with several rows", statistic)(of_people)
 
@@ -226,17 +228,17 @@ for statistic, which in STATISTICS.items():
 def _():
     X, y = classes()
     scorer = DPMICScorer(epsilon=9, mechanism="geometric", max_rows_per_group=2, **SEED, **CLASSED)
-    return kept(scorer.fit(X, y, groups=np.arange(N) // 3))
+    return published_values(scorer.fit(X, y, groups=np.arange(N) // 3))
 
 
-# --- Pieces -----------------------------------------------------------------------------------------------------------
+# --- Chunks -----------------------------------------------------------------------------------------------------------
 
-PIECED = [("mic_r", {}), ("mic_r", {"mechanism": "geometric"}), ("mtv_r", {}), ("mtv_r", MECHANISMS["gaussian"])]
-for (statistic, how), table in itertools.product(PIECED, tables_for("mtv_r")):
+IN_CHUNKS = [("mic_r", {}), ("mic_r", {"mechanism": "geometric"}), ("mtv_r", {}), ("mtv_r", MECHANISMS["gaussian"])]
+for (statistic, how), table in itertools.product(IN_CHUNKS, tables_for("mtv_r")):
     if how.get("mechanism") == "geometric" and table == "people":
         continue
     make, public = TABLES[table]
-    if table == "people":  # of which a sketch has no columns that could declare their labels
+    if table == "people":  # a sketch has no columns of a frame that could declare their labels
         public = public | {"categories": public["categories"] | {"insured": [False, True]}}
 
     def sketched(make=make, parameters={"statistic": statistic} | how | public):
@@ -245,12 +247,12 @@ for (statistic, how), table in itertools.product(PIECED, tables_for("mtv_r")):
         columns = list(X.columns) if hasattr(X, "columns") else None
         empty = scorer.empty_sketch(N, n_features=X.shape[1], feature_names=columns)
         whole = empty.empty().update(X[:20], y[:20]).merge(empty.empty().update(X[20:], y[20:]))
-        return kept(scorer.fit_sketch(whole))
+        return published_values(scorer.fit_sketch(whole))
 
     def chunked(make=make, parameters={"statistic": statistic} | how | public):
         X, y = make()
         scorer = DPMICScorer(epsilon=4, **SEED, **parameters)
-        return kept(scorer.partial_fit(X[:20], y[:20], n_expected=N).partial_fit(X[20:], y[20:]).publish())
+        return published_values(scorer.partial_fit(X[:20], y[:20], n_expected=N).partial_fit(X[20:], y[20:]).publish())
 
     name = ("scores", statistic, how.get("mechanism", "laplace"), table)
     case("sketch", *name)(sketched)
@@ -267,7 +269,7 @@ def lazy(X, names):
 def _():
     X, y = numbers()
     selector = PrivateSelectKBest(k=2, criterion="joint", **SEED, **NUMERIC)
-    return kept(selector.fit(lazy([X], list("abcd")), y), "get_support")
+    return published_values(selector.fit(lazy([X], list("abcd")), y), "get_support")
 
 
 @case("stream")
@@ -275,7 +277,7 @@ def _():
     X, y = numbers()
     scorer = DPMICScorer(epsilon=4, statistic="mtv_r", **SEED, **NUMERIC)
     empty = scorer.empty_sketch(N, feature_names=list("abcd"))
-    return kept(scorer.fit_sketch(count_stream(empty, lazy([X, y], list("abcdy")), target="y")))
+    return published_values(scorer.fit_sketch(count_stream(empty, lazy([X, y], list("abcdy")), target="y")))
 
 
 # --- Functions --------------------------------------------------------------------------------------------------------
@@ -322,19 +324,19 @@ def _():
 @case("correlations")
 def _():
     matrix = PrivateCorrelation(epsilon=5, **SEED).fit(numbers()[0])
-    return kept(matrix, "correlation_interval", "pearson_correlation")
+    return published_values(matrix, "correlation_interval", "pearson_correlation")
 
 
 @case("correlations of people")
 def _():
     matrix = PrivateCorrelation(epsilon=5, max_rows_per_group=2, **SEED)
-    return kept(matrix.fit(numbers()[0], groups=np.arange(N) // 3))
+    return published_values(matrix.fit(numbers()[0], groups=np.arange(N) // 3))
 
 
 @case("causes of numbers")
 def _():
     graph = PrivatePC(epsilon=9, **SEED).fit(numbers(2000)[0])
-    return kept(graph) | plain({"cpdag_": graph.cpdag_, "p_values_": graph.p_values_})
+    return published_values(graph) | plain({"cpdag_": graph.cpdag_, "p_values_": graph.p_values_})
 
 
 @case("causes of labels")
@@ -342,7 +344,7 @@ def _():
     X, y = classes(2000, 2)
     rows = np.column_stack([X[:, 0] > 0.5, X[:, 1] > 0.3, y]).astype(int)
     graph = PrivatePC(epsilon=9, categories={j: [0, 1] for j in range(3)}, **SEED).fit(rows)
-    return kept(graph) | plain({"cpdag_": graph.cpdag_, "p_values_": graph.p_values_})
+    return published_values(graph) | plain({"cpdag_": graph.cpdag_, "p_values_": graph.p_values_})
 
 
 def reports(n=N):
@@ -354,7 +356,7 @@ def reports(n=N):
 @case("reports")
 def _():
     parts, released = reports()
-    return kept(parts) | plain({"reports": np.where(np.isnan(released), -1.0, released)})
+    return published_values(parts) | plain({"reports": np.where(np.isnan(released), -1.0, released)})
 
 
 TWO_PARTY = itertools.product(("distance_correlation", "mtv_r", "mic_r"), (None, 3.0), ("numbers", "classes"))
@@ -363,8 +365,8 @@ for statistic, epsilon, table in TWO_PARTY:
     def two_parties(statistic=statistic, epsilon=epsilon, table=table):
         make, public = TABLES[table]
         parts, released = reports()
-        scorer = TwoPartyScorer(statistic, epsilon=epsilon, **without_ranges(public), **SEED)
-        return kept(scorer.fit(parts.to_arrow(released), make()[1]))
+        scorer = TwoPartyScorer(statistic, epsilon=epsilon, **without_bounds(public), **SEED)
+        return published_values(scorer.fit(parts.to_arrow(released), make()[1]))
 
     case("two parties", statistic, str(epsilon), table)(two_parties)
 
@@ -386,10 +388,10 @@ def _():
     X, y = numbers(200)
     steps = make_pipeline(DPMICSelector(epsilon=2, statistic="mtv_r", **SEED, **NUMERIC), LinearRegression())
     search = PrivateGridSearch(steps, {"dpmicselector__k": [1, 2]}, epsilon=5, n_subsets=5, **SEED).fit(X, y)
-    return kept(search) | {"of the refit": kept(search.best_estimator_[0], "get_support")}
+    return published_values(search) | {"of the refit": published_values(search.best_estimator_[0], "get_support")}
 
 
-# --- What it costs ----------------------------------------------------------------------------------------------------
+# --- What is charged --------------------------------------------------------------------------------------------------
 
 
 @case("what is charged")
@@ -422,7 +424,7 @@ def _():
 
 
 def rho_as_before(entry):
-    """The rho that was charged before releases of many parts had one of their own: it was epsilon**2 / 2, as None."""
+    """The rho charged before releases of many parts had their own: None, which means epsilon**2 / 2."""
     return None if entry.delta == 0 and entry.what != "private_bounds" else entry.rho
 
 
@@ -430,5 +432,5 @@ def rho_as_before(entry):
 def _():
     request = {"n_samples": 1000, "n_features": 50, "k": 5, "epsilon": 1.0}
     rows = [*plan_release(**request), *plan_release(**request, delta=1e-6), *plan_release(**request, n_classes=3)]
-    rows = [row for row in rows if row.mechanism != "k-norm"]  # which there was not then
+    rows = [row for row in rows if row.mechanism != "k-norm"]  # added later
     return plain([[row.noise_scale, row.error, row.epsilon, row.delta] for row in rows])

@@ -1,19 +1,19 @@
-"""What is released for a seed is what was released before the package was rearranged, to the last bit.
+"""Seeded releases equal those recorded before the package was rearranged, to the last bit.
 
-``before.json`` was recorded from the tree as it was then, and is never recorded again: a difference is an error, unless
-the change that makes it was asked for. Thirteen were: MTVr learns shares of the target; features are chosen by what
-they add to one another, no longer by how unlike they are; each feature has an order of its own for its ties; distance
-correlations between two parties are those of parts; causes of labels follow from tables in stages; knots of dates are
-seconds; budgets of Gaussian noise have 40 bits, so that they are the same with every C library; Spearman's correlation
-has left, with its rows in two lists; what classes score by chance follows from their shares; and cuts of a feature
-weigh by their place, and joint choices look at single scores, too; tests of labels hold their level where cells are
-sparse; intervals of MTVr also hold the scores at the released shares; and blanks of labels are counted by themselves.
-What was recorded when these came is in ``shares_learnt.json``, ``joint_choices.json``, ``order_of_ties.json``,
+``before.json`` was recorded from the tree at that time and is never recorded again: a difference is an error unless the
+change behind it was intended. Thirteen were: MTVr learns target shares; features are chosen by what they add to one
+another, no longer by how unlike they are; each feature has its own order for ties; distance correlations between two
+parties are computed from parts; causes of labels follow from tables in stages; knots of dates are seconds; budgets of
+Gaussian noise have 40 bits, so that they are the same with every C library; Spearman's correlation was removed, with
+its rows in two lists; chance scores of classes follow from their shares; cuts of a feature are weighted by their place,
+and joint choices also use single scores; tests of labels keep their level if cells are sparse; intervals of MTVr also
+contain the scores at the released shares; and blanks of labels are counted separately. What was recorded with these
+changes is in ``shares_learnt.json``, ``joint_choices.json``, ``order_of_ties.json``,
 ``correlations_of_parts.json``, ``staged_tables.json``, ``dates_by_the_second.json``, ``rounded_budgets.json``,
 ``without_spearman.json``, ``chance_by_shares.json``, ``cuts_by_place.json``, ``levels_of_tables.json``,
 ``intervals_at_released_shares.json`` and ``blanks_of_labels.json``.
-``multinomials_of_numpy_2_5.json`` is for the multinomial numbers that numpy draws from 2.5 on: scores from noisy tables
-are compared with scores by chance, which are simulated.
+``multinomials_of_numpy_2_5.json`` is for the multinomial draws of numpy from 2.5 on: scores from noisy tables are
+compared with simulated chance scores.
 """
 
 import json
@@ -48,23 +48,23 @@ BEFORE = {
     for file in FILES
     for case, released in json.loads(Path(__file__).with_name(file).read_text(encoding="utf-8")).items()
 }
-LATER = ("criterion_", "largest_possible_score_")  # attributes that there were not then
-OF_A_STEP = 0.1 * 2.0**-30  # of the noise; only what is computed from released numbers is no whole number of steps
-OF_A_P_VALUE = (
-    1e-4  # bounds are taken at points that hang on the last digits of tails, which versions of scipy differ in
+LATER = ("criterion_", "largest_possible_score_")  # attributes added later
+STEP_TOLERANCE = 0.1 * 2.0**-30  # 0.1 steps; only values computed from released numbers are not whole steps
+P_VALUE_TOLERANCE = (
+    1e-4  # bounds are taken at points that depend on the last digits of tails, which differ between scipy versions
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def differences(before, now, place=""):
-    """Where two releases differ, as text."""
+    """Descriptions of all places where two releases differ."""
     if isinstance(before, dict) and isinstance(now, dict):
         pairs = [(str(key), before.get(key), now.get(key)) for key in before.keys() | now.keys() if key not in LATER]
     elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         pairs = [(str(j), *pair) for j, pair in enumerate(zip(before, now, strict=True))]
     else:
-        step = OF_A_P_VALUE if ".p_values." in place else OF_A_STEP
+        step = P_VALUE_TOLERANCE if ".p_values." in place else STEP_TOLERANCE
         return [] if are_equal(before, now, step) else [f"{place}: {before} is now {now}"]
     return [found for key, *pair in pairs for found in differences(*pair, f"{place}.{key}")]
 
@@ -77,7 +77,7 @@ def are_equal(before, now, step):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_released_is_what_was_released_before(case):
+def test_releases_equal_those_recorded_before(case):
     assert not differences(BEFORE[case], json.loads(json.dumps(CASES[case]())))
 
 
@@ -89,11 +89,11 @@ def cases_of(file):
     return json.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
 
 
-def test_nothing_but_cases_of_what_changed_was_recorded_anew():
+def test_only_cases_affected_by_a_change_were_recorded_again():
     others = {case for case in cases_of("shares_learnt.json") if "mtv_r" not in case}
-    assert others == {"two workers", "stream", "search", "plans"}  # which have MTVr inside
+    assert others == {"two workers", "stream", "search", "plans"}  # which use MTVr internally
     others = {case for case in cases_of("joint_choices.json") if "joint" not in case}
-    assert others <= {"ledger"}  # that has joint choices inside
+    assert others <= {"ledger"}  # which uses joint choices internally
     strict = ("chatterjee", "distance_correlation")
     assert all("people" in case and any(name in case for name in strict) for case in cases_of("order_of_ties.json"))
     assert all("two parties, distance_correlation" in case for case in cases_of("correlations_of_parts.json"))
@@ -102,7 +102,7 @@ def test_nothing_but_cases_of_what_changed_was_recorded_anew():
     for case, rows in cases_of("without_spearman.json").items():
         before = (cases_of("before.json") | cases_of("shares_learnt.json"))[case]
         left = iter(before)
-        assert all(row in left for row in rows)  # in order, with none but rows that were there
+        assert all(row in left for row in rows)  # in order, with no new rows
     earlier = {case: of for file in FILES[: FILES.index(INTERVALS)] for case, of in cases_of(file).items()}
     for case, released in cases_of(INTERVALS).items():
         assert all(found.startswith(".scores_interval.1.") for found in differences(earlier[case], released))

@@ -1,4 +1,4 @@
-"""Fits in several threads at once release what each of them releases alone."""
+"""Concurrent fits in several threads release what each of them releases alone."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -10,12 +10,12 @@ from tests.released.cases import CASES
 from tests.released.test_released_before import BEFORE, differences
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-ALIKE = ["scores, mtv_r, laplace, numbers"] * 8  # which share what is cached
+ALIKE = ["scores, mtv_r, laplace, numbers"] * 8  # these share cached values
 SOME = ALIKE + sorted(CASES)[::3]
 
 
 @pytest.mark.slow
-def test_threads_release_at_once_what_each_releases_alone():
+def test_concurrent_threads_release_what_each_releases_alone():
     def differs(case):
         return differences(BEFORE[case], json.loads(json.dumps(CASES[case]())))
 
