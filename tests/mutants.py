@@ -170,7 +170,7 @@ MUTANTS = [
     Mutant("_with_each_of_three", "grouping.n_groups", "len(grouping.groups)",
            "statistics/mic/test_nominal.py::test_groupings_match_the_definition[3]"),
     Mutant("LabelTables.largest_entry", "product(joined, self._class_groupings)", "product(joined[:2], self._class_groupings)",
-           "statistics/mic/test_nominal.py::test_against_classes_equals_the_definition_by_brute_force[5-dependent]"),
+           "statistics/mic/test_nominal.py::test_score_against_classes_equals_the_definition_by_brute_force[5-dependent]"),
     # --- The largest possible score: no more than some feature can have, and no less
     Mutant("_largest_against", "scorer.offset_of_labels(_FEW_LABELS, side)", "0",
            f"{LARGEST}mtv_r_for_given_classes_is_attained_and_never_exceeded[(1, 2, 1, 1)-given]"),
@@ -191,7 +191,7 @@ MUTANTS = [
            "statistics/mic/test_nominal.py::test_many_labels_are_put_into_two_public_groups[None-15-all codes]"),
     Mutant("InTwoGroups.plan", "[self.shape[1], self.shape[1], 2]", "[self.shape[1], self.shape[1], 1]",
            "statistics/mic/test_nominal.py::"
-           "test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more_cells"),
+           "test_the_rounding_error_is_that_of_labels_in_two_groups_if_they_have_more_cells"),
     Mutant("_plan_of", "0 if is_complete else 1", "0",
            "statistics/mic/test_missing.py::test_the_rounding_error_covers_the_part_for_missing_values[None-9.0]"),
     Mutant("largest_rounding_error", "{domain if isinstance(domain, Nominal) else None for domain in domains}",
@@ -573,7 +573,7 @@ MUTANTS = [
     Mutant("release_cut_shares", "budget.with_part(1 - _SHARE_FOR_CUT)", "budget",
            f"{LEARNT}::test_a_cut_and_the_count_below_it_lose_at_most_epsilon_together"),
     Mutant("released_shares._with_noise", "counts + discrete_laplace(scale, len(counts), random_bytes)", "counts",
-           f"{LEARNT}::test_noisy_counts_are_published_and_nothing_else"),
+           f"{LEARNT}::test_only_noisy_counts_are_published"),
     Mutant("shares_interval", "laplace_quantile(float(target_shares.scale), confidence) / target_shares.n", "0.0",
            f"{LEARNT}::test_intervals_contain_the_shares_as_often_as_stated"),
     # --- Two features together
@@ -634,7 +634,7 @@ MUTANTS = [
     Mutant("PairScorer.of_tables", "fsum(of_each) / len(of_each)", "fsum(of_each)",
            "statistics/mtv/test_pairs.py::test_hill_climbing_never_exceeds_the_sensitivity[classes]"),
     Mutant("PairCounts.place", "given is None", "True",
-           "statistics/mtv/test_pairs.py::test_dependence_on_two_features_together_only_is_detected"),
+           "statistics/mtv/test_pairs.py::test_dependence_that_only_two_features_together_show_is_detected"),
     Mutant("MtvRGrids.scorer_of_pair_counts", "self.units", "1",
            "statistics/mtv/test_pairs.py::test_records_of_the_largest_weight_score_like_unweighted_records"),
     Mutant("MtvRGrids.scorer_beside", "target.weights", "None", f"{JOINT_ELSEWHERE}[numbers-True-0]"),
@@ -987,7 +987,7 @@ MUTANTS = [
     Mutant("log_information_tail", "np.minimum(n_columns * (n_rows - 1), n_rows * (n_columns - 1))",
            "(n_columns - 1) * (n_rows - 1)",
            f"{TAILS}::test_the_information_tail_is_the_chernoff_bound_of_a_sum_of_exponential_variables[2-3-3]"),
-    Mutant("log_division_tail", "-2.0", "-8.0", f"{TAILS}::test_no_exact_tail_is_above_its_bound[p1-q1-13]"),
+    Mutant("log_division_tail", "-2.0", "-8.0", f"{TAILS}::test_no_exact_tail_exceeds_its_bound[p1-q1-13]"),
     Mutant("_Family.merges", "math.log(1 + missing) + log_choices(parts - 1, k - 1)", "math.log(1 + missing)",
            f"{BOUNDS}::test_mic_r_counts_every_grid_of_the_definition[two classes-miller-madow]"),
     Mutant("_Family.merges", "math.log(1 + missing) + log_choices(parts - 1, k - 1)", "log_choices(parts - 1, k - 1)",
@@ -1021,7 +1021,7 @@ MUTANTS = [
            "{n_codes}", f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[five classes]"),
     Mutant("log_variation_tail", "2.0 if fewer == 2 else 0.5", "2.0",
            f"{TAILS}::test_the_variation_tail_is_the_least_of_its_three_bounds"),
-    Mutant("log_sets", "n * math.log(2.0)", "0.0", f"{TAILS}::test_no_exact_tail_is_above_its_bound[p0-q0-5]"),
+    Mutant("log_sets", "n * math.log(2.0)", "0.0", f"{TAILS}::test_no_exact_tail_exceeds_its_bound[p0-q0-5]"),
     Mutant("null_scores._root", "1 / math.sqrt(n)", "1 / n",
            "statistics/ranks/test_null_scores.py::"
            "test_scores_for_four_times_the_limit_of_records_are_half_as_large[chatterjee]"),

@@ -1,4 +1,4 @@
-"""B="auto" and c="auto": tables made by benchmarks/tune_defaults.py, and the claims that come with them."""
+"""B="auto" and c="auto": tables made by benchmarks/tune_defaults.py, and the claims about them."""
 
 import math
 from itertools import product

@@ -37,7 +37,7 @@ def _data(kind, n, rng):
 @each("n", [*range(2, 11), 40])
 @pytest.mark.parametrize("B, c", [(4, 1), (9.5, 2), (17.9, 1.3), (7, 0.1)])
 @pytest.mark.combinations
-def test_equals_the_definition_by_brute_force(kind, n, B, c):
+def test_score_equals_the_definition_by_brute_force(kind, n, B, c):
     x, y = _data(kind, n, np.random.default_rng(n))
     expected = naive_mic_e(x.tolist(), y.tolist(), B=B, c=c)
     assert mic_e(x, y, B=B, c=c) == pytest.approx(expected, abs=1e-12)
@@ -78,7 +78,7 @@ def test_more_master_parts_than_records_change_nothing(kind, n):
         )
 
 
-def test_golden_values_on_real_pairs(real_pairs):
+def test_scores_match_golden_values_on_real_pairs(real_pairs):
     rows = list(real_pairs("mic_e"))
     assert len(rows) > 20
     for x, y, row in rows:
@@ -86,7 +86,7 @@ def test_golden_values_on_real_pairs(real_pairs):
         assert score == pytest.approx(float(row["mic_e"]), abs=1e-9), row
 
 
-def test_counting_some_grids_at_a_time_changes_nothing(monkeypatch):
+def test_counting_a_few_grids_at_a_time_changes_nothing(monkeypatch):
     x, y = np.random.default_rng(0).random((2, 200))
     arguments = ranked_column(x), ranked_column(y), mass_plan(40, 5), entropy_table(200)
     expected = all_entries(*arguments)

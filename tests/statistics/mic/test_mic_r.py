@@ -58,7 +58,7 @@ def _data(kind, n, rng):
 )
 @each("correction", CORRECTIONS)
 @pytest.mark.combinations
-def test_equals_the_definition_by_brute_force(kind, n, B, c, master, correction):
+def test_score_equals_the_definition_by_brute_force(kind, n, B, c, master, correction):
     x, y = _data(kind, n, np.random.default_rng(n))
     arguments = {"bounds": UNIT, "B": B, "c": c, "master": master, "correction": correction}
     assert mic_r(x, y, **arguments) == pytest.approx(naive_mic_r(x, y, **arguments), abs=1e-12)
@@ -70,7 +70,7 @@ def test_equals_the_definition_by_brute_force(kind, n, B, c, master, correction)
 @pytest.mark.parametrize("n", [4, 30])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.combinations
-def test_discrete_target_equals_the_definition_by_brute_force(n_classes, B, c, n, correction):
+def test_score_of_a_discrete_target_equals_the_definition_by_brute_force(n_classes, B, c, n, correction):
     rng = np.random.default_rng(7)
     for kind in range(4):
         x, codes = rng.random(n), rng.integers(n_classes, size=n)
@@ -88,7 +88,7 @@ def test_classes_may_be_numbered_in_any_order(correction):
     assert len(scores) == 1
 
 
-def test_golden_values_on_real_pairs(real_pairs):
+def test_scores_match_golden_values_on_real_pairs(real_pairs):
     rows = list(real_pairs("mic_r"))
     assert len(rows) > 50
     for x, y, row in rows:
@@ -97,7 +97,7 @@ def test_golden_values_on_real_pairs(real_pairs):
         assert score == pytest.approx(float(row["mic_r"]), abs=1e-9), row
 
 
-def test_golden_values_on_edge_cases():
+def test_scores_match_golden_values_on_edge_cases():
     cases = json.loads((definitions.FOLDER / "mic_r_edges.json").read_text(encoding="utf-8"))
     assert len(cases) > 20
     for case in cases:
@@ -107,7 +107,7 @@ def test_golden_values_on_edge_cases():
 
 
 @pytest.mark.parametrize("B, n, expected", [(0.6, 1000, 1000**0.6), (0.1, 10, 4.0), (4, 5, 4.0), (18.5, 5, 18.5)])
-def test_grid_size_of_numbers_and_exponents(B, n, expected):
+def test_grid_size_accepts_numbers_and_exponents(B, n, expected):
     assert grid_size(B, n) == expected
 
 

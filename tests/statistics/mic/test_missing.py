@@ -46,7 +46,7 @@ def with_missing(kind, n, seed=0):
 @each("B, c", [(4, 1), (9, 2.5), (17.9, 1.5)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.combinations
-def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
+def test_score_equals_the_definition_by_brute_force(kind, n, B, c, correction):
     x, y = with_missing(kind, n)
     score = NumericTargetScorer(y, UNIT, B, c, correction=correction).score(x, UNIT)
     expected = naive_mic_r(x, y, bounds=(UNIT, UNIT), B=B, c=c, correction=correction)
@@ -59,7 +59,7 @@ def test_equals_the_definition_by_brute_force(kind, n, B, c, correction):
 @each("n_classes, B, c", [(2, 4, 1), (2, 12, 2), (3, 10, 3.5), (3, 15, 2), (5, 20, 2)])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.combinations
-def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes, B, c, correction):
+def test_score_against_classes_equals_the_definition_by_brute_force(kind, n, n_classes, B, c, correction):
     x, y = with_missing(kind, n)
     codes = np.minimum((y * n_classes).astype(int), n_classes - 1)
     sizes = {"n_classes": n_classes, "B": B, "c": c, "correction": correction}

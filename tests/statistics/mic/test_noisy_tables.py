@@ -193,7 +193,7 @@ def test_without_noise_counts_are_untouched():
 
 @pytest.mark.parametrize("is_discrete", [False, True])
 @pytest.mark.parametrize("scale", [0, Fraction(1, 50), 2, 10**6])
-def test_any_table_has_a_score(scale, is_discrete):
+def test_any_table_has_a_score_from_0_to_1(scale, is_discrete):
     n = 50
     diagonal = np.zeros((4, 4), dtype=np.int64)
     diagonal[range(4), range(4)] = n

@@ -50,7 +50,7 @@ def codes_and_target(kind, n_labels, n):
 @each("n_labels, B, c", [(1, 16, 1), (2, 4, 1), (2, 16, 2), (3, 16, 2), (3, 9, 3), (5, 30, 1), (9, 16, 3)])
 @each("correction", CORRECTIONS)
 @pytest.mark.combinations
-def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels, B, c, correction):
+def test_score_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels, B, c, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     score = NumericTargetScorer(y, UNIT, B, c, correction=correction).score(codes, Nominal(n_labels))
     expected = naive_mic_r_nominal(codes, y, bounds=UNIT, n_labels=n_labels, B=B, c=c, correction=correction)
@@ -63,7 +63,7 @@ def test_against_numbers_equals_the_definition_by_brute_force(kind, n, n_labels,
 @each("n_classes", [2, 3, 4, 7])
 @each("correction", CORRECTIONS)
 @pytest.mark.combinations
-def test_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels, n_classes, correction):
+def test_score_against_classes_equals_the_definition_by_brute_force(kind, n, n_labels, n_classes, correction):
     codes, y = codes_and_target(kind, n_labels, n)
     classes = (y * n_classes).astype(int)
     score = ClassTargetScorer(classes, n_classes, 40, 5, correction).score(codes, Nominal(n_labels))
@@ -205,7 +205,7 @@ def test_the_rounding_error_is_that_of_the_largest_table_of_all_features():
         assert error(Nominal(2), UNIT, n_classes=n_classes) == max(few, error(UNIT, n_classes=n_classes))
 
 
-def test_the_rounding_error_is_that_of_labels_in_two_groups_where_they_have_more_cells():
+def test_the_rounding_error_is_that_of_labels_in_two_groups_if_they_have_more_cells():
     n = 10**6
     assert nominal_plan(320.0, 2.0, 1)[0].tolist() == [3, 34, 17]
     of_two = rounding_error(n, np.array([[48, 0, 2]]))

@@ -253,7 +253,7 @@ def test_certificate_of_the_lone_record_closes_for_every_n_from_9_to_124():
     assert min(margin - _d(9) for _, _, margin in _isolated_cases(9)) < 0
 
 
-def test_information_of_a_table_with_a_lone_record():
+def test_certificate_margins_match_the_information_of_a_table_with_a_lone_record():
     for n in (9, 14, 30):
         for r, u, margin in _isolated_cases(n):
             table = [[0, 0, r - 1], [0, 1, 0], [u - 1, 0, n - r - u + 1]]

@@ -197,7 +197,7 @@ def sample(n=4000, seed=0):
     return rng.random((6, n)), rng
 
 
-def test_dependence_on_two_features_together_only_is_detected():
+def test_dependence_that_only_two_features_together_show_is_detected():
     X, _ = sample()
     target = ClassTarget(((X[0] < 0.5) ^ (X[1] < 0.5)).astype(int), 2)
     single = measure(4000, 2).scorer(target, None)

@@ -96,7 +96,7 @@ def test_the_middle_edge_weighs_one_more_than_all_other_edges_together(n_places,
     np.testing.assert_array_equal(asked[0], expected)
 
 
-def test_noisy_counts_are_published_and_nothing_else(monkeypatch):
+def test_only_noisy_counts_are_published(monkeypatch):
     noise = np.array([5, -7, 2], dtype=object)
     monkeypatch.setattr(released_shares, "discrete_laplace", lambda scale, size, _: noise[:size])
     three = release_class_shares(np.array([10, 20, 30]), budget([60], Fraction(1, 2)))
@@ -111,7 +111,7 @@ def test_noisy_counts_are_published_and_nothing_else(monkeypatch):
     assert middle == TargetShares((4, 8), (share, 1 - share), Fraction(1000), n)
 
 
-def test_published_shares_are_clipped_to_between_0_and_1():
+def test_published_shares_are_clipped_to_the_range_from_0_to_1():
     margin = TargetShares((1, 2, 3), (Fraction(-1, 10), Fraction(6, 5), Fraction(1, 3)), Fraction(2), 100)
     assert margin.published().tolist() == [0.0, 1.0, pytest.approx(1 / 3)]
 

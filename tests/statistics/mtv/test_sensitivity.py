@@ -122,7 +122,7 @@ def test_largest_change_over_all_data_sets_is_exactly_the_sensitivity(shape, n, 
 
 
 @pytest.mark.parametrize("shape, n", [((2, 2), 10), ((2, 3), 6), ((3, 3), 4)])
-def test_offsets_do_not_add_to_the_change(shape, n):
+def test_offsets_do_not_increase_the_change(shape, n):
     rng = np.random.default_rng(n)
     for _ in range(3):
         offsets = rng.integers(1, n * n, size=len(any_joined(shape[0])) * len(any_joined(shape[1])))
@@ -146,7 +146,7 @@ def test_m_records_change_the_score_by_at_most_m_times_as_much_and_nearly_attain
 
 
 def change_of_one_grid(others, start, end):
-    """n**2 times the change of TV when a record besides the `others` moves from one cell to another; a Fraction."""
+    """n**2 times the change of TV when a further record moves from one cell to another; a Fraction."""
     sums = []
     for cell in (start, end):
         table = others.copy()

@@ -58,7 +58,7 @@ def exact_tail(values, probability):
 
 @pytest.mark.few
 @pytest.mark.parametrize(("p", "q", "n"), CASES)
-def test_no_exact_tail_is_above_its_bound(p, q, n):
+def test_no_exact_tail_exceeds_its_bound(p, q, n):
     tables = all_tables(n, len(p), len(q))
     probability = probabilities(tables, p, q)
     assert math.isclose(probability.sum(), 1.0, rel_tol=1e-9)
