@@ -1,4 +1,4 @@
-"""A card says in words and numbers what was released, what is protected and what is not, and nothing else."""
+"""A card states in words and numbers what was released and what is protected and not, and nothing else."""
 
 import json
 import math
@@ -45,7 +45,7 @@ ESTIMATORS = {
     "graph": lambda **more: PrivatePC(epsilon=2.0, **more),
     "model": lambda **more: PrivateAdditiveRegressor(epsilon=2.0, **PUBLIC, **more),
 }
-PLACE = Path(__file__).parents[2] / "docs" / "reference" / "privacy_card.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "privacy_card.md"
 
 
 def summary(**more):
@@ -93,7 +93,7 @@ class Reader(HTMLParser):
         self.text += data
 
 
-# --- What it says -----------------------------------------------------------------------------------------------------
+# --- Contents ---------------------------------------------------------------------------------------------------------
 
 
 @each("name", ALL)
@@ -138,8 +138,8 @@ def test_people_are_distinguished_from_records():
     groups = np.arange(N) // 4
     scorer = DPMICScorer(epsilon=2.0, max_rows_per_group=3, **PUBLIC).fit(X, Y, groups=groups)
     codebook = Codebook(dict.fromkeys(NAMES, (0, 1)) | {"who": "identifier"}, groups="who", max_rows_per_group=3)
-    look = private_summary(X.assign(who=groups.astype(str)), codebook, epsilon=2.0)
-    for released in (scorer, look):
+    table_summary = private_summary(X.assign(who=groups.astype(str)), codebook, epsilon=2.0)
+    for released in (scorer, table_summary):
         fields = release_card(released).fields
         guarantee = fields["guarantees"][0]
         assert (guarantee["unit"], guarantee["n"], guarantee["rows_per_person"]) == ("person", 100, 3)
@@ -225,9 +225,9 @@ def test_the_ledger_is_listed_with_all_its_entries(tmp_path):
     release_card(selector)
     assert Path(ledger.path).read_bytes() == before
 
-    look = summary(ledger=ledger)
-    assert release_card(look).fields["ledger"] is None
-    assert release_card(look, ledger=ledger).fields["ledger"]["spent"]["epsilon"] == 4.5
+    charged = summary(ledger=ledger)
+    assert release_card(charged).fields["ledger"] is None
+    assert release_card(charged, ledger=ledger).fields["ledger"]["spent"]["epsilon"] == 4.5
 
 
 def test_a_ledger_that_was_not_charged_is_refused(tmp_path):
@@ -264,7 +264,7 @@ def keys_of(value):
 
 
 def test_the_json_is_complete_and_has_the_documented_keys(cards):
-    documented = PLACE.read_text("utf-8")
+    documented = PAGE.read_text("utf-8")
     for card in cards.values():
         assert json.loads(card.to_json(), parse_constant=pytest.fail) == card.fields
         own = keys_of(card.fields) - set(LedgerEntry._fields)  # documented by "such as" with a few examples
@@ -282,8 +282,8 @@ def test_the_html_is_complete_and_names_are_escaped(name, cards):
         assert "script" not in reader.tags
         assert re.search(r"https?:", text) is None  # self-contained
         published = card.fields["published"]
-        for said in (card.fields["statement"], *card.fields["not_covered"], *card.fields["public"]):
-            assert said in reader.text
+        for statement in (card.fields["statement"], *card.fields["not_covered"], *card.fields["public"]):
+            assert statement in reader.text
         for fact in published["facts"]:
             assert fact["text"] in reader.text
         if published["table"] and name != "search":

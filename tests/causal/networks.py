@@ -1,11 +1,11 @@
-"""Three networks that the literature on causal discovery compares methods by: their arrows, which are public facts.
+"""Three benchmark networks of the literature on causal discovery: their arrows, which are public.
 
 From the Bayesian network repository (https://www.bnlearn.com/bnrepository).
 """
 
 import numpy as np
 
-# Each column that has parents, and these.
+# Each column with parents, followed by its parents.
 _PARENTS = {
     "asia": """
         bronc < smoke; dysp < bronc either; either < lung tub; lung < smoke; tub < asia; xray < either
@@ -25,7 +25,7 @@ _PARENTS = {
 
 
 def _network(text):
-    """Names of the columns, in alphabetical order, and the marks of the arrows between them."""
+    """Column names in alphabetical order, and the marks of the arrows between them."""
     arrows = [
         (parent, child)
         for child, parents in (part.split(" < ") for part in " ".join(text.split()).split("; "))

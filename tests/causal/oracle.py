@@ -1,4 +1,4 @@
-"""Tests of independence that know the graph: d-separation."""
+"""An oracle for independence tests: d-separation in a known graph."""
 
 from functools import cache
 
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def d_separation(dag):
-    """A `p_value` that is 1 where the graph makes two columns independent, 0 elsewhere."""
+    """A `p_value` function: 1 if the graph makes two columns independent, otherwise 0."""
     graph = nx.DiGraph(list(zip(*(side.tolist() for side in np.nonzero(dag)), strict=True)))
     graph.add_nodes_from(range(len(dag)))
 
@@ -19,7 +19,7 @@ def d_separation(dag):
 
 
 def random_dag(rng, n_columns, share):
-    """A graph in which each two columns have an arrow with chance `share`, in a random order of the columns."""
+    """A random graph: each pair of columns has an arrow with probability `share`, directed by a random order."""
     order = rng.permutation(n_columns)
     dag = np.zeros((n_columns, n_columns), dtype=bool)
     dag[np.ix_(order, order)] = np.triu(rng.random((n_columns, n_columns)) < share, k=1)

@@ -1,8 +1,8 @@
-"""Fits of PrivatePC to tables in stages, audited from outside on neighbours that are as far apart as can be.
+"""Fits of PrivatePC to tables in stages, audited from outside on the worst neighbours.
 
-The likelihood ratio of two neighbours is looked at: the attacker knows both and the noise of each stage, and joins
-their labels by the counts that were released. What follows from the release, the graph, can say no more. Correlations
-are audited in ``tests/privacy/test_audit_matrix.py``.
+The audit uses the likelihood ratio of two neighbours: the attacker knows both and the noise of each stage, and joins
+their labels by the counts that were released. The graph follows from the release, so it can reveal no more.
+Correlations are audited in ``tests/privacy/test_audit_matrix.py``.
 """
 
 import math
@@ -19,32 +19,32 @@ from skdpmic.release.count_tables import counts_of_sets
 from tests.privacy.auditing import separation_at_least
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::skdpmic.PrivacyLeakWarning",  # one source, which goes on
+    "ignore::skdpmic.PrivacyLeakWarning",  # one source, continued from run to run
     "ignore:noise will exceed the signal",  # few records
     "ignore:untied_fraction_",
     "ignore:noise hides all but one part",
 )
 
 
-BUDGET = (8.5, 1e-3)  # at which neighbours are two standard deviations apart, and fewer fits tell more
-OF_TABLES = math.sqrt(2 * rho_for(*BUDGET))  # how far apart they may be, in standard deviations
+BUDGET = (8.5, 1e-3)  # neighbours are then two standard deviations apart, so few fits suffice
+LARGEST_SEPARATION = math.sqrt(2 * rho_for(*BUDGET))  # in standard deviations
 ALPHA, N_RUNS = 1e-2, 150
 N_COLUMNS, N_CODES = 4, 4  # False, True, other and missing
 MISSING = 3
-STAGES = {"three stages": (0, 1, 3), "four stages": (0, 1, 2, 3)}  # by the number of columns of their tables; blanks: 0
-REACHED = {"three stages": (1, 4, 4), "four stages": (1, 4, 6, 4)}  # of how many tables
+STAGES = {"three stages": (0, 1, 3), "four stages": (0, 1, 2, 3)}  # columns of the tables; 0: blanks
+N_TABLES = {"three stages": (1, 4, 4), "four stages": (1, 4, 6, 4)}
 
 
 @pytest.fixture
 def plan(request, monkeypatch):
-    """Four columns are released as the plan of many would be, if it has four stages."""
+    """The number of stages; for four, the plan treats four columns as many."""
     if request.param == "four stages":
         monkeypatch.setattr(table_plan, "_MOST_TRIPLES", 0)
     return request.param
 
 
 def with_a_missing_record(n=600):
-    """Two tables of columns that are nearly equal; a record of ones is missing in the other, so joins the zeros."""
+    """Two tables with nearly equal columns; a record of ones is missing in the second and so joins the zeros."""
     rng = np.random.default_rng(0)
     here = ((rng.random((n, 1)) < 0.4) ^ (rng.random((n, N_COLUMNS)) < 0.1)).astype(float)
     there = here.copy()
@@ -53,7 +53,7 @@ def with_a_missing_record(n=600):
 
 
 def with_rare_labels(n=600):
-    """The same, but a one is so rare that noise decides whether it has a part."""
+    """The same, but ones are so rare that noise decides whether they have a bin."""
     here = (np.random.default_rng(0).random((n, N_COLUMNS)) < 0.015).astype(float)
     there = here.copy()
     here[0], there[0] = 0, 1
@@ -66,7 +66,7 @@ def fit_to(table, random_state):
 
 
 def log_ratio(private, here, there, of_scale):
-    """How much likelier all that was released is of the first table, by normal laws.
+    """Log-likelihood ratio of the whole release between the two tables, for normal noise.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def log_ratio(private, here, there, of_scale):
         After a fit.
     here, there : ndarray
     of_scale : dict
-        By the number of columns of a table: what its noise is, of that which is stated.
+        By number of columns of a table: its noise as a share of the stated noise.
     """
     parts = [parts_of_labels(counts, private.noise_scales_[1]) for counts in private.noisy_counts_]
     sizes = [int(of_column.max()) + 1 for of_column in parts]
@@ -99,7 +99,7 @@ def log_ratio(private, here, there, of_scale):
 
 
 def separation_of_tables(n_runs=N_RUNS, neighbours=with_a_missing_record, of_scale=None):
-    """How far apart all that is released is of neighbours at least."""
+    """A lower bound on the separation of the two neighbours by the whole release."""
     here, there = neighbours()
     source = np.random.RandomState(0)
     return separation_at_least(
@@ -109,43 +109,43 @@ def separation_of_tables(n_runs=N_RUNS, neighbours=with_a_missing_record, of_sca
 
 
 @pytest.mark.parametrize("plan", STAGES, indirect=True)
-def test_a_fit_releases_the_tables_of_all_stages(plan):
+def test_a_fit_releases_tables_in_all_stages(plan):
     private = fit_to(with_a_missing_record()[0], 0)
     n_tables = [sum(len(columns) == k for columns in private.noisy_tables_) for k in STAGES[plan][2:]]
-    assert (private.noisy_blanks_.ndim, len(private.noisy_counts_), *n_tables) == REACHED[plan]
+    assert (private.noisy_blanks_.ndim, len(private.noisy_counts_), *n_tables) == N_TABLES[plan]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan, n_runs", [("three stages", 300), ("four stages", 400)], indirect=["plan"])
-def test_all_stages_are_separated_by_no_more_than_the_root_of_two_rho_and_by_most_of_it(plan, n_runs):
-    # alpha = 1e-2, so many fits of each neighbour, fixed seed; the share is three standard errors below what so many
-    # fits show on average of noise that is no larger than it must be.
-    assert 0.55 * OF_TABLES < separation_of_tables(n_runs) <= OF_TABLES
+def test_all_stages_together_are_separated_by_at_most_the_root_of_two_rho_and_by_most_of_it(plan, n_runs):
+    # alpha = 1e-2, n_runs fits of each neighbour, fixed seed; 0.55 is three standard errors below the average share
+    # that n_runs fits show if the noise is no larger than necessary.
+    assert 0.55 * LARGEST_SEPARATION < separation_of_tables(n_runs) <= LARGEST_SEPARATION
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan", ["four stages"], indirect=True)
-def test_where_noise_decides_which_labels_have_parts_neighbours_are_no_further_apart(plan):
+def test_neighbours_are_no_further_apart_if_noise_decides_which_labels_have_bins(plan):
     # alpha = 1e-2, 500 fits of each neighbour, fixed seed.
-    assert 0.3 * OF_TABLES < separation_of_tables(500, with_rare_labels) <= OF_TABLES
+    assert 0.3 * LARGEST_SEPARATION < separation_of_tables(500, with_rare_labels) <= LARGEST_SEPARATION
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan, n_columns", [("three stages", 1), ("four stages", 2)], indirect=["plan"])
-def test_half_the_noise_of_any_stage_is_found_out(plan, n_columns, monkeypatch):
+def test_half_the_noise_of_any_stage_is_detected(plan, n_columns, monkeypatch):
     with_noise = table_release.with_gaussian_noise
 
     def with_less(tables, variance, random_bytes):
         return with_noise(tables, variance // 4 if tables[0].ndim == n_columns else variance, random_bytes)
 
     monkeypatch.setattr(table_release, "with_gaussian_noise", with_less)
-    assert separation_of_tables(500, of_scale={n_columns: 0.5}) > OF_TABLES
+    assert separation_of_tables(500, of_scale={n_columns: 0.5}) > LARGEST_SEPARATION
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plan", ["three stages"], indirect=True)
-def test_noise_on_tables_that_is_drawn_once_is_found_out(plan, monkeypatch):
-    """Of two counts that move apart the difference then tells all."""
+def test_noise_shared_by_all_cells_is_detected(plan, monkeypatch):
+    """The difference of two counts that move in opposite directions then has no noise."""
     draw = count_tables.discrete_gaussian
     monkeypatch.setattr(count_tables, "discrete_gaussian", lambda sigma2, n, source: [*draw(sigma2, 1, source)] * n)
-    assert separation_of_tables() > 1.5 * OF_TABLES
+    assert separation_of_tables() > 1.5 * LARGEST_SEPARATION

@@ -1,4 +1,4 @@
-"""Tests on a noisy Kendall matrix reject what is independent as often as they say, and find what is not."""
+"""Tests on a noisy Kendall matrix have their level under independence, and detect dependence."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ ALPHA, N = 0.05, 400
 ERROR = 4 * (ALPHA * (1 - ALPHA) / 300) ** 0.5  # 4 standard errors of the share of 300 tables
 
 
-def drawn(X, noise_scale, rng, told=None):
-    """Tests on the noisy matrix of a table; `told` is the noise that they are told of."""
+def drawn(X, noise_scale, rng, assumed=None):
+    """Tests on the noisy matrix of a table; they assume the noise `assumed`."""
     n, p = X.shape
     above = np.triu_indices(p)
     taus = concordances([mid_ranks(column) for column in X.T]) * 2 / (n * (n - 1))
@@ -21,11 +21,11 @@ def drawn(X, noise_scale, rng, told=None):
     noisy[above] = noisy.T[above] = taus + noise_scale * rng.standard_normal(len(taus))
     untied = noisy.diagonal().copy()
     np.fill_diagonal(noisy, 1.0)
-    return CorrelationTests(noisy, untied, noise_scale if told is None else told, n)
+    return CorrelationTests(noisy, untied, noise_scale if assumed is None else assumed, n)
 
 
 def common_causes(rng, n, n_causes, direct=0.0):
-    """Columns 0 and 1 that causes have in common, which are the other columns."""
+    """Columns 0 and 1 with common causes, which are the other columns."""
     causes = rng.standard_normal((n, n_causes))
     both = 0.8 * causes.sum(axis=1, keepdims=True) + rng.standard_normal((n, 2))
     both[:, 1] += direct * both[:, 0]
@@ -33,18 +33,18 @@ def common_causes(rng, n, n_causes, direct=0.0):
 
 
 def independent(given):
-    """A function that draws a table whose first two columns are independent given these, or without causes."""
+    """A function that draws a table whose first two columns are independent given these columns, or have no causes."""
     return lambda rng: common_causes(rng, N, len(given)) if given else rng.standard_normal((N, 2))
 
 
-def in_parts(X, n_parts):
-    """Few values: parts of equal width, of which the last ones are rare."""
-    return np.clip(np.floor(X + 1), 0, n_parts - 1)
+def binned(X, n_bins):
+    """Few distinct values: bins of equal width, the last ones rare."""
+    return np.clip(np.floor(X + 1), 0, n_bins - 1)
 
 
-def share_rejected(table_of, given, noise_scale, n_tables=300, told=None):
+def share_rejected(table_of, given, noise_scale, n_tables=300, assumed=None):
     rng = np.random.default_rng(0)
-    tests = (drawn(table_of(rng), noise_scale, rng, told) for _ in range(n_tables))
+    tests = (drawn(table_of(rng), noise_scale, rng, assumed) for _ in range(n_tables))
     return np.mean([one.p_value(0, 1, given) <= ALPHA for one in tests])
 
 
@@ -55,41 +55,41 @@ FAST = [((2, 3), 0.03)]
 @pytest.mark.parametrize(
     "given, noise_scale", [pytest.param(*one, marks=[] if one in FAST else pytest.mark.slow) for one in LEVELS]
 )
-def test_what_is_independent_is_rejected_as_often_as_alpha_says(given, noise_scale):
+def test_independent_columns_are_rejected_with_probability_alpha(given, noise_scale):
     # alpha = 0.05, 300 tables of 400 records, 4 standard errors.
     share = share_rejected(independent(given), given, noise_scale)
     assert share < ALPHA + ERROR
-    if noise_scale < 0.08:  # with more, residual variances are known less well, and a ridge keeps them apart from 0
+    if noise_scale < 0.08:  # with more, residual variances are less certain, and a ridge keeps them away from 0
         assert share > ALPHA / 5
 
 
-@pytest.mark.parametrize("n_parts", [2, pytest.param(5, marks=pytest.mark.slow)])
-def test_ties_reject_no_more_than_alpha_says(n_parts):
+@pytest.mark.parametrize("n_bins", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_columns_with_ties_are_rejected_with_probability_alpha_at_most(n_bins):
     # alpha = 0.05, 300 tables of 400 records, 4 standard errors.
-    share = share_rejected(lambda rng: in_parts(rng.standard_normal((N, 2)), n_parts), (), 0.0)
+    share = share_rejected(lambda rng: binned(rng.standard_normal((N, 2)), n_bins), (), 0.0)
     assert share < ALPHA + ERROR
 
 
 @pytest.mark.parametrize("given", [(), (2,), (2, 3)])
-def test_tests_that_are_told_of_a_fifth_of_the_noise_reject_too_often(given):
-    assert share_rejected(independent(given), given, noise_scale=0.1, told=0.02, n_tables=60) > 2 * ALPHA
+def test_tests_that_assume_a_fifth_of_the_noise_reject_too_often(given):
+    assert share_rejected(independent(given), given, noise_scale=0.1, assumed=0.02, n_tables=60) > 2 * ALPHA
 
 
 @pytest.mark.parametrize("noise_scale", [0, 0.02])
-def test_dependence_beyond_common_causes_is_found(noise_scale):
+def test_dependence_beyond_common_causes_is_detected(noise_scale):
     share = share_rejected(lambda rng: common_causes(rng, N, 2, direct=0.7), (2, 3), noise_scale, n_tables=25)
     assert share > 0.9
 
 
-def test_what_the_noise_adds_is_taken_into_account_to_first_order():
-    # Of the exact matrix of a normal law, 500 draws of the noise: the test statistic spreads as it is taken to.
+def test_the_noise_is_accounted_for_to_first_order():
+    # 500 draws of noise on the exact matrix of a normal distribution: the test statistic has the spread assumed.
     rng = np.random.default_rng(0)
     mixed = rng.normal(size=(4, 6))
     covariance = mixed @ mixed.T
     root = np.sqrt(covariance.diagonal())
-    pearson, scale, n = covariance / np.outer(root, root), 0.003, 10**9  # so many that there is no error of sampling
+    pearson, scale, n = covariance / np.outer(root, root), 0.003, 10**9  # n makes sampling error negligible
     exact = 2 / np.pi * np.arcsin(pearson)
-    partial = -np.linalg.inv(pearson)[0, 1]  # its sign, at least
+    partial = -np.linalg.inv(pearson)[0, 1]  # at least its sign
     scores = []
     for _ in range(500):
         noise = np.triu(scale * rng.standard_normal((4, 4)), 1)
@@ -98,8 +98,8 @@ def test_what_the_noise_adds_is_taken_into_account_to_first_order():
     assert np.std(scores) == pytest.approx(1, abs=0.13)  # 4 standard errors
 
 
-def test_the_noise_on_how_many_pairs_are_tied_is_taken_into_account(monkeypatch):
-    """As if a test were made of them: a chain whose middle column has many ties; that noise is half of all."""
+def test_the_noise_on_the_number_of_tied_pairs_is_accounted_for(monkeypatch):
+    """A chain whose middle column has many ties; the noise on the number of tied pairs is half of all noise."""
     monkeypatch.setattr("skdpmic.causal.correlation_tests.FEW_TIES", 0.0)
     pearson, shares = np.array([[1, 0.64, 0.8], [0.64, 1, 0.8], [0.8, 0.8, 1]]), np.array([1.0, 1.0, 0.3])
     exact = 2 / np.pi * np.arcsin(pearson) * np.sqrt(np.outer(shares, shares))
@@ -113,7 +113,7 @@ def test_the_noise_on_how_many_pairs_are_tied_is_taken_into_account(monkeypatch)
     assert np.mean(squares) == pytest.approx(1, abs=0.25)  # 4 standard errors
 
 
-def test_columns_that_determine_another_say_nothing_of_its_neighbours():
+def test_a_copy_of_a_column_does_not_remove_the_edges_of_its_neighbours():
     rng = np.random.default_rng(0)
     X = common_causes(rng, N, 1)
     tests = drawn(np.column_stack([X[:, :2], X[:, 0]]), 0.0, rng)  # column 2 is a copy of column 0

@@ -1,4 +1,4 @@
-"""Graphs against their definitions, over all small ones."""
+"""Graphs against their definitions, for all small graphs."""
 
 from itertools import combinations, product
 
@@ -12,7 +12,7 @@ from tests.causal.oracle import random_dag
 
 
 def marks_of(n_columns, *edges):
-    """Of arrows (i, j), and of lines (i, j), (j, i)."""
+    """Marks from arrows (i, j) and lines (i, j), (j, i)."""
     marks = np.zeros((n_columns, n_columns), dtype=bool)
     for edge in edges:
         marks[edge] = True
@@ -32,7 +32,7 @@ def all_dags(n_columns):
 
 
 def class_of(dag):
-    """All graphs with the same skeleton and the same colliders of columns that are not adjacent say the same."""
+    """The equivalence class: the same skeleton and the same colliders of non-adjacent columns."""
     adjacent = dag | dag.T
     colliders = {
         (i, k, j)
@@ -46,14 +46,14 @@ def class_of(dag):
 @pytest.mark.parametrize(
     "n_columns, n_dags", [(2, 3), (3, 25), (4, 543), pytest.param(5, 29281, marks=pytest.mark.slow)]
 )
-def test_the_cpdag_of_every_graph_has_the_arrows_that_all_of_its_class_have(n_columns, n_dags):
+def test_the_cpdag_has_exactly_the_arrows_common_to_the_equivalence_class(n_columns, n_dags):
     dags = list(all_dags(n_columns))
     assert len(dags) == n_dags
     union, some = {}, {}
     for dag in dags:
         of_class = class_of(dag)
         union[of_class] = union.get(of_class, False) | dag
-        some.setdefault(of_class if n_columns == 5 else dag.tobytes(), dag)  # of 5 columns, one of each class
+        some.setdefault(of_class if n_columns == 5 else dag.tobytes(), dag)  # for 5 columns, one of each class
     for dag in some.values():
         np.testing.assert_array_equal(cpdag_of(dag), union[class_of(dag)])
 
@@ -63,10 +63,10 @@ def test_a_graph_with_a_cycle_has_no_cpdag():
         cpdag_of(marks_of(3, (0, 1), (1, 2), (2, 0)))
 
 
-# --- Colliders, and what they force -----------------------------------------------------------------------------------
+# --- Colliders and their consequences ---------------------------------------------------------------------------------
 
 
-def test_colliders_become_arrows_and_what_would_point_both_ways_stays_a_line():
+def test_colliders_become_arrows_and_contradictory_ones_stay_lines():
     chain = marks_of(4, *line(0, 1), *line(1, 2), *line(2, 3))
     np.testing.assert_array_equal(with_colliders(chain, [(0, 1, 2)]), marks_of(4, (0, 1), (2, 1), *line(2, 3)))
     both = with_colliders(chain, [(0, 1, 2), (1, 2, 3)])
@@ -77,16 +77,18 @@ def test_colliders_become_arrows_and_what_would_point_both_ways_stays_a_line():
 @pytest.mark.parametrize(
     "marks",
     [
-        marks_of(3, (0, 1), *line(1, 2), (0, 2)),  # 1, but 0 and 2 adjacent
-        marks_of(4, *line(0, 1), *line(0, 2), *line(0, 3), (1, 3), (2, 3), *line(1, 2)),  # 3, but 1 and 2 adjacent
-        marks_of(4, (0, 1), *line(1, 2), (3, 2)),  # 1 both ways
+        marks_of(3, (0, 1), *line(1, 2), (0, 2)),  # rule 1, but 0 and 2 are adjacent
+        marks_of(
+            4, *line(0, 1), *line(0, 2), *line(0, 3), (1, 3), (2, 3), *line(1, 2)
+        ),  # rule 3, but 1 and 2 are adjacent
+        marks_of(4, (0, 1), *line(1, 2), (3, 2)),  # rule 1 both ways
     ],
 )
-def test_without_its_condition_no_rule_does_anything(marks):
+def test_no_rule_applies_without_its_condition(marks):
     np.testing.assert_array_equal(with_forced_arrows(marks), marks)
 
 
-def test_arrows_of_a_cycle_become_lines_and_no_others():
+def test_only_the_arrows_of_a_cycle_become_lines():
     marks = marks_of(5, (0, 1), (1, 2), (2, 0), (2, 3), *line(3, 4))
     assert np.argwhere(in_cycles(marks)).tolist() == [[0, 1], [1, 2], [2, 0]]
     expected = marks_of(5, *line(0, 1), *line(1, 2), *line(2, 0), (2, 3), *line(3, 4))
@@ -94,10 +96,10 @@ def test_arrows_of_a_cycle_become_lines_and_no_others():
     np.testing.assert_array_equal(without_cycles(expected), expected)
 
 
-# --- Who tells most ---------------------------------------------------------------------------------------------------
+# --- Markov blankets --------------------------------------------------------------------------------------------------
 
 
-def test_the_markov_blanket_of_a_cpdag_is_that_of_the_graph():
+def test_the_markov_blanket_of_a_cpdag_equals_that_of_the_graph():
     for seed in range(60):
         rng = np.random.default_rng(seed)
         dag = random_dag(rng, 8, rng.uniform(0.1, 0.5))
@@ -108,6 +110,6 @@ def test_the_markov_blanket_of_a_cpdag_is_that_of_the_graph():
             assert markov_blanket(cpdag_of(dag), target).tolist() == np.flatnonzero(blanket).tolist()
 
 
-def test_of_lines_the_blanket_has_neighbours_but_no_neighbours_of_these():
+def test_through_lines_the_blanket_reaches_direct_neighbours_only():
     marks = marks_of(5, *line(0, 1), *line(1, 2), (0, 3), (4, 3))
     assert markov_blanket(marks, 0).tolist() == [1, 3, 4]

@@ -1,4 +1,4 @@
-"""Interactions are what weighted least squares says of all tables together, and their noise is what is stated."""
+"""Interactions are the weighted least squares fit to all tables, and have the stated noise."""
 
 import math
 from itertools import combinations
@@ -36,13 +36,13 @@ def noisy_tables(name, seed=0):
 
 
 def cells_of(columns):
-    """For each cell of the table of these columns, which cells of the table of all columns it has."""
+    """For each cell of the table of these columns, the cells of the full table that it sums."""
     every = np.eye(math.prod(SIZES)).reshape(*SIZES, -1)
     return every.sum(axis=tuple(a for a in range(4) if a not in columns)).reshape(-1, math.prod(SIZES))
 
 
 def least_squares(tables):
-    """The table of all columns with N records that is nearest to all tables; of several, the flattest."""
+    """The full table with N records nearest to all tables; the flattest if there are several."""
     n_cells = math.prod(SIZES)
     free = linalg.null_space(np.ones((1, n_cells)))
     weights = np.concatenate([np.full(t.size, VARIANCES[t.ndim] ** -0.5) for t in tables.values()])
@@ -55,7 +55,7 @@ def least_squares(tables):
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_all_tables_are_those_of_weighted_least_squares(name, seed):
+def test_all_fitted_tables_are_those_of_weighted_least_squares(name, seed):
     tables = noisy_tables(name, seed)
     known, expected = Interactions(tables, VARIANCES, N), least_squares(tables)
     for columns in subsets(range(4)):
@@ -63,7 +63,7 @@ def test_all_tables_are_those_of_weighted_least_squares(name, seed):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_tables_without_noise_come_back_exactly_where_all_is_known(seed):
+def test_tables_without_noise_are_recovered_exactly_where_the_interactions_are_known(seed):
     joint = np.random.default_rng(seed).integers(0, 50, SIZES)
     for k in (2, 3, 4):
         tables = {columns: margin(joint, columns) for columns in combinations(range(4), k)}
@@ -80,7 +80,7 @@ def test_tables_without_noise_come_back_exactly_where_all_is_known(seed):
 
 
 def sums_of(known, weights):
-    """Sums of tables with weights; columns in any order."""
+    """Weighted sums of tables, with columns in any order."""
     total = 0.0
     for columns, each in weights:
         table = known.table(tuple(sorted(columns)))
@@ -90,7 +90,7 @@ def sums_of(known, weights):
 
 
 def exact_covariance(name, of):
-    """Of what noise adds to numbers that are linear in the tables: each count is moved by 1 by itself."""
+    """The noise covariance of numbers linear in the tables, found by moving each count by 1."""
     zeros = {columns: np.zeros([SIZES[c] for c in columns]) for columns in SETS[name]}
     start, total = of(Interactions(zeros, VARIANCES, N)), 0.0
     for columns, table in zeros.items():
@@ -103,7 +103,7 @@ def exact_covariance(name, of):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_noise_on_sums_has_the_covariance_that_is_stated(name):
+def test_the_noise_on_sums_has_the_stated_covariance(name):
     rng = np.random.default_rng(3)
     weights = [
         (columns, rng.normal(size=(3, *(SIZES[c] for c in columns)))) for columns in [(1, 0), (0, 2), (3, 1), (2,)]
@@ -116,7 +116,7 @@ def test_the_noise_on_sums_has_the_covariance_that_is_stated(name):
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("columns", [(1,), (0, 3), (0, 1, 2)])
-def test_the_noise_on_a_cell_has_the_variance_that_is_stated(name, columns):
+def test_the_noise_on_a_cell_has_the_stated_variance(name, columns):
     expected = np.diag(exact_covariance(name, lambda known: known.table(columns))).mean()
     known = Interactions(noisy_tables(name), VARIANCES, N)
     assert known.cell_variance(columns) == pytest.approx(expected, rel=1e-9)

@@ -1,4 +1,4 @@
-"""Parts of labels and of numbers are functions of released counts, and have the records that tests need."""
+"""Bins of labels and of numbers depend only on released counts, and hold the records that tests need."""
 
 from itertools import combinations, product
 
@@ -17,7 +17,7 @@ from skdpmic.release.count_tables import counts_of_sets
 
 
 def cells(values, n_missing=0, bounds=(0.0, 1.0)):
-    """Counts of equal cells of a range, and of missing values."""
+    """Counts in equal cells of a range, followed by the number of missing values."""
     return np.append(np.histogram(np.clip(values, *bounds), N_CELLS, bounds)[0], n_missing)
 
 
@@ -32,16 +32,16 @@ def records_of(parts, counts):
 # --- Labels -----------------------------------------------------------------------------------------------------------
 
 
-def test_labels_with_records_keep_their_parts_and_others_are_in_that_of_the_most_frequent():
+def test_frequent_labels_keep_a_bin_and_rare_ones_join_the_most_frequent():
     assert parts_of_labels(np.array([50, 0, 300, 29, 31, -400]), 10.0).tolist() == [0, 1, 1, 1, 2, 1]
 
 
-def test_without_noise_a_label_takes_five_records():
+def test_without_noise_a_label_with_five_records_keeps_its_bin():
     assert parts_of_labels(np.array([4, 5, 0, 90]), 0.0).tolist() == [1, 0, 1, 1]
 
 
-def test_labels_that_joined_another_are_counted_with_their_noise():
-    """Two of four cells; the counts sum to 12 less than there are records, half of which are added."""
+def test_the_count_of_joined_labels_includes_their_noise():
+    """Two of four labels; the counts sum to 12 less than the number of records, and half of these are added."""
     counts = np.array([20.0, 900.0, 80.0, 4.0])
     parts = parts_of_labels(counts, 10.0)
     assert merged_labels([counts, counts], [parts, np.arange(4)], 1016, 10.0**2) == {0: (0, (30.0, 100.0), True)}
@@ -50,7 +50,7 @@ def test_labels_that_joined_another_are_counted_with_their_noise():
 
 
 @pytest.mark.parametrize("counts", [[0, 0, 0], [-9, -3, -50], [2], [0, 1, 0]])
-def test_where_noise_hides_all_labels_there_is_one_part(counts):
+def test_there_is_one_bin_if_noise_hides_all_labels(counts):
     assert parts_of_labels(np.array(counts), 100.0).tolist() == [0] * len(counts)
 
 
@@ -81,7 +81,7 @@ ALL = [
 @pytest.mark.parametrize("scale", [0.0, 20.0, 500.0, 1e6])
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("n_missing", [0, 4000])
-def test_parts_are_numbered_and_each_has_a_cell_and_rises_with_the_number_if_there_are_many(name, scale, n_missing):
+def test_bins_are_numbered_without_gaps_and_in_ascending_order_if_values_are_many(name, scale, n_missing):
     parts = parts_of_cells(with_noise(cells(values(name), n_missing), scale), scale)
     assert parts.shape == (N_CELLS + 1,)
     assert set(parts.tolist()) == set(range(parts.max() + 1))
@@ -91,7 +91,7 @@ def test_parts_are_numbered_and_each_has_a_cell_and_rises_with_the_number_if_the
 
 @pytest.mark.parametrize("scale", [0.0, 20.0, 60.0])
 @pytest.mark.parametrize("name", ["uniform", "normal", "skewed"])
-def test_numbers_are_cut_into_about_six_parts_of_nearly_equal_size(name, scale):
+def test_numbers_are_cut_into_about_six_bins_of_nearly_equal_size(name, scale):
     counts = cells(values(name))
     sizes = records_of(parts_of_cells(with_noise(counts, scale), scale), counts)
     assert 5 <= len(sizes) <= MOST_PARTS
@@ -101,7 +101,7 @@ def test_numbers_are_cut_into_about_six_parts_of_nearly_equal_size(name, scale):
 
 @pytest.mark.parametrize("name, n_values", [("two values", 2), ("seven values", 7), ("a constant", 1)])
 @pytest.mark.parametrize("scale", [0.0, 20.0])
-def test_a_number_with_few_values_has_a_part_for_each(name, n_values, scale):
+def test_a_number_with_few_values_has_a_bin_for_each(name, n_values, scale):
     counts = cells(values(name))
     parts = parts_of_cells(with_noise(counts, scale), scale)
     assert parts.max() + 1 == n_values
@@ -109,7 +109,7 @@ def test_a_number_with_few_values_has_a_part_for_each(name, n_values, scale):
 
 
 @pytest.mark.parametrize("name", ["normal", "two values"])
-def test_missing_values_have_a_part_if_there_are_any_and_are_in_the_largest_if_not(name):
+def test_missing_values_have_their_own_bin_if_there_are_any_and_otherwise_share_the_largest(name):
     counts = cells(values(name))
     with_missing = parts_of_cells(with_noise(np.append(counts[:-1], 3000), 20.0), 20.0)
     assert (with_missing == with_missing[-1]).sum() == 1
@@ -119,14 +119,14 @@ def test_missing_values_have_a_part_if_there_are_any_and_are_in_the_largest_if_n
     assert parts[-1] == sizes.argmax()
 
 
-def test_fewer_parts_are_cut_where_noise_is_larger_and_one_where_it_hides_all():
+def test_more_noise_makes_fewer_bins_down_to_one():
     counts = cells(values("normal"))
     n_parts = [parts_of_cells(with_noise(counts, scale), scale).max() + 1 for scale in (20.0, 250.0, 1e5)]
     assert n_parts == sorted(n_parts, reverse=True)
     assert n_parts[0] > n_parts[1] > n_parts[2] == 1
 
 
-# --- Tables of counts are those of plain loops over records -----------------------------------------------------------
+# --- Tables of counts against plain loops over records ----------------------------------------------------------------
 
 SIZES = [2, 3, 7, 1, 4]
 
@@ -145,7 +145,7 @@ def codes(n, seed=0):
 
 @pytest.mark.parametrize("n", [1, 2, 5, 60])
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
-def test_the_tables_are_those_of_plain_loops(n, k):
+def test_the_tables_equal_those_of_plain_loops(n, k):
     columns, sets = codes(n, seed=n), list(combinations(range(5), k))
     tables = counts_of_sets(columns, SIZES, sets)
     assert len(tables) == len(sets)
@@ -161,5 +161,5 @@ def test_the_number_of_jobs_changes_nothing():
         np.testing.assert_array_equal(one, other)
 
 
-def test_of_no_sets_there_are_no_tables():
+def test_no_sets_give_no_tables():
     assert counts_of_sets(codes(9), SIZES, []) == []

@@ -1,4 +1,4 @@
-"""The PC algorithm finds what independences tell, whatever the order of the columns."""
+"""The PC algorithm finds what independences imply, whatever the order of the columns."""
 
 import math
 
@@ -11,7 +11,7 @@ from tests.causal.networks import NETWORKS
 from tests.causal.oracle import d_separation, random_dag
 from tests.folding import each
 
-ALPHA = 0.5  # the oracle says 0 or 1
+ALPHA = 0.5  # the oracle returns 0 or 1
 
 
 def assert_found(dag, max_order):
@@ -21,24 +21,24 @@ def assert_found(dag, max_order):
 
 
 @each("name", ["asia", "sachs"])
-def test_with_an_oracle_it_finds_the_cpdag_of_each_network(name):
+def test_pc_with_an_oracle_finds_the_cpdag_of_each_network(name):
     _, dag = NETWORKS[name]
     assert_found(dag, max_order=len(dag))
 
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(20, 80, 20))])
-def test_with_an_oracle_it_finds_the_cpdag_of_random_graphs(first):
+def test_pc_with_an_oracle_finds_the_cpdag_of_random_graphs(first):
     for seed in range(first, first + 20):
         rng = np.random.default_rng(seed)
         n_columns = int(rng.integers(2, 9))
         assert_found(random_dag(rng, n_columns, rng.uniform(0.1, 0.6)), n_columns)
 
 
-# --- Of tests that err ------------------------------------------------------------------------------------------------
+# --- Tests that make errors -------------------------------------------------------------------------------------------
 
 
 def erring(rng, n_columns, digits):
-    """p-values that are drawn at random, of which with few digits many are equal."""
+    """Random p-values; with few digits many are equal."""
     known = {}
 
     def p_value(i, j, given):
@@ -53,7 +53,7 @@ def erring(rng, n_columns, digits):
 
 
 def in_order(p_value, order):
-    """The same p-values of columns in another order."""
+    """The same p-values with columns in another order."""
 
     def permuted(i, j, given):
         i, j = sorted((order[i], order[j]))
@@ -63,7 +63,7 @@ def in_order(p_value, order):
 
 
 @pytest.mark.parametrize("digits", [1, 2, 16])
-def test_nothing_depends_on_the_order_of_the_columns_whatever_the_tests_say(digits):
+def test_the_result_does_not_depend_on_the_order_of_the_columns_whatever_the_p_values(digits):
     has_arrows = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -76,7 +76,7 @@ def test_nothing_depends_on_the_order_of_the_columns_whatever_the_tests_say(digi
     assert has_arrows > 20
 
 
-def test_an_edge_is_there_if_no_test_of_it_was_above_alpha_and_no_arrows_form_a_cycle():
+def test_an_edge_remains_if_and_only_if_no_p_value_exceeds_alpha_and_no_arrows_form_a_cycle():
     for seed in range(60):
         rng = np.random.default_rng(seed)
         found = find_graph(7, erring(rng, 7, 16), 0.6, 3)
@@ -93,11 +93,12 @@ def test_edges_are_removed_at_the_end_of_a_round():
         return 1.0 if (i, j, given) in {(0, 1, (2,)), (0, 2, (1,))} else 0.0
 
     skeleton = find_graph(3, p_value, 0.05, 1).skeleton
-    assert np.argwhere(np.triu(skeleton)).tolist() == [[1, 2]]  # although without 0 - 1, nobody had asked for 0, 2 | 1
+    # The test of 0 and 2 given 1 is made, although 0 - 1 is removed in the same round.
+    assert np.argwhere(np.triu(skeleton)).tolist() == [[1, 2]]
     assert len(asked) == len(set(asked)) == 6
 
 
-def test_no_test_has_more_columns_given_than_max_order():
+def test_no_test_conditions_on_more_than_max_order_columns():
     for max_order in range(4):
         sizes = []
 
@@ -109,35 +110,35 @@ def test_no_test_has_more_columns_given_than_max_order():
         assert max(sizes) == max_order
 
 
-def test_of_colliders_that_contradict_one_another_the_surer_counts():
-    """A chain 0 - 1 - 2 - 3: 0 -> 1 <- 2 and 1 -> 2 <- 3 cannot both be."""
-    sure = {(0, 2, ()): 0.9, (0, 2, (1,)): 0.3, (1, 3, ()): 0.8, (1, 3, (2,)): 0.4, (0, 3, ()): 0.5}
+def test_of_contradictory_colliders_the_more_certain_wins():
+    """A chain 0 - 1 - 2 - 3: 0 -> 1 <- 2 and 1 -> 2 <- 3 cannot both hold."""
+    p_values = {(0, 2, ()): 0.9, (0, 2, (1,)): 0.3, (1, 3, ()): 0.8, (1, 3, (2,)): 0.4, (0, 3, ()): 0.5}
 
     def p_value(i, j, given):
-        return sure.get((i, j, given), 0.0)
+        return p_values.get((i, j, given), 0.0)
 
     cpdag = find_graph(4, p_value, 0.05, 2).cpdag
     assert np.argwhere(cpdag).tolist() == [[0, 1], [2, 1], [2, 3], [3, 2]]
-    sure[0, 2, (1,)], sure[1, 3, (2,)] = 0.4, 0.3
-    sure[0, 2, ()], sure[1, 3, ()] = 0.8, 0.9
+    p_values[0, 2, (1,)], p_values[1, 3, (2,)] = 0.4, 0.3
+    p_values[0, 2, ()], p_values[1, 3, ()] = 0.8, 0.9
     cpdag = find_graph(4, p_value, 0.05, 2).cpdag
     assert np.argwhere(cpdag).tolist() == [[0, 1], [1, 0], [1, 2], [3, 2]]
-    sure[0, 2, ()], sure[0, 2, (1,)] = 0.9, 0.3  # neither is surer
+    p_values[0, 2, ()], p_values[0, 2, (1,)] = 0.9, 0.3  # equally certain
     cpdag = find_graph(4, p_value, 0.05, 2).cpdag
     assert np.argwhere(cpdag).tolist() == [[0, 1], [1, 2], [2, 1], [3, 2]]
 
 
-def test_of_two_columns_or_none_that_are_adjacent_there_is_a_graph():
+def test_two_columns_have_a_graph_with_or_without_an_edge():
     for p, n_edges in ((0.0, 1), (1.0, 0)):
         found = find_graph(2, lambda i, j, given, p=p: p, 0.05, 3)
         assert found.skeleton.sum() == found.cpdag.sum() == 2 * n_edges
 
 
 def test_a_test_that_cannot_be_made_removes_no_edge_and_makes_no_collider():
-    """0 - 1 - 2 with 0 and 2 independent given 1; the test given 1 is not made, or is, or 0 and 2 are independent."""
+    """0 - 1 - 2: the test of 0 and 2 given 1 is not made, or finds independence, or the test given nothing does."""
 
-    def found(of_ends, given_middle):
-        p_values = {(): of_ends, (1,): given_middle}
+    def found(given_nothing, given_middle):
+        p_values = {(): given_nothing, (1,): given_middle}
         return find_graph(3, lambda i, j, given: p_values[given] if (i, j) == (0, 2) else 0.0, 0.01, 3)
 
     not_made = found(1e-9, math.nan)
@@ -149,8 +150,8 @@ def test_a_test_that_cannot_be_made_removes_no_edge_and_makes_no_collider():
     assert (found(0.5, math.nan).cpdag == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]).all()  # lines
 
 
-def test_tests_that_forgive_decide_on_no_collider_where_an_exact_one_makes_columns_independent():
-    """0 - 1 - 2: an exact test says independent given nothing; one that forgives, given 1, with a larger p-value."""
+def test_tests_with_a_tolerance_do_not_decide_on_colliders_if_an_exact_test_does():
+    """0 - 1 - 2: 0 and 2 are independent by an exact test given nothing, and by one with a tolerance given 1."""
 
     def found(**exact):
         p_values = {(): 0.3, (1,): 0.9}
@@ -159,4 +160,4 @@ def test_tests_that_forgive_decide_on_no_collider_where_an_exact_one_makes_colum
     collider, lines = [[0, 1, 0], [0, 0, 0], [0, 1, 0]], [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     assert (found() == lines).all()
     assert (found(is_exact=lambda i, j, given: not given) == collider).all()
-    assert (found(is_exact=lambda i, j, given: False) == lines).all()  # where there is no exact one
+    assert (found(is_exact=lambda i, j, given: False) == lines).all()  # there is no exact test

@@ -1,4 +1,4 @@
-"""PrivatePC: what goes in, what comes out, what it costs."""
+"""PrivatePC: inputs, results and cost."""
 
 import contextlib
 import math
@@ -25,7 +25,7 @@ from tests.correlation.test_private_correlation import assert_is_frame_like, ass
 N = 5000
 NAMES = ["rain", "sprinkler", "wet", "slippery"]
 TRUTH = np.zeros((4, 4), dtype=bool)
-TRUTH[[0, 1, 2], [2, 2, 3]] = True  # its own CPDAG
+TRUTH[[0, 1, 2], [2, 2, 3]] = True  # equal to its CPDAG
 YES_NO = ["no", "yes"]
 
 
@@ -51,11 +51,11 @@ def labels(n=8 * N):
 
 CATEGORIES = dict.fromkeys(range(4), YES_NO)
 X = numbers()
-SURE = {"alpha": 1e-5}  # of the edges here p-values are below 1e-14; of no edge it is 1e-5 in one of 100,000 tests
+STRICT = {"alpha": 1e-5}  # edges here have p-values below 1e-14; one of 100,000 tests makes a false edge
 KINDS = {
-    "numeric": (PrivatePC(**SURE), X),
-    "categorical": (PrivatePC(**SURE, categories=CATEGORIES), labels()),
-    "boolean": (PrivatePC(**SURE), booleans()),
+    "numeric": (PrivatePC(**STRICT), X),
+    "categorical": (PrivatePC(**STRICT, categories=CATEGORIES), labels()),
+    "boolean": (PrivatePC(**STRICT), booleans()),
 }
 
 
@@ -64,11 +64,11 @@ def fitted():
     return {kind: clone(private).fit(table) for kind, (private, table) in KINDS.items()}
 
 
-# --- What comes out ---------------------------------------------------------------------------------------------------
+# --- Results ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_finds_the_graph_from_a_noisy_release(kind, fitted):
+def test_the_graph_is_found_from_a_noisy_release(kind, fitted):
     private = fitted[kind]
     np.testing.assert_array_equal(private.cpdag_, TRUTH)
     np.testing.assert_array_equal(private.skeleton_, TRUTH | TRUTH.T)
@@ -81,8 +81,10 @@ def test_it_finds_the_graph_from_a_noisy_release(kind, fitted):
     assert private.noise_scale_ > 0
 
 
-def test_of_numbers_the_release_is_that_of_private_correlation():
-    private, correlation = (kind(epsilon=math.inf).fit(X) for kind in (partial(PrivatePC, **SURE), PrivateCorrelation))
+def test_for_numbers_the_release_equals_that_of_private_correlation():
+    private, correlation = (
+        kind(epsilon=math.inf).fit(X) for kind in (partial(PrivatePC, **STRICT), PrivateCorrelation)
+    )
     np.testing.assert_array_equal(private.noisy_correlation_, correlation.noisy_correlation_)
     np.testing.assert_array_equal(private.untied_fraction_, correlation.untied_fraction_)
     assert private.noise_scale_ == 0
@@ -91,7 +93,7 @@ def test_of_numbers_the_release_is_that_of_private_correlation():
     assert clone(private).set_params(epsilon=1).fit(X).noise_scale_ == PrivateCorrelation().fit(X).noise_scale_
 
 
-def test_of_labels_the_release_is_counts_and_tables_of_all_four_columns():
+def test_for_labels_counts_and_tables_of_all_four_columns_are_released():
     table = labels(1000)
     table[:7, 1], table[7:10, 2] = None, "maybe"
     private = PrivatePC(epsilon=math.inf, categories=CATEGORIES).fit(table)
@@ -99,7 +101,7 @@ def test_of_labels_the_release_is_counts_and_tables_of_all_four_columns():
     everything = [*YES_NO, "maybe", None]
     for j, counts in enumerate(private.noisy_counts_):
         np.testing.assert_array_equal(counts, [np.sum(table[:, j] == label) for label in everything])
-    assert [parts.max() + 1 for parts in private.parts_] == [2, 3, 2, 2]  # three records are too few for a part
+    assert [parts.max() + 1 for parts in private.parts_] == [2, 3, 2, 2]  # three records are too few for a bin
     assert private.parts_[2][2] == np.argmax(private.noisy_counts_[2])
     assert list(private.noisy_tables_) == [(0, 1, 2, 3)]
     expected = np.zeros((2, 3, 2, 2), dtype=int)
@@ -107,22 +109,22 @@ def test_of_labels_the_release_is_counts_and_tables_of_all_four_columns():
         np.add.at(expected, tuple(private.parts_[j][everything.index(label)] for j, label in enumerate(row)), 1)
     np.testing.assert_array_equal(private.noisy_tables_[0, 1, 2, 3], expected)
     assert private.noise_scale_ == 0
-    assert private.noisy_blanks_.tolist() == [997, 3]  # other labels of the third column; seven missing have a part
+    assert private.noisy_blanks_.tolist() == [997, 3]  # "maybe" in the third column; missing values have a bin
     assert private.noise_scales_ == {0: 0, 1: 0, 4: 0}
 
 
 @pytest.mark.parametrize("max_order, n_columns", [(0, 2), (1, 2), (2, 3), (3, 4), (9, 4)])
-def test_tables_are_of_one_or_two_columns_more_than_tests_are_given(max_order, n_columns):
+def test_tables_have_one_or_two_columns_more_than_max_order(max_order, n_columns):
     private = PrivatePC(max_order=max_order).fit(booleans())
     assert set(map(len, private.noisy_tables_)) == {n_columns}
     assert private.set_params(max_order=3).cpdag_.shape == (4, 4)
 
 
-# --- Labels beside numbers, and values that repeat --------------------------------------------------------------------
+# --- Labels beside numbers, and repeated values -----------------------------------------------------------------------
 
 
 def forked(kind, n, seed=0):
-    """s -> a and s -> b: a and b are independent given s, of which there are few values."""
+    """s -> a and s -> b: a and b are independent given s, which has few values."""
     rng = np.random.default_rng(seed)
     s = rng.integers(0, {"binary": 2, "five": 5}.get(kind, 2), size=n)
     if kind == "all binary":
@@ -137,7 +139,7 @@ FORKS = ["binary", "five", "all binary"]
 
 @pytest.mark.parametrize("kind", FORKS)
 @pytest.mark.filterwarnings("ignore:untied_fraction_:UserWarning")
-def test_a_test_given_a_column_of_many_ties_is_not_made_without_bounds_and_the_edge_stays(kind):
+def test_without_bounds_no_test_is_made_given_a_column_with_many_ties_and_the_edge_stays(kind):
     private = PrivatePC(epsilon=math.inf).fit(forked(kind, 3000))
     assert math.isnan(private.p_value(1, 2, [0]))
     assert private.p_value(1, 2) < 1e-6
@@ -148,7 +150,7 @@ def test_a_test_given_a_column_of_many_ties_is_not_made_without_bounds_and_the_e
 
 @contextlib.contextmanager
 def seeded(private, seed):
-    """A fit with this seed, of which no warning is shown."""
+    """Set this seed, and show no warnings."""
     private.set_params(random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -157,8 +159,8 @@ def seeded(private, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FORKS)
-def test_the_level_with_few_values_is_that_of_alpha(kind):
-    # 400 tables, bounds of all columns: 1.5 alpha is 2.3 standard errors above .05, and .023 is 2.6 above .01.
+def test_the_level_holds_with_few_values(kind):
+    # 400 tables with bounds for all columns: 1.5 alpha is 2.3 standard errors above .05, and .023 is 2.6 above .01.
     private, found = PrivatePC(bounds=(-4, 8)), []
     for seed in range(400):
         with seeded(private, seed):
@@ -168,7 +170,7 @@ def test_the_level_with_few_values_is_that_of_alpha(kind):
 
 
 def mixed(n=20_000, seed=0):
-    """smokes -> weight -> pressure, with a sex of its own."""
+    """smokes -> weight -> pressure, and an independent sex."""
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(seed)
     smokes = rng.random(n) < 0.4
@@ -181,7 +183,7 @@ def mixed(n=20_000, seed=0):
 MIXED = {"bounds": {"weight": (0, 250), "pressure": (50, 250)}, "categories": {"sex": ["f", "m"]}}
 
 
-def test_numbers_beside_labels_are_cut_into_parts_by_released_counts():
+def test_numbers_beside_labels_are_binned_by_released_counts():
     private = PrivatePC(alpha=1e-4, **MIXED).fit(mixed())
     assert private.kind_ == "mixed"
     assert [len(counts) for counts in private.noisy_counts_] == [4, 65, 65, 4]
@@ -193,7 +195,7 @@ def test_numbers_beside_labels_are_cut_into_parts_by_released_counts():
     assert private.p_value("smokes", "pressure", ["weight"]) > 0.01
 
 
-def test_bounds_make_parts_of_numbers_alone_too_and_find_a_dependence_that_neither_rises_nor_falls():
+def test_bounds_bin_tables_of_numbers_too_and_reveal_dependence_that_is_not_monotonic():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(20_000, 1))
     table = np.hstack([x, x**2 + 0.5 * rng.normal(size=x.shape), rng.normal(size=x.shape)])
@@ -203,7 +205,7 @@ def test_bounds_make_parts_of_numbers_alone_too_and_find_a_dependence_that_neith
     assert PrivatePC(alpha=1e-4).fit(table).skeleton_.sum() == 0
 
 
-def test_a_column_with_one_part_that_counts_is_told_of_after_the_release():
+def test_a_column_with_a_single_bin_causes_a_warning_after_the_release():
     table = booleans(2000)
     table[:, 3] = True
     with pytest.warns(UserWarning, match=re.escape("noise hides all but one part of [3]")) as caught:
@@ -213,7 +215,7 @@ def test_a_column_with_one_part_that_counts_is_told_of_after_the_release():
 
 
 def drawn_given(rng, laws, shares, n, *given):
-    """A column of three labels, of a random law for each combination of those in `given`."""
+    """A column of three labels with a random distribution for each combination of those in `given`."""
     law = laws.dirichlet(np.full(3, 1.5), size=(3,) * len(given)) * shares
     chances = (law / law.sum(axis=-1, keepdims=True))[given].cumsum(axis=-1)
     return (rng.random((n, 1)) > chances).sum(axis=1)
@@ -221,9 +223,9 @@ def drawn_given(rng, laws, shares, n, *given):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n, epsilon, rare", [(500, 0.3, False), (500, 0.3, True), (500, math.inf, True)])
-def test_the_level_at_few_records_is_that_of_alpha(n, epsilon, rare):
-    # Three labels, up to two columns given, 400 tables each, but those in which noise hides all labels but one; two of
-    # three may be rare, 7% and 4%. Limits are 1.5 alpha and three standard errors.
+def test_the_level_holds_with_few_records(n, epsilon, rare):
+    # Three labels, up to two columns given, 400 tables each, except those where noise hides all labels but one; two of
+    # the three may be rare, 7% and 4%. The limit is 1.5 alpha plus three standard errors.
     shares = np.array([1.0, 0.08, 0.04]) if rare else np.ones(3)
     found = {given: [] for given in ((), (2,), (2, 3))}
     private = PrivatePC(epsilon=epsilon, categories=dict.fromkeys(range(4), range(3)))
@@ -243,7 +245,7 @@ def test_the_level_at_few_records_is_that_of_alpha(n, epsilon, rare):
             assert np.mean(np.array([*p_values, 1.0]) <= alpha) <= 1.5 * alpha + 3 * error, (given, len(p_values))
 
 
-def test_the_graph_is_that_of_pc_with_the_tests_of_the_estimator(fitted):
+def test_the_graph_equals_that_of_pc_with_the_tests_of_the_estimator(fitted):
     for kind, private in fitted.items():
         found = find_graph(4, private.p_value, private.alpha, private.max_order)
         np.testing.assert_array_equal(private.skeleton_, found.skeleton)
@@ -256,9 +258,9 @@ def test_the_graph_is_that_of_pc_with_the_tests_of_the_estimator(fitted):
 
 def test_another_alpha_or_max_order_after_the_fit_costs_nothing(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0, delta=1e-6)
-    private = PrivatePC(**SURE, ledger=ledger).fit(X)
+    private = PrivatePC(**STRICT, ledger=ledger).fit(X)
     assert np.array_equal(private.cpdag_, TRUTH)
-    assert private.set_params(max_order=0).skeleton_[0, 3]  # dependent, if nothing is given
+    assert private.set_params(max_order=0).skeleton_[0, 3]  # dependent if nothing is given
     assert private.to_networkx().number_of_edges() > 3
     assert np.array_equal(private.set_params(max_order=3).cpdag_, TRUTH)
     p = float(private.p_values_[0, 1])
@@ -267,22 +269,22 @@ def test_another_alpha_or_max_order_after_the_fit_costs_nothing(tmp_path):
     assert len(ledger.entries()) == 1
 
 
-def test_nobody_else_can_change_what_is_kept(fitted):
+def test_returned_arrays_cannot_change_the_estimator(fitted):
     private = fitted["numeric"]
     private.cpdag_[:] = private.skeleton_[:] = private.p_values_[:] = 1
     assert np.array_equal(private.cpdag_, TRUTH)
     assert private.p_values_[0, 2] < 0.01
 
 
-def test_p_values_are_symmetric_and_take_names_or_without_names_numbers():
+def test_p_value_is_symmetric_and_takes_names_or_column_numbers():
     pandas = pytest.importorskip("pandas")
-    private = PrivatePC(**SURE).fit(pandas.DataFrame(X, columns=NAMES))
+    private = PrivatePC(**STRICT).fit(pandas.DataFrame(X, columns=NAMES))
     assert private.markov_blanket("rain").tolist() == ["sprinkler", "wet"]
     assert sorted(private.to_networkx()) == sorted(NAMES)
     assert private.p_value("rain", "sprinkler") == private.p_value("sprinkler", "rain") > 1e-5
     assert private.p_value("rain", "sprinkler", ["wet"]) < 1e-6
     assert private.p_value("rain", "slippery", given=["wet", "sprinkler"]) > 1e-5
-    numbered = PrivatePC(**SURE).fit(X)
+    numbered = PrivatePC(**STRICT).fit(X)
     assert numbered.p_value(0, np.int64(3)) < 1e-6
     for of, wrong in ((private, ("rain", "rain")), (numbered, (0, 1, [0])), (numbered, (0, 1, [2, 2]))):
         with pytest.raises(ValueError, match="i, j and given must be distinct columns"):
@@ -305,7 +307,7 @@ def test_networkx_gets_an_edge_for_an_arrow_and_two_for_a_line(fitted):
         [(0, 2), (1, 2), (2, 3)], True
     )
     assert graph.edges[0, 2]["p_value"] == fitted["numeric"].p_values_[0, 2]
-    line = PrivatePC(**SURE).fit(X[:, [2, 3]]).to_networkx()
+    line = PrivatePC(**STRICT).fit(X[:, [2, 3]]).to_networkx()
     assert {(i, j): data["directed"] for i, j, data in line.edges(data=True)} == {(0, 1): False, (1, 0): False}
 
 
@@ -327,7 +329,7 @@ def test_before_a_fit_there_is_no_graph():
 
 
 @pytest.mark.parametrize("kind", ["numeric", "boolean"])
-def test_one_seed_gives_one_graph_whatever_n_jobs(kind):
+def test_one_seed_gives_one_graph_for_any_n_jobs(kind):
     private, table = KINDS[kind]
     with pytest.warns(PrivacyLeakWarning, match="random_state is set"):
         here = clone(private).set_params(random_state=0, n_jobs=2, epsilon=0.01).fit(table)
@@ -337,11 +339,11 @@ def test_one_seed_gives_one_graph_whatever_n_jobs(kind):
     np.testing.assert_array_equal(here.cpdag_, there.cpdag_)
 
 
-def test_a_pickle_has_the_same_graph_and_the_same_tests(fitted):
+def test_a_pickle_keeps_the_graph_and_the_tests(fitted):
     for private in fitted.values():
-        graph = private.cpdag_  # for which tests are made, with laws that they keep
+        graph = private.cpdag_  # makes tests, whose distributions are cached
         again = pickle.loads(pickle.dumps(private))
-        assert again._tests is None  # which are made anew of what was released
+        assert again._tests is None  # computed again from the release
         np.testing.assert_array_equal(again.cpdag_, graph)
         assert again.p_value(0, 1, [2, 3]) == private.p_value(0, 1, [2, 3])
 
@@ -351,7 +353,7 @@ def test_a_pickle_has_the_same_graph_and_the_same_tests(fitted):
 
 def test_a_dataframe_gives_dataframes_of_its_library_with_its_names():
     for frame in frames(X, NAMES):
-        private = PrivatePC(**SURE).fit(frame)
+        private = PrivatePC(**STRICT).fit(frame)
         for matrix in (private.cpdag_, private.skeleton_, private.p_values_):
             assert_is_frame_like(frame, matrix, NAMES)
         np.testing.assert_array_equal(np.array(private.cpdag_), TRUTH)
@@ -377,7 +379,7 @@ def test_labels_may_be_declared_by_types_or_given_by_name_and_booleans_need_neit
             np.testing.assert_array_equal(counts, expected[pair])
 
 
-def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
+def test_people_have_equal_weight_and_the_noise_covers_all_their_rows():
     rows, groups = np.repeat(X[:1000], 3, axis=0), np.repeat(np.arange(1000), 3)
     for table, categories in ((rows, None), (rows > 0, None)):
         private = PrivatePC(categories=categories, max_rows_per_group=3).fit(table, groups=groups)
@@ -386,8 +388,8 @@ def test_persons_count_for_as_many_rows_each_and_the_noise_covers_all_of_them():
         assert private.noise_scale_ > 2.9 * clone(private).set_params(max_rows_per_group=None).fit(table).noise_scale_
 
 
-def test_rows_of_a_person_that_repeat_one_another_are_no_evidence():
-    """Two independent columns, each row five times: p-values of both kinds are those of people, not of rows."""
+def test_repeated_rows_of_a_person_are_not_counted_as_evidence():
+    """Two independent columns with each row five times: both kinds of p-values count people, not rows."""
     rng = np.random.default_rng(0)
     p_values = {"numeric": [], "categorical": []}
     for _ in range(60):
@@ -397,20 +399,21 @@ def test_rows_of_a_person_that_repeat_one_another_are_no_evidence():
             private.fit(table, groups=np.repeat(np.arange(200), 5))
             p_values[private.kind_].append(private.p_value(0, 1))
     for kind, found in p_values.items():
-        assert np.mean(np.array(found) < 0.05) < 0.18, kind  # alpha = 1e-4 at a level of 0.05; of rows it is about 0.4
+        # alpha = 1e-4 at a level of 0.05; if rows were counted, the level would be about 0.4.
+        assert np.mean(np.array(found) < 0.05) < 0.18, kind
 
 
-# --- Cost, and what is refused before it ------------------------------------------------------------------------------
+# --- Cost, and refusals before the charge -----------------------------------------------------------------------------
 
 
-RELEASES = {  # what the ledger says, and what computes it
+RELEASES = {  # the text of the ledger entry, and the function that computes it
     "numeric": ("kendall, matrix of 4", "skdpmic.correlation.matrix_release.concordances"),
     "boolean": ("tables of 4", "skdpmic.causal.table_release.counts_of_sets"),
 }
 
 
 @pytest.mark.parametrize("kind", RELEASES)
-def test_a_ledger_is_charged_with_the_rho_of_the_release_and_refuses_before_anything_is_computed(
+def test_a_ledger_is_charged_the_rho_of_the_release_and_refuses_before_anything_is_computed(
     kind, tmp_path, monkeypatch
 ):
     ledger, (released, computed) = BudgetLedger(tmp_path / "budget.db", 0.9, delta=2e-6), RELEASES[kind]
@@ -462,7 +465,7 @@ def test_wrong_parameters_are_refused_without_a_charge_or_a_change(change, messa
     if is_fitted and {"alpha", "max_order"} & change.keys():
         with pytest.raises(AttributeError, match=re.escape(message)):
             private.cpdag_  # noqa: B018
-        assert "markov_blanket" in dir(private)  # for which newer versions of scikit-learn ask for all attributes
+        assert "markov_blanket" in dir(private)  # newer versions of scikit-learn read all attributes for it
         with pytest.raises(ValueError, match=re.escape(message)):
             private.markov_blanket(0)
 
@@ -493,7 +496,7 @@ def test_wrong_tables_are_refused_without_a_charge_or_a_change(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["numeric", "boolean"])
-def test_noise_that_drowns_everything_is_told_before_the_charge(kind, tmp_path):
+def test_noise_that_will_exceed_the_signal_causes_a_warning_before_the_charge(kind, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     table = KINDS[kind][1][:60]
     message = r"noise will exceed the signal: with n_samples=60, n_features=4 and epsilon=0\.1"

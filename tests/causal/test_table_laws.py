@@ -1,4 +1,4 @@
-"""Laws that fit noisy tables are positive, agree in their margins, and assume nothing that no table tells."""
+"""Distributions fitted to noisy tables are positive, have consistent margins, and assume nothing beyond the tables."""
 
 import math
 from itertools import combinations
@@ -22,7 +22,7 @@ def joint_law(seed, sizes=SIZES):
 
 
 def laws_of(joint, k, noise_scale=0.0, seed=0):
-    """Laws from all tables of k columns."""
+    """Distributions fitted to all tables of k columns."""
     rng = np.random.default_rng(seed)
     tables = {columns: N * margin(joint, columns) for columns in combinations(range(joint.ndim), k)}
     tables = {columns: table + rng.normal(0, noise_scale, table.shape) for columns, table in tables.items()}
@@ -30,7 +30,7 @@ def laws_of(joint, k, noise_scale=0.0, seed=0):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_without_noise_a_law_of_which_a_table_tells_is_that_of_the_table(k):
+def test_without_noise_the_distribution_of_columns_in_a_table_equals_the_table(k):
     joint = joint_law(0)
     laws = laws_of(joint, k)
     for columns in subsets(range(4)):
@@ -40,7 +40,7 @@ def test_without_noise_a_law_of_which_a_table_tells_is_that_of_the_table(k):
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("noise_scale", [0.0, 5.0, 20.0])
-def test_all_laws_are_positive_and_have_the_margins_of_one_another(k, noise_scale):
+def test_all_distributions_are_positive_with_consistent_margins(k, noise_scale):
     laws = laws_of(joint_law(1), k, noise_scale)
     for columns in subsets(range(4)):
         law = laws.of(columns)
@@ -52,7 +52,7 @@ def test_all_laws_are_positive_and_have_the_margins_of_one_another(k, noise_scal
                 np.testing.assert_allclose(law.sum(axis=axis), laws.of(others), atol=2e-5)
 
 
-def test_counts_below_zero_become_what_noise_lets_one_know():
+def test_negative_counts_are_raised_to_the_detection_limit_of_the_noise():
     empty = np.array([[1003, -3], [-3, 1003]])
     laws = TableLaws(Interactions({(0, 1): empty}, {2: 10.0**2}, N))
     law = laws.of((0, 1))
@@ -63,18 +63,18 @@ def test_counts_below_zero_become_what_noise_lets_one_know():
 
 
 @pytest.mark.parametrize("noise_scale", [1e4, 1e12])
-def test_where_noise_is_all_there_is_laws_are_finite_and_positive(noise_scale):
+def test_distributions_are_finite_and_positive_under_overwhelming_noise(noise_scale):
     laws = laws_of(joint_law(2), 2, noise_scale)
     for columns in subsets(range(4)):
         assert np.isfinite(laws.of(columns)).all()
         assert (laws.of(columns) > 0).all()
 
 
-# --- What no table tells ----------------------------------------------------------------------------------------------
+# --- Beyond the tables ------------------------------------------------------------------------------------------------
 
 
-def entropy_of_largest(joint):
-    """The law of 2 x 2 x 2 parts with the margins of two columns of this one: of a line of them, the flattest."""
+def of_largest_entropy(joint):
+    """The 2 x 2 x 2 distribution of largest entropy with the two-way margins of this one."""
     sign = np.array([(-1) ** (i + j + k) for i, j, k in np.ndindex(2, 2, 2)]).reshape(2, 2, 2)
     least, most = -joint[sign > 0].min(), joint[sign < 0].min()
 
@@ -87,17 +87,17 @@ def entropy_of_largest(joint):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_of_pairs_the_law_of_three_is_that_of_largest_entropy(seed):
+def test_the_distribution_of_three_columns_from_pairs_has_the_largest_entropy(seed):
     joint = joint_law(seed, (2, 2, 2))
-    np.testing.assert_allclose(laws_of(joint, 2).of((0, 1, 2)), entropy_of_largest(joint), atol=1e-5)
+    np.testing.assert_allclose(laws_of(joint, 2).of((0, 1, 2)), of_largest_entropy(joint), atol=1e-5)
 
 
-def test_two_columns_of_which_no_table_tells_together_are_independent():
+def test_two_columns_without_a_common_table_are_independent():
     known = Interactions({(0,): N * np.array([0.2, 0.8]), (1,): N * np.array([0.5, 0.1, 0.4])}, {1: 0.0}, N)
     np.testing.assert_allclose(TableLaws(known).of((0, 1)), np.outer([0.2, 0.8], [0.5, 0.1, 0.4]), atol=1e-9)
 
 
-def test_a_column_comes_first_and_the_others_all_together():
+def test_one_column_comes_first_and_the_others_follow_jointly():
     laws = laws_of(joint_law(3), 3)
     law = laws.of((0, 1, 3))
     expected = [[law[a, b, c] for a in range(2) for c in range(3)] for b in range(3)]

@@ -1,4 +1,4 @@
-"""Tables of counts together: their sensitivity over all small tables, and the stages and the noise that cover it."""
+"""The joint sensitivity of tables of counts, over all small tables, and the stages and noise that cover it."""
 
 import math
 from fractions import Fraction
@@ -21,13 +21,13 @@ from tests.folding import each
 
 
 def counts_of(records, sizes, k):
-    """All counts of the tables of all sets of k columns."""
+    """All counts in the tables of every set of k columns."""
     columns = [np.array(column) for column in zip(*records, strict=True)]
     return np.concatenate([t.ravel() for t in counts_of_sets(columns, sizes, list(combinations(range(len(sizes)), k)))])
 
 
 def largest_squared_change(n, sizes, k, m=1):
-    """Over all tables of n records, whose order does not matter, of which m are replaced by any others."""
+    """The largest squared change, over all tables of n records, when m records are replaced by any others."""
     possible = list(product(*map(range, sizes)))
     largest = 0
     for others in combinations_with_replacement(possible, n - m):
@@ -46,7 +46,7 @@ SMALL = [
 
 
 @each("n, sizes, k, m", SMALL)
-def test_of_all_small_tables_none_moves_the_counts_further_and_one_as_far(n, sizes, k, m):
+def test_no_small_table_moves_the_counts_beyond_the_sensitivity_and_one_attains_it(n, sizes, k, m):
     assert largest_squared_change(n, sizes, k, m) == tables_squared_sensitivity(math.comb(len(sizes), k), m)
 
 
@@ -61,7 +61,7 @@ def plan_for(p, max_order=3, m=1, budget=(1.0, 1e-6), has_numbers=False):
 
 
 def stages(plan, n_asked):
-    """Of each stage the share, how many tables there are, and the variance."""
+    """For each stage, the share of the budget, the number of tables and the variance."""
     n_tables = math.comb(plan.n_columns, plan.columns_per_table)
     yield plan.shares[0], plan.n_columns, plan.count_variance()
     yield plan.shares[1], n_tables, plan.table_variance()
@@ -73,7 +73,7 @@ def stages(plan, n_asked):
 
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("p, max_order, m", SHAPES)
-def test_the_variance_of_each_stage_is_the_least_integer_that_keeps_to_its_share_of_rho(p, max_order, m, budget):
+def test_the_variance_of_each_stage_is_the_smallest_integer_within_its_share_of_rho(p, max_order, m, budget):
     rho = Fraction(rho_for(*budget))
     for n_asked in (1, 13, 500):
         costs = []
@@ -86,7 +86,7 @@ def test_the_variance_of_each_stage_is_the_least_integer_that_keeps_to_its_share
 
 @pytest.mark.parametrize("p, max_order", [(p, q) for p in (2, 3, 4, 11, 12, 16, 17, 60) for q in range(5)])
 @pytest.mark.parametrize("has_numbers", [False, True])
-def test_shares_sum_to_one_and_none_is_empty_that_is_needed(p, max_order, has_numbers):
+def test_shares_sum_to_one_and_every_needed_stage_has_a_positive_share(p, max_order, has_numbers):
     plan = plan_for(p, max_order, has_numbers=has_numbers)
     assert sum(plan.shares) == 1
     assert all(type(share) is Fraction for share in plan.shares)
@@ -104,16 +104,14 @@ def test_shares_sum_to_one_and_none_is_empty_that_is_needed(p, max_order, has_nu
         (16, 2, True, (3, False)), (16, 3, False, (3, False)), (17, 2, False, (2, True)), (17, 3, True, (2, True)),
     ],
 )  # fmt: skip
-def test_tables_are_of_one_column_more_than_tests_are_given_if_these_are_not_too_many(
-    p, max_order, has_numbers, expected
-):
+def test_tables_have_one_column_more_than_max_order_if_there_are_not_too_many(p, max_order, has_numbers, expected):
     plan = plan_for(p, max_order, has_numbers=has_numbers)
     assert (plan.columns_per_table, plan.asks) == expected
     assert plan.n_tables == math.comb(p, expected[0])
 
 
 @pytest.mark.parametrize("n_parts, expected", [([10] * 9, 4), ([15] * 9, 3), ([10] * 8 + [400], 3), ([40] * 9, 2)])
-def test_tables_of_columns_with_many_labels_are_of_fewer_columns_so_that_memory_will_do(n_parts, expected):
+def test_tables_have_fewer_columns_if_many_labels_would_exceed_memory(n_parts, expected):
     plan = TablePlan.for_budget(1.0, 1e-6, n_parts, 1000, 1, 3)
     assert plan.columns_per_table == expected
     assert plan.asks == (expected == 2)
@@ -125,7 +123,7 @@ def test_tables_of_columns_with_many_labels_are_of_fewer_columns_so_that_memory_
     assert expected == 4 or cells(expected + 1) > table_plan.MOST_CELLS
 
 
-def test_numbers_are_counted_by_the_parts_that_they_may_have_in_the_end():
+def test_numbers_are_planned_for_with_the_most_bins_that_they_can_have():
     assert TablePlan.for_budget(1.0, 1e-6, [N_CELLS + 1] * 16, 1000, 1, 3, frozenset(range(16))).columns_per_table == 3
     rng = np.random.default_rng(0)
     for counts in (np.full(N_CELLS, 50.0), rng.exponential(50, N_CELLS), rng.exponential(50, N_CELLS) ** 3):
@@ -135,7 +133,7 @@ def test_numbers_are_counted_by_the_parts_that_they_may_have_in_the_end():
 
 
 def delta_of(plan, n_asked, epsilon):
-    """Delta of all stages together: of normal laws so far apart as all of them move (Balle and Wang 2018)."""
+    """The delta of all stages together, for normal noise (Balle and Wang 2018)."""
     m = plan.rows_per_group
     apart = math.sqrt(sum(2 * m * m * n_tables / variance for _, n_tables, variance in stages(plan, n_asked)))
     below, above = stats.norm.cdf([apart / 2 - epsilon / apart, -apart / 2 - epsilon / apart])
@@ -144,13 +142,13 @@ def delta_of(plan, n_asked, epsilon):
 
 @pytest.mark.parametrize("budget", [(1.0, 1e-3), (1.0, 1e-6), (3.0, 1e-6)])
 @pytest.mark.parametrize("p, max_order, m", SHAPES)
-def test_all_stages_together_lose_epsilon_at_most_and_five_sixths_of_it_at_least(p, max_order, m, budget):
+def test_all_stages_together_lose_at_most_epsilon_and_at_least_five_sixths_of_it(p, max_order, m, budget):
     epsilon, delta = budget
     plan = plan_for(p, max_order, m, budget)
     assert delta_of(plan, 40, epsilon) <= delta < delta_of(plan, 40, 5 / 6 * epsilon)
 
 
-def test_a_share_that_is_spent_twice_loses_more_than_epsilon(monkeypatch):
+def test_a_share_spent_twice_loses_more_than_epsilon(monkeypatch):
     shares = plan_for(20).shares
     again = [(shares[0], shares[1] + shares[2], *shares[2:]), (1, *shares[1:]), (*shares[:3], Fraction(1, 2))]
     for wrong in again:
@@ -158,7 +156,7 @@ def test_a_share_that_is_spent_twice_loses_more_than_epsilon(monkeypatch):
         assert delta_of(plan_for(20), 40, 1.0) > 1e-6
 
 
-def test_the_noise_of_two_stages_is_about_equal_unless_one_would_take_most():
+def test_two_stages_have_about_equal_noise_unless_one_would_need_most_of_the_budget():
     for p in (8, 14):
         plan = plan_for(p)
         assert plan.count_variance() == pytest.approx(plan.table_variance(), rel=1e-3)
@@ -172,7 +170,7 @@ def test_infinite_epsilon_adds_no_noise():
     assert plan.noise_scale == 0
 
 
-def test_a_budget_that_is_next_to_nothing_overflows_nothing():
+def test_a_tiny_budget_does_not_overflow():
     plan = plan_for(60, m=10**6, budget=(1e-12, 1e-12))
     for _, _, variance in stages(plan, 500):
         assert math.isfinite(math.sqrt(variance))

@@ -1,4 +1,4 @@
-"""The release of tables in stages: its cost, its noise, what decides on later stages, and what is kept."""
+"""The release of tables in stages: its cost, its noise, what decides later stages, and what is kept."""
 
 import math
 from itertools import combinations
@@ -24,48 +24,48 @@ from skdpmic.table.records import Shape, TableRecords
 from tests.privacy.laws import gaussian_p_value
 
 SCALES = [Nominal(2), Nominal(3), Nominal(1), Nominal(2), Nominal(2)]
-SIZES = (4, 5, 3, 4, 4)  # with other and missing
+SIZES = (4, 5, 3, 4, 4)  # including other and missing
 
 
 def records(n=500, seed=0):
-    """Columns that go together, and labels of which some are rare."""
+    """Correlated columns of labels, some of them rare."""
     rng = np.random.default_rng(seed)
     common = rng.random(n)
     columns = [np.where(rng.random(n) < 0.8, common, rng.random(n)) ** 3 * size for size in SIZES]
     return TableRecords(np.array(columns, dtype=np.uint32), SCALES, None)
 
 
-def released(epsilon, max_order=3, of=None, seed=0):
-    way, of = TablesRelease(epsilon, 1e-6, 0.01, max_order), records() if of is None else of
-    return way.draw(of, way.mechanism(of.shape), None, entropy_source(seed))
+def released(epsilon, max_order=3, table=None, seed=0):
+    release, table = TablesRelease(epsilon, 1e-6, 0.01, max_order), records() if table is None else table
+    return release.draw(table, release.mechanism(table.shape), None, entropy_source(seed))
 
 
 @pytest.fixture
 def few_tables(monkeypatch):
-    """Five columns are too many for all tables of three."""
+    """Make five columns too many for all tables of three."""
     monkeypatch.setattr(table_plan, "_MOST_TRIPLES", 0)
     monkeypatch.setattr(table_plan, "_MAX_FOR_FOURS", 0)
 
 
-def test_the_plan_covers_all_rows_of_a_person_and_knows_of_numbers():
-    way = TablesRelease(1.0, 1e-6, 0.01, 3)
-    assert way.mechanism(Shape(60, SCALES, 3)) == TablePlan.for_budget(1.0, 1e-6, SIZES, 60, 3, 3)
-    mixed = way.mechanism(Shape(60, [*SCALES[:3], (0.0, 1.0)], 1))
+def test_the_plan_covers_all_rows_of_a_person_and_numeric_columns():
+    release = TablesRelease(1.0, 1e-6, 0.01, 3)
+    assert release.mechanism(Shape(60, SCALES, 3)) == TablePlan.for_budget(1.0, 1e-6, SIZES, 60, 3, 3)
+    mixed = release.mechanism(Shape(60, [*SCALES[:3], (0.0, 1.0)], 1))
     assert mixed == TablePlan.for_budget(1.0, 1e-6, (4, 5, 3, N_CELLS + 1), 60, 1, 3, frozenset([3]))
-    assert way.mechanism(Shape(60, SCALES, 3)).table_variance() > 8.9 * mixed.rows_per_group
+    assert release.mechanism(Shape(60, SCALES, 3)).table_variance() > 8.9 * mixed.rows_per_group
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_parts_follow_from_what_was_released_alone(epsilon, seed):
+def test_bins_follow_from_the_release_alone(epsilon, seed):
     kept = released(epsilon, seed=seed)
     for counts, parts in zip(kept["noisy_counts_"], kept["parts_"], strict=True):
         assert parts.tolist() == parts_of_labels(counts, kept["noise_scales_"][1]).tolist()
 
 
-def test_parts_of_numbers_too_follow_from_what_was_released_alone():
+def test_bins_of_numbers_follow_from_the_release_alone():
     numbers = TableRecords(np.random.default_rng(0).normal(0.5, 0.1, (2, 3000)), [(0.0, 1.0)] * 2, None)
-    kept = released(1.0, of=numbers)
+    kept = released(1.0, table=numbers)
     for counts, parts in zip(kept["noisy_counts_"], kept["parts_"], strict=True):
         assert counts.shape == (N_CELLS + 1,)
         assert parts.tolist() == parts_of_cells(counts, kept["noise_scales_"][1]).tolist()
@@ -74,7 +74,7 @@ def test_parts_of_numbers_too_follow_from_what_was_released_alone():
 @pytest.mark.few
 @pytest.mark.parametrize("epsilon", [4.0, 10.0, math.inf])
 @pytest.mark.parametrize("seed", range(3))
-def test_which_tables_are_asked_for_follows_from_what_was_released_alone(epsilon, seed, few_tables):
+def test_the_choice_of_tables_follows_from_the_release_alone(epsilon, seed, few_tables):
     kept = released(epsilon, seed=seed)
     pairs = {columns: table for columns, table in kept["noisy_tables_"].items() if len(columns) == 2}
     assert list(pairs) == list(combinations(range(5), 2))
@@ -87,20 +87,20 @@ def test_which_tables_are_asked_for_follows_from_what_was_released_alone(epsilon
 
 
 @pytest.mark.usefixtures("few_tables")
-def test_tests_given_two_columns_ask_for_the_tables_of_each_end_with_both():
+def test_tests_given_two_columns_need_the_tables_of_each_end_with_both():
     def only_a_square_and_a_chord(i, j, given):
         return 0.0 if (i, j) in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3)] else 1.0
 
     assert triples_asked_for(5, only_a_square_and_a_chord, 0.01) == [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
     assert triples_asked_for(5, lambda i, j, given: 1.0, 0.01) == []
-    assert triples_asked_for(3, lambda i, j, given: 0.0, 0.01) == []  # nothing is left to be given
+    assert triples_asked_for(3, lambda i, j, given: 0.0, 0.01) == []  # no columns are left to condition on
 
 
 # --- The noise --------------------------------------------------------------------------------------------------------
 
 
 def noise_of(kept):
-    """Of each stage, by the number of columns: what was added to the counts."""
+    """The noise that was added to the counts of each stage, by number of columns."""
     columns = [np.asarray(column, dtype=np.int64) for column in records().columns]
     codes = [parts[column] for parts, column in zip(kept["parts_"], columns, strict=True)]
     sizes = [parts.max() + 1 for parts in kept["parts_"]]
@@ -116,7 +116,7 @@ def noise_of(kept):
 
 
 @pytest.mark.slow
-def test_the_noise_of_every_stage_is_that_which_is_stated_and_of_every_cell_its_own(few_tables):
+def test_every_stage_has_the_stated_noise_independent_for_each_cell(few_tables):
     # alpha = 1e-3 for each of four stages, 60 fits, fixed seeds.
     kept = [released(10.0, seed=seed) for seed in range(60)]
     for k in (0, 1, 2, 3):
@@ -125,10 +125,10 @@ def test_the_noise_of_every_stage_is_that_which_is_stated_and_of_every_cell_its_
         assert len(flat) >= (120 if k == 0 else 500)
         assert abs((flat**2).mean() - 1) < 3.3 * math.sqrt(2 / len(flat))
         assert abs(np.mean(flat[1:] * flat[:-1])) < 3.3 / math.sqrt(len(flat))
-        assert flat.min() < -2  # of which no draw is clamped
+        assert flat.min() < -2  # no draw is clamped there
 
 
-def test_every_cell_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
+def test_every_cell_has_its_own_discrete_gaussian_noise():
     # alpha = 1e-3, 15,000 draws, fixed seed.
     tables = [np.full((50, 100), 50), np.full(10_000, 50)]
     noisy = with_gaussian_noise(tables, 70**2, entropy_source(0))
@@ -141,7 +141,7 @@ def test_every_cell_has_a_noise_of_its_own_with_the_discrete_gaussian_law():
     assert abs(np.corrcoef(noise[:-1], noise[1:])[0, 1]) < 4 / math.sqrt(len(noise))
 
 
-def test_without_noise_tables_stay_and_a_budget_that_is_next_to_nothing_overflows_nothing():
+def test_tables_are_exact_without_noise_and_a_tiny_budget_does_not_overflow():
     assert with_gaussian_noise([np.arange(7)], 0, entropy_source(0))[0].tolist() == list(range(7))
     assert with_gaussian_noise([], 9, entropy_source(0)) == []
     (noisy,) = with_gaussian_noise([np.arange(4)], 2**160, entropy_source(0))
@@ -150,7 +150,7 @@ def test_without_noise_tables_stay_and_a_budget_that_is_next_to_nothing_overflow
     assert all(np.abs(table).max() <= 2**62 for table in kept["noisy_tables_"].values())
 
 
-def test_what_is_kept_is_what_was_released():
+def test_only_what_was_released_is_kept():
     kept = released(1.0)
     assert set(kept) == {"noisy_counts_", "parts_", "noisy_blanks_", "noisy_tables_", "noise_scale_", "noise_scales_"}
     plan = TablesRelease(1.0, 1e-6, 0.01, 3).mechanism(records().shape)

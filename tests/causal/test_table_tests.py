@@ -1,4 +1,4 @@
-"""Tests on noisy tables reject what is independent as often as they say, and find what is not."""
+"""Tests on noisy tables have their level under independence, and detect dependence."""
 
 import math
 from itertools import combinations
@@ -14,7 +14,7 @@ ALPHA, N = 0.05, 4000
 
 
 def tables_of(counts, n_columns=3):
-    """All tables of so many columns of a table of counts."""
+    """All margins with `n_columns` columns of a table of counts."""
     axes = range(counts.ndim)
     sets = combinations(axes, min(n_columns, counts.ndim))
     return {each: counts.sum(axis=tuple(set(axes) - {*each})) for each in sets}
@@ -24,15 +24,15 @@ def with_noise(tables, scale, rng):
     return {each: np.rint(table + scale * rng.standard_normal(table.shape)) for each, table in tables.items()}
 
 
-def built_on(tables, told, n, **other):
-    return TableTests(tables, dict.fromkeys(map(len, tables), told), n, **other)
+def built_on(tables, assumed, n, **other):
+    return TableTests(tables, dict.fromkeys(map(len, tables), assumed), n, **other)
 
 
-def drawn(law, noise_scale, rng, n=N, told=None, n_columns=3):
-    """Tests on the tables of n records of this law; `told` is the noise that they are told of."""
+def drawn(law, noise_scale, rng, n=N, assumed=None, n_columns=3):
+    """Tests on tables of n records from this distribution; they assume the noise `assumed`."""
     counts = rng.multinomial(n, law.ravel()).reshape(law.shape)
     return built_on(
-        with_noise(tables_of(counts, n_columns), noise_scale, rng), noise_scale if told is None else told, n
+        with_noise(tables_of(counts, n_columns), noise_scale, rng), noise_scale if assumed is None else assumed, n
     )
 
 
@@ -43,9 +43,9 @@ def share_rejected(law, i, j, given, noise_scale, n_tables=400, seed=0, **other)
 
 
 def independent_given(strata, seed):
-    """Laws of columns 0 and 1, of two and three parts, that are independent given the others, which are `strata`.
+    """A distribution of columns 0 and 1, with two and three bins, independent given the others, which are `strata`.
 
-    Each stratum has a law of its own: columns that are given act together.
+    Each stratum has its own distribution, so the columns given interact.
     """
     rng = np.random.default_rng(seed)
     of_0, of_1 = (rng.dirichlet(np.full(size, 2.0), size=strata.shape) for size in (2, 3))
@@ -66,20 +66,20 @@ FAST = [((2,), 10)]
 @pytest.mark.parametrize(
     "given, noise_scale", [pytest.param(*one, marks=[] if one in FAST else pytest.mark.slow) for one in LEVELS]
 )
-def test_what_is_independent_is_rejected_as_often_as_alpha_says(given, noise_scale):
-    # alpha = 0.05, 400 tables of 4,000 records, 4 standard errors. What is given acts together, in any way.
+def test_independent_columns_are_rejected_with_probability_alpha(given, noise_scale):
+    # alpha = 0.05, 400 tables of 4,000 records, 4 standard errors. The columns given interact arbitrarily.
     share = share_rejected(independent_given(STRATA[given], 1), 0, 1, given, noise_scale, seed=1)
     assert ALPHA - ERROR < share < ALPHA + ERROR
 
 
 @pytest.mark.parametrize("given", list(STRATA))
-def test_tests_that_are_told_of_half_the_noise_reject_too_often(given):
+def test_tests_that_assume_half_the_noise_reject_too_often(given):
     law = independent_given(STRATA[given], 0)
-    assert share_rejected(law, 0, 1, given, noise_scale=60, told=30, n_tables=80) > 3 * ALPHA
+    assert share_rejected(law, 0, 1, given, noise_scale=60, assumed=30, n_tables=80) > 3 * ALPHA
 
 
 def caused_by(gate):
-    """Columns 0 and 1 follow from columns 2 and 3 by a gate, right in nine of ten records; given these, independent."""
+    """Columns 0 and 1 are each the output of a gate on columns 2 and 3, correct in 90% of records."""
     law = np.zeros((2, 2, 2, 2))
     for s, t, a, b in np.ndindex(law.shape):
         right = [0.9 if one == gate(s, t) else 0.1 for one in (a, b)]
@@ -92,14 +92,14 @@ GATES = {"and": lambda s, t: s & t, "xor": lambda s, t: s ^ t, "or": lambda s, t
 
 @pytest.mark.parametrize("noise_scale", [0, 30])
 @pytest.mark.parametrize("gate", GATES)
-def test_two_causes_that_act_together_make_no_edge(gate, noise_scale):
-    # alpha = 0.05, 60 tables of 100,000 records: more than 11 rejections have a chance of 1e-5.
+def test_two_interacting_causes_make_no_false_edge(gate, noise_scale):
+    # alpha = 0.05, 60 tables of 100,000 records: more than 11 rejections have probability 1e-5.
     law = caused_by(GATES[gate])
     assert share_rejected(law, 0, 1, (2, 3), noise_scale, n=10**5, n_tables=60) < 12 / 60
 
 
 def acting_apart(interaction, seed=0):
-    """As :func:`independent_given`, with logarithms that are added up; but for an interaction."""
+    """Like :func:`independent_given`, but additive on the log scale except for an interaction."""
     rng, strata = np.random.default_rng(seed), STRATA[2, 3]
     law = strata
     for size in (3, 2):
@@ -110,7 +110,7 @@ def acting_apart(interaction, seed=0):
     return law
 
 
-def test_without_tables_of_three_what_two_columns_do_together_is_forgiven_up_to_a_twentieth(monkeypatch):
+def test_without_three_way_tables_interactions_of_up_to_a_twentieth_are_tolerated(monkeypatch):
     law, noise_scale = acting_apart(0.5), 10
     several = {"n": 10**5, "n_tables": 60, "n_columns": 2}
     assert share_rejected(law, 0, 1, (2, 3), noise_scale, **several) < ALPHA
@@ -122,22 +122,22 @@ def test_without_tables_of_three_what_two_columns_do_together_is_forgiven_up_to_
 
 @pytest.mark.parametrize("noise_scale", [0, 20])
 @pytest.mark.parametrize("given", list(STRATA))
-def test_dependence_is_found(given, noise_scale):
+def test_dependence_is_detected(given, noise_scale):
     law = independent_given(STRATA[given], 1)
     tilt = np.array([[2, 1, 1], [1, 1, 2]]).reshape(2, 3, *[1] * len(given))
     dependent = law * tilt / (law * tilt).sum()
     assert share_rejected(dependent, 0, 1, given, noise_scale, n_tables=25) > 0.9
 
 
-def test_of_two_columns_without_noise_it_is_the_chi_squared_test_of_their_table():
-    """But for the factor n / (n - 1) of the law given the margins, and the stretch of few records."""
+def test_for_two_columns_without_noise_it_is_the_chi_squared_test():
+    """Up to the factor n / (n - 1) of the distribution given the margins, and the correction for few records."""
     table = np.random.default_rng(0).multinomial(N, np.full(20, 1 / 20)).reshape(4, 5)
     exact = stats.chi2_contingency(table, correction=False).pvalue
     assert 0.05 < exact < 0.95
     assert built_on({(0, 1): table}, 0.0, N).p_value(0, 1, ()) == pytest.approx(exact, rel=0.01)
 
 
-def test_given_a_column_without_noise_it_is_the_test_of_mantel_and_haenszel():
+def test_given_a_column_without_noise_it_is_the_mantel_haenszel_test():
     statsmodels = pytest.importorskip("statsmodels.stats.contingency_tables")
     counts = np.random.default_rng(1).multinomial(
         N, independent_given(STRATA[2,], 0)[:, :2].ravel() / independent_given(STRATA[2,], 0)[:, :2].sum()
@@ -148,8 +148,8 @@ def test_given_a_column_without_noise_it_is_the_test_of_mantel_and_haenszel():
     assert built_on({(0, 1, 2): counts}, 0.0, N).p_value(0, 1, (2,)) == pytest.approx(exact, rel=0.01)
 
 
-def test_rare_parts_stretch_the_law_as_they_do_in_simulated_tables():
-    """Variance of the statistic of two independent columns: 6,000 tables of 80 records, parts of 8% and more."""
+def test_rare_bins_widen_the_null_distribution_as_in_simulated_tables():
+    """Variance of the statistic of two independent columns: 6,000 tables of 80 records, bins of 8% or more."""
     shares, n = np.array([0.8, 0.12, 0.08]), 80
     rng, statistics = np.random.default_rng(0), []
     for table in rng.multinomial(n, np.outer(shares, shares).ravel(), size=6000).reshape(-1, 3, 3):
@@ -169,12 +169,12 @@ def test_the_order_of_two_columns_does_not_matter():
         assert tests.p_value(0, 1, given) == pytest.approx(tests.p_value(1, 0, given), rel=1e-6)
 
 
-def test_a_column_of_one_part_is_independent_of_all_others():
+def test_a_column_with_one_bin_is_independent_of_all_others():
     assert built_on({(0, 1): np.array([[50], [50]])}, 3.0, 100).p_value(0, 1, ()) == 1.0
 
 
-def test_columns_that_determine_another_say_nothing_of_its_neighbours():
-    # Column 2 is a copy of column 0 and makes it independent of all others: nobody's edge is to be lost for that.
+def test_a_copy_of_a_column_does_not_remove_the_edges_of_its_neighbours():
+    # Column 2 is a copy of column 0 and makes it independent of all others: no other edge may be lost for that.
     counts = np.zeros((2, 2, 2))
     counts[[0, 1], :, [0, 1]] = [[400, 100], [100, 400]]
     tests = built_on({(0, 1, 2): counts}, 0, 1000)
@@ -182,17 +182,17 @@ def test_columns_that_determine_another_say_nothing_of_its_neighbours():
     assert tests.p_value(0, 2, (1,)) < 1e-9
 
 
-def test_of_a_law_of_too_many_cells_there_is_no_test(monkeypatch):
+def test_no_test_is_made_if_the_distribution_has_too_many_cells(monkeypatch):
     tests = drawn(independent_given(STRATA[2, 3], 0), 10, np.random.default_rng(0))
     monkeypatch.setattr(module, "_MOST_CELLS", 17)
     assert math.isnan(tests.p_value(0, 1, (2, 3)))
     assert tests.p_value(0, 2, ()) < 1e-9
-    monkeypatch.setattr(module, "_MOST_WEIGHTS", 11)  # of two entries of 2 x 3 cells, which memory might not hold
+    monkeypatch.setattr(module, "_MOST_WEIGHTS", 11)  # for two entries of 2 x 3 cells, which memory might not hold
     assert math.isnan(tests.p_value(0, 1, ()))
 
 
-def test_what_the_parts_of_a_number_do_not_tell_is_forgiven():
-    """x -> z -> y of normal columns, 100,000 records, z in five parts: x and y are not independent given its part."""
+def test_dependence_left_by_binning_a_number_is_tolerated():
+    """x -> z -> y of normal columns, 100,000 records, z in five bins: x and y are dependent given the bin."""
     rng = np.random.default_rng(0)
     z = rng.normal(size=100_000)
     columns = [
@@ -206,7 +206,7 @@ def test_what_the_parts_of_a_number_do_not_tell_is_forgiven():
     assert tests[frozenset({2})].p_value(0, 2, (1,)) < 1e-9
 
 
-def test_rows_of_persons_count_as_one():
+def test_the_rows_of_a_person_count_as_one():
     rng = np.random.default_rng(0)
     counts = rng.multinomial(300, independent_given(STRATA[2,], 0).ravel()).reshape(2, 3, 3)
     once, fivefold = built_on(tables_of(counts), 0, 300), built_on(tables_of(5 * counts), 0, 1500, rows_per_group=5)
@@ -214,13 +214,13 @@ def test_rows_of_persons_count_as_one():
     assert built_on(tables_of(5 * counts), 0, 1500).p_value(0, 1, (2,)) < once.p_value(0, 1, (2,))
 
 
-def test_labels_that_joined_another_may_hide_a_cause_but_not_more_than_their_records_can():
-    """Expected tables without noise, 100 laws: column 2 has a label of 0.1% to 1% that joined the first of three."""
+def test_joined_labels_may_hide_a_cause_only_as_far_as_their_records_allow():
+    """Expected tables without noise, 100 distributions: a label of 0.1% to 1% of column 2 joined the first of three."""
     rng, n = np.random.default_rng(0), 10**6
     alone, bounded = [], []
     for _ in range(100):
         share, strata = 10 ** rng.uniform(-3, -2), rng.dirichlet(np.full(3, 5.0))
-        of_0, of_1 = (rng.dirichlet(np.full(size, 0.5), size=4) for size in (2, 3))  # the last are those of the label
+        of_0, of_1 = (rng.dirichlet(np.full(size, 0.5), size=4) for size in (2, 3))  # the last belong to the label
         shares = np.array([*strata, share]) - np.array([share, 0, 0, 0])
         cells = np.einsum("s,sa,sb->abs", shares, of_0, of_1)
         cells[..., 0] += cells[..., 3]
@@ -231,8 +231,8 @@ def test_labels_that_joined_another_may_hide_a_cause_but_not_more_than_their_rec
     assert min(bounded) > 0.2
 
 
-def test_strata_that_noise_hides_may_be_a_cause():
-    """Expected counts of 100,000 records: 29 rare labels are the cause of 95% of two columns, without them of 5%."""
+def test_strata_hidden_by_noise_are_allowed_for_as_a_cause():
+    """Expected counts of 100,000 records; both columns are 1 for 95% of 29 rare labels and 5% of the first."""
     shares = np.array([1 - 29 * 20 / 10**5] + 29 * [20 / 10**5])
     of_label = np.array([[0.95] + 29 * [0.05], [0.05] + 29 * [0.95]])
     tables = {(0, 1, 2): 10**5 * np.einsum("s,as,bs->abs", shares, of_label, of_label)}

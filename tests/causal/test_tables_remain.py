@@ -1,6 +1,6 @@
-"""What PrivatePC holds of a table of labels is a function of public numbers and of what was released.
+"""What PrivatePC keeps of a table of labels is a function of public numbers and of the release.
 
-As in ``tests/correlation/test_matrix_remains.py``, which sees to tables of numbers.
+``tests/correlation/test_matrix_remains.py`` does the same for tables of numbers.
 """
 
 import pickle
@@ -27,10 +27,10 @@ def neighbours():
 
 
 def fit_with_released_values(table, monkeypatch):
-    """What is released is the same whatever the table: noise is what is missing to it."""
+    """Make the release the same for every table by choosing the noise as the difference."""
     released, exact = np.random.default_rng(3).integers(-5, 60, size=1000), []
 
-    def as_if_released(tables, variance, random_bytes):
+    def fixed_release(tables, variance, random_bytes):
         n_before = sum(counts.size for counts in exact)
         exact.append(np.concatenate([counts.ravel() for counts in tables]))
         flat = released[n_before : n_before + exact[-1].size]
@@ -38,13 +38,13 @@ def fit_with_released_values(table, monkeypatch):
         return [part.reshape(own.shape) for part, own in zip(np.split(flat, ends), tables, strict=True)]
 
     with monkeypatch.context() as patch:
-        patch.setattr(table_release, "with_gaussian_noise", as_if_released)
+        patch.setattr(table_release, "with_gaussian_noise", fixed_release)
         return PrivatePC(8.0, 1e-2, categories=CATEGORIES).fit(table), exact
 
 
 def everything_visible(private):
     seen = {"graph": repr(private.cpdag_), "p": repr(private.p_values_), "one": private.p_value(0, 1, (2, 3))}
-    vars(private).pop("_tests")  # functions of what was released, which no pickle has
+    vars(private).pop("_tests")  # functions of the release, which are not pickled
     return seen | {
         "attributes": {name: repr(value) for name, value in vars(private).items()},
         "pickle": pickle.dumps(private),
@@ -54,17 +54,17 @@ def everything_visible(private):
 
 @pytest.fixture(params=["three stages", "four stages"])
 def n_stages(request, monkeypatch):
-    """How many stages there are: one more, if four columns are too many for all tables of three."""
+    """The number of stages: one more if four columns are too many for all tables of three."""
     if request.param == "three stages":
         return 3
     monkeypatch.setattr(table_plan, "_MOST_TRIPLES", 0)
     monkeypatch.setattr(table_plan, "_MAX_FOR_FOURS", 0)
-    monkeypatch.setattr(table_release, "triples_asked_for", asked_for_something)
+    monkeypatch.setattr(table_release, "triples_asked_for", choice_by_p_value)
     return 4
 
 
-def asked_for_something(n_columns, p_value, alpha):
-    """One table or another, by a p-value."""
+def choice_by_p_value(n_columns, p_value, alpha):
+    """Two choices of tables, one of which a p-value selects."""
     return [(0, 1, 2), (0, 2, 3)] if round(1e12 * p_value(0, 1, (2,))) % 2 else [(0, 1, 3)]
 
 
@@ -75,14 +75,14 @@ def test_equal_releases_leave_equal_estimators(n_stages, monkeypatch):
     assert [(own != other).any() for own, other in zip(exact_here, exact_there, strict=True)] == [True] * n_stages
     here, there = (pickle.loads(pickle.dumps(private)) for private in (here, there))
     here._raw, there._raw = exact_here, exact_there
-    assert pickle.dumps(here) != pickle.dumps(there)  # the comparison sees what is kept
+    assert pickle.dumps(here) != pickle.dumps(there)  # the comparison detects what is kept
     for private in (here, there):
         del private._raw
     assert everything_visible(here) == everything_visible(there)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_of_a_dataframe_only_the_names_remain(library):
+def test_only_the_names_of_a_dataframe_are_kept(library):
     namespace, marked = pytest.importorskip(library), np.random.default_rng(0).random((N, 2))
     marked[0] = 0.123456789
     frames = [namespace.DataFrame({"a": values[:, 0], "b": values[:, 1]}) for values in (marked, marked < 0.5)]

@@ -1,4 +1,4 @@
-"""Columns with many ties are warned of: from their types before the charge, from released shares after it."""
+"""Warnings about columns with many ties: by type before the charge, by released shares after it."""
 
 import warnings
 
@@ -32,7 +32,7 @@ def private(**parameters):
 
 
 def warned(table, estimator=None):
-    """The warnings of a fit that are of ties."""
+    """The warnings about ties that a fit issues."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         (estimator or private()).fit(table)
@@ -56,7 +56,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
-def test_a_column_whose_type_repeats_values_is_warned_of_by_name(make):
+def test_a_column_whose_type_repeats_values_is_named_in_a_warning(make):
     table = make(chain())
     (message,) = warned(table)
     assert (r"['z']" if hasattr(table, "columns") else "[0, 1, 2]") in message
@@ -64,19 +64,19 @@ def test_a_column_whose_type_repeats_values_is_warned_of_by_name(make):
     assert "categories" in message
 
 
-def test_columns_without_ties_are_not_warned_of():
+def test_columns_without_ties_cause_no_warning():
     table = chain()
     dates = table.assign(x=pd.Timestamp("2024-01-01") + pd.to_timedelta(table["x"], unit="D"))
     for each in (table, table.to_numpy(), table.to_numpy().tolist(), dates):
         assert warned(each) == []
 
 
-def test_a_table_of_labels_is_not_warned_of():
+def test_a_table_of_labels_causes_no_warning():
     assert warned(chain() > 0) == []
     assert warned(chain().apply(cut, n_parts=4), private(categories=dict.fromkeys("xyz", range(4)))) == []
 
 
-def test_the_warning_of_types_comes_before_the_charge(tmp_path):
+def test_the_warning_about_types_comes_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", epsilon=100, delta=1e-3)
     estimator = private(ledger=ledger)
     with warnings.catch_warnings():
@@ -90,7 +90,7 @@ def test_the_warning_of_types_comes_before_the_charge(tmp_path):
         private(ledger=full).fit(TABLES["pandas"](chain()))
 
 
-def test_released_shares_that_show_ties_are_warned_of_after_the_charge_and_the_release_is_kept(tmp_path):
+def test_released_shares_that_show_ties_cause_a_warning_after_the_charge_and_the_release_is_kept(tmp_path):
     table = chain()
     table["z"] = cut(table["z"], 10).astype(float)
     (message,) = warned(table)
@@ -106,8 +106,8 @@ def test_released_shares_that_show_ties_are_warned_of_after_the_charge_and_the_r
     assert estimator.cpdag_.shape == (3, 3)
 
 
-def test_what_is_warned_of_after_the_charge_follows_from_the_release_alone(monkeypatch):
-    """Tables with and without ties are warned of in the same words if the released shares are the same."""
+def test_warnings_after_the_charge_follow_from_the_release_alone(monkeypatch):
+    """Tables with and without ties give the same warning if the released shares are the same."""
     from skdpmic.correlation.matrix_release import KendallRelease
 
     def draw(*arguments):
@@ -120,6 +120,6 @@ def test_what_is_warned_of_after_the_charge_follows_from_the_release_alone(monke
     assert warned(chain()) == warned(tied) != []
 
 
-def test_shares_that_noise_may_have_made_are_not_warned_of():
+def test_shares_that_noise_may_explain_cause_no_warning():
     table = chain(200)
     assert warned(table, private(epsilon=0.5)) == []

@@ -1,4 +1,4 @@
-"""Entries of a codebook in every form, with what they say, and wrong ones, with what is said of them."""
+"""Codebook entries in every form with what they mean, and wrong entries with their error messages."""
 
 import datetime
 import math

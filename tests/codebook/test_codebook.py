@@ -1,4 +1,4 @@
-"""What is said of columns once, and what estimators take of it: nothing that is not described is ever used."""
+"""What a codebook states about columns, and what estimators take from it: only described columns are used."""
 
 import copy
 import datetime
@@ -22,7 +22,7 @@ pyarrow = pytest.importorskip("pyarrow")
 
 
 @each("given, entry", ENTRIES)
-def test_an_entry_says_what_is_public(given, entry):
+def test_every_form_of_an_entry_is_understood(given, entry):
     (found,) = Codebook({"x": given}).columns.values()
     assert found == entry
     plain = (int, float, str, bool, datetime.date, datetime.timedelta)
@@ -34,15 +34,15 @@ def test_an_entry_says_what_is_public(given, entry):
     assert found.is_used == (entry.kind not in ("identifier", "text"))
 
 
-@each("entry, told", WRONG)
-def test_a_wrong_entry_is_refused_and_its_column_named(entry, told):
-    with pytest.raises(ValueError, match=told) as caught:
+@each("entry, message", WRONG)
+def test_a_wrong_entry_is_refused_and_its_column_is_named(entry, message):
+    with pytest.raises(ValueError, match=message) as caught:
         Codebook({"x": entry})
     assert "column 'x'" in str(caught.value)
 
 
 @each(
-    "given, told",
+    "given, message",
     [
         ({"columns": {}}, "columns must have an entry"),
         ({"columns": ["a"]}, "columns must be a dict"),
@@ -56,8 +56,8 @@ def test_a_wrong_entry_is_refused_and_its_column_named(entry, told):
         ({"max_rows_per_group": 3}, "max_rows_per_group must be None without groups"),
     ],
 )
-def test_wrong_facts_about_the_table_are_refused(given, told):
-    with pytest.raises(ValueError, match=told):
+def test_wrong_facts_about_the_table_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
         Codebook(**({"columns": {"x": (0, 1)}} | given))
 
 
@@ -75,17 +75,17 @@ PATTERNS = Codebook(
         ("bp_?", 1),
         ("bp_", 2),
         ("bp_12", 2),
-        ("bp_mean", 4),  # a name, before patterns that come first
+        ("bp_mean", 4),  # an exact name, although earlier patterns match
         ("xbp_1", 3),
-        ("a[bc]", 3),  # the first pattern
+        ("a[bc]", 3),  # the first pattern that matches
         ("b p\n.", 3),
     ],
 )
-def test_a_name_counts_before_a_pattern_and_the_first_pattern_before_others(name, upper):
+def test_an_exact_name_takes_precedence_over_patterns_and_the_first_pattern_over_others(name, upper):
     assert PATTERNS.features([name])["bounds"] == {name: (0, upper)}
 
 
-def test_brackets_in_a_pattern_are_plain_letters():
+def test_brackets_in_a_pattern_are_literal():
     codebook = Codebook({"a[bc]*": (0, 1), "[!x]?": (0, 1), "d[": (0, 1)})
     assert list(codebook.features(["a[bc]", "a[bc]d", "[!x]y", "d["])["bounds"]) == ["a[bc]", "a[bc]d", "[!x]y", "d["]
     for name in ("ab", "abd", "yz", "d"):
@@ -93,7 +93,7 @@ def test_brackets_in_a_pattern_are_plain_letters():
             codebook.features([name])
 
 
-def test_a_pattern_describes_the_columns_that_a_frame_has_and_none_that_it_must_have():
+def test_a_pattern_describes_the_matching_columns_of_a_frame_and_requires_none():
     codebook = Codebook({"bp_*": (0, 300), "none_*": (0, 1), "dead": [0, 1]})
     frame = pandas.DataFrame({"bp_a": [1.0], "dead": [1], "bp_b": [2.0]})
     assert codebook.records(frame, "dead")["X"].columns.tolist() == ["bp_a", "bp_b"]
@@ -103,7 +103,7 @@ def test_a_pattern_describes_the_columns_that_a_frame_has_and_none_that_it_must_
             ask()
 
 
-def test_names_that_are_no_text_are_refused():
+def test_names_that_are_not_strings_are_refused():
     frame = pandas.DataFrame({"a": [1.0], 0: [2.0]})
     with pytest.raises(TypeError, match=r"but frame has \['a', 0\], which might mean names or positions"):
         Codebook({"a*": (0, 1)}).records(frame)
@@ -136,7 +136,7 @@ def without(entries, *names):
     return {name: entry for name, entry in entries.items() if name not in names}
 
 
-def test_estimators_are_told_what_is_public():
+def test_a_codebook_gives_estimators_what_is_public():
     assert CODEBOOK.features() == {"bounds": BOUNDS, "categories": CATEGORIES}
     assert CODEBOOK.features(target="age") == {"bounds": without(BOUNDS, "age"), "categories": CATEGORIES}
     assert CODEBOOK.features(["ward", "age"]) == {"bounds": {"age": (0, 110)}, "categories": {"ward": COLUMNS["ward"]}}
@@ -153,7 +153,7 @@ def test_estimators_are_told_what_is_public():
 
 
 def mixed_frame():
-    """A column of each kind, beside one that is not described; most depend on the age."""
+    """A column of each kind and one without an entry; most depend on age."""
     rng = np.random.default_rng(0)
     age = rng.integers(0, 110, N)
     return pandas.DataFrame(
@@ -193,8 +193,8 @@ def quietly(function, *arguments, **others):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_table_of_any_library_is_scored_as_with_what_is_written_out(library):
-    unknown = ["cost"] if library != "DuckDB" else ["cost", "stay"]  # which has no durations
+def test_a_table_of_any_library_has_the_same_scores_as_with_parameters_written_out(library):
+    unknown = ["cost"] if library != "DuckDB" else ["cost", "stay"]  # DuckDB has no durations
     codebook = Codebook(without(COLUMNS, *unknown) | {"cost": COLUMNS["cost"]})
     features = [name for name in FRAME if name in without(dict.fromkeys(USED), *unknown)]
     written = {"bounds": without(BOUNDS, *unknown), "categories": CATEGORIES, "target_bounds": (0, 1000)}
@@ -208,7 +208,7 @@ def test_a_table_of_any_library_is_scored_as_with_what_is_written_out(library):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_the_front_door_and_the_encoder_take_what_a_codebook_gives(library):
+def test_the_selector_and_the_encoder_accept_what_a_codebook_gives(library):
     codebook = Codebook(without(COLUMNS, "stay"))
     records = quietly(codebook.records, LIBRARIES[library](), "dead")
     selector = PrivateSelectKBest(1, epsilon=1000, **codebook.target("dead")).fit(**records)
@@ -217,7 +217,7 @@ def test_the_front_door_and_the_encoder_take_what_a_codebook_gives(library):
     assert {"age", "ward_heart", "site_2", "smoker_1", "born_missing"} < set(encoder.get_feature_names_out())
 
 
-def test_the_types_of_a_frame_tell_which_columns_are_wanted_and_no_value_is_read():
+def test_the_schema_of_a_frame_gives_its_columns_and_no_value_is_read():
     frame = relation("select error('read') as x, 1 as age, 2 as dead, 'a' as other from range(3)")
     lazy = polars.LazyFrame({"age": [1]}).map_batches(lambda _: 1 / 0, schema={"age": polars.Int64})
     for of in (frame, lazy):
@@ -247,13 +247,13 @@ def test_learnt_knots_complete_a_codebook():
     )
 
 
-# --- What is never used -----------------------------------------------------------------------------------------------
+# --- Columns that are never used --------------------------------------------------------------------------------------
 
 
 @each("name, what", [("name", "type 'identifier'"), ("note", "type 'text'"), ("person", "one of groups")])
-def test_what_must_not_be_used_is_refused_by_name_and_passed_over_otherwise(name, what):
+def test_a_column_that_must_not_be_used_is_refused_by_name_and_otherwise_skipped(name, what):
     codebook = Codebook(COLUMNS | {"person": (0, 1000)}, groups="person")
-    told = f"column '{name}' must be of a type that is used, got {what}"
+    message = f"column '{name}' must be of a type that is used, got {what}"
     for ask in (
         lambda: codebook.features(["age", name]),
         lambda: codebook.target(name),
@@ -261,14 +261,14 @@ def test_what_must_not_be_used_is_refused_by_name_and_passed_over_otherwise(name
         lambda: codebook.records(FRAME, name),
         lambda: codebook.records(FRAME, "dead", ["age", name]),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             ask()
     public, X = codebook.features(FRAME), codebook.records(FRAME)["X"]
     assert list(X) == [column for column in FRAME if column in USED]
     assert name not in public["bounds"] | public["categories"] | codebook.features()["bounds"]
 
 
-def test_a_column_that_is_not_described_cannot_be_asked_for():
+def test_a_column_without_an_entry_cannot_be_requested():
     for ask in (CODEBOOK.target, lambda name: CODEBOOK.features([name])):
         with pytest.raises(ValueError, match="the codebook must describe column 'person', got no entry"):
             ask("person")
@@ -290,13 +290,13 @@ def test_a_table_that_is_not_in_memory_is_refused():
 
 
 @each("names", [("ward", "age"), np.array(["ward", "age"]), pandas.Index(["ward", "age"]), {"ward": 1, "age": 2}])
-def test_names_may_be_in_anything_that_holds_names(names):
+def test_names_may_be_in_any_iterable(names):
     assert quietly(CODEBOOK.records, FRAME, features=names)["X"].columns.tolist() == ["ward", "age"]
     assert quietly(CODEBOOK.records, FRAME, features=iter(names))["X"].columns.tolist() == ["ward", "age"]
     assert CODEBOOK.features(iter(names)) == CODEBOOK.features(["ward", "age"])
 
 
-def test_columns_that_are_not_described_are_ignored_and_each_is_listed_once_by_a_codebook():
+def test_columns_without_an_entry_are_ignored_and_each_is_listed_once_per_codebook():
     codebook = Codebook(COLUMNS)
     more = FRAME.assign(further=1)
     with pytest.warns(UserWarning, match=r"does not describe are ignored: \['person'\]\.") as caught:
@@ -313,7 +313,7 @@ def test_columns_that_are_not_described_are_ignored_and_each_is_listed_once_by_a
 
 
 def test_a_described_column_that_a_frame_lacks_is_named():
-    frame = FRAME.drop(columns=["note", "age"])  # the first of which would never be used
+    frame = FRAME.drop(columns=["note", "age"])  # "note" would never be used
     with pytest.raises(ValueError, match=r"must have all columns of the codebook, got none named \['age'\]"):
         CODEBOOK.records(frame, "dead")
     with pytest.raises(ValueError, match=r"got none named \['age'\]"):
@@ -329,17 +329,17 @@ def test_a_described_column_that_a_frame_lacks_is_named():
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_several_columns_together_say_whose_each_row_is(library):
+def test_several_columns_together_identify_the_person_behind_each_row(library):
     pair = pandas.DataFrame(
         {"house": [1, 1, 2, 2, 1, 3], "member": list("ababab"), "x": np.arange(6.0), "y": np.arange(6.0)}
     )
-    ARROW_PAIR = pyarrow.Table.from_pandas(pair, preserve_index=False)
+    arrow_pair = pyarrow.Table.from_pandas(pair, preserve_index=False)
     table = {
         "pandas": lambda: pair,
-        "polars": lambda: polars.from_arrow(ARROW_PAIR),
-        "LazyFrame": lambda: polars.from_arrow(ARROW_PAIR).lazy(),
-        "pyarrow": lambda: ARROW_PAIR,
-        "DuckDB": lambda: relation("from t", t=ARROW_PAIR),
+        "polars": lambda: polars.from_arrow(arrow_pair),
+        "LazyFrame": lambda: polars.from_arrow(arrow_pair).lazy(),
+        "pyarrow": lambda: arrow_pair,
+        "DuckDB": lambda: relation("from t", t=arrow_pair),
     }[library]()
     codebook = Codebook({"x": (0, 5), "y": (0, 5)}, groups=["house", "member"], max_rows_per_group=2)
     records = codebook.records(table, "y")
@@ -349,12 +349,12 @@ def test_several_columns_together_say_whose_each_row_is(library):
     assert DPMICScorer(epsilon=math.inf, **public).fit(**records).n_groups_ == 5
 
 
-def test_one_column_says_whose_each_row_is_and_one_row_counts_unless_more_are_said_to():
+def test_one_column_identifies_the_person_behind_each_row_and_one_row_counts_by_default():
     codebook = Codebook(COLUMNS, groups="person")
     public = codebook.target("cost")
     assert public["max_rows_per_group"] == codebook.max_rows_per_group == 1
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # such a column need not be described
+        warnings.simplefilter("error")  # such a column needs no entry
         records = codebook.records(FRAME, "cost")
     assert records["groups"].tolist() == FRAME["person"].tolist()
     scorer = DPMICScorer(epsilon=math.inf, **public).fit(**records)
@@ -374,7 +374,7 @@ def test_one_column_says_whose_each_row_is_and_one_row_counts_unless_more_are_sa
         pandas.to_datetime(["2020-01-01", None, "2020-01-02"]),
     ],
 )
-def test_nobody_is_made_of_what_is_missing_in_one_of_several_columns(values):
+def test_missing_values_in_one_of_several_group_columns_are_refused(values):
     frame = pandas.DataFrame({"house": values, "member": [1.0, 1.0, 1.0], "x": [1.0, 2.0, 3.0]})
     codebook = Codebook({"x": (0, 5)}, groups=["member", "house"])
     for table in (frame, polars.DataFrame({"house": [math.nan, 1.0], "member": [1.0, 1.0], "x": [1.0, 2.0]})):
@@ -382,7 +382,7 @@ def test_nobody_is_made_of_what_is_missing_in_one_of_several_columns(values):
             codebook.records(table)
 
 
-# --- As people see it -------------------------------------------------------------------------------------------------
+# --- Display ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_repr_counts_columns_by_type():
@@ -392,7 +392,7 @@ def test_a_repr_counts_columns_by_type():
     )
 
 
-def test_a_notebook_shows_everything_and_runs_nothing():
+def test_a_notebook_shows_everything_and_runs_no_script():
     evil = "<script>alert(1)</script>"
     codebook = Codebook(
         {evil: {"range": [0, 1], "unit": evil, "description": evil}, "labels": [evil, "b"], "income": (0, 1e6, "log")}
@@ -423,7 +423,7 @@ def test_a_copy_is_equal(copied):
     assert copied(FULL).target("dead", ["age"]) == FULL.target("dead", ["age"])
 
 
-def test_codebooks_are_equal_if_they_say_the_same():
+def test_codebooks_are_equal_if_and_only_if_their_contents_are():
     same = {"columns": COLUMNS | {"bp_*": (0, 300)}, "groups": ("person", "house"), "max_rows_per_group": 3}
     assert Codebook(title="Patients", **same) == FULL
     assert FULL == Codebook(FULL.columns, groups=FULL.groups, max_rows_per_group=3, title="Patients")
@@ -439,13 +439,13 @@ def test_codebooks_are_equal_if_they_say_the_same():
         assert other != FULL
 
 
-def test_codebooks_with_patterns_in_another_order_say_something_else():
+def test_the_order_of_patterns_matters_and_that_of_names_does_not():
     patterns = {"a*": (0, 1), "*b": (0, 2)}
     assert Codebook(patterns) != Codebook(dict(reversed(patterns.items())))
     names = {"a": (0, 1), "b": (0, 2)}
     assert Codebook(names) == Codebook(dict(reversed(names.items())))
 
 
-def test_a_codebook_is_no_key():
+def test_a_codebook_is_not_hashable():
     with pytest.raises(TypeError, match="unhashable"):
         hash(FULL)

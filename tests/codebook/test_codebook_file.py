@@ -1,4 +1,4 @@
-"""A codebook as a file: what is written is read, and what is wrong is told with its column and its line."""
+"""A codebook as a file: writing and reading it is a round trip, and errors give the column and the line."""
 
 import datetime
 import random
@@ -30,7 +30,7 @@ NAMES = [
     "größe 日本 😀",
     "two\nlines",
     "tab\t",
-    "\u2028\x85",  # where Python sees the end of a line, and TOML does not
+    "\u2028\x85",  # line ends to Python, but not to TOML
     "\x00\x7f",
     "columns",
     "version",
@@ -40,27 +40,27 @@ NAMES = [
 # --- Writing and reading ----------------------------------------------------------------------------------------------
 
 
-def read_again(codebook):
+def round_trip(codebook):
     return Codebook.parse(codebook.to_toml())
 
 
 @each("given, entry", ENTRIES)
-def test_every_entry_is_read_as_it_was_written(given, entry):
-    assert read_again(Codebook({"x": given})).columns == {"x": entry}
+def test_every_entry_survives_a_round_trip(given, entry):
+    assert round_trip(Codebook({"x": given})).columns == {"x": entry}
 
 
 @each("name", NAMES)
-def test_every_name_and_text_is_read_as_it_was_written(name):
+def test_every_name_and_text_survives_a_round_trip(name):
     codebook = Codebook(
         {name: {"range": [0, 1], "unit": name, "description": name}, "labels": [name, name + "."]},
         groups=[name, "house"],
         title=name,
     )
-    assert read_again(codebook) == codebook
+    assert round_trip(codebook) == codebook
 
 
 @pytest.mark.slow
-def test_random_codebooks_are_read_as_they_were_written():
+def test_random_codebooks_survive_a_round_trip():
     rng = random.Random(0)
     letters = ["".join(NAMES)[i] for i in range(len("".join(NAMES)))]
     for _ in range(200):
@@ -71,18 +71,18 @@ def test_random_codebooks_are_read_as_they_were_written():
         spans = [DAYS * i + datetime.timedelta(microseconds=rng.randint(0, 10**6)) for i in range(2, 5)]
         entries = [tuple(ends), tuple(days), {"range": [spans[0], spans[2]], "unit": unit}, tuple(spans)]
         codebook = Codebook({name: rng.choice(entries) for name in names})
-        assert read_again(codebook) == codebook
+        assert round_trip(codebook) == codebook
 
 
 @each("unit", ["weeks", "days", "hours", "minutes", "seconds"])
-def test_durations_are_numbers_of_a_unit(unit):
+def test_a_duration_is_a_number_of_its_unit(unit):
     text = f'version = 1\n[columns.x]\ntype = "duration"\nrange = [0, 1.5]\nunit = "{unit}"'
     codebook = Codebook.parse(text)
     assert codebook.columns["x"].bounds == (0 * DAYS, datetime.timedelta(**{unit: 1.5}))
     assert tomllib.loads(codebook.to_toml())["columns"]["x"] == tomllib.loads(text)["columns"]["x"]
 
 
-def test_a_duration_without_a_unit_is_written_in_the_longest_of_which_it_is_a_whole_number():
+def test_a_duration_without_a_unit_is_written_in_the_longest_unit_that_divides_it():
     codebook = Codebook({"stay": (0 * DAYS, 90 * DAYS), "weeks": (0 * DAYS, 14 * DAYS), "hours": (0 * DAYS, DAYS / 2)})
     fields = tomllib.loads(codebook.to_toml())["columns"]
     assert {name: (field["range"], field["unit"]) for name, field in fields.items()} == {
@@ -92,7 +92,7 @@ def test_a_duration_without_a_unit_is_written_in_the_longest_of_which_it_is_a_wh
     }
 
 
-def test_what_is_said_of_the_table_is_read_as_it_was_written(tmp_path):
+def test_facts_about_the_table_survive_a_round_trip(tmp_path):
     codebook = Codebook(
         {"age": (0, 110), "bp_*": (0, 300), "sex": ["f", "m"]},
         groups=["house", "member"],
@@ -104,13 +104,13 @@ def test_what_is_said_of_the_table_is_read_as_it_was_written(tmp_path):
     assert read == codebook
     assert (read.groups, read.max_rows_per_group, read.title) == (("house", "member"), 3, "Patients")
     assert list(read.columns) == ["age", "bp_*", "sex"]
-    assert read_again(Codebook({"age": (0, 1)}, groups="person")).groups == ("person",)
-    assert read_again(Codebook({"age": (0, 1)})).max_rows_per_group is None
+    assert round_trip(Codebook({"age": (0, 1)}, groups="person")).groups == ("person",)
+    assert round_trip(Codebook({"age": (0, 1)})).max_rows_per_group is None
     blank = Codebook.parse('version = 1\ntitle = ""\ngroups = "person"\n[columns.age]\nrange = [0, 1]')
     assert (blank.title, blank.groups) == (None, ("person",))
 
 
-def test_a_file_is_as_people_would_write_it():
+def test_a_file_looks_as_if_written_by_hand():
     codebook = Codebook(
         {"age": {"range": [0, 110], "unit": "years"}, "born": (DAY, DAY + DAYS), "crp": (0, 1000, "log")}, title="T"
     )
@@ -127,7 +127,7 @@ def test_a_file_is_the_same_on_every_system(tmp_path):
     Codebook({"größe": (0, 1)}).write(path)
     assert path.read_bytes().decode("utf-8") == Codebook({"größe": (0, 1)}).to_toml()
     for written in (b"\xef\xbb\xbf" + path.read_bytes(), path.read_bytes().replace(b"\n", b"\r\n")):
-        path.write_bytes(written)  # as editors of Windows do
+        path.write_bytes(written)  # as Windows editors do
         assert Codebook.read(path) == Codebook({"größe": (0, 1)})
 
 
@@ -140,7 +140,7 @@ def test_a_file_is_the_same_on_every_system(tmp_path):
         'version = 1\n[columns.sex]\nlabels = [\n  "f", # female\n  "m",\n]\n[columns."age"]\nrange = [0, 110]',
     ],
 )
-def test_any_way_of_toml_is_read(text):
+def test_any_toml_syntax_is_read(text):
     assert Codebook.parse(text) == Codebook({"age": (0, 110), "sex": ["f", "m"]})
 
 
@@ -149,7 +149,7 @@ def test_moments_with_a_zone_are_in_utc():
     assert Codebook.parse(text).columns["x"].bounds == (DAY, datetime.datetime(2020, 1, 1, 12, 30))
 
 
-# --- What is wrong ----------------------------------------------------------------------------------------------------
+# --- Errors -----------------------------------------------------------------------------------------------------------
 
 
 def refusal(text, source="patients.toml"):
@@ -158,15 +158,17 @@ def refusal(text, source="patients.toml"):
     return str(caught.value)
 
 
-def in_file(entry):
-    """Whether a file can say the same."""
+def fits_in_file(entry):
+    """Whether a file can hold this entry."""
     plain = (int, float, str, datetime.date, dict, list)
     values = [value for field in entry.values() for value in (field if isinstance(field, list) else [field])]
     return all(isinstance(name, str) for name in entry) and all(type(value) in plain for value in values)
 
 
-@each("entry, told", [(entry, told) for entry, told in WRONG if isinstance(entry, dict) and in_file(entry)])
-def test_every_mistake_is_told_with_its_column(entry, told):
+@each(
+    "entry, message", [(entry, message) for entry, message in WRONG if isinstance(entry, dict) and fits_in_file(entry)]
+)
+def test_every_mistake_is_reported_with_its_column(entry, message):
     text = Codebook({"age": (0, 1)}).to_toml() + "# x\n[columns.x]\n"
     for name, value in entry.items():
         shown = (
@@ -178,10 +180,10 @@ def test_every_mistake_is_told_with_its_column(entry, told):
     refused = refusal(text)
     assert refused.startswith("patients.toml has 1 incomplete or invalid column(s):\n")
     assert "column 'x'" in refused
-    assert re.search(told, refused)
+    assert re.search(message, refused)
 
 
-def test_all_wrong_columns_are_listed_twenty_at_most():
+def test_wrong_columns_are_listed_up_to_twenty():
     text = (
         "version = 1\n"
         + "".join(f'[columns.c{i}]\ntype = "number"\n' for i in range(25))
@@ -191,7 +193,7 @@ def test_all_wrong_columns_are_listed_twenty_at_most():
     assert lines[0].endswith("25 incomplete or invalid column(s):")
     assert lines[1:-1] == [f"column 'c{i}' must have range or knots, got none." for i in range(20)]
     assert lines[-1] == "and 5 more"
-    assert len(refusal(text.partition("[columns.c20]")[0]).split("\n")) == 21  # nothing follows the twenty
+    assert len(refusal(text.partition("[columns.c20]")[0]).split("\n")) == 21  # no line follows the twenty
 
 
 def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
@@ -200,14 +202,14 @@ def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
     )
 
 
-def test_a_name_with_a_dot_that_lacks_quotes_is_explained():
+def test_the_error_for_an_unquoted_name_with_a_dot_explains_it():
     refused = refusal("version = 1\n[columns.blood.pressure]\nrange = [0, 300]")
     assert "the fields of column 'blood' must be among" in refused
     assert "got ['pressure']. A name with a dot must be in quotes." in refused
 
 
 @each(
-    "text, told",
+    "text, message",
     [
         ("version = 1\ntitle = 5\n[columns.a]\nrange = [0, 1]", "title must be"),
         ("version = 1\n\ngroups = 5\n[columns.a]\nrange = [0, 1]", "groups must be"),
@@ -219,12 +221,12 @@ def test_a_name_with_a_dot_that_lacks_quotes_is_explained():
         ("version = 1\n[columns]", "columns must have an entry"),
     ],
 )
-def test_mistakes_about_the_table_are_told(text, told):
-    assert refusal(text).startswith(f"patients.toml: {told}")
+def test_mistakes_about_the_table_are_reported(text, message):
+    assert refusal(text).startswith(f"patients.toml: {message}")
 
 
 @each(
-    "text, told",
+    "text, message",
     [
         ("version = 1\n[columns.age]\nrange = [0, 110", "at end of document"),
         ("version = 1\n[columns.age]\nrange = 0 110\n", "at line 3"),
@@ -234,8 +236,8 @@ def test_mistakes_about_the_table_are_told(text, told):
         ("version = " + "1" * 5000, "digits"),
     ],
 )
-def test_what_is_no_toml_is_refused(text, told):
-    assert re.fullmatch(rf"patients\.toml must be valid TOML: .*\b{told}\b.*\.", refusal(text))
+def test_invalid_toml_is_refused(text, message):
+    assert re.fullmatch(rf"patients\.toml must be valid TOML: .*\b{message}\b.*\.", refusal(text))
 
 
 @each("version", ["2", "0", '"1"', "true", None])
@@ -244,7 +246,7 @@ def test_an_unknown_version_is_refused(version):
     assert refusal(text).startswith("patients.toml must have version = 1, the supported format, got ")
 
 
-def test_a_later_version_is_refused_whatever_it_says():
+def test_a_later_version_is_refused_whatever_it_contains():
     assert "must have version = 1" in refusal("version = 2\nnews = 1\n[columns.age]\nnews = 2")
 
 
@@ -282,7 +284,7 @@ def page():
 def test_the_example_on_the_page_is_read():
     (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
     codebook = Codebook.parse(example)
-    assert read_again(codebook) == codebook
+    assert round_trip(codebook) == codebook
     assert (codebook.title, codebook.groups) == ("Visits to a clinic, 2020 to 2024", ("patient",))
     assert codebook.target("grade", ["age", "bmi", "blood.pressure", "lab_1", "stay", "ward", "smoker"]) == {
         "bounds": {
@@ -298,7 +300,7 @@ def test_the_example_on_the_page_is_read():
     }
 
 
-def test_the_page_has_every_field_and_type_and_the_example_each_of_them():
+def test_the_page_lists_every_field_and_type_and_its_example_uses_them_all():
     (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
     written = tomllib.loads(example)
     of_columns = written["columns"].values()

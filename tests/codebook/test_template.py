@@ -1,4 +1,4 @@
-"""A codebook to fill in is made of names and types alone: no value of the table is looked at."""
+"""A codebook template depends on names and types alone: no value of the table is read."""
 
 import datetime
 import tomllib
@@ -27,7 +27,7 @@ def kinds_of(frame):
     return {name: fields["type"] for name, fields in columns_of(frame).items()}
 
 
-# --- What is in it ----------------------------------------------------------------------------------------------------
+# --- Contents ---------------------------------------------------------------------------------------------------------
 
 PANDAS = pandas.DataFrame(
     {
@@ -64,7 +64,7 @@ POLARS = polars.DataFrame(
 )
 
 
-def test_the_type_of_a_column_says_what_is_to_be_filled_in():
+def test_the_type_of_a_column_decides_what_must_be_filled_in():
     kinds = ["number"] * 2 + ["date"] * 2 + ["duration"] + ["labels"] * 4 + ["boolean"] * 2 + ["labels"]
     assert kinds_of(PANDAS) == dict(zip(PANDAS, kinds, strict=True))
     kinds = ["number"] * 2 + ["date"] * 2 + ["duration"] + ["labels"] * 4 + ["boolean"] + ["text"] * 3
@@ -83,7 +83,7 @@ def test_the_type_of_a_column_says_what_is_to_be_filled_in():
         assert columns[name]["description"] == ""
 
 
-def test_labels_that_a_person_wrote_into_a_type_are_filled_in_and_those_that_may_come_from_the_data_are_not():
+def test_labels_declared_in_a_type_are_filled_in_and_those_that_may_come_from_the_data_are_not():
     assert columns_of(POLARS)["enum"]["labels"] == ["c", "b", "a"]
     assert columns_of(POLARS.lazy())["enum"]["labels"] == ["c", "b", "a"]
     for name in ("categorical", "empty"):
@@ -99,7 +99,7 @@ def test_names_are_enough():
     assert columns_of(names) == columns_of([*names]) == {name: {"type": "", "description": ""} for name in names}
 
 
-def test_comments_say_what_is_to_be_written():
+def test_comments_explain_what_to_fill_in():
     text = Codebook.template(POLARS)
     for line in (
         "range = [] # lowest and highest possible value, such as [0, 120]",
@@ -112,14 +112,14 @@ def test_comments_say_what_is_to_be_written():
     assert text.startswith("# A codebook: the public description of each column of a table.")
 
 
-# --- What is not looked at --------------------------------------------------------------------------------------------
+# --- Values are not read ----------------------------------------------------------------------------------------------
 
 
 class Unreadable:
-    """A value that nobody can look at."""
+    """A value that raises an error when it is read."""
 
     def _raise(self, *_):
-        raise AssertionError("a value was looked at")
+        raise AssertionError("a value was read")
 
     __eq__ = __hash__ = __repr__ = __str__ = __bool__ = __float__ = __len__ = __iter__ = _raise
 
@@ -137,14 +137,14 @@ CONTENTS = [
 
 
 @each("contents", CONTENTS)
-def test_objects_make_no_difference(contents):
+def test_values_of_an_object_column_make_no_difference(contents):
     frame = pandas.DataFrame({"x": pandas.Series(contents, dtype=object), "y": [1.0, 2.0, 3.0]})
     empty = pandas.DataFrame({"x": pandas.Series([], dtype=object), "y": pandas.Series([], dtype=float)})
     assert Codebook.template(frame) == Codebook.template(empty)
 
 
 @each("frame", [PANDAS, POLARS, pyarrow.table({"x": [1, 2]})])
-def test_no_row_is_there_when_types_are_asked_for(frame):
+def test_types_are_read_from_a_frame_without_rows(frame):
     assert len(template._without_values(frame)) == 0
 
 
@@ -158,11 +158,11 @@ def test_no_row_is_there_when_types_are_asked_for(frame):
         (arrow, arrow.to_reader(), arrow.to_batches()[0]),
     ],
 )
-def test_a_table_without_rows_and_one_with_others_have_the_same_template(frame, empty, other):
+def test_an_empty_table_and_one_with_other_rows_have_the_same_template(frame, empty, other):
     assert Codebook.template(frame) == Codebook.template(empty) == Codebook.template(other)
 
 
-def test_what_is_not_in_memory_is_not_read():
+def test_a_table_that_is_not_in_memory_is_not_read():
     lazy = polars.LazyFrame({"x": [1]}).map_batches(lambda _: 1 / 0, schema={"x": polars.Int64})
     of_duckdb = relation("select error('a value was read')::int as x from range(3)")
     for frame in (lazy, of_duckdb):
@@ -179,7 +179,7 @@ def test_dask_computes_nothing():
 
 
 class OnlyProtocol:
-    """Nothing but the Arrow protocol; its batches cannot be read."""
+    """An object with only the Arrow protocol, whose batches cannot be read."""
 
     def __init__(self, schema):
         self._schema = schema
@@ -189,21 +189,21 @@ class OnlyProtocol:
         return pyarrow.RecordBatchReader.from_batches(self._schema, batches).__arrow_c_stream__(requested_schema)
 
 
-def test_of_a_stream_only_the_schema_is_read():
+def test_only_the_schema_of_a_stream_is_read():
     schema = pyarrow.schema({"x": pyarrow.int64(), "y": pyarrow.string(), "z": pyarrow.duration("s")})
     kinds = {"x": "number", "y": "labels", "z": "duration"}
     assert kinds_of(schema) == kinds_of(OnlyProtocol(schema)) == kinds
     assert kinds_of(pyarrow_dataset.dataset(schema.empty_table())) == kinds
     reader = schema.empty_table().to_reader()
     assert kinds_of(reader) == kinds
-    assert reader.read_all().schema == schema  # and it can still be read
+    assert reader.read_all().schema == schema  # the stream can still be read
 
 
-# --- What is no table -------------------------------------------------------------------------------------------------
+# --- Invalid tables ---------------------------------------------------------------------------------------------------
 
 
 @each("frame", [np.zeros((2, 2)), "age", 5, None, {"x": [1]}, pandas.Series([1]), polars.Series([1])])
-def test_what_is_no_table_is_refused(frame):
+def test_anything_that_is_not_a_table_is_refused(frame):
     with pytest.raises(TypeError, match="frame must be a dataframe or a list of column names"):
         Codebook.template(frame)
 
@@ -223,19 +223,19 @@ def test_columns_that_a_file_cannot_name_are_refused():
 # --- From the template to the estimator -------------------------------------------------------------------------------
 
 
-def test_a_template_that_is_not_filled_in_is_refused():
+def test_an_incomplete_template_is_refused():
     text = Codebook.template(POLARS)
     with pytest.raises(ValueError) as caught:
         Codebook.parse(text, "codebook.toml")
-    first, *told = str(caught.value).split("\n")
+    first, *messages = str(caught.value).split("\n")
     unfilled = [name for name in POLARS.columns if name not in ("enum", "boolean", "time", "list", "nothing")]
     assert first == f"codebook.toml has {len(unfilled)} incomplete or invalid column(s):"
-    for line, name in zip(told, unfilled, strict=True):
+    for line, name in zip(messages, unfilled, strict=True):
         assert line.startswith(f"column '{name}' must have ")
         assert line.endswith(" left blank.")
 
 
-def test_a_template_that_is_filled_in_serves_an_estimator(tmp_path):
+def test_a_completed_template_can_be_used_with_an_estimator(tmp_path):
     rng = np.random.default_rng(0)
     age = rng.integers(0, 110, 2000)
     frame = pandas.DataFrame({"age": age, "name": "?", "sex": rng.choice(["f", "m"], 2000), "smoker": age < 0})
@@ -244,7 +244,7 @@ def test_a_template_that_is_filled_in_serves_an_estimator(tmp_path):
     text = Codebook.template(frame)
     for name, blank, filled in (
         ("age", "range = []", "range = [0, 110]"),
-        ("name", 'type = "labels"', 'type = "identifier"'),  # and its labels left blank
+        ("name", 'type = "labels"', 'type = "identifier"'),  # its labels stay blank
         ("sex", "labels = []", 'labels = ["f", "m"]'),
         ("admitted", "range = []", "range = [2020-01-01, 2020-12-31]"),
         ("stay", "range = []", "range = [0, 365]"),

@@ -1,4 +1,4 @@
-"""What the command line says is compared as it is in a wide terminal, with each message in one line."""
+"""Output of the command line is compared as in a wide terminal, with each message on one line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A small table of people in every form that the command line takes, and its codebook."""
+"""A small table of people in every format that the command line reads, and its codebook."""
 
 import csv
 
@@ -47,7 +47,7 @@ OTHER_TARGETS = {"number": "stay", "date": "admitted", "duration": "wait", "labe
 
 
 def people(n=400, gaps=True):
-    """A frame of pandas with the types that its columns have."""
+    """A pandas frame with the types that the codebook states."""
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame(
         {
@@ -73,7 +73,7 @@ def codebook(text=CODEBOOK):
 
 
 def write_csv(frame, path, delimiter=","):
-    """As a program writes it, with several spellings of the same, each record by itself."""
+    """Write a CSV whose records spell equal values in different ways."""
     spellings = {
         "admitted": lambda day, i: str(day.date()) if i % 2 else f"{day.isoformat()}Z",
         "wait": lambda wait, i: f"{wait / pandas.Timedelta(hours=1)}",
@@ -94,7 +94,7 @@ def write_csv(frame, path, delimiter=","):
 
 
 def write_parquet(frame, path):
-    """With declared types; durations are numbers of their unit."""
+    """Write a Parquet file, which declares types; durations are numbers of their unit."""
     frame = frame.assign(wait=frame["wait"] / pandas.Timedelta(hours=1))
     pyarrow.parquet.write_table(pyarrow.Table.from_pandas(frame), path)
     return str(path)

@@ -1,4 +1,4 @@
-"""A CSV has no types: they come from the codebook, and each record is read by itself. No error quotes a value."""
+"""A CSV has no types: they come from the codebook. Each record is read independently; no error quotes a value."""
 
 import csv
 import datetime
@@ -61,27 +61,27 @@ def write(path, records, names):
         csv.writer(file).writerows(records)
 
 
-def drawn(rng, wrong=()):
+def random_record(rng, wrong=()):
     """A record of odd but valid spellings."""
     return [rng.choice([*SPELLINGS[name], *MISSING, "NULL", " Na "]) for name in ENTRIES]
 
 
 def test_every_record_is_read_as_if_it_were_alone(tmp_path):
     rng = random.Random(0)
-    records = [drawn(rng) for _ in range(60)]
+    records = [random_record(rng) for _ in range(60)]
     whole = read(tmp_path / "whole.csv", records)
     alone = pyarrow.concat_tables([read(tmp_path / "one.csv", [record]) for record in records])
     assert whole.equals(alone)
     assert dict(zip(whole.schema.names, whole.schema.types, strict=True)) == TYPES
 
 
-def test_types_do_not_depend_on_what_a_file_holds(tmp_path):
+def test_types_do_not_depend_on_the_values_in_a_file(tmp_path):
     for records in ([], [[""] * len(ENTRIES)]):
         table = read(tmp_path / "t.csv", records)
         assert (table.num_rows, dict(zip(table.schema.names, table.schema.types, strict=True))) == (len(records), TYPES)
 
 
-def test_values_are_what_they_are_spelled_as(tmp_path):
+def test_each_spelling_is_read_as_its_value(tmp_path):
     records = [
         ["2.5", "2020-01-01T10:30:00.5+02:00", "1.5", "NA", "2.0", "Yes", "001"],
         ["NaN", "n/a", "", " ", ".", "#N/A", "x"],
@@ -91,7 +91,7 @@ def test_values_are_what_they_are_spelled_as(tmp_path):
         "number": [2.5, None, -1000.0],
         "date": [datetime.datetime(2020, 1, 1, 8, 30, 0, 500_000), None, datetime.datetime(2020, 2, 29)],
         "duration": [datetime.timedelta(seconds=90), None, datetime.timedelta(0)],
-        "labels": ["NA", None, None],  # a label is one even if it is spelled as what is missing elsewhere
+        "labels": ["NA", None, None],  # a label, although it is spelled like a missing value
         "numbered": [2.0, None, 9.0],
         "boolean": [True, None, False],
         "person": ["001", "x", None],
@@ -99,21 +99,21 @@ def test_values_are_what_they_are_spelled_as(tmp_path):
 
 
 @each("name, value", [(name, value) for name, values in WRONG.items() for value in values])
-def test_a_value_that_cannot_be_read_is_an_error_that_names_the_column_only(name, value, tmp_path_factory):
+def test_a_value_that_cannot_be_read_is_an_error_that_names_only_the_column(name, value, tmp_path_factory):
     record = dict.fromkeys(ENTRIES, "") | {name: value}
     with pytest.raises(ValueError, match=f"^column '{name}' of t.csv must hold .*, got at least one other value"):
         read(tmp_path_factory.mktemp("t") / "t.csv", [[""] * len(ENTRIES), list(record.values())])
 
 
 @each("name", WRONG)
-def test_no_part_of_an_error_holds_the_value(name, tmp_path_factory):
+def test_no_part_of_an_error_contains_the_value(name, tmp_path_factory):
     record = dict.fromkeys(ENTRIES, "") | {name: f"patient {SECRET}"}
     with pytest.raises(ValueError) as caught:
         read(tmp_path_factory.mktemp("t") / "t.csv", [list(record.values())])
     assert_says_nothing(caught.value)
 
 
-def raises(folder, text, match, names=("number", "labels"), **options):
+def assert_refused(folder, text, match, names=("number", "labels"), **options):
     (folder / "t.csv").write_bytes(text)
     with pytest.raises(ValueError, match=match) as caught:
         CsvFile(str(folder / "t.csv"), **options).read({name: ENTRIES[name] for name in names}, lambda n: None)
@@ -138,20 +138,20 @@ BROKEN = {
 
 
 @each("text", BROKEN)
-def test_a_broken_file_is_an_error_without_its_values(text, tmp_path, capfd):
-    raises(tmp_path, text, BROKEN[text])
+def test_the_error_for_a_broken_file_quotes_no_values(text, tmp_path, capfd):
+    assert_refused(tmp_path, text, BROKEN[text])
     assert capfd.readouterr() == ("", "")
 
 
-def test_line_breaks_in_quotes_are_read_if_they_are_allowed(tmp_path):
+def test_line_breaks_in_quotes_are_read_if_allowed(tmp_path):
     text = b'number,labels,note\n1,a,"two\nlines"\n2,"b c",\n'
-    raises(tmp_path, text, "--line-breaks")
+    assert_refused(tmp_path, text, "--line-breaks")
     entries = {name: ENTRIES[name] for name in ("number", "labels")}
     table = CsvFile(str(tmp_path / "t.csv"), has_line_breaks=True).read(entries, lambda n: None)
     assert table.to_pydict() == {"number": [1.0, 2.0], "labels": ["a", "b c"]}
 
 
-def test_blank_lines_are_no_records_but_for_a_table_of_one_column(tmp_path):
+def test_blank_lines_are_not_records_except_in_a_table_of_one_column(tmp_path):
     (tmp_path / "t.csv").write_text("number,labels\n\n1,a\n\n")
     entries = {name: ENTRIES[name] for name in ("number", "labels")}
     assert CsvFile(str(tmp_path / "t.csv")).read(entries, lambda n: None).num_rows == 1
@@ -160,15 +160,15 @@ def test_blank_lines_are_no_records_but_for_a_table_of_one_column(tmp_path):
     assert table.to_pydict() == {"number": [None, 1.0, None]}
 
 
-def test_a_file_as_spreadsheets_write_it_in_many_countries(tmp_path):
+def test_a_file_with_semicolons_and_decimal_commas_is_read(tmp_path):
     (tmp_path / "t.csv").write_bytes("\ufeffnumber;labels\r\n1,5;b c\r\n-2;a\r\n".encode())
     entries = {name: ENTRIES[name] for name in ("number", "labels")}
     table = CsvFile(str(tmp_path / "t.csv"), ";", ",").read(entries, lambda n: None)
     assert table.to_pydict() == {"number": [1.5, -2.0], "labels": ["b c", "a"]}
-    raises(tmp_path, b"number;labels\n1.000;a\n", "decimal point ','", delimiter=";", decimal=",")
+    assert_refused(tmp_path, b"number;labels\n1.000;a\n", "decimal point ','", delimiter=";", decimal=",")
 
 
-def test_a_file_of_several_blocks_is_read_as_one(tmp_path):
+def test_a_file_of_several_blocks_is_read_in_full(tmp_path):
     records = [[str(i), 'a, "b"' * (i % 50)] for i in range(30_000)]
     table = read(tmp_path / "t.csv", records, ("number", "labels"))
     assert (tmp_path / "t.csv").stat().st_size > 4 << 20
@@ -182,7 +182,7 @@ def test_only_columns_with_an_entry_are_read(tmp_path):
     assert CsvFile(str(tmp_path / "t.csv")).read(entries, lambda n: None).column_names == ["number", "labels"]
 
 
-def test_nothing_but_the_first_line_is_read_for_a_template(tmp_path, monkeypatch):
+def test_only_the_first_line_is_read_for_a_template(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_bytes(b"number,labels\n" + b"\xff\xfe,\x00" * 10)
     monkeypatch.setattr(CsvFile, "_batches", None)
     monkeypatch.setattr(CsvFile, "_count_lines", None)

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command at any time, with its status and without a word; but what is paid for is finished first."""
+"""Ctrl-C ends a command at any time with the exit status for it, but a paid result is finished first."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
 
 @pytest.fixture(autouse=True)
 def as_in_the_foreground():
-    """A shell that starts a command in the background has it ignore Ctrl-C."""
+    """Handle Ctrl-C even in a background job, which shells start with Ctrl-C ignored."""
     found = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, found)
@@ -49,8 +49,8 @@ def send(*numbers):
         os.kill(os.getpid(), number)
 
 
-def before(monkeypatch, where, name, action):
-    """Have something happen before a function is called."""
+def call_before(monkeypatch, where, name, action):
+    """Run an action before each call of a function."""
     function = getattr(where, name)
 
     def called(*arguments, **options):
@@ -61,17 +61,17 @@ def before(monkeypatch, where, name, action):
 
 
 @each("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_before_the_charge_it_ends_at_once_and_leaves_nothing(number, status, folder, capsys, monkeypatch):
+def test_before_the_charge_a_command_ends_at_once_and_leaves_nothing(number, status, folder, capsys, monkeypatch):
     files = sorted(os.listdir())
     with monkeypatch.context() as patched:
-        before(patched, command_select, "read_frame", lambda: send(number))
+        call_before(patched, command_select, "read_frame", lambda: send(number))
         assert main([*SELECT, *PAID]) == status
     assert capsys.readouterr() == ("", "skdpmic select: interrupted.\n")
     assert spent() == 0
     assert sorted(os.listdir()) == files
 
 
-def test_an_interruption_that_a_library_makes_another_error_of_is_one(folder, capsys, monkeypatch):
+def test_an_interruption_that_a_library_turns_into_another_error_still_counts(folder, capsys, monkeypatch):
     def interrupted(*arguments, **options):
         try:
             send(signal.SIGINT)
@@ -83,23 +83,23 @@ def test_an_interruption_that_a_library_makes_another_error_of_is_one(folder, ca
     assert capsys.readouterr() == ("", "skdpmic select: interrupted.\n")
 
 
-def test_an_interruption_that_a_library_ignores_still_keeps_from_paying(folder, capsys, monkeypatch):
+def test_an_interruption_that_a_library_ignores_still_prevents_the_charge(folder, capsys, monkeypatch):
     def ignored():
         with contextlib.suppress(KeyboardInterrupt):
             send(signal.SIGINT)
 
-    before(monkeypatch, command_select, "read_frame", ignored)
+    call_before(monkeypatch, command_select, "read_frame", ignored)
     assert main([*SELECT, *PAID]) == 130
     assert spent() == 0
 
 
 @pytest.mark.slow
 @each("where, name", [(BudgetLedger, "charge"), (command_select, "_chosen"), (command_select, "file_content")])
-def test_from_the_charge_on_the_result_is_finished_first(where, name, folder, capsys, monkeypatch):
+def test_once_the_charge_begins_the_result_is_finished_first(where, name, folder, capsys, monkeypatch):
     cost = spent()
     for number in (signal.SIGINT, signal.SIGTERM):
         with monkeypatch.context() as patched:
-            before(patched, where, name, lambda number=number: send(number))
+            call_before(patched, where, name, lambda number=number: send(number))
             assert main([*SELECT, *PAID, "--card", "card.html", "--epsilon", "0.125"]) == 0
         assert "The best columns" in capsys.readouterr().out
         for file in ("names.txt", "card.html"):
@@ -108,8 +108,8 @@ def test_from_the_charge_on_the_result_is_finished_first(where, name, folder, ca
     assert spent() == cost + 0.25
 
 
-def test_who_insists_ends_what_is_paid_for_too_and_is_told_of_the_charge(folder, capsys, monkeypatch):
-    before(monkeypatch, command_select, "_chosen", lambda: send(signal.SIGINT, signal.SIGINT))
+def test_a_second_interruption_ends_a_paid_command_and_mentions_the_charge(folder, capsys, monkeypatch):
+    call_before(monkeypatch, command_select, "_chosen", lambda: send(signal.SIGINT, signal.SIGINT))
     assert main([*SELECT, *PAID]) == 130
     out, err = capsys.readouterr()
     assert (out, err.splitlines()[-1]) == ("", "skdpmic select: interrupted. The cost was charged before.")
@@ -117,25 +117,25 @@ def test_who_insists_ends_what_is_paid_for_too_and_is_told_of_the_charge(folder,
     assert not (folder / "names.txt").exists()
 
 
-def test_a_charge_that_is_refused_can_be_interrupted_again(folder, capsys):
+def test_after_a_refused_charge_commands_can_be_interrupted_again(folder, capsys):
     assert main([*SELECT, *PAID, "--epsilon", "3"]) == 3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.slow
-def test_whenever_it_is_interrupted_its_status_says_so_and_nothing_is_lost(folder):
+def test_an_interruption_at_any_time_shows_in_the_exit_status_and_loses_nothing(folder):
     command = [sys.executable, "-m", "skdpmic", *SELECT, *PAID, "--epsilon", "0.0078125"]
-    begun = time.monotonic()
+    start = time.monotonic()
     subprocess.run(command, capture_output=True, check=True)
-    lasts, rng = time.monotonic() - begun, random.Random(0)
+    duration, rng = time.monotonic() - start, random.Random(0)
     for _ in range(3):
         (folder / "names.txt").unlink(missing_ok=True)
         cost = spent()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(lasts * rng.uniform(0.3, 1.1))
+        time.sleep(duration * rng.uniform(0.3, 1.1))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=100)
-        # Python ends itself by the signal if that came while it ran code from text; to a shell this is 130, too.
+        # Python ends by the signal itself if it arrives while code from text runs; a shell reports that as 130, too.
         assert process.returncode in (0, 130, -signal.SIGINT), err
         assert "Traceback" not in err
         assert bool(out) == (folder / "names.txt").exists() == (spent() > cost) == (process.returncode == 0)

@@ -1,4 +1,4 @@
-"""What a user of the command line sees: results on stdout, all else on stderr, and how it went as exit status."""
+"""What a user of the command line sees: results on stdout, the rest on stderr, and the outcome as exit status."""
 
 import contextlib
 import gzip
@@ -45,7 +45,7 @@ def spent():
 
 
 def command(*options):
-    environment = os.environ | {"PYTHONIOENCODING": "ascii"}  # of a terminal that lacks letters
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}  # like a terminal that cannot show ε
     return subprocess.run(
         [sys.executable, "-m", "skdpmic", *options],
         stdin=subprocess.DEVNULL,
@@ -60,7 +60,7 @@ def command(*options):
 
 
 @each("options", SPENDING)
-def test_what_is_agreed_to_is_spent_and_written_down(options, folder, capsys, monkeypatch):
+def test_an_agreed_cost_is_spent_and_recorded(options, folder, capsys, monkeypatch):
     before = spent()
     monkeypatch.setattr(sys, "stdin", Terminal("Yes\n"))
     assert main([*options, "--ledger", "people.db"]) == 0
@@ -73,7 +73,7 @@ def test_what_is_agreed_to_is_spent_and_written_down(options, folder, capsys, mo
 
 @each("answer", ["n\n", "\n", "", "yess\n"])
 @each("options", SPENDING)
-def test_what_is_declined_costs_nothing(options, answer, folder, capsys, monkeypatch):
+def test_a_declined_command_costs_nothing(options, answer, folder, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Terminal(answer))
     assert main([*options, "--ledger", "people.db"]) == 4
     out, err = capsys.readouterr()
@@ -83,7 +83,7 @@ def test_what_is_declined_costs_nothing(options, answer, folder, capsys, monkeyp
 
 
 @each("options", SPENDING)
-def test_without_a_terminal_it_declines_unless_agreed_beforehand(options, folder, capsys, monkeypatch):
+def test_without_a_terminal_a_command_declines_unless_agreed_to_beforehand(options, folder, capsys, monkeypatch):
     before = spent()
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     assert main([*options, "--ledger", "people.db"]) == 4
@@ -104,15 +104,15 @@ def test_an_interrupt_at_the_question_declines(folder, monkeypatch):
 
 
 @each("options", SPENDING)
-def test_without_a_ledger_it_says_that_nothing_keeps_count(options, folder, capsys, monkeypatch):
+def test_without_a_ledger_a_command_says_that_spending_is_not_tracked(options, folder, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
     assert main(options) == 0
-    for said in capsys.readouterr():
-        assert "No ledger was given, so spending on these records is not tracked." in said
+    for output in capsys.readouterr():
+        assert "No ledger was given, so spending on these records is not tracked." in output
 
 
 @each("options", SPENDING)
-def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
+def test_a_ledger_refuses_a_cost_that_does_not_fit(options, folder, capsys):
     BudgetLedger.open("people.db").charge("another", 0.75 if spent() == 0 else 0.0625)
     assert main([*options, "--ledger", "people.db", "--yes"]) == 3
     out, err = capsys.readouterr()
@@ -144,7 +144,7 @@ def test_a_ledger_refuses_what_does_not_fit(options, folder, capsys):
         (["template", "people.csv", "-o", "codebook.toml"], "already exists, and is not overwritten"),
     ],
 )
-def test_what_is_invalid_is_said_in_words_and_costs_nothing(options, message, folder, capsys):
+def test_invalid_input_is_explained_and_costs_nothing(options, message, folder, capsys):
     ledger = ["--ledger", "people.db"] if options[0] == "select" and "--ledger" not in options else []
     assert main([*options, *ledger, *(["--yes"] if options[0] == "select" else [])]) == 1
     out, err = capsys.readouterr()
@@ -173,24 +173,24 @@ def test_one_wrong_value_is_an_error_that_names_the_column_and_costs_nothing(nam
     lines[7] = ",".join(values.values())
     (folder / "wrong.csv").write_text("\n".join([header, *lines]))
     assert main(["select", "wrong.csv", *SELECT[2:], "--ledger", "people.db", "--yes"]) == 1
-    said = "".join(capsys.readouterr())
-    assert f"column '{name}' of wrong.csv must hold" in said
-    assert "8675309" not in said
+    output = "".join(capsys.readouterr())
+    assert f"column '{name}' of wrong.csv must hold" in output
+    assert "8675309" not in output
     assert spent() == 0
 
 
 @pytest.mark.slow
-def test_a_target_that_is_missing_is_an_error_without_values(folder, capsys):
+def test_a_missing_value_of_the_target_is_an_error_that_quotes_no_values(folder, capsys):
     write_csv(people().assign(stay=lambda frame: frame["stay"].where(frame.index != 5)), "people.csv")
     assert main([*SELECT, "--ledger", "people.db", "--yes"]) == 1
-    said = capsys.readouterr().err
-    assert "column 'stay' of people.csv must have a value in every line, because it is the target" in said
-    assert "got none in line 7: keep only the lines that have a value" in said
+    err = capsys.readouterr().err
+    assert "column 'stay' of people.csv must have a value in every line, because it is the target" in err
+    assert "got none in line 7: keep only the lines that have a value" in err
     assert spent() == 0
 
 
 def rewritten(folder, change, name="changed.csv"):
-    """A copy of the table whose lines are changed, under another name."""
+    """Write a copy of the table with changed lines, and return a command that selects from it."""
     lines = change((folder / "people.csv").read_text(encoding="utf-8").splitlines())
     (folder / name).write_text("\n".join(lines), encoding="utf-8")
     return ["select", name, *SELECT[2:]]
@@ -207,11 +207,11 @@ def rewritten(folder, change, name="changed.csv"):
         (lambda lines: [line.replace(",", "|") for line in lines], [], "pass --delimiter '|'"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_file_is_said_in_words_of_the_command_line(change, options, message, folder, capsys):
+def test_errors_about_a_file_use_the_terms_of_the_command_line(change, options, message, folder, capsys):
     assert main([*rewritten(folder, change), *options, "--yes", "--ledger", "people.db"]) == 1
-    said = capsys.readouterr().err
-    assert message in said
-    assert not re.search(r"\b(X|y|frame|bounds|classes)\b", said)
+    err = capsys.readouterr().err
+    assert message in err
+    assert not re.search(r"\b(X|y|frame|bounds|classes)\b", err)
     assert spent() == 0
 
 
@@ -220,7 +220,7 @@ def test_columns_without_a_name_are_ignored(end, folder, capsys):
     assert main([*rewritten(folder, lambda lines: [line + end for line in lines]), "--yes"]) == 0
 
 
-def test_a_table_may_be_of_tabs_or_compressed_and_end_its_lines_as_old_programs_do(folder):
+def test_a_table_may_have_tabs_or_old_line_endings_or_be_compressed(folder):
     tabs = rewritten(folder, lambda lines: [line.replace(",", "\t") for line in lines], "people.tsv")
     (folder / "people.txt.gz").write_bytes(gzip.compress((folder / "people.csv").read_bytes()))
     (folder / "old.csv").write_bytes((folder / "people.csv").read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r"))
@@ -230,7 +230,7 @@ def test_a_table_may_be_of_tabs_or_compressed_and_end_its_lines_as_old_programs_
         assert main([*options, "--yes"]) == 0
 
 
-def test_without_arguments_the_commands_are_listed_with_one_line_each(capsys):
+def test_without_arguments_the_commands_are_listed_on_one_line_each(capsys):
     with pytest.raises(SystemExit) as caught:
         main([])
     assert caught.value.code == 2
@@ -255,14 +255,14 @@ def test_without_arguments_the_commands_are_listed_with_one_line_each(capsys):
         ["ledger", "people.db"],
     ],
 )
-def test_nothing_that_is_printed_is_wider_than_a_terminal(options, folder, capsys, monkeypatch):
+def test_no_printed_line_is_wider_than_the_terminal(options, folder, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     BudgetLedger.open("people.db").charge("a choice whose name alone has more letters than there is room", 0.01)
     with contextlib.suppress(SystemExit):
         main(options)
     lines = "".join(capsys.readouterr()).splitlines()
     assert lines
-    assert [line for line in lines if len(line) > 80 and len(line.split()) > 1] == []  # but for a long path
+    assert [line for line in lines if len(line) > 80 and len(line.split()) > 1] == []  # except a long path
 
 
 @each(
@@ -284,14 +284,14 @@ def test_nothing_that_is_printed_is_wider_than_a_terminal(options, folder, capsy
         ["ledger", "people.db", "--epsilon", "1"],
     ],
 )
-def test_options_that_cannot_be_understood_have_a_status_of_their_own(options, folder, capsys):
+def test_options_that_cannot_be_understood_have_their_own_exit_status(options, folder, capsys):
     with pytest.raises(SystemExit) as caught:
         main(options)
     assert caught.value.code == 2
     assert "error: " in capsys.readouterr().err
 
 
-def test_an_error_of_another_library_is_told_by_its_kind_only(folder, capsys, monkeypatch):
+def test_only_the_type_of_an_error_from_another_library_is_shown(folder, capsys, monkeypatch):
     def fails(*arguments, **options):
         raise KeyError("patient 8675309")
 
@@ -301,7 +301,7 @@ def test_an_error_of_another_library_is_told_by_its_kind_only(folder, capsys, mo
     assert capsys.readouterr().err.startswith("skdpmic select: failed with KeyError. Its message is not shown")
 
 
-def test_what_is_not_installed_is_named(folder, capsys, monkeypatch):
+def test_a_missing_library_is_named(folder, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in ("data_source", "command_template"):
         monkeypatch.delitem(sys.modules, f"skdpmic.command_line.{name}", raising=False)
@@ -319,7 +319,7 @@ def parsed(capsys, *options):
     return json.loads(out)
 
 
-def test_json_has_the_keys_that_are_documented(folder, capsys):
+def test_json_has_the_documented_keys(folder, capsys):
     found = {
         "template": parsed(capsys, "template", "people.csv"),
         "summary": parsed(capsys, *SUMMARY, "--yes", "--ledger", "people.db"),
@@ -345,12 +345,12 @@ def test_json_has_the_keys_that_are_documented(folder, capsys):
     assert found["ledger"]["spent"] == {"epsilon": 1.0, "delta": 0.0}
     assert [entry["what"] for entry in found["ledger"]["entries"]] == ["private_summary", "PrivateSelectKBest"]
     documented = (Path(__file__).parents[2] / "docs" / "reference" / "command_line.md").read_text("utf-8")
-    told = [
+    rows = [
         *found["plan"]["releases"][0],
         *found["summary"]["columns"][0],
         *found["summary"]["columns"][0]["shares"][0],
     ]
-    assert all(f"`{key}`" in documented for fields in (*found.values(), told) for key in fields)
+    assert all(f"`{key}`" in documented for fields in (*found.values(), rows) for key in fields)
     assert found["template"]["codebook"] == Codebook.template(found["template"]["columns"])
 
 
@@ -372,7 +372,7 @@ def test_a_card_needs_no_ledger(folder, capsys):
     assert "No ledger was given" in (folder / "card.html").read_text("utf-8")
 
 
-def test_a_plan_begins_with_what_a_choice_will_do(folder, capsys):
+def test_a_plan_begins_with_the_release_that_a_selection_makes(folder, capsys):
     planned = parsed(capsys, *PLAN, "--epsilon", "0.5", "--statistic", "kendall", "--n-samples", "2000")["releases"][0]
     chosen = parsed(capsys, *SELECT, "--statistic", "kendall", "--yes")
     assert {name: planned[name] for name in ("statistic", "mechanism", "noise_scale", "epsilon")} == {
@@ -381,14 +381,14 @@ def test_a_plan_begins_with_what_a_choice_will_do(folder, capsys):
 
 
 @pytest.mark.slow
-def test_a_plan_by_error_is_that_of_the_function(folder, capsys):
+def test_a_plan_by_error_equals_that_of_the_function(folder, capsys):
     row = parsed(capsys, *PLAN, "--error", "0.1")["releases"][0]
     plan = plan_release(n_samples=1000, n_features=6, k=2, error=0.1)
     assert row == next(row for row in plan if (row.release, row.statistic) == ("names", "mtv_r"))._asdict()
 
 
 @pytest.mark.slow
-def test_words_are_printed_without_json(folder, capsys):
+def test_text_is_printed_without_json(folder, capsys):
     assert main([*SELECT, "--yes", "--epsilon", "5", "--keep", "grade"]) == 0
     out, _ = capsys.readouterr()
     assert out.startswith("The best columns to predict stay, from 2,000 records, by mtv_r\n")
@@ -412,7 +412,7 @@ def test_warnings_are_one_line_each_on_stderr(folder, capsys):
     assert len(lines) == 2
 
 
-def test_what_is_done_meanwhile_is_told_on_stderr_only(folder, capsys):
+def test_progress_is_shown_on_stderr_only(folder, capsys):
     parsed_alone = json.loads(json.dumps(parsed(capsys, *SELECT, "--yes")))
     assert main([*SELECT, "--yes", "--json", "--verbose"]) == 0
     out, err = capsys.readouterr()
@@ -420,7 +420,7 @@ def test_what_is_done_meanwhile_is_told_on_stderr_only(folder, capsys):
     assert "[PrivateSelectKBest] 6/6 columns" in err
 
 
-def test_somebody_who_waits_for_a_long_table_is_told_without_asking(folder, monkeypatch):
+def test_progress_on_a_long_table_is_shown_without_asking(folder, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert main([*SELECT, "--yes"]) == 0
     assert "columns" not in sys.stderr.getvalue()
@@ -429,7 +429,7 @@ def test_somebody_who_waits_for_a_long_table_is_told_without_asking(folder, monk
     assert "[PrivateSelectKBest] 6/6 columns" in sys.stderr.getvalue()
 
 
-def test_long_files_are_told_of_on_the_way_but_not_those_of_people(folder, capsys, monkeypatch):
+def test_progress_in_reading_a_long_file_is_shown_unless_rows_are_grouped_by_person(folder, capsys, monkeypatch):
     monkeypatch.setattr(data_source, "_RECORDS_PER_MESSAGE", 1000)
     assert main([*SUMMARY, "--yes", "--verbose"]) == 0
     assert "2,000 records read" in capsys.readouterr().err
@@ -466,7 +466,7 @@ def test_a_template_has_all_columns(source, folder, capsys):
 
 
 @pytest.mark.slow
-def test_it_is_a_program(folder):
+def test_the_package_runs_as_a_program(folder):
     assert command("--version").stdout == f"skdpmic {__version__}\n"
     done = command(*SELECT, "--ledger", "people.db", "--yes", "--json", "--epsilon", "0.75")
     assert (done.returncode, done.stderr) == (0, "")
@@ -474,17 +474,17 @@ def test_it_is_a_program(folder):
 
 
 @pytest.mark.slow
-def test_its_exit_status_is_that_of_the_help(folder):
-    told = command("select", "--help").stdout
-    assert "exit status:" in told
-    assert "refused by the ledger" in told
+def test_the_exit_status_matches_the_help(folder):
+    help_text = command("select", "--help").stdout
+    assert "exit status:" in help_text
+    assert "refused by the ledger" in help_text
     command(*SELECT, "--ledger", "people.db", "--yes", "--epsilon", "0.75")
     refused = command(*SELECT, "--ledger", "people.db", "--yes")
     assert (refused.returncode, refused.stdout) == (3, "")
 
 
 @pytest.mark.slow
-def test_it_declines_where_nobody_can_be_asked_and_writes_what_a_terminal_can_show(folder):
+def test_it_declines_if_nobody_can_be_asked_and_prints_what_the_terminal_can_show(folder):
     declined = command(*SELECT)
     assert (declined.returncode, declined.stdout) == (4, "")
     assert "This will spend \\u03b5 = 0.5." in declined.stderr

@@ -1,4 +1,4 @@
-"""Errors of the command line speak of the file, its lines, the codebook and options, and say what to do."""
+"""Command-line errors refer to the file, its lines, the codebook and options, and say what to do."""
 
 import gzip
 import re
@@ -15,7 +15,7 @@ from tests.folding import each
 
 SELECT = ["--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5", "--yes"]
 PLAN = ["plan", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--n-samples", "900", "--epsilon", "1"]
-OF_PYTHON = re.compile(r"\b(X|y|bounds|frame|classes|categories|n_samples|target_bounds|NaN|DataFrame)\b")
+PYTHON_TERMS = re.compile(r"\b(X|y|bounds|frame|classes|categories|n_samples|target_bounds|NaN|DataFrame)\b")
 
 
 @pytest.fixture
@@ -29,11 +29,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def refused(capsys, *options):
-    """The error of a command, in the words of a terminal."""
+    """The error message of a command, which contains no Python terms."""
     assert main(options) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert not OF_PYTHON.search(err.partition(": ")[2]), err
+    assert not PYTHON_TERMS.search(err.partition(": ")[2]), err
     return err
 
 
@@ -65,16 +65,16 @@ FILES = {
 
 
 @each("name", FILES)
-def test_a_file_that_cannot_be_used_is_told_what_to_change(name, folder, capsys):
-    change, *said = FILES[name]
+def test_the_error_for_an_unusable_file_says_what_to_change(name, folder, capsys):
+    change, *phrases = FILES[name]
     with open(name, "w", encoding="utf-8", newline="") as file:
         file.write(change((folder / "people.csv").read_text()))
     err = refused(capsys, "select", name, *SELECT)
-    assert all(words in err for words in said), err
+    assert all(phrase in err for phrase in phrases), err
 
 
 @each(
-    "name, content, said",
+    "name, content, message",
     [
         ("packed.csv", gzip.compress(b"age\n1\n"), "let its name end in .csv.gz"),
         ("sheet.xlsx", b"PK\x03\x04", "save a table of another kind"),
@@ -84,13 +84,13 @@ def test_a_file_that_cannot_be_used_is_told_what_to_change(name, folder, capsys)
         ("data.sav", b"$FL2", "save a table of another kind"),
     ],
 )
-def test_a_file_of_another_kind_is_told_how_to_become_one(name, content, said, folder, capsys):
+def test_the_error_for_a_file_of_another_kind_says_how_to_convert_it(name, content, message, folder, capsys):
     (folder / name).write_bytes(content)
-    assert said in refused(capsys, "template", name)
+    assert message in refused(capsys, "template", name)
 
 
 @each(
-    "options, said",
+    "options, message",
     [
         (
             ["--target", "Stay"],
@@ -115,9 +115,9 @@ def test_a_file_of_another_kind_is_told_how_to_become_one(name, content, said, f
         (["--codebook", "json.toml"], "got JSON"),
     ],
 )
-def test_a_wrong_name_is_told_by_the_option_it_stands_in(options, said, folder, capsys):
-    assert said in refused(capsys, *PLAN, *options)
-    assert said in refused(capsys, "select", "people.csv", *SELECT, *options)
+def test_the_error_for_a_wrong_name_states_the_option(options, message, folder, capsys):
+    assert message in refused(capsys, *PLAN, *options)
+    assert message in refused(capsys, "select", "people.csv", *SELECT, *options)
 
 
 REMEDIES = {
@@ -131,7 +131,7 @@ REMEDIES = {
 
 @each("form", ["csv", "parquet"])
 @each("target", REMEDIES)
-def test_a_blank_in_the_target_is_found_by_its_line_with_a_remedy_for_its_type(target, form, folder, capsys):
+def test_a_blank_in_the_target_is_reported_with_its_line_and_a_remedy_for_its_type(target, form, folder, capsys):
     frame = people(60, gaps=False)
     frame.loc[7, target] = None
     file = {"csv": write_csv, "parquet": write_parquet}[form](frame, f"gap.{form}")
@@ -144,9 +144,7 @@ def test_a_blank_in_the_target_is_found_by_its_line_with_a_remedy_for_its_type(t
 
 @each("target, other", [("ward", "Heart"), ("grade", 4)])
 @each("form", ["csv", "parquet"])
-def test_a_label_of_the_target_that_the_codebook_does_not_list_is_found_by_its_line(
-    target, other, form, folder, capsys
-):
+def test_a_target_label_that_the_codebook_does_not_list_is_reported_with_its_line(target, other, form, folder, capsys):
     frame = people(60, gaps=False)
     frame.loc[7, target] = other
     file = {"csv": write_csv, "parquet": write_parquet}[form](frame, f"label.{form}")
@@ -157,7 +155,7 @@ def test_a_label_of_the_target_that_the_codebook_does_not_list_is_found_by_its_l
     assert str(other) not in err.replace("label", "")
 
 
-def test_the_first_value_that_cannot_be_read_is_found_by_its_line(folder, capsys):
+def test_the_first_value_that_cannot_be_read_is_reported_with_its_line(folder, capsys):
     rng = np.random.default_rng(0)
     lines = (folder / "people.csv").read_text().splitlines()
     for at in rng.integers(1, 60, 8):
@@ -165,7 +163,7 @@ def test_the_first_value_that_cannot_be_read_is_found_by_its_line(folder, capsys
         wrong[at] = wrong[at].rpartition(",")[0] + ",8675309x"
         (folder / "wrong.csv").write_text(
             "\n".join([*wrong[:3], "", *wrong[3:], wrong[at]])
-        )  # a blank line is no record
+        )  # a blank line is not a record
         err = refused(capsys, "select", "wrong.csv", *SELECT)
         assert f"the first in line {at + 1 + (at > 2)}." in err
         assert "8675309" not in err
@@ -190,7 +188,7 @@ def test_text_in_a_parquet_file_is_read_as_in_a_csv_file(folder, capsys):
 
 
 @each(
-    "name, values, said",
+    "name, values, message",
     [
         (
             "ward",
@@ -206,8 +204,8 @@ def test_text_in_a_parquet_file_is_read_as_in_a_csv_file(folder, capsys):
         ("wait", [True, False, True, True], "must hold durations, as the codebook says, got booleans"),
     ],
 )
-def test_a_type_that_the_codebook_does_not_say_is_refused_with_the_line_to_write(name, values, said, folder, capsys):
+def test_a_type_that_contradicts_the_codebook_is_refused_with_a_remedy(name, values, message, folder, capsys):
     frame = people(4, gaps=False)
     frame = frame.assign(wait=frame["wait"] / pandas.Timedelta(hours=1)).assign(**{name: values})
     pyarrow.parquet.write_table(pyarrow.Table.from_pandas(frame), "other.parquet")
-    assert f"column '{name}' of other.parquet {said}" in refused(capsys, "select", "other.parquet", *SELECT)
+    assert f"column '{name}' of other.parquet {message}" in refused(capsys, "select", "other.parquet", *SELECT)

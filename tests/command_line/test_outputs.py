@@ -1,4 +1,4 @@
-"""What is paid for is shown or written, and what is not paid for leaves nothing behind, whatever fails and when."""
+"""A paid result is shown or written, and an unpaid one leaves nothing behind, whatever fails and when."""
 
 import contextlib
 import errno
@@ -53,7 +53,7 @@ def spent():
 
 
 def contents(folder):
-    """All files below a folder, but for the ledger: their kind, and their bytes if they are regular."""
+    """All files below a folder except the ledger: their type, and their bytes if they are regular."""
     return {
         path.relative_to(folder).as_posix(): (stat.S_IFMT(path.lstat().st_mode), path.is_file() and path.read_bytes())
         for path in sorted(folder.rglob("*"))
@@ -61,11 +61,11 @@ def contents(folder):
     }
 
 
-# --- A draw of commands, outputs and failures -------------------------------------------------------------------------
+# --- Random commands, outputs and failures ----------------------------------------------------------------------------
 
 
 class Failing(io.StringIO):
-    """A stdout that cannot be written."""
+    """A stdout that cannot be written to."""
 
     def __init__(self, error):
         super().__init__()
@@ -76,7 +76,7 @@ class Failing(io.StringIO):
 
 
 class FailingAtTheEnd(Failing):
-    """The same, noticed only when all is flushed."""
+    """The same, but it fails only when flushed."""
 
     write = io.StringIO.write
 
@@ -97,33 +97,33 @@ ENDINGS = {"-o": ".txt", "--card": ".html", "--picture": ".svg"}
 
 
 def impossible(rng, ending):
-    """A path that cannot be written, of one kind; where it needs something, that is made."""
-    place = rng.randrange(14)
-    if place == 0:
+    """A random path that cannot be written; any file or folder that it requires is created."""
+    kind = rng.randrange(14)
+    if kind == 0:
         os.makedirs("there" + ending, exist_ok=True)
         return "there" + ending
-    if place == 1:
+    if kind == 1:
         os.mkfifo("pipe" + ending) if not os.path.exists("pipe" + ending) else None
         return "pipe" + ending
-    if place == 2:
+    if kind == 2:
         return "x" * 300 + ending
-    if place == 3:
+    if kind == 3:
         with contextlib.suppress(FileExistsError):
             os.symlink("people.csv", "link" + ending)
         return "link" + ending
-    if place == 4:
+    if kind == 4:
         with contextlib.suppress(FileExistsError):
             os.link("codebook.toml", "hard" + ending)
         return "hard" + ending
-    if place == 5:
+    if kind == 5:
         with contextlib.suppress(FileExistsError):
             os.symlink("nowhere/file", "dangling" + ending)
         return "dangling" + ending
-    if place == 6:
+    if kind == 6:
         with contextlib.suppress(FileExistsError):
             os.symlink("round" + ending, "round" + ending)
         return "round" + ending
-    if place == 7:
+    if kind == 7:
         with contextlib.suppress(FileExistsError):
             os.symlink("/dev/full", "device" + ending)
         return "device" + ending
@@ -133,7 +133,7 @@ def impossible(rng, ending):
 
 
 def draw(rng, endings):
-    """Options of a command; which of its outputs are possible; and what fails."""
+    """A random command, whether all its outputs are possible, what fails, and what stdout is."""
     command = list(rng.choice([SELECT, SUMMARY])) + PAID
     names = [name for name in endings if not (name == "-o" and command[0] == "summary")]
     wanted, all_possible = [], True
@@ -154,7 +154,7 @@ def draw(rng, endings):
 
 @contextlib.contextmanager
 def failing(what, monkeypatch):
-    """While this lasts, something fails: the disk is full before or after the charge, or the ledger is lost by then."""
+    """Make something fail: the disk is full before or after the charge, a rename is refused, or the ledger is lost."""
     with monkeypatch.context() as patched:
         if what in ("reserved", "written"):
             sync = os.fsync
@@ -181,7 +181,7 @@ def failing(what, monkeypatch):
 
 
 def check_one(rng, endings, folder, capsys, monkeypatch):
-    """Run one drawn command, and check what must hold for all."""
+    """Run one random command, and check what must hold for all."""
     options, is_possible, failure, stream = draw(rng, endings)
     before, cost = contents(folder), spent()
     stdout = STREAMS[stream]()
@@ -202,7 +202,7 @@ def check_one(rng, endings, folder, capsys, monkeypatch):
     assert is_possible
     written = [path for path in wanted if after.get(path) not in (None, before.get(path))]
     readable = shown if stream == "fine" or not written else shown + Path(written[0]).read_text()
-    assert len([name for name in NAMES if name in readable]) >= 2, "what was paid for is neither shown nor written"
+    assert len([name for name in NAMES if name in readable]) >= 2, "a paid result is neither shown nor written"
     lost = [path for path in wanted if path not in written]
     assert lost == (
         wanted if failure in ("written", "renamed") else [path for path in wanted if path == "made.html" and failure]
@@ -225,22 +225,22 @@ def run_draws(n, seed, endings, made, folder, capsys, monkeypatch):
         except BaseException as error:
             error.add_note(f"draw {i} of seed {seed}")
             raise
-    assert n / 5 < paid < n  # neither kind is missing
+    assert n / 5 < paid < n  # both kinds occur
 
 
 @POSIX
-def test_what_is_paid_for_is_shown_or_written_and_what_is_not_leaves_nothing(made, folder, capsys, monkeypatch):
+def test_a_paid_result_is_shown_or_written_and_an_unpaid_one_leaves_nothing(made, folder, capsys, monkeypatch):
     run_draws(8, 0, ["-o", "--card"], made, folder, capsys, monkeypatch)
 
 
 @POSIX
 @pytest.mark.slow
-def test_many_times_what_is_paid_for_is_shown_or_written(made, folder, capsys, monkeypatch):
+def test_many_paid_results_are_shown_or_written(made, folder, capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="it draws")
     run_draws(50, 1, list(ENDINGS), made, folder, capsys, monkeypatch)
 
 
-# --- Each kind by itself ----------------------------------------------------------------------------------------------
+# --- Each kind separately ---------------------------------------------------------------------------------------------
 
 
 @POSIX
@@ -264,7 +264,7 @@ def test_many_times_what_is_paid_for_is_shown_or_written(made, folder, capsys, m
         ("-o", "hard", "must be a file of its own"),
     ],
 )
-def test_a_file_that_cannot_be_written_is_found_before_the_charge(option, path, message, folder, capsys):
+def test_a_file_that_cannot_be_written_is_detected_before_the_charge(option, path, message, folder, capsys):
     with contextlib.suppress(FileExistsError):
         (folder / "there.html").mkdir()
         os.symlink("people.db", "link")
@@ -287,7 +287,7 @@ def test_the_file_to_which_stdout_is_redirected_is_not_replaced(folder, capsys, 
 
 
 @POSIX
-def test_files_have_the_permissions_of_any_other_and_existing_ones_keep_theirs(folder, capsys):
+def test_new_files_have_default_permissions_and_existing_ones_keep_theirs(folder, capsys):
     os.mkdir("elsewhere")
     os.symlink("elsewhere/names.txt", "link.txt")
     before = os.umask(0o027)
@@ -304,7 +304,7 @@ def test_files_have_the_permissions_of_any_other_and_existing_ones_keep_theirs(f
     assert os.listdir("elsewhere") == ["names.txt"]
 
 
-def test_a_file_that_fails_after_the_charge_keeps_no_other_from_being_written(folder, capsys, monkeypatch):
+def test_a_file_that_fails_after_the_charge_does_not_stop_the_others(folder, capsys, monkeypatch):
     replace = os.replace
 
     def fails(draft, path):
@@ -320,13 +320,13 @@ def test_a_file_that_fails_after_the_charge_keeps_no_other_from_being_written(fo
     assert sorted(os.listdir()) == ["card.html", "codebook.toml", "people.csv", "people.db"]
 
 
-def test_what_declines_leaves_no_draft(folder, capsys):
+def test_a_declined_command_leaves_no_draft(folder, capsys):
     before = contents(folder)
     assert main([*SELECT, "--ledger", "people.db", "-o", "names.txt", "--card", "card.html"]) == 4
     assert contents(folder) == before
 
 
-def test_messages_that_nobody_reads_do_not_stop_what_is_paid_for(folder, capsys, monkeypatch):
+def test_a_closed_stderr_does_not_stop_a_paid_result(folder, capsys, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stderr", Failing(CLOSED))
         assert main([*SELECT, *PAID, "--verbose", "-o", "names.txt"]) == 0  # it warns about noise, too
@@ -356,7 +356,7 @@ def test_a_closed_stdin_declines(folder, capsys, monkeypatch):
 @POSIX
 @pytest.mark.slow
 @each("end, status", [("-o names.txt | true", 0), (">&-", 5), ("> /dev/full", 5)])
-def test_what_is_paid_for_is_written_whoever_listens(end, status, folder):
+def test_a_paid_result_is_written_even_if_nobody_reads_stdout(end, status, folder):
     cost, command = spent(), f"{sys.executable} -m skdpmic {' '.join(SELECT + PAID)} --epsilon 0.25"
     done = subprocess.run(
         ["bash", "-c", f"{command} {end}; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""A Parquet file declares its types; only the columns that are asked for are read."""
+"""A Parquet file declares its types; only the requested columns are read."""
 
 import datetime
 
@@ -25,7 +25,7 @@ def test_only_the_columns_with_an_entry_are_read_in_the_order_of_the_file(tmp_pa
     assert read(tmp_path / "t.parquet", **{"a": None, "a.b": entry_of((0, 9), "")}).equals(table.select(["a.b", "a"]))
 
 
-def test_numbers_of_a_unit_are_durations_and_durations_stay_as_they_are(tmp_path):
+def test_numbers_with_a_unit_become_durations_and_durations_are_unchanged(tmp_path):
     lasts = [datetime.timedelta(days=7), None]
     table = pyarrow.table({"whole": [1, None], "part": [0.5, float("nan")], "lasts": pyarrow.array(lasts)})
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
@@ -33,14 +33,14 @@ def test_numbers_of_a_unit_are_durations_and_durations_stay_as_they_are(tmp_path
     assert found == {"whole": lasts, "part": [datetime.timedelta(days=3.5), None], "lasts": lasts}
 
 
-def test_a_duration_beyond_all_times_is_an_error_that_names_the_column(tmp_path):
+def test_a_duration_out_of_range_is_an_error_that_names_the_column(tmp_path):
     pyarrow.parquet.write_table(pyarrow.table({"whole": [float(f"{SECRET}e20")]}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"column 'whole' of t.parquet must hold numbers of weeks") as caught:
         read(tmp_path / "t.parquet", whole=WEEKS)
     assert_says_nothing(caught.value)
 
 
-def test_what_is_no_parquet_is_an_error(tmp_path):
+def test_a_file_that_is_not_parquet_is_an_error(tmp_path):
     (tmp_path / "t.parquet").write_text(SECRET)
     with pytest.raises(ValueError, match=r"t.parquet could not be read") as caught:
         ParquetFile(str(tmp_path / "t.parquet"))

@@ -1,4 +1,4 @@
-"""The command line does what the estimators do with the same frame, wherever the table lies."""
+"""The command line gives the results of the estimators on the same frame, whatever the format of the table."""
 
 import json
 
@@ -30,7 +30,7 @@ def published(capsys, *options):
 
 
 @each("source", SOURCES)
-def test_a_choice_is_that_of_the_estimator(source, tmp_path_factory, capsys):
+def test_a_selection_equals_that_of_the_estimator(source, tmp_path_factory, capsys):
     folder, frame = tmp_path_factory.mktemp("choice"), people()
     (folder / "codebook.toml").write_text(CODEBOOK)
     where = [*data_options(source, frame, folder), "--codebook", str(folder / "codebook.toml")]
@@ -48,7 +48,7 @@ def test_a_choice_is_that_of_the_estimator(source, tmp_path_factory, capsys):
 
 
 @each("source", SOURCES)
-def test_a_look_is_that_of_the_function(source, tmp_path_factory, capsys):
+def test_a_summary_equals_that_of_the_function(source, tmp_path_factory, capsys):
     folder, frame = tmp_path_factory.mktemp("look"), people()
     (folder / "codebook.toml").write_text(CODEBOOK)
     where = [*data_options(source, frame, folder), "--codebook", str(folder / "codebook.toml")]
@@ -56,8 +56,8 @@ def test_a_look_is_that_of_the_function(source, tmp_path_factory, capsys):
     with noise_of("the same"):
         summary = private_summary(frame, codebook(), epsilon=2)
     assert [column["column"] for column in found["columns"]] == [column.name for column in summary.columns]
-    for told, column in zip(found["columns"], summary.columns, strict=True):
-        assert [tuple(share.values()) for share in told["shares"]] == column.rows()
+    for row, column in zip(found["columns"], summary.columns, strict=True):
+        assert [tuple(share.values()) for share in row["shares"]] == column.rows()
     assert found["suspicious"] == summary.suspicious
 
 
@@ -74,7 +74,7 @@ def test_a_target_of_every_kind_is_read_from_a_csv_as_from_a_frame(kind, tmp_pat
 
 
 @each("source", SOURCES)
-def test_people_with_several_rows_are_protected_as_in_the_estimator(source, tmp_path_factory, capsys):
+def test_people_with_several_rows_are_protected_as_by_the_estimator(source, tmp_path_factory, capsys):
     folder, frame = tmp_path_factory.mktemp("people"), people()
     frame["name"] = [f"{i // 3:03d}" for i in range(len(frame))]  # identifiers that look like numbers
     text = CODEBOOK.replace("version = 1", 'version = 1\ngroups = "name"\nmax_rows_per_group = 2')
@@ -88,7 +88,7 @@ def test_people_with_several_rows_are_protected_as_in_the_estimator(source, tmp_
     assert found["n_samples"] == selector.n_groups_ == 134
 
 
-def test_only_some_features_and_those_that_are_kept(tmp_path, capsys):
+def test_features_limits_the_choice_and_keep_adds_columns(tmp_path, capsys):
     frame = people()
     (tmp_path / "codebook.toml").write_text(CODEBOOK)
     where = [write_csv(frame, tmp_path / "people.csv"), "--codebook", str(tmp_path / "codebook.toml")]
