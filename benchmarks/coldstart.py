@@ -101,10 +101,8 @@ def import_rows(rounds):
         pairs = []
         with tempfile.TemporaryDirectory() as cache:
             for _ in range(rounds + 1):
-                here, there = (
-                    _numbers_printed(_IMPORTED.format(imports=code), ROOT, cache)[0] for code in (imports, reference)
-                )
-                pairs.append((here, there))
+                codes = [_IMPORTED.format(imports=code) for code in (imports, reference)]
+                pairs.append([_numbers_printed(code, cache)[0] for code in codes])
         pairs = pairs[1:]  # the first round may have compiled bytecode
         medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
         ratio = statistics.median(here / there for here, there in pairs)

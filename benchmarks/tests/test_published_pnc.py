@@ -125,7 +125,7 @@ def test_the_u_statistic_matches_equation_1():
     )
 
 
-def test_disjoint_parts_have_their_own_noise():
+def test_disjoint_parts_are_scored_separately():
     rng = np.random.default_rng(0)
     X = np.linspace(0, 1, 400)[:, np.newaxis]
     assert covariance_of_disjoint_parts(X, X, 4, 0.0, rng) < covariance_of_disjoint_parts(X, X, 1, 0.0, rng) / 4
