@@ -24,7 +24,7 @@ SPEND, EXPORTS = "budget/test_foreign_mechanisms.py", "budget/test_ledger_export
 PRICED, CARDS = "search/test_priced_steps.py", "cards/test_release_card.py"
 FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_matches_the_formula_to_the_last_step"
 PAIR_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_pair_matches_the_formula_to_the_last_step"
-PERSON_SCALE = "selection/test_people.py::test_the_noise_is_that_of_the_formula_for_a_person"
+PERSON_SCALE = "selection/test_people.py::test_the_noise_for_a_person_matches_the_formula"
 ROWS_EACH = (
     "table/test_reading_people.py::test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than_another"
 )
@@ -53,17 +53,17 @@ OF_PARTS = "budget/test_filters.py::test_a_split_is_charged_the_least_float_that
 ZCDP = "privacy/test_zcdp_of_parts.py"
 BUDGETS = "privacy/test_budgets.py"
 CHARGED, EARLIER = "search/test_cost_is_charged.py", "search/test_earlier_steps.py"
-KEEPS = "test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_delta_that_is_not_used"
+KEEPS = "test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_unused_delta"
 ANY_BUDGET = "release/test_any_budget.py"
 AT_THE_ENDS = "test_a_release_with_an_extreme_budget_is_drawn_or_refused_before_it_is_charged"
 NO_MORE = "test_no_release_costs_more_than_its_ledger_is_charged"
-JOINT_COST = "selection/test_criterion.py::test_its_parts_cost_no_more_than_the_budget"
+JOINT_COST = "selection/test_criterion.py::test_the_parts_of_a_joint_release_cost_no_more_than_the_budget"
 JOINT_AUDIT = "privacy/test_audit_joint.py::test_no_outcome_loses_more_than_the_budget_and_some_lose_a_good_part_of_it"
 IN_TURN = "privacy/test_in_turn.py"
 TWINS = "statistics/mtv/test_numpy_twins.py"
 PAIRS_DEFINED = "statistics/mtv/test_pairs.py::test_joint_scores_match_the_definition"
 ELSEWHERE = "selection/test_joint_elsewhere.py"
-JOINT_ELSEWHERE = f"{ELSEWHERE}::test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives"
+JOINT_ELSEWHERE = f"{ELSEWHERE}::test_records_outside_memory_give_the_same_results_as_a_table_in_memory"
 FULL_LEDGER = "budget/test_ledger.py::test_a_full_ledger_refuses_before_any_noise_is_drawn"
 REPEATED_ROWS = "causal/test_private_pc.py::test_repeated_rows_of_a_person_are_not_counted_as_evidence"
 TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("table", "correlation"))
@@ -108,8 +108,8 @@ COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_form
 MOVES, SUMMARY = "privacy/test_moves.py", "release/test_private_summary.py"
 OF_MOVES = f"{MOVES}::test_a_record_or_a_person_changes_no_probability_by_more_than_epsilon"
 COVERS, COUNTED_ONCE = "selection/test_noise_covers_what_scores.py", "counting/test_counted_once.py"
-OF_ANOTHER_NUMBER = f"{COVERS}::test_shares_of_another_number_of_classes_are_refused_before_the_charge_in_every_way"
-LEARNT_OF_THOSE_FITTED = f"{COVERS}::test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted"
+OF_ANOTHER_NUMBER = f"{COVERS}::test_shares_for_a_wrong_number_of_classes_are_refused_before_the_charge_in_every_way"
+LEARNT_OF_THOSE_FITTED = f"{COVERS}::test_whether_shares_are_learnt_depends_on_the_fitted_classes"
 ONE_CALL = "_utils/test_one_call_at_a_time.py"
 READ_BY_OTHERS = "test_a_sketch_can_be_read_but_not_counted_into_during_publish"
 TWO_PARTS = f"{SUMMARY}::test_the_two_releases_cost_what_is_charged_and_use_the_mechanism_with_less_noise"
@@ -128,9 +128,9 @@ MUTANTS = [
     Mutant("Family.sensitivity",
            "mtv_r_sensitivity(n, n_replaced, knows_target_shares=self.knows_target_shares, are_weighted=units > 1)",
            "0.5 * mtv_r_sensitivity(n, n_replaced, knows_target_shares=self.knows_target_shares, are_weighted=units > 1)",
-           "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
+           "selection/test_statistics.py::test_the_noise_matches_the_formula[mtv_r-laplace]"),
     Mutant("Kendall.sensitivity_of", "sensitivity.kendall_sensitivity", "sensitivity.chatterjee_sensitivity",
-           "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[kendall-one-shot]"),
+           "selection/test_statistics.py::test_the_noise_matches_the_formula[kendall-one-shot]"),
     Mutant("ranks.kernels.strict_ranks", "keys_of_feature(keys, number)", "keys",
            "statistics/ranks/test_order_of_ties.py::"
            "test_scores_of_independent_tied_features_are_uncorrelated[numbers-chatterjee]"),
@@ -147,7 +147,7 @@ MUTANTS = [
     Mutant("scoring_plan._results", "plan.epsilon == math.inf and plan.statistic.tests_by_ties",
            "plan.statistic.tests_by_ties",
            "selection/test_p_values_of_classes.py::"
-           "test_only_without_noise_p_values_know_which_features_have_no_ties"),
+           "test_only_without_noise_do_p_values_use_which_features_have_no_ties"),
     Mutant("PrivateGridSearch._mechanism", "grid_sensitivity(Fraction(1, self.n_subsets_), trials.MEAN_ERROR)",
            "grid_sensitivity(Fraction(1, self.n_subsets_), 0)",
            "privacy/test_noise_scale.py::test_the_noise_of_a_choice_matches_the_formula_to_the_last_step[4]"),
@@ -182,7 +182,7 @@ MUTANTS = [
     Mutant("MtvRGrids.largest_score", "self.target_shares.mean_weight", "1.0",
            f"{POSSIBLE}::test_with_weights_the_mean_weight_is_a_factor"),
     Mutant("ScoringPlan._check_knows_largest", "self.max_weight is None", "True",
-           f"{POSSIBLE}::test_where_the_shares_of_classes_are_not_known_nothing_is_said_and_no_part_can_be_asked_for"),
+           f"{POSSIBLE}::test_without_known_class_shares_no_largest_score_is_stated_or_usable_as_a_threshold"),
     # --- Labels in two groups: all groupings of a public family, or it is as a search that the data lead
     Mutant("_largest_of_all", "n_rows - 1", "n_rows - 2",
            "statistics/mic/test_nominal.py::"
@@ -450,7 +450,7 @@ MUTANTS = [
            f"{PERSON_SCALE}[mtv_r-laplace]"),
     Mutant("_RankStatistic.sensitivity", "shape.rows_per_group", "1", f"{PERSON_SCALE}[kendall-laplace]"),
     Mutant("NoisyTables.mechanism", "shape.rows_per_group", "1",
-           "selection/test_people.py::test_the_noise_of_a_table_covers_all_rows_that_leave_and_all_that_come[2]"),
+           "selection/test_people.py::test_the_noise_of_a_table_covers_all_rows_removed_and_all_rows_added[2]"),
     Mutant("TableRecords.shape", "1 if self.people is None else self.people.rows_per_group", "1",
            "privacy/test_audit_people.py::test_no_release_loses_more_than_epsilon_per_person[mic_r]"),
     Mutant("People.draw", "(self.rows_per_group - 1 - place + n_own) // n_own", "np.ones(n_rows, dtype=int)",
@@ -461,21 +461,21 @@ MUTANTS = [
     Mutant("scoring_plan._results", "records.sampled(random_bytes, Progress(plan.reader, plan.verbose))", "records",
            "selection/test_people.py::test_a_person_with_many_rows_counts_no_more_than_one_with_few"),
     Mutant("sources.read", "check_given_together(groups, each)", "pass",
-           "selection/test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were[DPMICScorer-no groups]"),
+           "selection/test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_unchanged[DPMICScorer-no groups]"),
     Mutant("FitPlan.entry", "shape.n_groups", "shape.n_samples",
-           "selection/test_people.py::test_what_is_spent_and_written_down_is_per_person"),
+           "selection/test_people.py::test_what_is_spent_and_recorded_is_per_person"),
     Mutant("_check_pieces", "max_rows_per_group is not None", "False",
-           "selection/test_people.py::test_persons_have_no_chunks_and_the_error_says_why[partial_fit]"),
+           "selection/test_people.py::test_people_cannot_come_in_chunks_and_the_error_says_why[partial_fit]"),
     Mutant("check_private_steps", "estimator.max_rows_per_group is not None", "False",
-           "selection/test_people.py::test_a_private_search_refuses_persons_before_the_charge"),
+           "selection/test_people.py::test_a_private_search_refuses_people_before_the_charge"),
     Mutant("count_splits", "has_people", "False",
-           "selection/test_people.py::test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups[cv1-5-5]"),
+           "selection/test_people.py::test_a_person_counts_in_every_training_set_unless_folds_are_assigned_by_group[cv1-5-5]"),
     Mutant("_scorer_of_tables", "shape.n_groups", "shape.n_samples", TABLES_OF_PEOPLE),
     Mutant("_scorer_of_tables", "mechanism.scale / shape.rows_per_group", "mechanism.scale", TABLES_OF_PEOPLE),
     Mutant("FitPlan.warn_about_table", "public.shape.n_groups", "public.shape.n_samples",
-           "selection/test_people.py::test_a_delta_that_covers_a_whole_person_is_warned_of_whose_rows_are_many"),
+           "selection/test_people.py::test_a_delta_that_covers_a_whole_person_with_many_rows_warns"),
     Mutant("_is_absent", "return True", "return False",
-           "selection/test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were[DPMICScorer-pandas.NA]"),
+           "selection/test_people.py::test_bad_groups_leave_the_estimator_and_the_ledger_unchanged[DPMICScorer-pandas.NA]"),
     # --- Reading tables
     Mutant("_codes_of_strings", "repeat(len(labels))", "repeat(0)",
            EVERY_LIBRARY),
@@ -535,11 +535,11 @@ MUTANTS = [
            "test_the_error_for_an_unreadable_table_quotes_nothing[ranks-lazy, failing]"),
     Mutant("targets._class_target", '"" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"',
            'f", {abbreviated(labels.tolist())}"',
-           "selection/test_bad_input.py::test_classes_that_are_read_from_the_data_are_not_told"),
+           "selection/test_bad_input.py::test_the_error_does_not_list_classes_that_are_read_from_the_data"),
     Mutant("targets._class_target", '"" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"',
            'f", {abbreviated([*labels.tolist(), *set(y[codes < 0])])}"',
            "selection/test_bad_input.py::"
-           "test_a_label_outside_classes_is_told_which_classes_there_are_and_nothing_of_the_data"),
+           "test_the_error_for_a_label_outside_classes_lists_the_classes_and_quotes_no_data"),
     Mutant("PrivateScoring.partial_fit", "X = in_memory(X)", "pass",
            "table/test_arrow.py::test_chunks_may_be_readers"),
     Mutant("containers.by_library", "read_by_engine(name, read, import_module(library))", "read(import_module(library))",
@@ -590,7 +590,7 @@ MUTANTS = [
     Mutant("JointFeatures._chosen",
            "mechanism.release(candidates, alone, scores_beside, added_by_chance, random_bytes, kept), None",
            "mechanism.release(candidates, alone, scores_beside, added_by_chance, random_bytes, kept), alone",
-           "selection/test_criterion.py::test_the_noise_is_a_ninth_more_than_that_of_single_scores"),
+           "selection/test_criterion.py::test_joint_noise_is_a_ninth_larger_than_that_of_single_scores"),
     Mutant("jointly", "best.spends_on_target", "False", f"{RELEASED}[names one by one]"),
     Mutant("ChoicesInTurn.__init__", "type(at_once)(1, at_once.scale)", "type(at_once)(1, at_once.scale // at_once.k)",
            f"{IN_TURN}::test_published_lists_follow_the_exact_distribution[one-sided]"),
@@ -625,7 +625,7 @@ MUTANTS = [
            "test_no_released_class_shares_require_less_of_a_score_than_the_bound_assumes"),
     Mutant("BestFeatures.draw", "chance_scores(measure, shape, candidates)",
            "0 * chance_scores(measure, shape, candidates)",
-           "selection/test_kinds_compared.py::test_the_order_is_that_of_scores_less_chance[SelectNames]"),
+           "selection/test_kinds_compared.py::test_features_are_ranked_by_scores_less_chance[SelectNames]"),
     Mutant("pairs._row", "rows[:, :, 1::2] = tables[:, :, 1::2, ::-1]", "pass", f"{PAIRS_DEFINED}[numbers]"),
     Mutant("pairs._cut", "np.append(np.arange(n_strata) * (_PARTS // n_strata), _PARTS)",
            "np.arange(n_strata) * (_PARTS // n_strata)", f"{PAIRS_DEFINED}[numbers]"),
@@ -645,11 +645,11 @@ MUTANTS = [
            f"{JOINT_ELSEWHERE}[two classes-False-0]"),
     Mutant("PairSketch._place", "target.weights", "None", f"{JOINT_ELSEWHERE}[numbers-True-0]"),
     Mutant("SketchedRecords.scores_beside", "sketch.n_samples != self.n_samples", "False",
-           f"{ELSEWHERE}::test_a_collection_that_has_other_numbers_of_rows_is_noticed"),
+           f"{ELSEWHERE}::test_a_change_in_the_number_of_rows_is_detected"),
     Mutant("SketchedRecords.public", "self._recount is not None", "True",
-           "selection/test_criterion.py::test_auto_is_joint_where_the_noise_is_small_by_public_numbers_only"),
+           "selection/test_criterion.py::test_auto_is_joint_if_public_numbers_alone_imply_little_noise"),
     Mutant("if_counts_suffice", 'given.get("criterion") == "joint"', "False",
-           "selection/test_criterion.py::test_records_that_are_counted_once_are_not_enough"),
+           "selection/test_criterion.py::test_methods_that_count_records_only_once_are_unavailable"),
     # --- Records with weights
     Mutant("mtv_r_sensitivity", "4 / n if are_weighted else 4 * (n - 1) / n**2", "4 * (n - 1) / n**2 / 2",
            f"{WEIGHTS}::test_with_no_known_share_a_weighted_record_moves_the_score_by_at_most_four_nths"),
@@ -664,20 +664,20 @@ MUTANTS = [
     Mutant("CountsScorer.__init__", "n * units", "n",
            f"{WEIGHTS}::test_records_of_the_largest_weight_score_like_unweighted_records"),
     Mutant("read_weights", "weights / max_weight", "weights / weights.max()",
-           "selection/test_weights.py::test_each_weight_is_read_by_itself"),
+           "selection/test_weights.py::test_each_weight_is_read_independently"),
     Mutant("read_weights", "np.minimum(check_weights(sample_weight, n_samples), max_weight)",
            "check_weights(sample_weight, n_samples)",
-           "selection/test_weights.py::test_each_weight_is_read_by_itself"),
+           "selection/test_weights.py::test_each_weight_is_read_independently"),
     Mutant("ScoringPlan.measure", "measure if self.max_weight is None else measure.of_weights()", "measure",
-           "selection/test_weights.py::test_for_one_seed_all_ways_publish_the_same"),
+           "selection/test_weights.py::test_with_one_seed_all_ways_to_fit_publish_the_same"),
     Mutant("Pure.part", "self.epsilon * share", "self.epsilon", f"{BUDGETS}::{NO_MORE}"),
     Mutant("Concentrated.part", "self.rho * share", "self.rho", f"{BUDGETS}::{NO_MORE}"),
     Mutant("_ScoreRelease.release_target_shares", "self.epsilon_of_target", "self.epsilon",
            f"{LEARNT}::test_the_noise_in_a_count_covers_all_rows_of_a_person"),
     Mutant("BestFeatures._choice_budget", "self._score_budget", "self._budget",
-           "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-one-shot]"),
+           "selection/test_statistics.py::test_the_noise_matches_the_formula[mtv_r-one-shot]"),
     Mutant("NoisyScores.noise_for", "self._score_budget", "self._budget",
-           "selection/test_statistics.py::test_the_noise_is_that_of_the_formula[mtv_r-laplace]"),
+           "selection/test_statistics.py::test_the_noise_matches_the_formula[mtv_r-laplace]"),
     Mutant("MtvRGrids.without_target_shares", "None if self.spends_on_target else self.target_shares", "self.target_shares",
            f"{LEARNT}::test_chance_scores_are_a_function_of_the_learnt_shares"),
     Mutant("family._known", "error_of_sum(error, n_noisy)", "0.0",
@@ -751,7 +751,7 @@ MUTANTS = [
            "_in_steps(scores, offsets)[i] - _in_steps(scores, offsets)[following]",
            "privacy/test_gaps.py::test_probabilities_of_lists_with_gaps_sum_to_one_and_match_the_draws_of_the_mechanism"),
     Mutant("_TopK.release_with_gaps", "None", "np.zeros(self.k - 1)",
-           "selection/test_gaps.py::test_only_the_one_shot_mechanism_has_gaps_and_a_fit_leaves_none_of_an_earlier_one"),
+           "selection/test_gaps.py::test_only_the_one_shot_mechanism_has_gaps_and_a_new_fit_removes_earlier_ones"),
     Mutant("CubeTopK.for_budget", "scale_for_budget(budget.epsilon, steps)", "scale_for_budget(3 * budget.epsilon, steps)",
            "privacy/test_top_k.py::test_no_list_from_a_cube_is_more_than_exp_epsilon_times_as_likely_but_with_a_third_of_"
            "the_noise_one_is"),
@@ -787,7 +787,7 @@ MUTANTS = [
            f"{K_NORM}::test_intervals_have_the_stated_coverage_individually_and_jointly[k-norm-12-100000]"),
     Mutant("DPMICSelector._discoveries", "self._noise.is_independent", "True",
            "selection/test_p_values.py::"
-           "test_fdr_with_noise_that_features_share_keeps_what_benjamini_and_yekutieli_keep"),
+           "test_fdr_with_noise_shared_by_features_keeps_what_benjamini_and_yekutieli_keep"),
     Mutant("chance_chosen", "isinstance(law, CubeLaw)", "False",
            "planning/test_chances.py::test_the_chance_under_noise_in_a_cube_matches_simulated_choices[0.5-3]"),
     Mutant("_half_widths", "n_clamped * np.log(_mass_above_clamped(m))", "0",
@@ -859,15 +859,15 @@ MUTANTS = [
            "Fraction(1, description.columns_per_record ** 2)", f"{RELEASED}[reports]"),
     Mutant("planned", "round_up(release.cost.in_zcdp, Fraction)", "float(release.cost.epsilon) ** 2 / 4", f"{PLANNED}[request_0]"),
     Mutant("cost_of_fits._own_cost", "plan.cost(width)", "plan.cost(2 * width)",
-           "search/test_cost_of_searches.py::test_a_ledger_that_adds_up_zcdp_is_charged_what_was_said_to_the_last_digit[an even split]"),
+           "search/test_cost_of_searches.py::test_a_zcdp_ledger_is_charged_the_stated_rho_to_the_last_digit[an even split]"),
     Mutant("cost_of_searches._as_float", "round_up(number, value)", "float(number)",
-           "search/test_cost_of_searches.py::test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large"),
+           "search/test_cost_of_searches.py::test_stated_costs_are_the_exact_sums_rounded_up_to_the_next_float"),
     Mutant("cost_of_candidates.largest", "map(max, zip(*costs, strict=True))", "map(min, zip(*costs, strict=True))",
            "search/test_cost_of_searches.py::test_a_varying_epsilon_is_summed_and_the_refit_counted_at_the_largest"),
     Mutant("cost_of_searches._costs", "search.n_iter", "1",
-           "search/test_cost_of_searches.py::test_lists_are_drawn_from_without_replacement"),
+           "search/test_cost_of_searches.py::test_lists_are_sampled_without_replacement"),
     Mutant("round_up_sum", "round_up(sum(map(exact, epsilons)))", "float(sum(map(exact, epsilons)))",
-           "search/test_grid_search.py::test_what_was_spent_is_never_below_the_exact_sum"),
+           "search/test_grid_search.py::test_privacy_spent_is_never_below_the_exact_sum"),
     Mutant("_ScoreRelease.cost",
            "Cost.of_parts(self.epsilon, self._target_share**2 + (1 - self._target_share) ** 2 * self._squares())",
            "Cost.of_parts(self.epsilon / 2, self._target_share**2 + (1 - self._target_share) ** 2 * self._squares())",
@@ -883,7 +883,7 @@ MUTANTS = [
            "budget/test_ledger.py::test_bad_charges_are_refused"),
     Mutant("PrivateGridSearch._check_private_estimators",
            "self.ledger is None and any(estimator.ledger is not None for estimator in private)", "False",
-           "search/test_grid_search.py::test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn"),
+           "search/test_grid_search.py::test_a_ledger_on_the_private_steps_alone_warns_before_anything_is_drawn"),
     Mutant("PrivateGridSearch._refit", "private._plan().broken_by", "()",
            "cards/test_release_card.py::test_cards_say_what_broke_the_guarantee_of_a_summary_a_search_and_reports"),
     # --- What is planned
@@ -893,7 +893,7 @@ MUTANTS = [
     Mutant("ExponentialTopK.half_width", "1 + confidence", "1",
            "planning/test_plan.py::test_scores_that_differ_by_the_error_swap_places_once_in_forty_draws[ExponentialTopK]"),
     Mutant("search_cost", "fits.epsilon * n_splits", "fits.epsilon * n_trainings",
-           "search/test_cost_of_searches.py::test_a_cross_validation_charges_a_ledger_what_was_said[estimator0-of_a_fit0]"),
+           "search/test_cost_of_searches.py::test_a_cross_validation_charges_a_ledger_the_stated_cost[estimator0-fit_cost0]"),
     # --- What remains, and what is said
     Mutant("FitPlan.of", "estimator.random_state is not None", "False",
            "_utils/test_summaries.py::test_a_fit_without_privacy_says_so_for_good[DPMICScorer-random_state]"),
@@ -906,7 +906,7 @@ MUTANTS = [
            "plotting/test_scores.py::test_no_bar_is_longer_than_one_above_it_after_chance_is_subtracted[0]"),
     Mutant("results._frame_of", 'dataframe(columns).sort_values("rank", kind="stable", ignore_index=True)',
            "dataframe(columns)",
-           "selection/test_to_frame.py::test_every_column_is_what_the_estimator_has_released_best_first[scorer]"),
+           "selection/test_to_frame.py::test_every_column_is_what_the_estimator_released_best_first[scorer]"),
     Mutant("ScoresDisplay.from_estimator", "estimator._mechanism_of_scores(cls.__name__).half_width(confidence, n_together)",
            "estimator._mechanism_of_scores(cls.__name__).half_width(confidence / 2)",
            "plotting/test_scores.py::test_the_noise_is_shaded_up_to_its_quantile[laplace-0.95]"),
@@ -969,7 +969,7 @@ MUTANTS = [
     Mutant("domains._plain", "field + 0.0 if isinstance(field, float) else field", "field",
            "counting/test_sketch_bytes.py::test_equal_sketches_have_equal_bytes[here0-there0]"),
     Mutant("generators_seeded", "np.random.set_state(numpys_state)", "pass",
-           "search/test_grid_search.py::test_the_global_generators_go_on_as_if_there_had_been_no_fits[False]"),
+           "search/test_grid_search.py::test_fits_leave_the_global_generators_unchanged[False]"),
     # --- p-values: noise, ties, numbers of grids and their offsets
     Mutant("BoundedLaw.p_values", "_reaches(least - self._bound.scores, noise)",
            "_reaches(least - self._bound.scores, None)",
@@ -1008,9 +1008,9 @@ MUTANTS = [
     Mutant("_count_discordant_pairs", "i + 1", "i",
            "statistics/ranks/test_null_scores.py::test_draws_have_the_distribution_over_all_permutations[kendall-6]"),
     Mutant("NullModel.p_values", "self.rows_per_group > 1", "False",
-           "selection/test_p_values.py::test_where_there_are_no_p_values_the_error_says_why"),
+           "selection/test_p_values.py::test_if_there_are_no_p_values_the_error_says_why"),
     Mutant("PrivateScores.p_values", 'self._mechanism_of_scores("p_values").law', "None",
-           "selection/test_p_values.py::test_p_values_know_of_the_noise[kendall-laplace]"),
+           "selection/test_p_values.py::test_p_values_account_for_the_noise[kendall-laplace]"),
     Mutant("BoundedLaw.p_values", "self._bound.tails[:-1]", "self._bound.tails[1:]",
            f"{LAWS}::test_a_score_between_two_points_of_a_bound_counts_as_the_larger_one[laplace]"),
     Mutant("SimulatedLaw.p_values", "(1.0 + n_resamples - n_below) / (n_resamples + 1.0)",
@@ -1134,15 +1134,15 @@ MUTANTS = [
     Mutant("summary_result._ends_finding", "share - reach <= FEWEST", "True",
            f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_detected_at_an_epsilon_of_one_tenth"),
     Mutant("PrivateScores.scores_interval", "upper + self._null_model.measure.withheld_for_error", "upper",
-           "selection/test_coverage.py::test_intervals_hold_the_scores_at_the_released_cut_and_shares"),
+           "selection/test_coverage.py::test_intervals_cover_the_scores_at_the_released_cut_and_shares"),
     Mutant("target_shares._position_of_cut", "edge if numbers_in([domain.decode(edge)]) == (of, value) else position", "position",
            "selection/test_target_cut.py::"
-           "test_a_fit_without_noise_at_what_was_released_has_the_scores_that_intervals_hold"),
+           "test_a_fit_without_noise_at_the_released_cut_and_shares_has_the_scores_that_intervals_cover"),
     Mutant("SquaredCorrelation.why_no_interval", "self.is_coarse", "False",
            "two_party/test_intervals.py::test_an_interval_is_refused_where_parts_are_too_coarse_for_the_values"),
     Mutant("NoiseWarnings.after", "replace(measure, target_shares=shares)", "measure",
            "selection/test_noise_warning.py"
-           "::test_small_weights_and_rare_classes_are_told_of_with_a_budget_that_is_enough"),
+           "::test_the_warning_for_small_weights_and_rare_classes_states_a_sufficient_budget"),
     Mutant("CellsRelease.reach", "2 * n_bounded", "n_bounded",
            f"{SUMMARY}::test_the_bounds_behind_findings_all_hold_in_95_percent_of_summaries"),
     Mutant("summary_result._are_nearly_all", "share - off > _IF_POSSIBLY_ALL * most_inside", "True",
@@ -1159,7 +1159,7 @@ MUTANTS = [
     Mutant("BudgetLedger.charge", "LedgerEntry(what, epsilon, delta, rho, unit)", "LedgerEntry(what, epsilon, delta, rho)",
            "plotting/test_ledgers.py::test_the_title_and_the_costs_name_the_unit_of_privacy"),
     Mutant("priced_steps._is_private_elsewhere", "not _PRIVATE.isdisjoint(given)", "False",
-           f"{PRICED}::test_a_step_of_another_library_is_named_and_warned_about_and_the_others_priced"),
+           f"{PRICED}::test_a_step_of_another_library_is_named_in_a_warning_and_the_others_are_priced"),
     Mutant("release_card.release_card", "not shown.broken", "True", f"{CARDS}::test_the_card_keeps_saying_what_broke_the_guarantee"),
     Mutant("ledger_entry.unit_of", "max_rows_per_group is None", "True",
            f"{CARDS}::test_people_are_distinguished_from_records"),
@@ -1177,7 +1177,7 @@ MUTANTS = [
            "self.statistic.spends_on_target(self.facts.n_classes)", f"{LEARNT_OF_THOSE_FITTED}[False-5]"),
     Mutant("PublicFacts.numbers_of_classes", "(2, math.inf)", "(2,)", f"{LEARNT_OF_THOSE_FITTED}[True-4]"),
     Mutant("sources.check_agreement", "plan.with_shares(sketch.measure)", "pass",
-           f"{COVERS}::test_shares_that_do_not_fit_what_was_counted_are_refused_with_the_next_chunk"),
+           f"{COVERS}::test_shares_that_do_not_match_the_counted_classes_are_refused_with_the_next_chunk"),
     Mutant("chunks.united", "not here.isdisjoint(there)", "False",
            f"{COUNTED_ONCE}::test_a_sketch_is_not_merged_with_one_that_contains_the_same_counts[a copy]"),
     Mutant("chunks._add", "sketch.n_samples > 0 and not sketch._parts", "not sketch._parts",
@@ -1230,17 +1230,17 @@ MUTANTS = [
            'tried |= {name: values} if own in ("k", "criterion", "mechanism", *BUDGET) else {}',
            f"{CHARGED}::test_a_search_over_statistics_counts_the_costliest"),
     Mutant("_worst_with", "n_features = n_features and UNKNOWN", "pass",
-           f"{CHARGED}::test_a_drawn_parameter_of_a_private_step_counts_as_any_release_with_its_budget"),
+           f"{CHARGED}::test_a_drawn_parameter_of_a_private_step_is_priced_as_the_costliest_release_with_its_budget"),
     Mutant("PrivateGridSearch.fit", "n_columns(X) or UNKNOWN", "None", f"{CHARGED}::{KEEPS}[True-keep0-public0-None]"),
     Mutant("_check_before_data", "plan.n_kept + 1", "1", f"{CHARGED}::{KEEPS}[False-keep0-public0-None]"),
     Mutant("BestNames.release", "n_candidates(self.keep, n_features)", "n_features - len(self.keep)",
-           f"{CHARGED}::test_if_all_features_are_kept_there_is_no_price_and_no_plan"),
+           f"{CHARGED}::test_plans_costs_and_searches_refuse_to_keep_all_features"),
     Mutant("earlier_steps._effect_on_rows", 'hasattr(step, "fit_resample")', "False",
-           f"{EARLIER}::test_a_search_over_a_sampler_has_no_price"),
+           f"{EARLIER}::test_a_search_over_a_sampler_is_not_priced"),
     Mutant("earlier_steps._walk", "inside = inside | own", "pass",
-           f"{EARLIER}::test_a_search_over_a_sampler_has_no_price"),
+           f"{EARLIER}::test_a_search_over_a_sampler_is_not_priced"),
     Mutant("PrivateGridSearch.fit", "refuse_resampling(earlier)", "pass",
-           f"{EARLIER}::test_a_private_search_refuses_to_refit_after_copies_before_anything_is_charged"),
+           f"{EARLIER}::test_a_private_search_refuses_to_refit_on_copied_rows_before_anything_is_charged"),
     Mutant("noise_variance", "2 * ratio / math.expm1(-1 / float(scale)) ** 2", "0.5 / math.sinh(0.5 / float(scale)) ** 2",
            f"{ANY_BUDGET}::{AT_THE_ENDS}[two parties, distance_correlation]"),
     Mutant("two_party_plan._inverses", "epsilon < _LEAST", "False",
@@ -1322,7 +1322,7 @@ MUTANTS = [
     Mutant("MatrixPlan.ready", "release.warn_about_noise(mechanism, public.shape)", "pass",
            "correlation/test_private_correlation.py::test_noise_that_exceeds_the_signal_is_warned_about_before_the_charge"),
     Mutant("FitPlan.results", "public.seen | released | people", "public.seen | released",
-           "selection/test_people.py::test_what_is_spent_and_written_down_is_per_person"),
+           "selection/test_people.py::test_what_is_spent_and_recorded_is_per_person"),
     Mutant("two_party_plan._results", "with_laplace_noise(table, terms.scale, random_bytes)", "table",
            f"{COUNTS}[target0]"),
     Mutant("Cuts.with_missing_first", "edge % n_master + 1", "edge",

@@ -1,3 +1,3 @@
-"""What results say is compared as it is in a wide terminal."""
+"""The text of results is compared as it appears in a wide terminal."""
 
 from tests.command_line.conftest import wide_terminal  # noqa: F401

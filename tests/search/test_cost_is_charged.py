@@ -1,4 +1,4 @@
-"""Whatever is searched over, search_cost states what a ledger is charged, and privacy_spent_ what its entries say."""
+"""For every kind of search, search_cost states what a ledger is charged, and privacy_spent_ agrees with its entries."""
 
 import random
 import warnings
@@ -44,8 +44,8 @@ CV = KFold(2)
 # --- Private steps, with the values that a search may try ----------------------------------------------------------
 
 
-def names(draw):
-    """A choice of names: only the release knows how many parts it has, and whether it needs its delta."""
+def names_step(draw):
+    """A step that publishes names; only its release knows how many parts it has, and whether it uses its delta."""
     mtv_r = draw.random() < 0.6
     step = PrivateSelectKBest(
         draw.choice([1, 2, "all"]),
@@ -64,8 +64,8 @@ def names(draw):
     return step, tried
 
 
-def scores(draw):
-    """Scores: as many parts as features, or one, or Gaussian noise."""
+def scores_step(draw):
+    """A step that publishes scores, in one part per feature, in a single part, or with Gaussian noise."""
     mechanism = draw.choice(["laplace", "k-norm", "gaussian"])
     kind = DPMICSelector if draw.random() < 0.5 else DPMICScorer
     delta = 1e-5 if mechanism == "gaussian" else 0.0
@@ -80,7 +80,7 @@ def scores(draw):
     return SelectKBest(step, k=1), {f"score_func__{name}": values for name, values in tried.items()}
 
 
-def function(draw):
+def function_step(draw):
     ways = [partial(dp_mic_regression, epsilon=epsilon, statistic="mtv_r", **PUBLIC) for epsilon in (0.1, 0.3)]
     return SelectKBest(draw.choice(ways), k=1), {"score_func": ways}
 
@@ -88,8 +88,8 @@ def function(draw):
 DISTRIBUTIONS = {"epsilon": stats.uniform(0.1, 0.3), "k": stats.randint(1, 3), "B": stats.uniform(8, 12)}
 
 
-def searched(draw, step, tried, path, is_random):
-    """Some of the parameters, as lists or as distributions."""
+def drawn_grid(draw, step, tried, path, is_random):
+    """A grid of some of the parameters, as lists or as distributions."""
     grid = {}
     for name in draw.sample(sorted(tried), min(len(tried), 2)):
         drawn = DISTRIBUTIONS.get(name.rpartition("__")[2])
@@ -99,8 +99,8 @@ def searched(draw, step, tried, path, is_random):
     return grid
 
 
-def placed(draw, step):
-    """The step somewhere in a pipeline; the path of its parameters; whether it gets a known number of columns."""
+def place_step(draw, step):
+    """A pipeline with the step, the path of the step's parameters, and whether its number of columns is known."""
     where = draw.choice(["first", "columns", "union", "polynomials"])
     model = ("model", Ridge())
     if where == "first":
@@ -115,9 +115,9 @@ def placed(draw, step):
 
 
 def drawn_search(draw):
-    """A search, cross-validation or fit; whether its cost is exact; how to run it."""
-    step, tried = draw.choice([names, names, names, scores, function])(draw)
-    estimator, path, is_exact = placed(draw, step)
+    """A search, cross-validation or fit; options for search_cost; whether the cost is exact; how to run it."""
+    step, tried = draw.choice([names_step, names_step, names_step, scores_step, function_step])(draw)
+    estimator, path, is_exact = place_step(draw, step)
     path = path if is_exact else "select__"
     kinds = [
         GridSearchCV,
@@ -135,7 +135,7 @@ def drawn_search(draw):
         run = partial(cross_validate, cv=CV, error_score="raise")
         return estimator, {"cv": CV}, is_exact, lambda estimator, X, y: run(estimator, X, y)
     is_random = kind is RandomizedSearchCV
-    grid = searched(draw, step, tried, path, is_random)
+    grid = drawn_grid(draw, step, tried, path, is_random)
     if kind is PrivateGridSearch:
         return kind(estimator, grid, epsilon=0.5, n_subsets=2), None, is_exact, fitted
     refit = draw.random() < 0.5
@@ -149,11 +149,11 @@ def fitted(search, X, y):
     return search.fit(X, y)
 
 
-# --- What is said and what is charged -------------------------------------------------------------------------------
+# --- Stated and charged costs ---------------------------------------------------------------------------------------
 
 
 def with_ledger(estimator, ledger):
-    """The estimator, every private part of which charges this ledger."""
+    """The estimator, with this ledger in every private step."""
     given = estimator.get_params()
     for name, value in given.items():
         if isinstance(value, partial):
@@ -165,7 +165,7 @@ def in_zcdp(entries):
     return sum((Cost(entry.epsilon, entry.delta, entry.rho).in_zcdp for entry in entries), Fraction(0))
 
 
-def assert_said(draw, folder):
+def assert_charged_as_stated(draw, folder):
     search, options, is_exact, run = drawn_search(draw)
     grid = getattr(search, "param_grid", getattr(search, "param_distributions", {}))
     composition = draw.choice(["basic", "zcdp"])
@@ -178,16 +178,16 @@ def assert_said(draw, folder):
         run(with_ledger(search, ledger), X, y)
         epsilon, delta = search.privacy_spent_
         entries = ledger.entries()
-        stated, exactly = (exact(epsilon), exact(delta)), sum_of(entries)
+        stated, exactly = (exact(epsilon), exact(delta)), exact_totals(entries)
         assert exactly[0] <= stated[0] <= exactly[0] * (1 + Fraction(1, 10**12)), search
         assert (exactly[1] == stated[1]) if is_exact else (exactly[1] <= stated[1]), search
         return
     cost = search_cost(search, n_samples=N, n_features=D, **options)
     run(with_ledger(search, ledger), X, y)
     entries = ledger.entries()
-    epsilon, delta = sum_of(entries)
+    epsilon, delta = exact_totals(entries)
     charged = (exact(cost.charged_epsilon), exact(cost.charged_delta), Fraction(cost.charged_rho))
-    assert all(said >= was for said, was in zip(charged, (epsilon, delta, in_zcdp(entries)), strict=True)), search
+    assert all(stated >= was for stated, was in zip(charged, (epsilon, delta, in_zcdp(entries)), strict=True)), search
     assert cost.n_fits >= len(entries)
     if is_exact:
         assert cost.n_fits == len(entries)
@@ -197,7 +197,7 @@ def assert_said(draw, folder):
             assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
 
 
-def sum_of(entries):
+def exact_totals(entries):
     return sum(exact(entry.epsilon) for entry in entries), sum(exact(entry.delta) for entry in entries)
 
 
@@ -206,17 +206,17 @@ def try_searches(seed, n_searches, folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(n_searches):
-            assert_said(draw, folder / f"{next(number)}.db")
+            assert_charged_as_stated(draw, folder / f"{next(number)}.db")
 
 
 @pytest.mark.slow
-def test_what_is_said_of_a_search_is_what_its_ledger_is_charged(tmp_path):
+def test_the_stated_cost_of_a_search_is_what_its_ledger_is_charged(tmp_path):
     try_searches(0, 8, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1])
-def test_what_is_said_of_many_searches_is_what_their_ledgers_are_charged(seed, tmp_path):
+def test_the_stated_costs_of_many_searches_are_what_their_ledgers_are_charged(seed, tmp_path):
     try_searches(seed, 100, tmp_path)
 
 
@@ -224,20 +224,20 @@ def test_what_is_said_of_many_searches_is_what_their_ledgers_are_charged(seed, t
 
 
 def test_a_search_over_statistics_counts_the_costliest():
-    """With Kendall's tau nothing is learnt about the target, so there is a single part."""
+    """Kendall's tau spends nothing on the target, so there is a single part."""
     pipeline = Pipeline([("select", PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)), ("model", Ridge())])
     search = RandomizedSearchCV(pipeline, {"select__statistic": ["kendall"]}, cv=3, refit=False, n_iter=1)
     assert search_cost(search, n_features=D, n_samples=N).charged_rho == 1.5
 
 
 @pytest.mark.parametrize("change", [{"target_shares": [SHARES]}, {"k": [1, 2], "target_shares": [None, SHARES]}])
-def test_a_search_over_what_divides_a_budget_counts_the_costliest(change):
+def test_a_search_over_parameters_that_split_the_budget_counts_the_costliest(change):
     select = PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)
     search = RandomizedSearchCV(select, change, n_iter=1, cv=2, refit=False)
     assert search_cost(search, n_features=D).charged_rho == 1.0
 
 
-def test_a_drawn_parameter_of_a_private_step_counts_as_any_release_with_its_budget():
+def test_a_drawn_parameter_of_a_private_step_is_priced_as_the_costliest_release_with_its_budget():
     select = DPMICSelector(1, epsilon=1.0, **PUBLIC)  # in three parts
     assert search_cost(select, n_features=D).charged_rho == pytest.approx(1 / 6)
     search = RandomizedSearchCV(select, {"B": stats.uniform(8, 4)}, n_iter=2, cv=2, refit=False)
@@ -247,7 +247,7 @@ def test_a_drawn_parameter_of_a_private_step_counts_as_any_release_with_its_budg
     assert search_cost(replaced).charged_epsilon == 3 * 2.0
 
 
-def test_a_parameter_of_another_step_is_not_tried_and_need_not_have_an_end():
+def test_parameters_of_other_steps_are_not_enumerated_and_may_be_unbounded():
     pipeline = Pipeline([("select", PrivateSelectKBest(1, epsilon=1.0, **PUBLIC)), ("model", SVR())])
     drawn = {"model__epsilon": stats.expon(), "model__C": [10.0**power for power in range(50)]}
     search = RandomizedSearchCV(pipeline, drawn, n_iter=3, cv=2, refit=False)
@@ -266,7 +266,7 @@ KEPT = [
 
 @pytest.mark.parametrize("keep, public, columns", KEPT)
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_delta_that_is_not_used(
+def test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_unused_delta(
     keep, public, columns, is_first
 ):
     X, y = table(N)
@@ -281,7 +281,7 @@ def test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_delt
     assert search.privacy_spent_ == (1.5, 0.0 if is_first else 1e-4)
 
 
-def test_if_all_features_are_kept_there_is_no_price_and_no_plan():
+def test_plans_costs_and_searches_refuse_to_keep_all_features():
     select, error = PrivateSelectKBest(1, keep=[0, 1], **PUBLIC), "keep must leave at least one feature to choose"
     for ask in (lambda: select.plan(100, 2), lambda: search_cost(select, n_features=2), lambda: fitted(
         PrivateGridSearch(select, {}, scoring=lambda *_: 1.0), *table_of(2))):  # fmt: skip

@@ -1,4 +1,4 @@
-"""What search_cost says before a search is what its fits cost and what its ledger is charged."""
+"""Before a search, search_cost states what its fits will cost and what its ledger will be charged."""
 
 import math
 import warnings
@@ -125,7 +125,7 @@ def test_a_search_over_a_single_private_estimator():
     assert search_cost(GridSearchCV(DPMICScorer(epsilon=0.5), {"B": [8, 9]}, cv=2)).epsilon == 1.5
 
 
-def test_what_fits_an_unknown_number_of_times_is_refused():
+def test_an_estimator_that_fits_an_unknown_number_of_times_is_refused():
     search = GridSearchCV(BaggingRegressor(pipeline()), {"n_estimators": [2]})
     with pytest.raises(ValueError, match="how many times BaggingRegressor fits the private estimator"):
         search_cost(search)
@@ -148,7 +148,7 @@ def test_a_private_search_inside_another_search_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("estimator", [None, 3, Ridge, PrivateGridSearch(Ridge(), {}), partial(dp_mic_regression)])
-def test_what_is_no_estimator_and_no_search_is_refused(estimator):
+def test_anything_but_an_estimator_or_a_search_is_refused(estimator):
     with pytest.raises(
         TypeError,
         match="estimator must be a GridSearchCV, a RandomizedSearchCV or an estimator that is not a search, got",
@@ -156,11 +156,11 @@ def test_what_is_no_estimator_and_no_search_is_refused(estimator):
         search_cost(estimator)
 
 
-# --- Cross-validations, and single fits ---------------------------------------------------------------------------
+# --- Cross-validation and single fits -----------------------------------------------------------------------------
 
 
 def scorers():
-    """Private estimators in several places, and what one fit of all costs."""
+    """Private estimators in several places, each with the epsilon, delta and number of releases of one fit."""
     scorer = DPMICScorer(epsilon=0.2, **PUBLIC)
     yield pipeline(epsilon=0.3), (0.3, 0.0, 1)
     yield scorer, (0.2, 0.0, 1)
@@ -169,20 +169,20 @@ def scorers():
 
 
 def with_ledger(estimator, ledger):
-    """The estimator, all private steps of which write to the ledger."""
+    """The estimator, with the ledger in all private steps."""
     names = [name for name in estimator.get_params() if name.rpartition("__")[2] == "ledger"]
     return estimator.set_params(**dict.fromkeys(names, ledger))
 
 
 @pytest.mark.few
-@pytest.mark.parametrize("estimator, of_a_fit", list(scorers()))
-def test_a_cross_validation_charges_a_ledger_what_was_said(estimator, of_a_fit, tmp_path):
-    epsilon, delta, n_private = of_a_fit
+@pytest.mark.parametrize("estimator, fit_cost", list(scorers()))
+def test_a_cross_validation_charges_a_ledger_the_stated_cost(estimator, fit_cost, tmp_path):
+    epsilon, delta, n_private = fit_cost
     for i, (cv, run) in enumerate([
         (None, lambda fitted, cv: fitted.fit(*table(N))),
-        (4, lambda fitted, cv: cross_validate(fitted, *table(N), cv=cv, scoring=ZERO, return_estimator=True)),
-        (KFold(3, shuffle=True), lambda fitted, cv: cross_val_score(fitted, *table(N), cv=cv, scoring=ZERO)),
-        (ShuffleSplit(2), lambda fitted, cv: cross_val_score(fitted, *table(N), cv=cv, scoring=ZERO)),
+        (4, lambda fitted, cv: cross_validate(fitted, *table(N), cv=cv, scoring=zero_score, return_estimator=True)),
+        (KFold(3, shuffle=True), lambda fitted, cv: cross_val_score(fitted, *table(N), cv=cv, scoring=zero_score)),
+        (ShuffleSplit(2), lambda fitted, cv: cross_val_score(fitted, *table(N), cv=cv, scoring=zero_score)),
     ]):  # fmt: skip
         ledger = BudgetLedger(tmp_path / f"{i}.db", 100.0, delta=0.1, composition="basic")
         cost = search_cost(estimator, cv=cv)
@@ -196,24 +196,24 @@ def test_a_cross_validation_charges_a_ledger_what_was_said(estimator, of_a_fit, 
         assert cost.delta == pytest.approx(n_trainings * delta)
 
 
-def ZERO(estimator, X, y=None):
-    """A score of anything that was fitted."""
+def zero_score(estimator, X, y=None):
+    """A score of 0 for every fitted estimator."""
     return 0.0
 
 
-def test_a_cross_validation_costs_as_a_search_of_one_candidate_without_refit():
+def test_a_cross_validation_costs_as_much_as_a_search_over_one_candidate_without_refit():
     for cv in (2, KFold(5), RepeatedKFold(n_splits=4, n_repeats=3), LeavePOut(2), TimeSeriesSplit(4)):
         for estimator, _ in scorers():
             search = GridSearchCV(estimator, {}, cv=cv, refit=False)
             assert search_cost(estimator, cv=cv, n_samples=N) == search_cost(search, n_samples=N)
 
 
-def test_a_cv_beside_that_of_a_search_is_refused():
+def test_a_cv_for_a_search_that_has_its_own_is_refused():
     with pytest.raises(ValueError, match="cv must be None with a GridSearchCV, which has its own cv, got 5"):
         search_cost(GridSearchCV(pipeline(), GRID), cv=5)
 
 
-def test_a_fit_without_a_private_estimator_to_be_seen_warns():
+def test_a_fit_without_a_visible_private_estimator_warns():
     with pytest.warns(UserWarning, match="found no private estimator in this Ridge") as caught:
         assert search_cost(Ridge()).charged_epsilon == 0
     assert caught[0].filename == __file__
@@ -223,7 +223,7 @@ def test_a_fit_without_a_private_estimator_to_be_seen_warns():
 
 
 def most_trainings(cv, groups=None):
-    """In how many training sets the record is that is in most of them, by looking."""
+    """The largest number of training sets that any record is in, counted directly."""
     X, y = np.zeros((N, 1)), np.arange(N) % 2
     return max(np.bincount(np.concatenate([train for train, _ in cv.split(X, y, groups)])))
 
@@ -250,7 +250,7 @@ SPLITTERS = [
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize("cv, n_splits, n_trainings", SPLITTERS)
-def test_a_record_counts_as_often_as_it_can_be_in_a_training_set(cv, n_splits, n_trainings):
+def test_a_record_counts_once_for_each_training_set_that_it_can_be_in(cv, n_splits, n_trainings):
     cost = search_cost(GridSearchCV(pipeline(epsilon=1), {}, cv=cv, refit=False), n_samples=N)
     assert (cost.n_fits, cost.epsilon, cost.charged_epsilon) == (n_splits, n_trainings, n_splits)
     if not isinstance(cv, list):
@@ -258,14 +258,14 @@ def test_a_record_counts_as_often_as_it_can_be_in_a_training_set(cv, n_splits, n
 
 
 def rows_that_differ(cv, y, i):
-    """In how many rows the training sets differ, all splits together, if the label of record i is another one."""
+    """The number of rows in which training sets differ, over all splits, if the label of record i changes."""
     X, y_other = np.zeros((N, 1)), y.copy()
     y_other[i] = 1 - y[i]
     splits = zip(cv.split(X, y), cv.split(X, y_other), strict=True)
     return sum(len((set(here) - set(there)) | ({i} & set(here) & set(there))) for (here, _), (there, _) in splits)
 
 
-def test_splits_by_label_or_group_warn_as_a_record_moves_others():
+def test_splits_by_label_or_group_warn_because_a_record_moves_others():
     y = np.arange(N) % 2
     assert all(rows_that_differ(KFold(2), y, i) == 1 for i in range(N))
     assert max(rows_that_differ(StratifiedKFold(2), y, i) for i in range(N)) >= 3
@@ -284,7 +284,7 @@ def test_splits_by_label_or_group_warn_as_a_record_moves_others():
         search_cost(GridSearchCV(pipeline(), {}, cv=2))
 
 
-def test_numpys_ints_are_numbers_of_folds():
+def test_numpy_integers_are_accepted_as_numbers_of_folds():
     for estimator, expected in ((Ridge(), []), (LogisticRegression(), [PrivacyLeakWarning])):
         costs = []
         for cv in (3, np.int64(3)):
@@ -323,7 +323,7 @@ def test_epsilons_drawn_at_random_count_as_the_largest_possible():
         search_cost(RandomizedSearchCV(pipeline(), {"select": stats.expon()}))
 
 
-def test_lists_are_drawn_from_without_replacement():
+def test_lists_are_sampled_without_replacement():
     search = RandomizedSearchCV(pipeline(), [{"select__B": [8, 9]}, {"select__B": [10]}], n_iter=10, cv=2)
     assert search_cost(search).n_fits == 3 * 2 + 1
     steps = {"select": ["passthrough", DPMICSelector(epsilon=0.5)], "model__alpha": [1, 2]}
@@ -343,14 +343,14 @@ SEARCHES = {
 @pytest.mark.few
 @pytest.mark.filterwarnings("ignore:The total space of parameters 2 is smaller")
 @pytest.mark.parametrize("name", SEARCHES)
-def test_real_searches_write_as_many_entries_as_was_said(name, tmp_path):
+def test_real_searches_write_as_many_entries_as_stated(name, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
     search = SEARCHES[name](pipeline(ledger=ledger))
     search.set_params(error_score="raise")
     cost = search_cost(search, n_samples=150)
     search.fit(*table(150))
     if name == "steps" and search.best_params_["select"] == "passthrough":
-        cost = search_cost(search.set_params(refit=False))  # the refit was counted at its worst
+        cost = search_cost(search.set_params(refit=False))  # the stated cost assumes the costliest refit
     assert len(ledger.entries()) == cost.n_fits
     assert ledger.spent() == (cost.charged_epsilon, cost.charged_delta)
 
@@ -361,8 +361,8 @@ def test_searches_whose_fits_cannot_be_counted_are_refused():
 
 
 @pytest.mark.slow
-def test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large():
-    # The sums of these have more digits than a float: half of them are rounded down if nobody takes care.
+def test_stated_costs_are_the_exact_sums_rounded_up_to_the_next_float():
+    # These sums have more digits than a float: without care, half of them would be rounded down.
     for k in range(1, 200):
         epsilons = [1 / 3, k / 7, math.pi / k]
         deltas = [epsilon / 1e4 for epsilon in epsilons]
@@ -380,7 +380,7 @@ def test_no_stated_cost_is_below_the_exact_sum_and_none_is_a_float_too_large():
 
 
 def zcdp_total(ledger):
-    """What a ledger with composition="zcdp" adds up, rounded up."""
+    """The total of a ledger with composition="zcdp", rounded up."""
     rhos = [Cost(entry.epsilon, entry.delta, entry.rho).in_zcdp for entry in ledger.entries()]
     return round_up(sum(rhos, Fraction(0)), Fraction)
 
@@ -399,7 +399,7 @@ IN_ZCDP = {
 @pytest.mark.few
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", IN_ZCDP)
-def test_a_ledger_that_adds_up_zcdp_is_charged_what_was_said_to_the_last_digit(name, tmp_path):
+def test_a_zcdp_ledger_is_charged_the_stated_rho_to_the_last_digit(name, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0, 1e-5)
     private = IN_ZCDP[name]
     if isinstance(private, partial):
@@ -418,7 +418,7 @@ def test_a_ledger_that_adds_up_zcdp_is_charged_what_was_said_to_the_last_digit(n
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_where_the_number_of_columns_is_not_known_it_is_at_most_what_is_said(tmp_path):
+def test_with_an_unknown_number_of_columns_the_stated_rho_is_an_upper_bound(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0, 1e-5)
     steps = make_pipeline(PolynomialFeatures(2), DPMICSelector(1, epsilon=0.3, ledger=ledger, **PUBLIC), Ridge())
     cost = search_cost(steps, n_features=3)
@@ -428,7 +428,7 @@ def test_where_the_number_of_columns_is_not_known_it_is_at_most_what_is_said(tmp
     assert search_cost(steps).charged_rho is None
 
 
-def test_lists_of_columns_and_drawn_candidates_count_at_their_worst():
+def test_lists_of_columns_and_drawn_candidates_are_priced_at_the_worst_case():
     def scorer(columns):
         return ("scores", SelectKBest(DPMICScorer(epsilon=1.0, **PUBLIC)), columns)
 
@@ -436,11 +436,11 @@ def test_lists_of_columns_and_drawn_candidates_count_at_their_worst():
     assert search_cost(transformed, n_features=9).charged_rho == 0.25 + 0.125
     drawn = {"select__epsilon": [0.5, 1.0], "select__criterion": ["single", "joint"], "model__alpha": stats.expon()}
     search = RandomizedSearchCV(pipeline(PrivateSelectKBest, k=5), drawn, n_iter=4, cv=2, refit=False)
-    charged = 8 * 0.5 * (9 + 17**2) / 400  # by single scores there is one draw, and one of the target
+    charged = 8 * 0.5 * (9 + 17**2) / 400  # single scores take one draw, and the target another
     assert search_cost(search, n_features=5).charged_rho == pytest.approx(charged)
     search.set_params(param_distributions={"select__epsilon": stats.uniform(0, 1)})
     assert search_cost(search).charged_rho is None
-    assert search_cost(search, n_features=5).charged_rho == 8 * 0.5  # of any release with the largest epsilon
+    assert search_cost(search, n_features=5).charged_rho == 8 * 0.5  # the worst case for the largest epsilon
     for wrong in (0, 2.0, True):
         with pytest.raises(ValueError, match="n_features must be an int >= 1"):
             search_cost(search, n_features=wrong)
@@ -461,21 +461,21 @@ HIDDEN = SelectKBest(lambda X, y: dp_mic_regression(X, y, epsilon=1.0, **PUBLIC)
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), make_pipeline(HIDDEN, LinearRegression())])
-def test_a_search_without_a_private_estimator_to_be_seen_costs_nothing_and_warns(estimator):
+def test_a_search_without_a_visible_private_estimator_costs_nothing_and_warns(estimator):
     with pytest.warns(UserWarning, match="search_cost found no private estimator in this GridSearchCV") as caught:
         cost = search_cost(GridSearchCV(estimator, {}))
     assert caught[0].filename == __file__
     assert (cost.epsilon, cost.n_fits, cost.charged_epsilon) == (0.0, 0, 0.0)
 
 
-def test_a_private_estimator_in_one_candidate_is_seen():
+def test_a_private_estimator_in_one_candidate_is_found():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cost = search_cost(GridSearchCV(pipeline(), {"select": ["passthrough", pipeline()["select"]]}))
     assert cost.n_fits == 6
 
 
-def test_a_function_form_without_its_epsilon_is_named():
+def test_the_error_names_a_function_form_without_its_epsilon():
     search = GridSearchCV(make_pipeline(SelectKBest(partial(dp_mic_regression, **PUBLIC)), Ridge()), {})
     with pytest.raises(
         ValueError, match=r"epsilon must be among the arguments of functools.partial\(dp_mic_regression"

@@ -1,4 +1,4 @@
-"""Steps before a private one that copy rows, or learn from all of them, are refused or named, wherever they are."""
+"""Steps before a private step are refused if they copy rows, and named if they learn from all rows, at any depth."""
 
 import warnings
 
@@ -31,7 +31,7 @@ CV = KFold(2)
 
 
 class Copies(BaseEstimator):
-    """A sampler as of imbalanced-learn: it copies the first row a hundred times."""
+    """A sampler as in imbalanced-learn: it copies the first row a hundred times."""
 
     def fit_resample(self, X, y):
         rows = np.concatenate([np.zeros(100, dtype=int), np.arange(len(X))])
@@ -39,7 +39,7 @@ class Copies(BaseEstimator):
 
 
 class PipelineOfSamplers(Pipeline):
-    """As in imbalanced-learn: samplers change the rows in `fit`."""
+    """A pipeline as in imbalanced-learn: its samplers change the rows in `fit`."""
 
     def fit(self, X, y=None, **params):
         for _, step in self.steps[:-1]:
@@ -52,7 +52,7 @@ class PipelineOfSamplers(Pipeline):
 
 
 class Centred(TransformerMixin, BaseEstimator):
-    """Somebody's own step: nobody knows whether it looks at one row at a time."""
+    """A user's own step: it is unknown whether it treats each row independently."""
 
     def fit(self, X, y=None):
         return self
@@ -91,14 +91,14 @@ WITH_COPIES = {
 
 
 @pytest.mark.parametrize("estimator, name", WITH_COPIES.values(), ids=WITH_COPIES)
-def test_rows_copied_before_a_private_step_have_no_price(estimator, name):
+def test_pipelines_that_copy_rows_before_a_private_step_are_not_priced(estimator, name):
     for cv in (None, CV):
         with pytest.raises(ValueError, match="estimator must have no step that resamples rows") as caught:
             search_cost(estimator, cv=cv)
         assert name in str(caught.value)
 
 
-def test_a_search_over_a_sampler_has_no_price():
+def test_a_search_over_a_sampler_is_not_priced():
     plain = Pipeline([("pre", "passthrough"), ("select", selector()), ("model", Ridge())])
     for kind, grid in ((GridSearchCV, "param_grid"), (RandomizedSearchCV, "param_distributions")):
         search = kind(plain, **{grid: {"pre": ["passthrough", Copies()]}}, cv=CV)
@@ -107,7 +107,7 @@ def test_a_search_over_a_sampler_has_no_price():
     assert search_cost(GridSearchCV(plain, {"pre": ["passthrough"]}, cv=CV)).earlier == ()
 
 
-def test_a_private_search_refuses_to_refit_after_copies_before_anything_is_charged(tmp_path):
+def test_a_private_search_refuses_to_refit_on_copied_rows_before_anything_is_charged(tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", 10.0)
     pipeline = after(Copies())
     pipeline.steps.append(("model", Ridge()))
@@ -168,13 +168,13 @@ BY_ROW = [
 
 
 @pytest.mark.parametrize("step", BY_ROW)
-def test_there_is_no_alarm_for_steps_that_map_each_row_by_itself(step):
+def test_steps_that_transform_each_row_independently_cause_no_warning(step):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert search_cost(make_pipeline(step if isinstance(step, str) else clone(step), selector())).earlier == ()
 
 
-def test_the_summary_and_the_card_of_a_private_search_name_what_came_before():
+def test_the_summary_and_the_card_of_a_private_search_name_earlier_steps():
     pipeline = Pipeline([("scale", StandardScaler()), ("select", selector()), ("model", Ridge())])
     search = PrivateGridSearch(pipeline, {"model__alpha": [1.0]}, epsilon=1.0, n_subsets=2)
     with warnings.catch_warnings():
@@ -182,15 +182,15 @@ def test_the_summary_and_the_card_of_a_private_search_name_what_came_before():
         with pytest.warns(PrivacyLeakWarning, match=r"scale \(StandardScaler\) may learn from all rows") as caught:
             search.fit(*table(60))
         assert [warning.filename for warning in caught if "may learn" in str(warning.message)] == [__file__]
-        said = "the refit: scale (StandardScaler) may learn from all rows before a private step"
-        assert said in search._repr_html_()
-        assert said in release_card(search).to_json()
-        assert f"Not covered by the guarantee: {said}; other models" in release_card(search).fields["statement"]
+        note = "the refit: scale (StandardScaler) may learn from all rows before a private step"
+        assert note in search._repr_html_()
+        assert note in release_card(search).to_json()
+        assert f"Not covered by the guarantee: {note}; other models" in release_card(search).fields["statement"]
         again = search.set_params(refit=False).fit(*table(60))  # the choice is private whatever its fits do
     assert "may learn" not in again._repr_html_()
 
 
-def test_a_pipeline_of_another_library_is_looked_into():
+def test_a_pipeline_of_another_library_is_inspected():
     found = earlier_steps([LikeAPipeline([("over", Copies()), ("select", selector())])])
     assert found == {"over": ("Copies", "resamples rows")}
     with pytest.raises(ValueError, match="cannot tell how many times LikeAPipeline fits"):

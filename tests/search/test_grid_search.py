@@ -1,4 +1,4 @@
-"""The private choice of parameters: one record moves one subset, and the choice is epsilon-DP for that."""
+"""Private choice of parameters: one record moves one subset, and so the choice is epsilon-DP."""
 
 import contextlib
 import math
@@ -84,7 +84,7 @@ def scores_of(search, X, y, monkeypatch):
 
 
 def assert_a_record_moves_one_subset_only(monkeypatch):
-    # A forest draws random numbers, how many depends on the data: other subsets must not notice.
+    # How many random numbers a forest draws depends on its data, and must not affect other subsets.
     pipeline = make_pipeline(
         SelectKBest(DPMICScorer(epsilon=math.inf, **PUBLIC), k=2), RandomForestRegressor(n_estimators=2)
     )
@@ -111,7 +111,7 @@ def test_a_record_moves_the_scores_of_one_subset_only(monkeypatch):
 
 
 @seeded
-def test_subsets_do_not_share_a_generator_that_is_given(monkeypatch):
+def test_subsets_do_not_share_a_given_generator(monkeypatch):
     search = PrivateGridSearch(RandomForestRegressor(2, random_state=np.random.RandomState(0)), {}, n_subsets=6)
     search.set_params(refit=False, random_state=0)
     X, y = table()
@@ -132,31 +132,31 @@ def test_overlapping_subsets_are_caught(monkeypatch):
         assert_a_record_moves_one_subset_only(monkeypatch)
 
 
-def draw_of_numpy(n_draws):
+def draw_with_numpy(n_draws):
     return np.random.uniform(size=n_draws)[-1]
 
 
-def draw_as_scikit_learn_does(n_draws):
+def draw_with_scikit_learn(n_draws):
     return check_random_state(None).normal(size=n_draws)[-1]
 
 
-def draw_of_python(n_draws):
+def draw_with_python(n_draws):
     return [random.random() for _ in range(n_draws)][-1]
 
 
-DRAWS = [draw_of_numpy, draw_as_scikit_learn_does, draw_of_python]
+DRAWS = [draw_with_numpy, draw_with_scikit_learn, draw_with_python]
 
 
 class DrawsByTheData(Ridge):
-    """Draws from a generator that all fits share, as often as the data says."""
+    """Draws from a generator that all fits share, a number of times that depends on the data."""
 
-    def __init__(self, draw=draw_of_numpy, alpha=1.0):
+    def __init__(self, draw=draw_with_numpy, alpha=1.0):
         super().__init__(alpha)
         self.draw = draw
 
     def fit(self, X, y):
         self.offset = self.draw(1 + int(np.sum(y))) / 10
-        time.sleep(0.002)  # in which other threads would draw
+        time.sleep(0.002)  # time for other threads to draw
         return super().fit(X, y)
 
     def predict(self, X):
@@ -165,7 +165,7 @@ class DrawsByTheData(Ridge):
 
 def scores_of_draws(y, draw, monkeypatch, **parameters):
     search = PrivateGridSearch(DrawsByTheData(draw), {"alpha": [1, 9]}, n_subsets=6, refit=False, random_state=0)
-    np.random.seed(0)  # as in many a notebook; unseeded, the shift of the others' draws would show in no test
+    np.random.seed(0)  # as in many notebooks; unseeded, no test could show that the draws of other subsets shift
     random.seed(0)
     return scores_of(search.set_params(**parameters), table()[0], y, monkeypatch)
 
@@ -192,7 +192,7 @@ def test_a_record_does_not_reach_other_subsets_through_a_global_generator(draw, 
 @unknown
 @pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-def test_fits_in_threads_and_processes_draw_what_they_draw_one_by_one(backend, draw, monkeypatch):
+def test_fits_in_threads_and_processes_draw_the_same_numbers_as_in_sequence(backend, draw, monkeypatch):
     y = table()[1]
     expected = scores_of_draws(y, draw, monkeypatch)
     with parallel_config(backend=backend, n_jobs=3):
@@ -202,7 +202,7 @@ def test_fits_in_threads_and_processes_draw_what_they_draw_one_by_one(backend, d
 @pytest.mark.few
 @unknown
 @pytest.mark.parametrize("everything_fails", [False, True])
-def test_the_global_generators_go_on_as_if_there_had_been_no_fits(everything_fails):
+def test_fits_leave_the_global_generators_unchanged(everything_fails):
     class FailsLate(DrawsByTheData):
         def predict(self, X):
             super().predict(X)
@@ -211,7 +211,7 @@ def test_the_global_generators_go_on_as_if_there_had_been_no_fits(everything_fai
     def drawn_after(fit):
         np.random.seed(1)
         random.seed(1)
-        np.random.normal()  # which keeps a second number for the next call
+        np.random.normal()  # keeps a second number for the next call
         fit()
         return np.random.normal(size=3).tolist(), random.random()
 
@@ -232,7 +232,7 @@ def test_the_global_generators_go_on_as_if_there_had_been_no_fits(everything_fai
         np.random.set_bit_generator(ours)
 
 
-def test_an_estimator_that_nobody_has_looked_at_is_named_before_anything_is_paid_for(tmp_path):
+def test_an_unknown_estimator_is_named_before_anything_is_charged(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     grid = {"select": [pipeline()["select"], "passthrough"], "model": [Ridge(), DrawsByTheData(), FailsOn()]}
     search = PrivateGridSearch(pipeline(), grid, n_subsets=3, ledger=ledger)
@@ -251,7 +251,7 @@ def test_an_estimator_that_nobody_has_looked_at_is_named_before_anything_is_paid
 
 
 @pytest.mark.parametrize("bounds", [(0, 1), (-3, 0.5), (-1e6, 0)])
-def test_scores_are_clipped_and_failures_are_the_lowest_score(bounds):
+def test_scores_are_clipped_and_failures_get_the_lowest_score(bounds):
     low, high = bounds
     scores = np.array([[low, high], [low - 9, high + 9], [np.nan, high], [-np.inf, np.inf], [(low + high) / 2] * 2])
     np.testing.assert_allclose(mean_over_subsets(scores, bounds), 0.5, rtol=1e-12)
@@ -264,27 +264,27 @@ N_SUBSETS = 3
 
 
 @cache
-def choice_law(steps, scale):
+def choice_distribution(steps, scale):
     return law(steps, 1, scale)
 
 
 def worst_log_ratio(epsilon, n_moved, monkeypatch, values=(0, 0.5, 1)):
-    """Over all scores in `values` of two candidates in three subsets, `n_moved` of which a record moves."""
+    """The largest log ratio, over scores in `values` of two candidates, if a record moves `n_moved` of the subsets."""
     monkeypatch.setattr(mechanisms, "_STEPS", STEPS)
     search = PrivateGridSearch(Ridge(), {}, epsilon=epsilon)
     search.n_subsets_ = N_SUBSETS
     scale = search._mechanism().scale
 
-    def law_of(scores):
+    def distribution_of(scores):
         means = mean_over_subsets(np.array(scores).reshape(2, N_SUBSETS), (0, 1))
-        return choice_law(tuple(map(int, mechanisms.to_grid(means))), scale)
+        return choice_distribution(tuple(map(int, mechanisms.to_grid(means))), scale)
 
     worst = 0.0
     for scores in product(values, repeat=2 * N_SUBSETS):
         for moved in product(values, repeat=2 * n_moved):
             other = np.array(scores).reshape(2, N_SUBSETS)
             other[:, :n_moved] = np.array(moved).reshape(2, n_moved)
-            here, there = law_of(scores), law_of(other)
+            here, there = distribution_of(scores), distribution_of(other)
             worst = max(worst, *(abs(math.log(here[i] / there[i])) for i in here))
     return worst
 
@@ -299,7 +299,7 @@ def test_a_record_in_two_subsets_would_be_caught(monkeypatch):
     assert worst_log_ratio(2.0, 2, monkeypatch, values=(0, 1)) > 2.0
 
 
-def test_noise_is_two_over_subsets_and_epsilon():
+def test_the_noise_scale_is_two_over_subsets_times_epsilon():
     search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.5, n_subsets=20).fit(*table())
     assert search.noise_scale_ == pytest.approx(2 / (20 * 0.5), rel=1e-6)
     assert PrivateGridSearch(Ridge(), {"alpha": [1]}).fit(*table()).n_subsets_ == 15  # square root of 240
@@ -317,7 +317,7 @@ GRID = {"select": [pipeline()["select"], "passthrough"], "model__n_neighbors": [
 
 
 def test_the_clearly_best_candidate_is_chosen():
-    # R squared is above 0.8 against at most 0 for constants: at n_subsets = 15 and epsilon = 10 the noise is 0.013.
+    # R squared exceeds 0.8, against at most 0 for constants; with n_subsets = 15 and epsilon = 10, the noise is 0.013.
     grid = {"model": [KNeighborsRegressor(3), Ridge(1e9)]}
     search = PrivateGridSearch(Pipeline([("model", Ridge())]), grid, epsilon=10.0).fit(*table())
     assert search.best_index_ == 0
@@ -329,7 +329,7 @@ def test_the_clearly_best_candidate_is_chosen():
     assert search.privacy_spent_ == (10.0, 0.0)
 
 
-def test_an_error_is_a_score_once_its_bounds_are_given():
+def test_an_error_can_be_the_score_if_its_bounds_are_given():
     grid = {"alpha": [1e9, 1e-3]}
     X, y = table()[0], table()[0][:, 0]
     search = PrivateGridSearch(
@@ -352,7 +352,7 @@ def test_choice_and_refit_are_charged_and_nothing_else(tmp_path):
     assert search.estimator["select"].ledger is ledger
 
 
-def test_what_was_spent_is_never_below_the_exact_sum():
+def test_privacy_spent_is_never_below_the_exact_sum():
     X, y = table()
     for k in range(1, 12):
         choice, refit = k / 7, math.pi / k  # sums with more digits than a float: half of them would be rounded down
@@ -362,7 +362,7 @@ def test_what_was_spent_is_never_below_the_exact_sum():
         assert exact(math.nextafter(spent, 0)) < exact(choice) + exact(refit) <= exact(spent)
 
 
-def test_a_ledger_of_the_private_steps_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):
+def test_a_ledger_on_the_private_steps_alone_warns_before_anything_is_drawn(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
     for step in (DPMICSelector(k=1, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1)):
@@ -390,7 +390,7 @@ def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
     assert ledger.entries() == []
 
 
-def test_a_choice_that_is_paid_for_survives_a_failing_refit(tmp_path):
+def test_a_charged_choice_survives_a_failing_refit(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 3.0)
     full = BudgetLedger(tmp_path / "full.db", 0.1)
     search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3]}, ledger=ledger)
@@ -436,14 +436,14 @@ def test_without_refit_only_the_choice_is_made():
 def test_nothing_raw_remains():
     search = PrivateGridSearch(pipeline(), GRID).fit(*table())
     fitted = {name for name in vars(search) if name.endswith("_")}
-    assert fitted - {"n_features_in_"} == {  # which the chosen estimator may not tell
+    assert fitted - {"n_features_in_"} == {  # which the chosen estimator may not have
         *("best_index_", "best_params_", "best_estimator_", "noise_scale_", "n_subsets_"),
         "privacy_spent_",
     }
 
 
 class FailsOn(ClassifierMixin, BaseEstimator):
-    """Fails on tables that hold a value, and quotes it."""
+    """Fails on tables that contain a value, and quotes the data."""
 
     def __init__(self, value=0.0, everywhere=False):
         self.value = value
@@ -460,7 +460,7 @@ class FailsOn(ClassifierMixin, BaseEstimator):
 
 
 @seeded
-def test_a_candidate_that_fails_in_a_part_has_the_lowest_score_there(monkeypatch, recwarn):
+def test_a_candidate_that_fails_in_a_subset_has_the_lowest_score_there(monkeypatch, recwarn):
     X = table()[0]
     search = PrivateGridSearch(FailsOn(), {"value": [X[7, 0], 2.0]}, n_subsets=6, refit=False, random_state=3)
     scores = scores_of(search, X, np.ones(240, dtype=int), monkeypatch)
@@ -469,8 +469,8 @@ def test_a_candidate_that_fails_in_a_part_has_the_lowest_score_there(monkeypatch
     scores = scores_of(failing, X, np.ones(240, dtype=int), monkeypatch)
     assert np.isnan(scores[0]).all()
     assert (scores[1] == 1).all()
-    told = [str(warning.message) for warning in recwarn if warning.category is not PrivacyLeakWarning]
-    assert all(message.startswith("the choice is private only if the fits of FailsOn") for message in told)
+    messages = [str(warning.message) for warning in recwarn if warning.category is not PrivacyLeakWarning]
+    assert all(message.startswith("the choice is private only if the fits of FailsOn") for message in messages)
 
 
 def no_score_where_a_value_is_large(estimator, X, y):
@@ -479,7 +479,7 @@ def no_score_where_a_value_is_large(estimator, X, y):
 
 @seeded
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_score_that_is_no_number_fails_in_its_subset_only(n_jobs, monkeypatch):
+def test_a_score_that_is_not_a_number_fails_only_in_its_subset(n_jobs, monkeypatch):
     X, y = table()
     subsets = assign_subsets(240, 6, 0.25, entropy_source(3))
     X[subsets[2][1][0], 0] = 2.0
@@ -504,7 +504,7 @@ def test_when_everything_fails_the_error_quotes_no_data():
         PrivateGridSearch(Ridge(), {}).fit(X * np.nan, y)
 
 
-def test_a_message_of_scikit_learn_that_quotes_values_is_not_passed_on():
+def test_a_scikit_learn_message_that_quotes_values_is_not_passed_on():
     names = np.array([[f"patient {i}"] for i in range(240)], dtype=object)
     search = PrivateGridSearch(make_pipeline(OneHotEncoder(), Ridge()), {"ridge__alpha": [1, 2]})
     with pytest.raises(ValueError, match=r"subsets of the data\. Fit the estimator by itself") as caught:
@@ -533,8 +533,8 @@ def test_bad_parameters_are_refused(change, message):
         PrivateGridSearch(Ridge(), {"alpha": [1]}).set_params(**change).fit(*table())
 
 
-def why(estimator, X, y, **parameters):
-    """What the error of a search says about why every fit failed."""
+def failure_reason(estimator, X, y, **parameters):
+    """The reason that a search's error gives when every fit fails."""
     with pytest.raises(ValueError, match="no candidate could be fitted") as caught:
         PrivateGridSearch(estimator, {}, **parameters).fit(X, y)
     return str(caught.value).partition("subsets of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
@@ -584,7 +584,7 @@ def test_a_wrong_parameter_of_an_ordinary_step_is_refused_before_the_charge(grid
 
 
 class CountedFits(Ridge):
-    """Not of scikit-learn, so nobody knows what a fit of it does."""
+    """Not part of scikit-learn, so what its fit does is unknown."""
 
     n_fits = 0
 
@@ -595,13 +595,13 @@ class CountedFits(Ridge):
 
 @unknown
 @pytest.mark.parametrize("within", [lambda model: model, lambda model: VotingRegressor([("one", model)])])
-def test_checking_ordinary_steps_fits_nothing_that_is_not_known(within):
+def test_checking_ordinary_steps_fits_no_unknown_estimator(within):
     CountedFits.n_fits = 0
     PrivateGridSearch(within(CountedFits()), {}, n_subsets=3, epsilon=5.0).fit(*table())
     assert CountedFits.n_fits == 3 + 1
 
 
-def test_right_parameters_of_ordinary_steps_are_not_refused():
+def test_valid_parameters_of_ordinary_steps_are_accepted():
     models = [Ridge(), RandomForestRegressor(2), KNeighborsRegressor(3), make_pipeline(StandardScaler(), Ridge())]
     models += [BaggingRegressor(Ridge(), 2), TransformedTargetRegressor(Ridge()), GridSearchCV(Ridge(), {"alpha": [1]})]
     PrivateGridSearch(pipeline(), {"model": models}, n_subsets=2, epsilon=5.0).fit(*table())
@@ -614,17 +614,17 @@ def score_that_quotes(estimator, X, y):
 
 
 class InvalidParameterError(ValueError):
-    """Of another package, whose messages nobody knows."""
+    """From another package, with messages that are not known to be safe."""
 
 
 def score_that_fails_otherwise(estimator, X, y):
     raise InvalidParameterError(f"patient {y[0]}")
 
 
-def test_of_a_bad_argument_of_a_score_function_nothing_is_quoted():
+def test_a_bad_argument_of_a_score_function_is_not_quoted():
     expected = "The 'y_true' parameter of r2_score must be an array-like."
-    assert why(Ridge(), *table(), scoring=score_that_quotes) == expected
-    assert why(Ridge(), *table(), scoring=score_that_fails_otherwise) == ""
+    assert failure_reason(Ridge(), *table(), scoring=score_that_quotes) == expected
+    assert failure_reason(Ridge(), *table(), scoring=score_that_fails_otherwise) == ""
 
 
 @pytest.mark.parametrize(
@@ -634,7 +634,7 @@ def test_of_a_bad_argument_of_a_score_function_nothing_is_quoted():
         ({"target_bounds": None, "classes": ["a", "b"]}, "classes and y must hold labels of one type"),
     ],
 )
-def test_what_of_the_data_does_not_fit_a_private_estimator_is_told_before_the_charge(change, expected, tmp_path):
+def test_data_that_do_not_suit_a_private_estimator_are_refused_before_the_charge(change, expected, tmp_path):
     X, y = table()
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=9.0)
     search = PrivateGridSearch(pipeline(**change), {"model__n_neighbors": [3, 12]}, ledger=ledger)
@@ -676,8 +676,8 @@ def test_bounds_that_do_not_fit_the_table_are_refused_before_the_charge(where, b
         message = "bounds is a dict by feature name, but X has no feature names"  # SelectKBest passes an array
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     search = PrivateGridSearch(pipeline(), {"select": ["passthrough", wrong]}, ledger=ledger)
-    if where == "scaled" and by_name:  # whether the scaler's output has names is not told here
-        search.set_params(refit=False).fit(X, y)  # noise may choose what cannot be fitted
+    if where == "scaled" and by_name:  # it is unknown here whether the scaler's output has names
+        search.set_params(refit=False).fit(X, y)  # noise may choose a candidate that cannot be fitted
         assert len(ledger.entries()) == 1
         return
     with pytest.raises(ValueError, match=message):
@@ -686,7 +686,7 @@ def test_bounds_that_do_not_fit_the_table_are_refused_before_the_charge(where, b
 
 
 @pytest.mark.parametrize("columns", [["height"], [1]])
-def test_bounds_of_the_columns_that_a_private_step_is_given_are_not_refused(columns):
+def test_bounds_for_the_columns_that_a_private_step_receives_are_accepted(columns):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(table()[0], columns=["age", "height", "weight"])
     for bounds in ((0, 1), ([0], [1]), {"height": (0, 1)}):
@@ -729,7 +729,7 @@ def test_subsets_too_small_for_a_private_step_are_refused_before_the_charge(chan
     PrivateGridSearch(pipeline(), {"model__n_neighbors": [1]}, ledger=ledger, n_subsets=4).fit(X, y)
 
 
-def test_a_B_that_suits_all_rows_but_not_those_of_a_part_is_refused_before_the_charge(tmp_path):
+def test_a_B_that_suits_all_rows_but_not_a_subset_is_refused_before_the_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     X, y = table(4000)
 
@@ -744,7 +744,7 @@ def test_a_B_that_suits_all_rows_but_not_those_of_a_part_is_refused_before_the_c
     assert len(ledger.entries()) == 1
 
 
-def test_eight_records_are_needed_and_enough():
+def test_eight_records_are_necessary_and_sufficient():
     for n in (0, 2, 7):
         with pytest.raises(ValueError, match=rf"with {n} sample\(s\) while a minimum of 8 is required by PrivateGrid"):
             PrivateGridSearch(Ridge(), {}).fit(*table(n))
@@ -793,7 +793,7 @@ def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_
 
 
 @seeded
-def test_what_is_read_from_the_data_is_not_refused():
+def test_parameters_read_from_the_data_are_accepted():
     selector = DPMICSelector(k=1, epsilon=2.0, bounds="data", target_bounds="data")
     for estimator in (selector, selector.set_params(bounds=((0, 0, 0), (1, 1, 1)))):
         PrivateGridSearch(make_pipeline(estimator, Ridge()), {}, n_subsets=4).fit(*table())
@@ -820,7 +820,7 @@ def test_infinite_epsilon_chooses_the_best_and_a_seed_warns():
     assert search.privacy_spent_ == (math.inf, 0.0)
 
 
-def test_it_is_a_meta_estimator_like_others():
+def test_it_behaves_like_other_meta_estimators():
     search = PrivateGridSearch(LogisticRegression(), {"C": [0.1, 10]}, n_subsets=5)
     assert is_classifier(search)
     assert is_regressor(PrivateGridSearch(Ridge(), {}))
@@ -837,6 +837,6 @@ def test_it_is_a_meta_estimator_like_others():
     assert named.score(pandas.DataFrame(X, columns=list("abc")), y) <= 1
 
 
-def test_search_cost_is_for_searches_of_scikit_learn():
+def test_search_cost_refuses_a_private_search():
     with pytest.raises(TypeError, match="got PrivateGridSearch"):
         search_cost(PrivateGridSearch(Ridge(), {}))

@@ -1,4 +1,4 @@
-"""search_cost names the steps that it prices, and those that it cannot."""
+"""search_cost names the steps that it prices, and those that it cannot price."""
 
 import re
 import warnings
@@ -25,7 +25,7 @@ CV = KFold(5, shuffle=True)
 
 
 class PrivateNB(GaussianNB):
-    """As in diffprivlib: a class of scikit-learn with a budget."""
+    """As in diffprivlib: a scikit-learn class with a budget."""
 
     __module__ = "diffprivlib.models.naive_bayes"
 
@@ -45,7 +45,7 @@ class AccountedForest(ClassifierMixin, BaseEstimator):
 
 
 class WiderSVR(SVR):
-    """One's own class, with the epsilon of scikit-learn."""
+    """A user's own class, with scikit-learn's epsilon."""
 
 
 def selector(**parameters):
@@ -57,7 +57,7 @@ def pipeline(model):
 
 
 @each("cv, n_fits", [(None, 1), (CV, 5)])
-def test_a_step_of_another_library_is_named_and_warned_about_and_the_others_priced(cv, n_fits):
+def test_a_step_of_another_library_is_named_in_a_warning_and_the_others_are_priced(cv, n_fits):
     with pytest.warns(UserWarning, match=r"cannot price model \(PrivateNB of diffprivlib\)") as caught:
         cost = search_cost(pipeline(PrivateNB()), cv=cv)
     assert len(caught) == 1
@@ -75,7 +75,7 @@ def test_a_step_of_another_library_is_named_and_warned_about_and_the_others_pric
         ColumnTransformer([("scale", StandardScaler(), [0])]),
     ],
 )
-def test_there_is_no_false_alarm_for_ordinary_steps(model):
+def test_ordinary_steps_raise_no_false_alarm(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cost = search_cost(pipeline(model), cv=CV)
@@ -89,7 +89,7 @@ def a_private_score(X, y, epsilon):
 
 
 @pytest.mark.filterwarnings("ignore:search_cost cannot price")
-def test_steps_are_named_wherever_they_are():
+def test_steps_are_named_at_any_depth():
     inside = ColumnTransformer([("one", make_pipeline(AccountedForest()), [0]), ("two", selector(), [1])])
     cost = search_cost(Pipeline([("columns", inside), ("best", SelectKBest(partial(a_private_score, epsilon=1)))]))
     assert cost.priced == ("columns__two",)
@@ -101,7 +101,7 @@ def test_steps_are_named_wherever_they_are():
     )
 
 
-def test_an_estimator_by_itself_is_named_by_its_class():
+def test_a_lone_estimator_is_named_by_its_class():
     assert search_cost(selector()).priced == ("PrivateSelectKBest",)
     with pytest.warns(UserWarning, match=r"cannot price PrivateNB \(PrivateNB of diffprivlib\)") as caught:
         cost = search_cost(PrivateNB())
@@ -124,7 +124,7 @@ def test_a_search_names_the_steps_of_all_its_candidates(kind, options):
 
 
 @each("kind, name", [(GridSearchCV, "param_grid"), (RandomizedSearchCV, "param_distributions")])
-def test_a_step_that_no_candidate_has_is_not_named(kind, name):
+def test_a_step_in_no_candidate_is_not_named(kind, name):
     grid = [{"model": [Ridge(), "passthrough"]}, {"model": [SVR()], "model__C": [1, 2]}]
     search = kind(pipeline(PrivateNB()), **{name: grid}, cv=CV)
     with warnings.catch_warnings():
@@ -140,7 +140,7 @@ def test_a_distribution_does_not_hide_a_step():
         assert search_cost(search).not_priced == ("model",)
 
 
-def test_a_notebook_shows_all_of_it_escaped():
+def test_a_notebook_shows_the_whole_cost_escaped():
     nasty = "<script>alert('x')</script>"
     with pytest.warns(UserWarning, match="cannot price"):
         cost = search_cost(Pipeline([("select", selector()), (nasty, PrivateNB())]), cv=CV, n_features=3)

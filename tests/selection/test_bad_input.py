@@ -1,4 +1,4 @@
-"""Bad input is refused in scikit-learn's way: the parameter is named, no data value quoted, no state changed."""
+"""Bad input is refused as in scikit-learn: the error names the parameter and quotes no data, and no state changes."""
 
 import math
 import re
@@ -38,7 +38,7 @@ def with_value(array, value, dtype=float):
 
 
 def assert_refused(estimator, X, y, message, error=ValueError):
-    """Refused before and after a good fit, with the same state as before."""
+    """Assert that `fit` is refused before and after a good fit, and changes no state."""
     public = {"bounds": (0, 1), "target_bounds": (0, 1), "classes": None, "epsilon": 1.0, "k": 2} | {
         "mechanism": "laplace", "delta": 0.0, "ledger": None, "B": "auto", "c": "auto", "threshold": None,
         "release": "scores", "n_jobs": None, "random_state": None,
@@ -96,8 +96,8 @@ def test_bad_dataframes_are_refused():
     estimator = DPMICScorer(bounds={"a": (0, 1), "b": (0, 1), "c": (0, 1)}, target_bounds=(0, 1))
     text = frame.assign(b=f"patient {SECRET}")
     refusal = r"got text in \['b'\], which must be numbers.*its public labels in categories"
-    of_objects = r"could not convert string to float.*labels in categories.*Found in column 'b' of X"
-    assert_refused(estimator, text, Y, f"{refusal}|{of_objects}")  # which older versions of pandas hold text in
+    object_refusal = r"could not convert string to float.*labels in categories.*Found in column 'b' of X"
+    assert_refused(estimator, text, Y, f"{refusal}|{object_refusal}")  # older versions of pandas store text as objects
     mixed = frame.assign(b=[0.5, "0.5", f"patient {SECRET}", *[0.5] * (N - 3)])
     assert_refused(estimator, mixed, Y, "could not convert string to float")
     assert_refused(estimator, frame.assign(b=frame.b + 1j), Y, r"got other values in \['b'\], which must be numbers")
@@ -208,8 +208,8 @@ def test_bad_labels_are_refused_without_quoting_them(classes, label, dtype, mess
     assert "8675" not in str(caught.value)
 
 
-def test_a_label_outside_classes_is_told_which_classes_there_are_and_nothing_of_the_data():
-    """Whichever it is, and however many there are, and however y holds them."""
+def test_the_error_for_a_label_outside_classes_lists_the_classes_and_quotes_no_data():
+    """Whatever the labels, however many there are, and whatever the type of y."""
     messages = set()
     for others in (["patient 8675309"], ["x"] * 9):
         labels = np.array(["b", "a", "c"] * (N // 3 + 1))[:N].astype(object)
@@ -221,7 +221,7 @@ def test_a_label_outside_classes_is_told_which_classes_there_are_and_nothing_of_
     assert messages == {"y must hold only labels that are in classes, ['a', 'b', 'c'], got at least one other label."}
 
 
-def test_of_many_classes_the_first_are_told():
+def test_the_error_lists_only_the_first_of_many_classes():
     y = np.full(N, 8675309)
     with pytest.raises(ValueError, match=r"in classes, \[0, 1, 2, .*, 18, 19\] and 80 more, got at least") as caught:
         DPMICSelector(1, bounds=(0, 1), classes=range(100)).fit(X, y)
@@ -229,8 +229,8 @@ def test_of_many_classes_the_first_are_told():
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_classes_that_are_read_from_the_data_are_not_told():
-    """Integers that floats cannot hold are none of the labels that were read as floats."""
+def test_the_error_does_not_list_classes_that_are_read_from_the_data():
+    """Labels are read as floats, which do not equal integers that a float cannot represent."""
     y = [0.5, 8675309, 2**60 + 1] * (N // 3 + 1)
     with pytest.raises(ValueError, match=r"^y must hold only labels that are in classes, got at least one") as caught:
         DPMICSelector(1, bounds=(0, 1), classes="data").fit(X, y[:N])
@@ -239,15 +239,15 @@ def test_classes_that_are_read_from_the_data_are_not_told():
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf])
 @pytest.mark.parametrize("mechanism", ["laplace", "geometric"])
-def test_what_scikit_learn_is_told_not_to_check_writes_into_no_other_memory(value, mechanism):
+def test_values_that_scikit_learn_does_not_check_are_not_written_out_of_bounds(value, mechanism):
     X = np.random.default_rng(0).random((2000, 3))
     y = X[:, 1].copy()
-    expected = with_value(X, 1.0 if value > 0 else 0.0)  # the last place, or the first
+    expected = with_value(X, 1.0 if value > 0 else 0.0)  # the last bin, or the first
     bounds = {"bounds": (0, 1), "target_bounds": (0, 1), "epsilon": math.inf, "mechanism": mechanism, "B": 60}
     with config_context(assume_finite=True):
         scores = DPMICScorer(**bounds).fit(with_value(X, value), y).scores_
     differences = scores - DPMICScorer(**bounds).fit(expected, y).scores_
-    if math.isnan(value) and mechanism == "laplace":  # a missing value has a place of its own
+    if math.isnan(value) and mechanism == "laplace":  # a missing value has its own bin
         assert 0 < np.abs(differences).max() <= mic_r_sensitivity(2000)
         assert np.count_nonzero(differences) == 1
     else:
@@ -256,7 +256,7 @@ def test_what_scikit_learn_is_told_not_to_check_writes_into_no_other_memory(valu
 
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
 @pytest.mark.parametrize("categories", [None, Nominal(3)])
-def test_a_missing_value_of_the_target_that_nobody_looked_for_writes_into_no_other_memory(statistic, categories):
+def test_an_unchecked_missing_value_of_the_target_is_not_written_out_of_bounds(statistic, categories):
     x, y = np.random.default_rng(0).random((2, 500))
     scale = categories or (0.0, 1.0)
     x = x if categories is None else (5 * x).astype(np.uint32)
@@ -268,7 +268,7 @@ def test_a_missing_value_of_the_target_that_nobody_looked_for_writes_into_no_oth
     assert abs(scores[1] - scores[0]) <= mic_r_sensitivity(500)
 
 
-def test_missing_targets_are_not_to_be_filled_in_from_the_data():
+def test_the_error_for_missing_targets_does_not_suggest_imputation():
     for estimator in (DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)), DPMICScorer(bounds=(0, 1), classes=[0, 1])):
         with pytest.raises(
             ValueError, match=r"Input y contains NaN\. A target must be complete: make 'unknown' a separate class"
@@ -278,13 +278,13 @@ def test_missing_targets_are_not_to_be_filled_in_from_the_data():
 
 
 @each("target", [{"classes": [0, 1]}, {"target_bounds": (0, 1)}])
-def test_an_error_about_a_target_of_text_does_not_tell_the_length_of_the_longest(target):
-    told = []
+def test_an_error_about_a_text_target_does_not_reveal_the_length_of_the_longest(target):
+    messages = []
     for longest in ("b", "a rare disease"):
         with pytest.raises(ValueError, match=r"got (numbers and )?text") as caught:
             DPMICScorer(epsilon=1, bounds=(0, 1), **target).fit(X, np.array(["a", longest] * (N // 2)))
-        told.append(str(caught.value))
-    assert told[0] == told[1]
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
 
 
 @each("kind", [DPMICScorer, DPMICSelector])
@@ -296,7 +296,7 @@ def test_transform_refuses_bad_data_without_quoting_it(kind, bad, message):
     assert "8675" not in str(caught.value)
 
 
-def test_what_is_nearly_right_is_told_with_the_line_to_write():
+def test_errors_for_near_misses_show_the_line_to_write():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"age": X[:, 0], "ward": np.arange(N) % 3 + 1})
     public = {"bounds": {"age": (0, 1)}, "categories": {"ward": [1, 2, 3]}, "target_bounds": (0, 1)}
@@ -316,7 +316,7 @@ def test_what_is_nearly_right_is_told_with_the_line_to_write():
         _ = selector.fit(frame, Y).scores_
 
 
-def test_a_table_of_booleans_needs_no_entries():
+def test_a_table_of_booleans_needs_no_bounds():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": Y > 0.5, "b": X[:, 0] > 0.5})
     found = [

@@ -1,8 +1,8 @@
-"""Intervals hold the noise-free scores that they say they are for, at least as often as they say.
+"""Intervals cover the noise-free scores that they are stated for, at least as often as stated.
 
-All cases are drawn from the registries, so that a new statistic or mechanism is tested as it is. In each, fits learn
-the shares of the target, where a statistic does; then the package adds noise to the scores at these many times, which
-costs far less than as many fits. Given what was learnt, the noise of all draws is independent.
+All cases come from the registries, so new statistics and mechanisms are tested automatically. In each case, fits learn
+the target shares, if the statistic needs them; then the package adds noise to the scores at these shares many times,
+which costs far less than as many fits. Given the learnt shares, the draws of noise are independent.
 """
 
 import math
@@ -22,15 +22,15 @@ from tests.folding import each
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore:noise:UserWarning")
 D, N_DRAWS = 3, 24
 SIZES, BUDGETS = (50, 500, 5000), (0.1, 1.0, 10.0)
-ALPHA = 1e-6  # of one count of draws that hold; the slow tests make about 2,800 of these
+ALPHA = 1e-6  # for one count of draws that are covered; the slow tests make about 2,800 such counts
 
 
 def classes(*shares):
-    """Classes of these shares, from the order of the values, and their labels."""
+    """Classes with these shares, by the order of the values, and their labels."""
     return lambda y: (np.searchsorted(np.quantile(y, np.cumsum(shares)[:-1]), y), {"classes": range(len(shares))})
 
 
-KINDS = {  # of a target, from a skewed number
+KINDS = {  # of targets, made from a skewed number
     "numbers": lambda y: (y, {"target_bounds": (0, 2.25)}),
     "numbers, log": lambda y: (np.exp(3 * y), {"target_bounds": (0, 900, "log")}),
     "numbers, knots": lambda y: (y, {"target_bounds": (0, 0.2, 0.8, 2.25)}),
@@ -43,12 +43,12 @@ KINDS = {  # of a target, from a skewed number
     "6 classes": classes(*[1 / 6] * 6),
     "6 classes, one rare": classes(0.19, 0.19, 0.05, 0.19, 0.19, 0.19),
 }
-REFUSED = {"kendall": [kind for kind in KINDS if kind[0] in "346"]}  # of which there are no scores, and no intervals
+REFUSED = {"kendall": [kind for kind in KINDS if kind[0] in "346"]}  # no scores, hence no intervals
 
 
 @lru_cache
 def table(n, kind):
-    """Features of which the first tells most of the target, the second some, and the last nothing; and the target."""
+    """Three features, which explain most, some and none of the target; and the target."""
     rng = np.random.default_rng(n)
     X = rng.random((n, D))
     return X, *KINDS[kind]((X[:, 0] + 0.3 * X[:, 1] + 0.2 * rng.random(n)) ** 2)
@@ -62,13 +62,13 @@ def scorer(statistic, kind, epsilon, mechanism="laplace", seed=None, **options):
 
 @lru_cache(maxsize=512)
 def noise_free(statistic, measure, n, kind):
-    """The scores by a measure, which has learnt of the target what a fit released, and to which the noise is added."""
+    """The scores to which noise is added, by a measure that uses the target shares that a fit released."""
     X, y, _ = table(n, kind)
     return scorer(statistic, kind, 1.0)._plan().read_table(X, y).scores(measure, None, np.random.default_rng(0).bytes)
 
 
-def at_what_was_released(fit, n, kind):
-    """The scores without noise at the shares and the cut that were released; None if no user can give these shares."""
+def scores_as_released(fit, n, kind):
+    """The noise-free scores at the released shares and cut; None if these shares cannot be passed as an argument."""
     if len(fit.target_shares_) > 2 or min(fit.target_shares_) <= fit._target_shares.error:
         return None
     released = [name for name in ("target_shares", "target_cut", "B", "c") if hasattr(fit, f"{name}_")]
@@ -76,10 +76,10 @@ def at_what_was_released(fit, n, kind):
     return given.fit(*table(n, kind)[:2]).scores_
 
 
-def held(statistic, mechanism, kind, n, epsilon, n_fits=2, n_draws=N_DRAWS):
-    """Of each draw of the noise: whether the interval of the first feature holds, and whether all simultaneous ones do.
+def covered(statistic, mechanism, kind, n, epsilon, n_fits=2, n_draws=N_DRAWS):
+    """For each draw of noise, whether the first feature's interval covers, and whether all simultaneous ones do.
 
-    They must hold the scores to which the noise is added, and those that the user can make of what was released.
+    They must cover the scores to which noise is added, and those that a user can compute from the release.
     """
     first, *learning = [scorer(statistic, kind, epsilon, mechanism, seed) for seed in range(n_fits)]
     fits, found = [first.fit(*table(n, kind)[:2])], []
@@ -87,7 +87,7 @@ def held(statistic, mechanism, kind, n, epsilon, n_fits=2, n_draws=N_DRAWS):
         fits += [fit.fit(*table(n, kind)[:2]) for fit in learning]
     for seed, fit in enumerate(fits):
         exact = noise_free(statistic, fit._null_model.measure, n, kind)
-        also = at_what_was_released(fit, n, kind) if fit._scores_at else None
+        also = scores_as_released(fit, n, kind) if fit._scores_at else None
         random_bytes = np.random.default_rng([seed, n]).bytes
         for _ in range(n_draws // len(fits)):
             fit.scores_, _ = fit._noise.release(exact, random_bytes)
@@ -103,7 +103,7 @@ def held(statistic, mechanism, kind, n, epsilon, n_fits=2, n_draws=N_DRAWS):
 
 
 def check_coverage(cases, name="all cases"):
-    """Raise if so few draws of all cases hold that fewer have a probability below `ALPHA` at 95%."""
+    """Raise if so few draws are covered that fewer would have a probability below `ALPHA` at 95%."""
     draws = np.concatenate(cases)
     assert (draws.sum(axis=0) >= stats.binom.ppf(ALPHA, len(draws), 0.95)).all(), f"{draws.mean(axis=0)} of {name}"
 
@@ -111,37 +111,37 @@ def check_coverage(cases, name="all cases"):
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_intervals_hold_whatever_the_target_the_size_and_the_budget(statistic, mechanism):
-    """Of 24 draws in a case, 15; of 216 in all sizes and budgets, 187; of 2,376 in all, 2,204.
+def test_intervals_cover_the_scores_for_any_target_size_and_budget(statistic, mechanism):
+    """At least 15 of 24 draws in a case, 187 of 216 for a kind of target, and 2,204 of 2,376 overall.
 
-    So coverage of .37 in one case fails 99% of times, as does .80 of one kind of target, and .91 of all.
+    Coverage of .37 in one case therefore fails 99% of the time, as does .80 for one kind of target, or .91 overall.
     """
-    of_kinds = []
+    cases = []
     for kind in KINDS:
         if kind in REFUSED.get(statistic, ()):
             with pytest.raises(ValueError, match="classes must be 2 labels"):
                 scorer(statistic, kind, 1.0, mechanism).fit(*table(50, kind)[:2])
             continue
         for n, epsilon in product(SIZES, BUDGETS):
-            of_kinds.append(held(statistic, mechanism, kind, n, epsilon))
-            check_coverage(of_kinds[-1:], f"{kind}, n={n}, epsilon={epsilon}")
-        check_coverage(of_kinds[-9:], kind)
-    check_coverage(of_kinds)
+            cases.append(covered(statistic, mechanism, kind, n, epsilon))
+            check_coverage(cases[-1:], f"{kind}, n={n}, epsilon={epsilon}")
+        check_coverage(cases[-9:], kind)
+    check_coverage(cases)
 
 
 @each("mechanism", MECHANISMS)
-def test_intervals_hold_the_scores_at_the_released_cut_and_shares(mechanism):
-    """Of 120 draws, 100: coverage of .73 fails 99% of times. At what is learnt without noise, .36 hold all (K-norm)."""
-    check_coverage([held("mtv_r", mechanism, "numbers", 500, 10.0, n_fits=12, n_draws=120)])
+def test_intervals_cover_the_scores_at_the_released_cut_and_shares(mechanism):
+    """At least 100 of 120 draws; coverage of .73 fails 99% of the time. At noise-free shares, it is .36 (K-norm)."""
+    check_coverage([covered("mtv_r", mechanism, "numbers", 500, 10.0, n_fits=12, n_draws=120)])
 
 
 @each("statistic", STATISTICS)
-def test_intervals_hold_the_scores_of_any_statistic(statistic):
-    """Of 96 draws, 78: coverage of .70 fails 99% of times."""
-    check_coverage([held(statistic, "k-norm", "numbers", 50, 10.0, n_draws=96)])
+def test_intervals_cover_the_scores_of_any_statistic(statistic):
+    """At least 78 of 96 draws; coverage of .70 fails 99% of the time."""
+    check_coverage([covered(statistic, "k-norm", "numbers", 50, 10.0, n_draws=96)])
 
 
-def test_noise_on_counts_has_no_intervals_of_scores():
+def test_noise_on_counts_gives_no_intervals_for_scores():
     fit = DPMICScorer(mechanism="geometric", bounds=(0, 1), target_bounds=(0, 2.25)).fit(*table(500, "numbers")[:2])
     with pytest.raises(AttributeError, match="scores_interval needs noise with a known distribution"):
         fit.scores_interval()
@@ -158,12 +158,12 @@ def test_noise_on_counts_has_no_intervals_of_scores():
         ("mic_r", "numbers", {}, ""),
     ],
 )
-def test_a_display_a_frame_and_a_picture_say_what_an_interval_is_for(statistic, kind, options, expected):
+def test_the_display_the_frame_and_the_plot_say_what_an_interval_is_for(statistic, kind, options, expected):
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib")
     released = scorer(statistic, kind, 5.0, **options).fit(*table(500, kind)[:2])
     what = f"the noise-free score{expected}"
     assert released.to_frame().attrs["interval"] == f"95% interval for {what}"
     assert f"for {what}<" in released._release_as_html()
-    picture = ScoresDisplay.from_estimator(released)
-    assert picture.intervals_.get_label().replace("\n", " ") == f"95% interval for {what}"
+    plot = ScoresDisplay.from_estimator(released)
+    assert plot.intervals_.get_label().replace("\n", " ") == f"95% interval for {what}"

@@ -1,4 +1,4 @@
-"""``criterion="joint"``: what a feature adds to those chosen before it, at the noise of single scores."""
+"""``criterion="joint"``: what a feature adds to those chosen before it, at nearly the noise of single scores."""
 
 import math
 from fractions import Fraction
@@ -30,7 +30,7 @@ def chosen(selector):
 # --- What it chooses ------------------------------------------------------------------------------------------------
 
 
-def test_copies_come_after_whatever_adds_something():
+def test_copies_come_after_features_that_add_something():
     X, _ = sample(9)
     y = np.clip((X[:, 0] + 0.7 * X[:, 1] + 0.4 * X[:, 2] + 0.2 * X[:, 3]) / 2.3, 0, 1)
     X[:, 4], X[:, 5], X[:, 6] = X[:, 0], 1 - X[:, 0], X[:, 1] ** 2
@@ -42,8 +42,8 @@ def test_copies_come_after_whatever_adds_something():
     assert chosen(single) == [0, 1, 4, 5] or {0, 4, 5} <= set(chosen(single))
 
 
-def test_two_that_tell_something_only_together_are_both_found():
-    """Once one of the two is there; by themselves, neither tells anything."""
+def test_two_features_that_are_informative_only_together_are_both_found():
+    """Each is informative only once the other is chosen."""
     X, _ = sample(8)
     y = ((X[:, 2] < 0.5) ^ (X[:, 5] < 0.5)).astype(int)
     X[:, 2] = np.where(np.arange(N) % 10 == 0, y * 0.9, X[:, 2])  # a little more than nothing
@@ -51,15 +51,15 @@ def test_two_that_tell_something_only_together_are_both_found():
     assert chosen(joint(k=2, **public).fit(X, y)) == [2, 5]
 
 
-def test_a_suppressor_is_found_that_tells_nothing_by_itself():
-    """What is measured is the signal and an error, and another column is that error."""
+def test_a_suppressor_that_is_uninformative_alone_is_found():
+    """One column is the signal plus an error, and another column is that error."""
     X, rng = sample(7)
     signal, error = rng.random(N), rng.random(N)
     X[:, 1], X[:, 4] = (signal + error) / 2, error
     assert chosen(joint(k=2, **UNIT).fit(X, signal)) == [1, 4]
 
 
-def test_of_nested_labels_the_coarser_ones_add_nothing():
+def test_the_coarser_of_two_nested_labels_adds_nothing():
     X, rng = sample(5)
     town = rng.integers(12, size=N)
     frame = pd.DataFrame(X, columns=list("abcde")).assign(town=town.astype(str), county=(town // 4).astype(str))
@@ -75,7 +75,7 @@ def test_of_nested_labels_the_coarser_ones_add_nothing():
 
 @pytest.mark.slow
 @each("seed", [0, 1, 2])
-def test_junk_is_never_preferred_to_what_adds_something(seed):
+def test_junk_is_never_preferred_to_features_that_add_something(seed):
     X, rng = sample(3, seed)
     y = np.clip((X[:, 0] + 0.5 * X[:, 1] + 0.3 * X[:, 2]) / 1.8, 0, 1)
     frame = pd.DataFrame(X, columns=["first", "second", "third"]).assign(
@@ -99,14 +99,14 @@ def test_junk_is_never_preferred_to_what_adds_something(seed):
     assert taken & {"first", "copy"}
 
 
-# --- Its price ------------------------------------------------------------------------------------------------------
+# --- Its cost -------------------------------------------------------------------------------------------------------
 
 
 @each("delta", [0.0, 1e-6])
 @each("k", [2, 5, 30])
 @each("n_kept", [0, 1, 4])
 @each("learns", [False, True])
-def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
+def test_the_parts_of_a_joint_release_cost_no_more_than_the_budget(delta, k, n_kept, learns):
     release = JointFeatures(0.7, delta, k, n_kept, spends_on_target=learns)
     n_own, of_target = n_kept + k - 1, release.epsilon_of_target
     own, choices = n_own * release._epsilon_of_single, release._choice_budget.epsilon
@@ -116,7 +116,7 @@ def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
         of_target = of_target**2 / 2
         exact = of_target + (Fraction(own) / n_own) ** 2 / 2 * n_own + (Fraction(choices) / k) ** 2 / 2 * k
         assert exact <= Fraction(rho) <= exact * (1 + Fraction(1, 10**9))
-    steps = 10**6  # each of n_own numbers has an even part of `own`
+    steps = 10**6  # `own` is split evenly among n_own numbers
     assert release.noise_for(steps)._own_scale == math.ceil(Fraction(steps * n_own) / Fraction(own))
     single = BestFeatures(0.7, delta, k, spends_on_target=learns)
     ratio = release.noise_for(10**6).scale / single.noise_for(10**6).scale
@@ -124,7 +124,7 @@ def test_its_parts_cost_no_more_than_the_budget(delta, k, n_kept, learns):
 
 
 @pytest.mark.slow
-def test_the_noise_is_a_ninth_more_than_that_of_single_scores(tmp_path):
+def test_joint_noise_is_a_ninth_larger_than_that_of_single_scores(tmp_path):
     X, _ = sample(6)
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
     selector = PrivateSelectKBest(k=3, epsilon=1, criterion="joint", ledger=ledger, **UNIT).fit(X, X[:, 0])
@@ -137,7 +137,7 @@ def test_the_noise_is_a_ninth_more_than_that_of_single_scores(tmp_path):
 
 
 @pytest.mark.slow
-def test_auto_is_joint_where_the_noise_is_small_by_public_numbers_only():
+def test_auto_is_joint_if_public_numbers_alone_imply_little_noise():
     X, _ = sample(6)
     auto = partial(PrivateSelectKBest, **UNIT)
     assert auto(k=5, epsilon=40).fit(X, X[:, 0]).criterion_ == "joint"
@@ -177,7 +177,7 @@ def test_people_with_several_rows_and_weights():
 
 
 def test_all_passes_see_the_rows_that_were_drawn_for_each_person():
-    """Of people with one to five rows, of which two count; what is not drawn would give away another column."""
+    """People have one to five rows, of which two count; rows that were not drawn would lead to another column."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(1000), rng.integers(1, 6, size=1000))
     X = rng.random((len(groups), 5))
@@ -189,8 +189,8 @@ def test_all_passes_see_the_rows_that_were_drawn_for_each_person():
     assert taken in ([1, 4], [3, 4])
 
 
-def test_what_kinds_of_features_add_by_chance_is_taken_off():
-    """Beside a feature that tells little, a code of 150 labels adds more by chance than a weak signal does in truth."""
+def test_what_each_kind_of_feature_adds_by_chance_is_subtracted():
+    """Beside a weak feature, a code of 150 labels adds more by chance than a weak signal really adds."""
     rng, public = np.random.default_rng(0), {"bounds": (0, 1), "categories": {2: [str(i) for i in range(150)]}}
     X = np.empty((N, 3), dtype=object)
     X[:, 0], X[:, 1], X[:, 2] = rng.random(N), rng.random(N), rng.integers(150, size=N).astype(str)
@@ -200,7 +200,7 @@ def test_what_kinds_of_features_add_by_chance_is_taken_off():
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_jobs_do_not_change_the_choice():
+def test_n_jobs_does_not_change_the_joint_choice():
     X, _ = sample(12)
     y = (X[:, 1] + 0.6 * X[:, 4]) / 1.6
     make = partial(PrivateSelectKBest, k=4, epsilon=2, criterion="joint", random_state=0, **UNIT)
@@ -218,7 +218,7 @@ def test_the_criterion_must_be_one_of_three(bad):
 
 
 @each("statistic", ["mic_r", "kendall"])
-def test_only_mtv_r_scores_features_together(statistic, tmp_path):
+def test_only_mtv_r_scores_features_jointly(statistic, tmp_path):
     X, _ = sample(3)
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
     make = partial(PrivateSelectKBest, k=2, ledger=ledger, bounds=(0, 1), target_bounds=(0, 1))
@@ -228,7 +228,7 @@ def test_only_mtv_r_scores_features_together(statistic, tmp_path):
 
 
 @each("method", ["partial_fit", "publish", "fit_sketch", "empty_sketch"])
-def test_records_that_are_counted_once_are_not_enough(method):
+def test_methods_that_count_records_only_once_are_unavailable(method):
     with pytest.raises(AttributeError) as raised:
         getattr(PrivateSelectKBest(k=2, criterion="joint", **UNIT), method)
     assert "fit reads a LazyFrame or a dask collection as often as needed" in str(raised.value.__cause__)

@@ -110,7 +110,7 @@ def test_any_number_of_classes_has_the_sensitivity_of_a_continuous_target(n_clas
     assert exact <= scorer.noise_scale_ <= exact + 4 * GRID
 
 
-def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
+def test_automatic_B_is_chosen_for_the_epsilon_of_each_feature(table):
     X, y = table
     assert DPMICScorer(epsilon=2, **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / D)
     assert SelectNames(k=2, epsilon=2, **PUBLIC).fit(X, y).B_ == corrected_B(N, 2 / 4)
@@ -119,7 +119,7 @@ def test_automatic_B_is_taken_at_the_epsilon_that_each_feature_gets(table):
 
 
 @seeded
-def test_the_private_score_of_a_pair_is_the_scorer_s_of_one_feature(table):
+def test_private_score_equals_the_scorer_with_one_feature(table):
     X, y = table
     alike = [{"statistic": name} for name, kind in STATISTICS.items() if not kind.spends_on_target(None)]
     for which in (*alike, {"mechanism": "geometric"}):
@@ -195,7 +195,7 @@ def test_gaussian_noise_has_the_standard_deviation_of_the_accounting(table, esti
 
 
 @seeded
-def test_gaussian_intervals_are_from_public_numbers_alone(table):
+def test_gaussian_intervals_depend_on_public_numbers_alone(table):
     scorer = DPMICScorer(delta=1e-5, epsilon=30, mechanism="gaussian", random_state=0, **PUBLIC).fit(*table)
     expected = GaussianMechanism(round(scorer.noise_scale_ / GRID)).interval(scorer.scores_, 0.9)
     copy = pickle.loads(pickle.dumps(scorer)).set_params(mechanism="laplace", delta=0.0)  # parameters of the next fit
@@ -204,7 +204,7 @@ def test_gaussian_intervals_are_from_public_numbers_alone(table):
 
 
 @pytest.mark.parametrize("k, delta, name", [(2, 1e-6, "one-shot"), (2, 0.4, "exponential"), (6, 1e-3, "k-norm")])
-def test_with_delta_names_have_whichever_noise_is_less(table, k, delta, name):
+def test_with_delta_names_get_the_mechanism_with_the_least_noise(table, k, delta, name):
     selector = SelectNames(k=k, delta=delta, **PUBLIC).fit(*table)
     assert selector.mechanism_ == name
     scales = {
@@ -319,7 +319,7 @@ def test_public_arguments_do_not_warn(table):
 
 
 @seeded
-def test_bounds_of_the_data_work_on_constant_columns(table):
+def test_bounds_from_the_data_work_on_constant_columns(table):
     X, y = table
     X = np.c_[X, np.full(N, 7.0), np.zeros(N)]
     scores = dp_mic_regression(X, y, epsilon=math.inf, bounds="data", target_bounds="data")
@@ -338,7 +338,7 @@ def test_bounds_of_the_data_work_on_constant_columns(table):
         ([0, 1], lambda y: (y > 0.3).astype(object)),
     ],
 )
-def test_labels_of_any_type(table, classes, y):
+def test_labels_may_be_of_any_type(table, classes, y):
     X, target = table
     scores = dp_mic_classif(X, y(target), epsilon=math.inf, bounds=(0, 1), classes=classes)
     assert scores.argmax() == 2
@@ -438,7 +438,7 @@ def test_interval_confidence_is_checked(table):
             scorer.scores_interval(confidence)
 
 
-def test_the_front_door_has_few_parameters_and_asks_for_k():
+def test_the_main_estimator_has_few_parameters_and_requires_k():
     parameters = inspect.signature(PrivateSelectKBest).parameters
     assert len(parameters) <= 18
     assert parameters["k"].default is inspect.Parameter.empty

@@ -1,4 +1,4 @@
-"""The gaps that a selector releases: what they are, and where there are none."""
+"""The gaps that a selector releases: their values, and when there are none."""
 
 import math
 import pickle
@@ -13,21 +13,21 @@ RNG = np.random.default_rng(0)
 X = RNG.random((N, D))
 Y = 0.5 * X[:, 2] + 0.3 * X[:, 4] + 0.2 * RNG.random(N)
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
-SINGLE = {"criterion": "single"} | PUBLIC  # by joint scores there are no gaps
+SINGLE = {"criterion": "single"} | PUBLIC  # joint scores have no gaps
 
 
 def fitted(k=3, **parameters):
     return PrivateSelectKBest(k, **SINGLE | parameters).fit(X, Y)
 
 
-def test_without_noise_they_are_the_differences_of_the_largest_scores():
+def test_without_noise_gaps_are_the_differences_of_the_largest_scores():
     scores = np.sort(DPMICScorer(statistic="mtv_r", epsilon=math.inf, **PUBLIC).fit(X, Y).scores_)[::-1]
     selector = fitted(epsilon=math.inf)
     np.testing.assert_array_equal(selector.gaps_, -np.diff(scores[:3]))
     assert selector.to_frame()["gap"].isna().tolist() == [False, False, True, True, True, True]
 
 
-def test_where_features_are_of_several_kinds_they_are_of_scores_less_null_scores():
+def test_gaps_between_features_of_several_kinds_are_of_scores_less_null_scores():
     table = X.copy()
     table[:, 5] = np.floor(table[:, 5] * 3)
     public = {"bounds": {j: (0, 1) for j in range(5)}, "categories": {5: [0, 1, 2]}, "target_bounds": (0, 1)}
@@ -38,12 +38,12 @@ def test_where_features_are_of_several_kinds_they_are_of_scores_less_null_scores
     np.testing.assert_array_equal(selector.gaps_, expected)
 
 
-def test_with_little_noise_they_are_nearly_those():
+def test_with_little_noise_gaps_are_close_to_those_without_noise():
     np.testing.assert_allclose(fitted(epsilon=1e6).gaps_, fitted(epsilon=math.inf).gaps_, atol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_only_the_one_shot_mechanism_has_gaps_and_a_fit_leaves_none_of_an_earlier_one():
+def test_only_the_one_shot_mechanism_has_gaps_and_a_new_fit_removes_earlier_ones():
     assert fitted(1).gaps_.shape == (0,)
     assert fitted(3).gaps_.shape == (2,)
     assert fitted(1, criterion="joint").mechanism_ == "one-shot"
@@ -56,7 +56,7 @@ def test_only_the_one_shot_mechanism_has_gaps_and_a_fit_leaves_none_of_an_earlie
         assert "gap" not in selector.to_frame()
 
 
-def test_a_smaller_k_later_leaves_them_and_pickles_hold_them():
+def test_a_smaller_k_after_the_fit_and_pickling_leave_gaps_unchanged():
     selector = fitted(3)
     gaps = selector.gaps_.copy()
     selector.set_params(k=2)
@@ -65,7 +65,7 @@ def test_a_smaller_k_later_leaves_them_and_pickles_hold_them():
     assert selector.to_frame()["gap"].notna().sum() == 2
 
 
-def test_chunks_and_people_have_them_and_a_ledger_is_charged_as_without(tmp_path):
+def test_chunks_and_people_have_gaps_at_no_extra_charge(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 3.0, max_rows_per_person=2)
     assert len(PrivateSelectKBest(3, ledger=ledger, **PUBLIC).partial_fit(X, Y).publish().gaps_) == 2
     selector = PrivateSelectKBest(2, max_rows_per_group=2, ledger=ledger, **PUBLIC)

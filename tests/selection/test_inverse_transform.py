@@ -1,4 +1,4 @@
-"""What was selected goes back to its place among zeros: missing values, text and names as they are."""
+"""Selected columns return to their positions among zeros, with missing values, text and names unchanged."""
 
 import math
 
@@ -52,7 +52,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("library", NUMBERS)
-def test_a_dataframe_of_numbers_becomes_an_array_as_of_scikit_learn(library):
+def test_a_dataframe_of_numbers_becomes_an_array_as_in_scikit_learn(library):
     frame_of = NUMBERS[library]
     selector = DPMICSelector(**KNOWN).fit(frame_of(HOLES, list("abcde")), Y)
     whole = selector.inverse_transform(frame_of(HOLES[:, [1, 3]], ["b", "d"]))
@@ -62,7 +62,7 @@ def test_a_dataframe_of_numbers_becomes_an_array_as_of_scikit_learn(library):
     assert isinstance(whole, np.ndarray)  # set_output is for transform alone
 
 
-def test_where_scikit_learn_has_a_result_it_is_the_same():
+def test_the_result_is_that_of_scikit_learn_where_it_has_one():
     theirs = SelectKBest(f_regression, k=2).fit(X, Y)
     ours = DPMICSelector(**KNOWN).fit(X, Y)
     assert theirs.get_support().tolist() == ours.get_support().tolist()
@@ -122,16 +122,16 @@ def test_a_mixed_dataframe_comes_back_with_the_names_of_fit(library):
     assert selector.inverse_transform(chosen[:0]).shape == (0, 5)
 
 
-def test_columns_are_told_by_their_place():
+def test_columns_are_matched_by_position():
     selector = DPMICSelector(2, epsilon=math.inf, **PUBLIC).fit(MIXED, X[:, 1])
     renamed = selector.inverse_transform(selector.transform(MIXED).set_axis(["one", "two"], axis=1))
     pandas.testing.assert_frame_equal(renamed, selector.inverse_transform(selector.transform(MIXED)))
 
 
-def test_features_without_names_get_those_of_scikit_learn():
+def test_unnamed_features_get_the_names_of_scikit_learn():
     numbered = MIXED.set_axis(range(5), axis=1)
     places = {name: j for j, name in enumerate(MIXED.columns)}
-    public = {kind: {places[name]: said for name, said in PUBLIC[kind].items()} for kind in ("bounds", "categories")}
+    public = {kind: {places[name]: entry for name, entry in PUBLIC[kind].items()} for kind in ("bounds", "categories")}
     selector = DPMICSelector(2, epsilon=math.inf, target_bounds=(0, 1), **public).fit(numbered, X[:, 1])
     whole = selector.inverse_transform(selector.transform(numbered))
     assert list(whole.columns) == ["x0", "x1", "x2", "x3", "x4"]
@@ -142,13 +142,13 @@ def test_features_without_names_get_those_of_scikit_learn():
 
 
 @each("given", [X, HOLES[:, :1], sparse.csr_array(X), FRAMES["pandas"], FRAMES["polars"], pandas.DataFrame(X)])
-def test_another_number_of_columns_is_refused_in_scikit_learns_words(given):
+def test_a_wrong_number_of_columns_is_refused_with_the_message_of_scikit_learn(given):
     selector = DPMICSelector(2, epsilon=math.inf, **PUBLIC).fit(MIXED, X[:, 1])
     with pytest.raises(ValueError, match=r"^X has a different shape than during fitting\.$"):
         selector.inverse_transform(given)
 
 
-def test_what_is_refused_is_not_quoted():
+def test_errors_do_not_quote_refused_values():
     selector = DPMICSelector(**KNOWN).fit(X, Y)
     for given, message in (
         (X[:, 0] * 8675309, "Expected 2D array, got 1D array"),

@@ -1,4 +1,4 @@
-"""Joint scores of records elsewhere: LazyFrames and dask collections are read once more for each choice."""
+"""Joint scores of records outside memory: LazyFrames and dask collections are read once more for each choice."""
 
 import math
 from functools import partial
@@ -52,7 +52,7 @@ def published(estimator):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.combinations
-def test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives(target, weighted, delta, monkeypatch):
+def test_records_outside_memory_give_the_same_results_as_a_table_in_memory(target, weighted, delta, monkeypatch):
     polars, frames = pytest.importorskip("polars"), pytest.importorskip("dask.dataframe")
     monkeypatch.setattr("skdpmic.counting.streams._ROWS", 100)
     X, y = table(target)
@@ -70,7 +70,7 @@ def test_records_that_lie_elsewhere_give_what_the_table_in_memory_gives(target, 
 
 @seeded
 @each("chunks", [(70, 3), -1])
-def test_an_array_of_dask_is_read_again(chunks):
+def test_a_dask_array_is_read_again(chunks):
     arrays = pytest.importorskip("dask.array")
     rng = np.random.default_rng(0)
     X = rng.random((N, 8))
@@ -90,7 +90,7 @@ def test_records_are_counted_once_more_for_each_choice_but_the_last(monkeypatch)
     assert len(counted) == 4
 
 
-def test_other_records_at_the_next_reading_are_noticed():
+def test_records_that_change_between_readings_are_detected():
     polars = pytest.importorskip("polars")
     X = np.random.default_rng(0).random((N, 4))
     frame, readings, most = polars.DataFrame(X), [], math.inf
@@ -102,7 +102,7 @@ def test_other_records_at_the_next_reading_are_noticed():
     lazy = frame.lazy().map_batches(fewer, schema=frame.schema)
     selector = PrivateSelectKBest(3, epsilon=20.0, **UNIT)
     selector.set_params(criterion="single").fit(lazy, X[:, 0])
-    most = len(readings)  # that one fit takes for the scores with y, which depends on the version of Polars
+    most = len(readings)  # in one fit, for the scores with y; depends on the version of Polars
     readings.clear()
     before = vars(selector.set_params(criterion="joint")).copy()
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples|X must give the same rows each time"):
@@ -110,7 +110,7 @@ def test_other_records_at_the_next_reading_are_noticed():
     assert vars(selector) == before
 
 
-def test_a_collection_that_has_other_numbers_of_rows_is_noticed():
+def test_a_change_in_the_number_of_rows_is_detected():
     X = np.random.default_rng(0).random((N, 3))
     sketch = RangeGridSketch(n_features=3, statistic="mtv_r", B=32, **UNIT).update(X, X[:, 0])
     records = SketchedRecords(sketch, recount=lambda empty: empty.update(X[1:], X[1:, 0]))

@@ -1,4 +1,4 @@
-"""``keep``: columns that are wanted in any case are in the output, at no cost; only joint scores look at them."""
+"""``keep``: columns to keep are in the output at no cost; only joint scores look at them."""
 
 import math
 from functools import partial
@@ -41,12 +41,12 @@ def test_kept_columns_are_in_the_output_and_k_others_are_chosen():
     assert selector.set_params(k=1).get_support(indices=True).tolist() == [0, 1, 5]
 
 
-def test_a_kept_column_is_no_candidate_however_good_it_is():
+def test_a_kept_column_is_not_a_candidate_however_good_it_is():
     X, y = table()
     assert single(k=1, keep=[1], **UNIT).fit(X, y).get_support(indices=True).tolist() == [1, 4]
 
 
-def test_names_and_numbers_are_taken_and_dataframes_come_out():
+def test_names_and_numbers_are_accepted_and_dataframes_returned():
     X, y = frame()
     selector = single(k=1, keep=["f", "a"], **UNIT).set_output(transform="pandas").fit(X, y)
     assert selector.transform(X).columns.tolist() == selector.get_feature_names_out().tolist() == ["a", "b", "f"]
@@ -54,7 +54,7 @@ def test_names_and_numbers_are_taken_and_dataframes_come_out():
     assert clone(selector).keep == ["f", "a"]
 
 
-def test_all_others_can_be_chosen_beside_them():
+def test_all_other_columns_can_be_chosen_beside_kept_ones():
     X, y = table()
     assert single(k="all", keep=[2], **UNIT).fit(X, y).get_support().all()
 
@@ -62,7 +62,7 @@ def test_all_others_can_be_chosen_beside_them():
 @pytest.mark.slow
 @each("criterion", ["single", "joint"])
 @each("delta", [0, 1e-6])
-def test_they_cost_nothing_and_the_noise_of_single_scores_stays(criterion, delta, tmp_path):
+def test_kept_columns_cost_nothing_and_leave_the_noise_unchanged(criterion, delta, tmp_path):
     X, y = table()
     ledger = BudgetLedger(tmp_path / f"{criterion}{delta}", epsilon=4, delta=1e-3)
     make = partial(PrivateSelectKBest, 2, epsilon=1, delta=delta, criterion=criterion, ledger=ledger, **UNIT)
@@ -76,11 +76,11 @@ def test_they_cost_nothing_and_the_noise_of_single_scores_stays(criterion, delta
     assert plan.found > make().plan(N, 6)[0].found  # fewer candidates
 
 
-# --- What is looked at ----------------------------------------------------------------------------------------------
+# --- Which columns are read -----------------------------------------------------------------------------------------
 
 
 class Untouched:
-    """Raises if a cell is asked for anything but its type."""
+    """A cell that raises if anything but its type is read."""
 
     def __eq__(self, other):
         raise AssertionError("a kept column was looked at")
@@ -88,7 +88,7 @@ class Untouched:
     __hash__ = __float__ = __str__ = __repr__ = __bool__ = __lt__ = __eq__
 
 
-def test_single_scores_do_not_look_at_them():
+def test_single_scores_do_not_look_at_kept_columns():
     X, y = frame()
     X["who"] = [Untouched() for _ in range(N)]
     public = {"bounds": dict.fromkeys("abcdef", (0, 1)), "target_bounds": (0, 1)}
@@ -99,14 +99,14 @@ def test_single_scores_do_not_look_at_them():
         PrivateSelectKBest(1, epsilon=50, **public).fit(X, y)
 
 
-def test_beside_kept_columns_joint_choices_pay_for_what_these_tell_by_themselves():
+def test_joint_choices_also_pay_for_the_single_scores_of_kept_columns():
     release = PrivateSelectKBest(2, keep=[0, 5, 3], epsilon=1, criterion="joint", **UNIT)._plan().release(6, N, None)
     assert (release.k, release.n_kept, release.spends_on_target) == (2, 3, False)
     assert PrivateSelectKBest("all", keep=[0, 5], criterion="single", **UNIT)._plan().release(6, N, None).k == 4
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_what_is_chosen_does_not_depend_on_what_they_hold():
+def test_the_choice_by_single_scores_does_not_depend_on_kept_values():
     X, y = table()
     other = X.copy()
     other[:, 3] = np.nan
@@ -114,8 +114,8 @@ def test_what_is_chosen_does_not_depend_on_what_they_hold():
     assert make().fit(X, y).ranking_.tolist() == make().fit(other, y).ranking_.tolist()
 
 
-def test_joint_scores_compare_others_with_them():
-    """A marker that tells something only beside the treatment, which tells nothing by itself."""
+def test_joint_scores_measure_what_others_add_to_kept_columns():
+    """A marker is informative only beside the treatment, which is uninformative alone."""
     rng = np.random.default_rng(0)
     treated, X = rng.random(N) < 0.5, rng.random((N, 6))
     X[:, 0] = treated
@@ -127,7 +127,7 @@ def test_joint_scores_compare_others_with_them():
     assert PrivateSelectKBest(1, keep=[0], epsilon=math.inf, **public).fit(X, y).criterion_ == "single"
 
 
-def test_junk_is_not_preferred_beside_a_column_that_tells_nothing():
+def test_junk_is_not_preferred_beside_an_uninformative_column():
     rng = np.random.default_rng(1)
     X, _ = table()
     names = ["sex", "weak", "noise", "number"]
@@ -139,12 +139,12 @@ def test_junk_is_not_preferred_beside_a_column_that_tells_nothing():
     assert selector.fit(people, y).get_feature_names_out().tolist() == ["sex", "weak"]
 
 
-# --- Records elsewhere ----------------------------------------------------------------------------------------------
+# --- Records outside memory -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @each("criterion", ["single", "joint"])
-def test_records_that_lie_elsewhere_give_the_same(criterion):
+def test_records_outside_memory_give_the_same_choice(criterion):
     polars = pytest.importorskip("polars")
     X, y = frame()
     make = partial(PrivateSelectKBest, 2, keep=["a", "f"], epsilon=20, criterion=criterion, random_state=0, **UNIT)
@@ -157,7 +157,7 @@ def test_records_that_lie_elsewhere_give_the_same(criterion):
         assert chunks.publish().ranking_.tolist() == expected
 
 
-def test_a_sketch_of_all_columns_serves_and_one_without_a_candidate_is_refused():
+def test_a_sketch_of_all_columns_is_accepted_and_one_without_a_candidate_refused():
     X, y = frame()
     public = {"statistic": "mtv_r", "B": 32, "feature_names": list(X)}
     sketch = RangeGridSketch(**public, bounds=(0, 1), target_bounds=(0, 1)).update(X, y)
@@ -186,7 +186,7 @@ def test_a_sketch_of_all_columns_serves_and_one_without_a_candidate_is_refused()
         (frame()[0].columns.tolist(), "keep must leave at least one feature to choose, got all 6"),
     ],
 )
-def test_bad_columns_leave_the_estimator_and_the_ledger_as_they_were(keep, message, tmp_path):
+def test_bad_columns_leave_the_estimator_and_the_ledger_unchanged(keep, message, tmp_path):
     X, y = frame()
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=3)
     selector = PrivateSelectKBest(1, keep=keep, ledger=ledger, **UNIT)

@@ -1,4 +1,4 @@
-"""Numbers and labels are ranked fairly: what each kind scores by chance is taken off, and nothing else changes."""
+"""Numbers and labels are ranked fairly: what each kind scores by chance is subtracted, and nothing else changes."""
 
 import math
 
@@ -23,15 +23,15 @@ def public(**parameters):
 
 
 def independent(seed, n_labels):
-    """Four features of numbers, four of labels, and classes, none of which has to do with another."""
+    """Four numeric features, four nominal features, and classes, all independent."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.random((N, 4)), rng.integers(0, n_labels, (N, 4))])
     return X, rng.integers(0, 2, N)
 
 
 @pytest.mark.parametrize("statistic, n_labels", [("mic_r", 2), ("mic_r", 12), ("mtv_r", 2), ("mtv_r", 12)])
-def test_useless_features_of_either_kind_are_worth_the_same_on_average(statistic, n_labels):
-    """Of 240 features of each kind, and the 24 that are simulated: within 4 standard errors, alpha = 1e-4."""
+def test_useless_features_of_both_kinds_score_the_same_on_average(statistic, n_labels):
+    """240 features of each kind and the 24 simulated ones agree within 4 standard errors; alpha = 1e-4."""
     scorer = DPMICScorer(statistic=statistic, **public(categories={j: range(n_labels) for j in range(4, 8)}))
     scores = np.array([scorer.fit(*independent(seed, n_labels)).scores_ for seed in range(TABLES)])
     numbers, labels = scores[:, :4].ravel(), scores[:, 4:].ravel()
@@ -42,13 +42,13 @@ def test_useless_features_of_either_kind_are_worth_the_same_on_average(statistic
         assert numbers.mean() - labels.mean() > 8 * error
 
 
-# --- A nominal feature is worth as much as the best numbers that could be given to its labels ------------------------
+# --- A nominal feature scores as much as the best numeric coding of its labels ---------------------------------------
 
 LABELS = 14
 
 
 def labels_with_effects(seed, n):
-    """A feature of 14 labels, each with an effect of its own on the target; and the target, and its five fifths."""
+    """A feature of 14 labels, each with its own effect on the target; and the target as numbers and in five classes."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(LABELS, size=n)
     y = rng.normal(size=LABELS)[codes] + 0.7 * rng.normal(size=n)
@@ -56,13 +56,13 @@ def labels_with_effects(seed, n):
 
 
 def best_coding(codes, y):
-    """The labels as numbers 0 ... 13, in the order of the target's means; so it looks at the data."""
+    """The labels as numbers 0 ... 13, in the order of their mean targets, which depends on the data."""
     means = [y[codes == label].mean() for label in range(LABELS)]
     return np.argsort(np.argsort(means))[codes].astype(float)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
-def test_a_nominal_feature_of_14_labels_is_worth_within_a_hundredth_of_the_best_coding(kind):
+def test_a_nominal_feature_of_14_labels_scores_within_a_hundredth_of_the_best_coding(kind):
     n, coded = 10_000, (0.0, LABELS - 1.0)
     measure = MicR("miller-madow").measure("auto", "auto", n, math.inf, None if kind == "numbers" else 5)
     by_chance = chance_score(measure, Nominal(LABELS), n) - chance_score(measure, coded, n)
@@ -79,13 +79,13 @@ def test_a_nominal_feature_of_14_labels_is_worth_within_a_hundredth_of_the_best_
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
-def test_its_one_hot_columns_cost_as_many_features_and_score_less_each(kind):
-    of_target = {"target_bounds": (-4, 4)} if kind == "numbers" else {"classes": range(5)}
+def test_one_hot_columns_cost_as_much_as_14_features_and_each_scores_less(kind):
+    target = {"target_bounds": (-4, 4)} if kind == "numbers" else {"classes": range(5)}
     for seed in range(5):
         codes, targets = labels_with_effects(seed, 2000)
 
         def fitted(X, categories, epsilon, y=targets[kind]):
-            return DPMICScorer(epsilon=epsilon, categories=categories, **of_target).fit(X, y)
+            return DPMICScorer(epsilon=epsilon, categories=categories, **target).fit(X, y)
 
         feature = codes[:, np.newaxis], {0: range(LABELS)}
         columns = np.eye(LABELS, dtype=int)[codes], {j: [0, 1] for j in range(LABELS)}
@@ -93,11 +93,11 @@ def test_its_one_hot_columns_cost_as_many_features_and_score_less_each(kind):
         assert fitted(*columns, math.inf).scores_.max() < fitted(*feature, math.inf).scores_[0]
 
 
-# --- What is taken off ------------------------------------------------------------------------------------------------
+# --- What is subtracted -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
-def test_the_order_is_that_of_scores_less_chance(kind):
+def test_features_are_ranked_by_scores_less_chance(kind):
     X, y = independent(0, 2)
     given = public(categories={j: [0, 1] for j in range(4, 8)})
     scorer = DPMICScorer(**given).fit(X, y)
@@ -108,7 +108,7 @@ def test_the_order_is_that_of_scores_less_chance(kind):
     assert selector.null_scores_.tolist() == scorer.null_scores_.tolist()
 
 
-def test_features_of_one_kind_have_nothing_taken_off():
+def test_nothing_is_subtracted_if_all_features_are_of_one_kind():
     X, y = independent(0, 2)
     scorer = DPMICScorer(**public()).fit(X[:, :4], y)
     assert scorer.null_scores_.tolist() == [0] * 4
@@ -118,7 +118,7 @@ def test_features_of_one_kind_have_nothing_taken_off():
     assert ranks.null_scores_.tolist() == [0] * 8
 
 
-def test_what_is_taken_off_depends_on_public_numbers_only():
+def test_what_is_subtracted_depends_on_public_numbers_only():
     given = public(categories={j: [0, 1] for j in range(4, 8)})
     first, second = (DPMICScorer(**given).fit(*independent(seed, 2)).null_scores_.tolist() for seed in (0, 1))
     assert first == second
@@ -143,7 +143,7 @@ def test_offsets_are_subtracted_in_whole_steps_of_the_noise():
 
 
 def found(true, junk, share, n_tables, n=4000):
-    """The share of five true columns of one kind that is found among fifteen of another, if `share` is positive."""
+    """The fraction found of five true columns of one kind among fifteen of another; `share` of records are positive."""
     kept = []
     for seed in range(n_tables):
         rng = np.random.default_rng(seed)
@@ -159,8 +159,8 @@ def found(true, junk, share, n_tables, n=4000):
 
 
 @pytest.mark.slow
-def test_of_a_rare_class_neither_numbers_nor_labels_are_found_for_their_kind():
-    """Means of 20 tables, with standard errors of .03 to .05; with chance of equal classes, .02 and .96 are found."""
+def test_for_a_rare_class_neither_numbers_nor_labels_are_favoured():
+    """Means of 20 tables, with standard errors of .03 to .05; chance scores of equal classes would give .02 and .96."""
     assert found("numbers", "flags", 0.06, 20) > 0.35
     assert 0.45 < found("flags", "numbers", 0.06, 20) < 0.8
     assert found("numbers", "flags", 0.5, 20) > 0.85

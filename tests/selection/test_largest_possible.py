@@ -1,4 +1,4 @@
-"""Scores of classes do not reach 1: their share of the largest possible score, and thresholds that are parts of it."""
+"""Scores of classes do not reach 1: their share of the largest possible score, and thresholds relative to it."""
 
 import math
 
@@ -14,21 +14,21 @@ NOT_KNOWN = "threshold must be a number if the largest possible score is not kno
 
 @pytest.fixture(scope="module")
 def rare():
-    """A perfect predictor of a rare class, one of half of it, and noise."""
+    """Noise, a perfect predictor of a rare class, and a predictor of half of it."""
     rng = np.random.default_rng(0)
     y = np.arange(N) < SHARE * N
     half = y & (np.arange(N) % 2 == 0)
     return np.column_stack([rng.uniform(size=N), 0.2 + 0.6 * y, 0.2 + 0.6 * half]), y
 
 
-def test_a_perfect_predictor_of_a_rare_class_has_all_of_what_is_possible(rare):
+def test_a_perfect_predictor_of_a_rare_class_reaches_the_largest_possible_score(rare):
     frame = DPMICScorer(**RARE).fit(*rare).to_frame().set_index("feature")
     assert frame.score[1] == pytest.approx(2 * SHARE, abs=0.01)
     assert frame.of_possible[[1, 2]].tolist() == pytest.approx([1, 0.5], abs=0.1)
     assert frame.of_possible[0] < 0.2
 
 
-def test_the_interval_is_that_of_the_score_divided_by_the_largest_possible_score(rare):
+def test_the_interval_of_a_share_is_that_of_the_score_over_the_largest_possible_score(rare):
     scorer = DPMICScorer(**RARE | {"epsilon": 1}).fit(*rare)
     frame, largest = scorer.to_frame(), scorer.largest_possible_score_
     for of_possible, of_score in {"": "score", "_lower": "lower", "_upper": "upper"}.items():
@@ -46,21 +46,21 @@ def test_the_interval_is_that_of_the_score_divided_by_the_largest_possible_score
     ],
     ids=str,
 )
-def test_shares_that_are_given_or_learnt_say_what_is_possible(rare, asked):
+def test_given_or_learnt_shares_determine_the_largest_possible_score(rare, asked):
     scorer = DPMICScorer(**RARE | asked).fit(*rare)
     assert scorer.largest_possible_score_ == pytest.approx(scorer.scores_[1], abs=0.03)
     assert scorer.scores_[1] == pytest.approx(0.26 if asked.get("statistic") == "mic_r" else 2 * SHARE, abs=0.03)
 
 
 @pytest.mark.filterwarnings("ignore:random_state")
-def test_scores_and_p_values_of_mic_r_do_not_depend_on_shares_that_are_given(rare):
+def test_scores_and_p_values_of_mic_r_do_not_depend_on_given_shares(rare):
     asked = RARE | {"statistic": "mic_r", "random_state": 0}
     plain, explained = (DPMICScorer(**asked, target_shares=shares).fit(*rare) for shares in (None, [0.7, 0.3]))
     np.testing.assert_array_equal(plain.scores_, explained.scores_)
     np.testing.assert_array_equal(plain.p_values(), explained.p_values())
 
 
-def test_shares_are_refused_where_they_would_be_of_no_use(rare):
+def test_shares_that_have_no_use_are_refused(rare):
     for asked in ({"statistic": "chatterjee"}, {"statistic": "mic_r", "mechanism": "geometric"}):
         with pytest.raises(ValueError, match="target_shares must be None with statistic="):
             DPMICScorer(**RARE | asked, target_shares=[1 - SHARE, SHARE]).fit(*rare)
@@ -88,7 +88,7 @@ NOTHING_KNOWN = [
 
 
 @pytest.mark.parametrize("asked", NOTHING_KNOWN, ids=str)
-def test_where_the_shares_of_classes_are_not_known_nothing_is_said_and_no_part_can_be_asked_for(rare, asked, tmp_path):
+def test_without_known_class_shares_no_largest_score_is_stated_or_usable_as_a_threshold(rare, asked, tmp_path):
     weights = {"sample_weight": np.ones(N)} if "max_weight" in asked else {}
     scorer = DPMICScorer(**RARE | asked).fit(*rare, **weights)
     assert not hasattr(scorer, "largest_possible_score_")
@@ -104,11 +104,11 @@ def test_where_the_shares_of_classes_are_not_known_nothing_is_said_and_no_part_c
         selector.get_support()
 
 
-def test_names_without_scores_say_nothing_of_what_is_possible(rare):
+def test_names_without_scores_have_no_largest_possible_score(rare):
     assert not hasattr(PrivateSelectKBest(k=1, **RARE).fit(*rare), "largest_possible_score_")
 
 
-def test_a_part_of_what_is_possible_keeps_what_has_it(rare):
+def test_a_threshold_relative_to_the_largest_possible_score_keeps_what_reaches_it(rare):
     selector = DPMICSelector(**RARE, threshold="0.75*possible").fit(*rare)
     assert selector.get_support(indices=True).tolist() == [1]
     assert selector.set_params(threshold="0.25 * possible").get_support(indices=True).tolist() == [1, 2]
@@ -117,14 +117,14 @@ def test_a_part_of_what_is_possible_keeps_what_has_it(rare):
 @pytest.mark.parametrize(
     "threshold", ["possible", "2*possible", "-0.5*possible", "nan*possible", "0.5*mean", "0.5", ""]
 )
-def test_other_texts_are_no_thresholds(rare, threshold):
+def test_other_text_is_refused_as_a_threshold(rare, threshold):
     with pytest.raises(
         ValueError, match=r"threshold must be None, a number in \[0, 1\], or such a part of the largest"
     ):
         DPMICSelector(**RARE, threshold=threshold).fit(*rare)
 
 
-def test_a_threshold_that_keeps_nothing_warns_with_the_largest_score_and_what_is_possible(rare):
+def test_a_threshold_that_keeps_nothing_warns_with_the_largest_score_and_the_largest_possible(rare):
     selector = DPMICSelector(**RARE, threshold=0.2)
     with pytest.warns(UserWarning, match=r"no feature is kept by threshold=0.2: .* of 0\.0\d+ possible") as caught:
         selector.fit(*rare)
@@ -133,7 +133,7 @@ def test_a_threshold_that_keeps_nothing_warns_with_the_largest_score_and_what_is
 
 
 @pytest.mark.filterwarnings("error:no feature is kept")
-def test_the_warning_that_nothing_is_kept_loses_no_release_if_it_is_an_error(rare):
+def test_the_release_is_kept_if_the_warning_that_nothing_is_kept_is_an_error(rare):
     selector = DPMICSelector(**RARE, threshold=0.2)
     with pytest.raises(UserWarning, match="no feature is kept"):
         selector.fit(*rare)
@@ -146,7 +146,7 @@ def test_without_known_shares_the_warning_says_only_that_scores_of_classes_do_no
     assert "possible" not in str(caught[0].message)
 
 
-def test_the_display_says_what_is_possible(rare):
+def test_the_display_states_the_largest_possible_score(rare):
     scorer = DPMICScorer(**RARE).fit(*rare)
     assert f"of {scorer.largest_possible_score_:.3g} possible" in scorer._release_as_html()
 
@@ -157,7 +157,7 @@ def test_a_share_of_half_makes_a_score_of_one_possible():
     assert scorer.largest_possible_score_ == scorer.scores_[0] == 1
 
 
-def test_where_noise_hides_the_shares_no_share_of_what_is_possible_is_stated(rare):
+def test_if_noise_hides_the_shares_no_share_of_the_largest_possible_score_is_stated(rare):
     drowned = DPMICSelector(**RARE | {"epsilon": 1e-6, "mechanism": "k-norm"}, threshold="0.5*possible")
     with pytest.warns(UserWarning, match="of 0 possible"):
         drowned.fit(*rare)

@@ -1,8 +1,8 @@
-"""The noise covers what one record changes in the very scores that are released, however they were asked for.
+"""The noise covers what one record changes in the very scores that are released, however they were requested.
 
-For MTVr, whose sensitivity depends on what is known about the target, arguments and ways in are drawn at random. What a
-record changes is found by exhaustion: every table of as many records in two parts of a feature is scored by each scorer
-that scored, and compared with those that differ in one record. The code's own sensitivity is not asked.
+For MTVr, whose sensitivity depends on what is known about the target, arguments and ways to fit are drawn at random.
+What a record changes is found by exhaustion: each scorer that a fit used scores every table of as many records in two
+bins of a feature, and tables that differ in one record are compared. The code's own sensitivity is not used.
 """
 
 import math
@@ -41,7 +41,7 @@ ENTRIES = (2, 3, 4, 5, 8)
 
 
 def largest_change(scorer):
-    """The most that the scores of two tables differ in which differ in one record, among all tables in two parts."""
+    """The largest difference between scores of two tables that differ in one record, among all tables in two bins."""
     units = scorer._most // scorer._n
     return _largest_change(scorer._n, units, scorer)
 
@@ -57,29 +57,29 @@ def _largest_change(n, units, scorer):
 
 
 def largest_difference(scores, n, n_kinds):
-    """The largest difference of two scores, each by the kinds of n records, of tables that differ in one record."""
+    """The largest difference between scores, each keyed by n kinds of records, of tables that differ in one record."""
     largest = 0.0
     for others in combinations_with_replacement(range(n_kinds), n - 1):
-        of_one_more = [scores[tuple(sorted((*others, one)))] for one in range(n_kinds)]
-        largest = max(largest, max(of_one_more) - min(of_one_more))
+        with_one_more = [scores[tuple(sorted((*others, one)))] for one in range(n_kinds)]
+        largest = max(largest, max(with_one_more) - min(with_one_more))
     return largest
 
 
 def _scores_of_all(n, kinds, n_cells, scorer):
-    """The score of every table of n records, by the kinds of these."""
+    """The score of every table of n records, keyed by their kinds."""
     records = list(combinations_with_replacement(range(len(kinds)), n))
     tables = np.zeros((len(records), n_cells), dtype=np.uint32)
     cells, weights = np.array(kinds, dtype=np.uint32).T
     for place in np.array(records).T:
         tables[np.arange(len(records)), cells[place]] += weights[place]
     totals, scores = tables.sum(axis=1), np.empty(len(records))
-    for total in np.unique(totals):  # which all features of a table have in common
+    for total in np.unique(totals):  # the same for all features of a table
         scores[totals == total] = scorer.of_rows(tables[totals == total].reshape(-1, n_cells // 2, 2))
     return dict(zip(records, scores.tolist(), strict=True))
 
 
 def covered(fitted, d):
-    """The change of a score that the noise of a fit is for."""
+    """The change in a score that the noise of a fit covers."""
     has_learnt = fitted.target_shares is None and hasattr(fitted, "target_shares_")
     left = 0.85 if has_learnt else 1.0
     if isinstance(fitted, PrivateSelectKBest):
@@ -95,7 +95,7 @@ def covered(fitted, d):
 
 @pytest.fixture
 def spies(monkeypatch):
-    """The scorers that scored anything, and whether anything was charged, since the lists were emptied."""
+    """Lists of the scorers used and the charges made, to be cleared before each fit."""
     scorers, charges, score, run = [], [], CountsScorer.of_rows, path.run
 
     def of_rows(scorer, tables):
@@ -111,11 +111,11 @@ def spies(monkeypatch):
     return scorers, charges
 
 
-# --- What is asked for, and the ways in -------------------------------------------------------------------------------
+# --- Requests, and ways to fit ----------------------------------------------------------------------------------------
 
 
 class Case:
-    """One draw: a table, an estimator that need not say what a sketch says, and a way in."""
+    """A random draw: a table, an estimator that may leave out what a sketch states, and a way to fit."""
 
     def __init__(self, seed, ways, makers):
         random = np.random.default_rng(seed)
@@ -123,7 +123,7 @@ class Case:
         self.n_classes = random.choice([None, 2, 3, 4, 5, 6, 7])
         self.X = random.random((self.n, self.d))
         self.way = str(random.choice(list(ways)))
-        self.is_told_of_target = self.way in ASK_THE_ESTIMATOR or bool(random.integers(2))
+        self.knows_target = self.way in WITHOUT_SKETCH or bool(random.integers(2))
         self.make = makers[random.integers(len(makers))]
         self.entries = random.choice([None, None, self.n_classes, *ENTRIES])
         self.weights = random.random(self.n) * 3 if (self.n_classes or 8) < 4 and random.integers(3) == 0 else None
@@ -141,15 +141,15 @@ class Case:
 
     @property
     def fits(self):
-        """Whether as many shares are given as the target needs."""
+        """Whether the number of given shares suits the target."""
         return self.entries is None or self.entries in ((2, 4, 8) if self.n_classes is None else (self.n_classes,))
 
     def estimator(self):
-        of_target = self.of_target if self.is_told_of_target else {}
+        of_target = self.of_target if self.knows_target else {}
         return self.make(target_shares=self.shares, **self.public, **of_target)
 
     def plain(self):
-        """The estimator that is told all there is to know, fitted to the table."""
+        """The estimator with all public arguments, fitted to the table."""
         return self.make(target_shares=self.shares, **self.public, **self.of_target).fit(
             self.X, self.y, **self.weighted()
         )
@@ -175,7 +175,7 @@ def fit_lazily(case):
     return case.estimator().fit(X, case.y, **case.weighted())
 
 
-def fit_where_it_lies(case):
+def fit_dask(case):
     import dask.array as da
 
     weights = {name: da.from_array(each, chunks=2) for name, each in case.weighted().items()}
@@ -200,17 +200,17 @@ def publish_chunks(case):
     for rows in (slice(2), slice(2, None)):
         estimator.partial_fit(case.X[rows], case.y[rows], n_expected=case.n, **case.weighted(rows))
     estimator.set_params(target_shares=case.shares)
-    if not case.is_told_of_target:
+    if not case.knows_target:
         estimator.set_params(classes=None, target_bounds=None)
     return estimator.publish()
 
 
-ASK_THE_ESTIMATOR = {
+WITHOUT_SKETCH = {
     "fit": lambda case: case.estimator().fit(case.X, case.y, **case.weighted()),
     "lazily": fit_lazily,
-    "dask": fit_where_it_lies,
+    "dask": fit_dask,
 }
-ASK_THE_SKETCH = {
+WITH_SKETCH = {
     "sketch": lambda case: case.estimator().fit_sketch(case.counted()),
     "own sketch": fit_own_sketch,
     "merged": lambda case: case.estimator().fit_sketch(
@@ -231,7 +231,7 @@ JOINT = [partial(PrivateSelectKBest, k, criterion="joint") for k in (1, 2)]
 
 
 def fitted_or_refused(way, case):
-    """What is fitted, or the error."""
+    """The fitted estimator and None, or None and the error message."""
     try:
         return way(case), None
     except ValueError as error:
@@ -239,7 +239,7 @@ def fitted_or_refused(way, case):
 
 
 def check(seed, ways, makers, spies):
-    """Draw, fit or be refused; compare the noise with what a record changes, and the release with that of `fit`."""
+    """Draw a case; check that it is refused, or that its noise covers a record and its release is that of `fit`."""
     case, (scorers, charges) = Case(seed, ways, makers), spies
     scorers.clear()
     charges.clear()
@@ -260,24 +260,24 @@ def check(seed, ways, makers, spies):
         assert np.array_equal(getattr(fitted, name, None), getattr(plain, name, None)), (name, case)
 
 
-WAYS = ASK_THE_ESTIMATOR | ASK_THE_SKETCH
+WAYS = WITHOUT_SKETCH | WITH_SKETCH
 QUICK = {name: way for name, way in WAYS.items() if name != "dask"}
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_it_does_for_random_arguments_and_ways_in(seed, spies):
+def test_noise_covers_a_record_for_random_arguments_and_ways_to_fit(seed, spies):
     check(seed, QUICK, SCORES + NAMED, spies)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_does_for_joint_scores(seed, spies):
-    ways = {name: ASK_THE_ESTIMATOR[name] for name in ("fit", "lazily")}
+def test_noise_covers_a_record_for_joint_scores(seed, spies):
+    ways = {name: WITHOUT_SKETCH[name] for name in ("fit", "lazily")}
     check(10_000 + seed, ways, JOINT, spies)
 
 
 # --- The examples, and other statistics -------------------------------------------------------------------------------
 
-OF_CLASSES = {
+SKETCH_FITS = {
     "own": lambda make, empty, X, y: make().fit_sketch(empty.empty().update(X, y)),
     "merged": lambda make, empty, X, y: make().fit_sketch(empty.empty().update(X, y).merge(empty.empty().update(X, y))),
     "saved": lambda make, empty, X, y: make().fit_sketch(
@@ -298,7 +298,7 @@ def made(kind, shared, **more):
 
 
 @pytest.mark.parametrize("n_classes", range(2, 8))
-def test_shares_of_another_number_of_classes_are_refused_before_the_charge_in_every_way(n_classes, tmp_path):
+def test_shares_for_a_wrong_number_of_classes_are_refused_before_the_charge_in_every_way(n_classes, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget", epsilon=10.0)
     X, y = np.random.default_rng(0).random((70, 1)), np.arange(70) % n_classes
     empty = RangeGridSketch(bounds=(0, 1), n_features=1, classes=range(n_classes), statistic="mtv_r", B=32, c=38)
@@ -306,15 +306,15 @@ def test_shares_of_another_number_of_classes_are_refused_before_the_charge_in_ev
         message = f"must be {n_classes} numbers .*got {entries} numbers"
         shared = {"statistic": "mtv_r", "target_shares": [1 / entries] * entries, "ledger": ledger}
         for kind in (DPMICScorer, partial(DPMICSelector, 1), partial(PrivateSelectKBest, 1)):
-            for fit in OF_CLASSES.values():
+            for fit in SKETCH_FITS.values():
                 with pytest.raises(ValueError, match=message):
                     fit(partial(made, kind, shared), empty, X, y)
-        told = DPMICScorer(bounds=(0, 1), classes=range(n_classes), **shared)
-        search = PrivateGridSearch(make_pipeline(told, Ridge()), {"ridge__alpha": [1.0]}, ledger=ledger)
+        scorer = DPMICScorer(bounds=(0, 1), classes=range(n_classes), **shared)
+        search = PrivateGridSearch(make_pipeline(scorer, Ridge()), {"ridge__alpha": [1.0]}, ledger=ledger)
         for use in (
-            lambda told=told: dp_mic_classif(X, y, **told.get_params()),
-            lambda told=told: told.plan(100, 1),
-            lambda told=told: search_cost(told, n_features=1),
+            lambda scorer=scorer: dp_mic_classif(X, y, **scorer.get_params()),
+            lambda scorer=scorer: scorer.plan(100, 1),
+            lambda scorer=scorer: search_cost(scorer, n_features=1),
             lambda search=search: search.fit(X, y),
         ):
             with pytest.raises(ValueError, match=message):
@@ -324,7 +324,7 @@ def test_shares_of_another_number_of_classes_are_refused_before_the_charge_in_ev
 
 @pytest.mark.parametrize("n_classes", [4, 5])
 @pytest.mark.parametrize("classes", [True, False])
-def test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted(n_classes, classes):
+def test_whether_shares_are_learnt_depends_on_the_fitted_classes(n_classes, classes):
     X, y = np.random.default_rng(0).random((60, 2)), np.arange(60) % n_classes
     given = {"statistic": "mtv_r", "bounds": (0, 1), "random_state": 0}
     fitted = DPMICScorer(classes=range(n_classes), **given).fit(X, y)
@@ -335,10 +335,10 @@ def test_whether_shares_are_learnt_depends_on_the_classes_that_are_fitted(n_clas
         assert one.scores_.tolist() == fitted.scores_.tolist()
         assert hasattr(one, "target_shares_") == (n_classes == 4)
     costs = [DPMICScorer(classes=classes, **given)._plan().cost(9).in_zcdp for classes in (range(4), range(5), "data")]
-    assert costs[2] == max(costs[:2])  # which of them it will be is not known before the data is
+    assert costs[2] == max(costs[:2])  # which one applies is not known before the data
 
 
-def test_shares_that_do_not_fit_what_was_counted_are_refused_with_the_next_chunk():
+def test_shares_that_do_not_match_the_counted_classes_are_refused_with_the_next_chunk():
     X, y = np.random.default_rng(0).random((20, 1)), np.arange(20) % 2
     scorer = DPMICScorer(statistic="mtv_r", bounds=(0, 1), classes=[0, 1]).partial_fit(X, y)
     scorer.set_params(classes=None, target_shares=[0.25] * 4)
@@ -353,7 +353,7 @@ OTHERS = [("mic_r", None), ("mic_r", 2), ("mic_r", 3), ("kendall", None), ("kend
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name, n_classes", OTHERS)
-def test_it_does_for_statistics_whose_sensitivity_depends_on_the_number_of_records_only(name, n_classes, monkeypatch):
+def test_noise_covers_a_record_for_statistics_whose_sensitivity_depends_only_on_n(name, n_classes, monkeypatch):
     n, measures, scores_of = 5, [], TableRecords.scores
 
     def spied(records, measure, *arguments):
@@ -380,8 +380,8 @@ def test_it_does_for_statistics_whose_sensitivity_depends_on_the_number_of_recor
 
 
 @pytest.mark.slow
-def test_it_does_for_thousands_of_them(spies):
+def test_noise_covers_a_record_in_thousands_of_draws(spies):
     for seed in range(1200):
         check(20_000 + seed, WAYS, SCORES + NAMED, spies)
     for seed in range(150):
-        check(30_000 + seed, ASK_THE_ESTIMATOR, JOINT, spies)
+        check(30_000 + seed, WITHOUT_SKETCH, JOINT, spies)

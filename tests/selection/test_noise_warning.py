@@ -1,4 +1,4 @@
-"""A fit whose noise will exceed the signal says so before it is paid for, from public numbers only."""
+"""A fit whose noise will exceed the signal warns before the charge, from public numbers only."""
 
 import doctest
 import math
@@ -26,7 +26,7 @@ def table(n=40, d=8, seed=0):
     return X, X[:, 0]
 
 
-DROWNED = [
+TOO_NOISY = [
     DPMICScorer(**PUBLIC),
     DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6),
     DPMICScorer(**PUBLIC, mechanism="k-norm", epsilon=0.5),
@@ -38,7 +38,7 @@ DROWNED = [
     DPMICSelector(k="all", **PUBLIC, epsilon=0.1),
     DPMICSelector(3, **PUBLIC, statistic="mtv_r", threshold=0.3, epsilon=0.5),
 ]
-IS_HEARD = [
+NOT_TOO_NOISY = [
     DPMICScorer(**PUBLIC, epsilon=200.0),
     DPMICScorer(**PUBLIC, mechanism="gaussian", delta=1e-6, epsilon=1000.0),
     DPMICScorer(**PUBLIC, mechanism="k-norm", epsilon=100.0),
@@ -53,7 +53,7 @@ IS_HEARD = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", DROWNED, ids=repr)
+@pytest.mark.parametrize("estimator", TOO_NOISY, ids=repr)
 def test_a_warning_comes_before_the_charge(estimator, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0, delta=0.5)
     estimator = type(estimator)(**(estimator.get_params() | {"ledger": ledger}))
@@ -68,15 +68,15 @@ def test_a_warning_comes_before_the_charge(estimator, tmp_path):
     assert vars(estimator) == before
 
 
-@each("estimator", IS_HEARD)
-def test_no_warning_where_half_of_the_best_are_found_on_typical_tables(estimator):
+@each("estimator", NOT_TOO_NOISY)
+def test_no_warning_if_half_of_the_best_are_found_on_typical_tables(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimator.fit(*table())
 
 
-def drowning(call):
-    """The warning of a call that noise will exceed the signal, its only one."""
+def noise_warning(call):
+    """The text of a call's only warning, which says that noise will exceed the signal."""
     with pytest.warns(UserWarning, match="noise will exceed the signal") as caught:
         call()
     (warning,) = caught
@@ -102,18 +102,20 @@ def test_every_way_to_publish_warns_before_the_charge(way, tmp_path):
 
 
 def test_a_budget_may_be_a_fraction():
-    exact = drowning(lambda: DPMICScorer(**PUBLIC | {"epsilon": Fraction(1, 4)}).fit(*table()))
+    exact = noise_warning(lambda: DPMICScorer(**PUBLIC | {"epsilon": Fraction(1, 4)}).fit(*table()))
     assert "epsilon=0.25" in exact
 
 
 def test_every_way_to_publish_warns_in_the_same_words():
-    messages = {drowning(lambda call=call: call(DPMICScorer(**PUBLIC), *table())) for call in WAYS_TO_PUBLISH.values()}
+    messages = {
+        noise_warning(lambda call=call: call(DPMICScorer(**PUBLIC), *table())) for call in WAYS_TO_PUBLISH.values()
+    }
     (message,) = messages
     assert "skdpmic.plan_release" in message
 
 
 @pytest.mark.slow
-def test_the_examples_of_the_package_are_heard():
+def test_the_examples_of_the_package_do_not_warn():
     readme = (Path(skdpmic.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     blocks, names = re.findall(r"```python\n(.*?)```", readme, re.DOTALL), {}
     with warnings.catch_warnings():
@@ -126,7 +128,8 @@ def test_the_examples_of_the_package_are_heard():
 
 def test_the_warning_does_not_depend_on_the_data():
     messages = {
-        drowning(lambda X=X, y=y: DPMICScorer(**PUBLIC).fit(X, y)) for X, y in (table(), (table()[0] * 0, table()[1]))
+        noise_warning(lambda X=X, y=y: DPMICScorer(**PUBLIC).fit(X, y))
+        for X, y in (table(), (table()[0] * 0, table()[1]))
     }
     assert len(messages) == 1
 
@@ -134,11 +137,11 @@ def test_the_warning_does_not_depend_on_the_data():
 @pytest.mark.slow
 @each("epsilon", [0.02, 0.1])
 @each("criterion", ["single", "joint"])
-def test_as_much_of_the_budget_as_it_asks_for_is_enough(epsilon, criterion):
-    """The plan of that budget finds half, and a fit with a little more is silent."""
+def test_the_budget_that_the_warning_asks_for_is_enough(epsilon, criterion):
+    """The plan for that budget finds half, and a fit with slightly more does not warn."""
     n, public = 400, {**PUBLIC, "criterion": criterion, "target_shares": [0.5, 0.5]}
     X, y = table(n, d=20)
-    message = drowning(lambda: PrivateSelectKBest(4, epsilon=epsilon, **public).fit(X, y))
+    message = noise_warning(lambda: PrivateSelectKBest(4, epsilon=epsilon, **public).fit(X, y))
     pattern = r"(\d+)% of .* epsilon = (\S+), which is (\S+) here"
     found, asked, here = re.search(pattern, message).groups()
     plan = PrivateSelectKBest(4, epsilon=epsilon, **public).plan(n, 20)[0]
@@ -151,10 +154,10 @@ def test_as_much_of_the_budget_as_it_asks_for_is_enough(epsilon, criterion):
         enough.fit(X, y)
 
 
-def test_columns_that_are_kept_are_no_candidates():
+def test_kept_columns_do_not_count_as_candidates():
     X, y = table(400, d=20)
     selector = PrivateSelectKBest(4, epsilon=0.05, keep=list(range(12)), criterion="single", **PUBLIC)
-    assert "of the best 2 features will be found" in drowning(lambda: selector.fit(X, y))
+    assert "of the best 2 features will be found" in noise_warning(lambda: selector.fit(X, y))
 
 
 @each(
@@ -170,11 +173,11 @@ def test_the_warning_names_what_has_less_noise_first(estimator, advice):
         estimator.fit(*table())
 
 
-# --- After the release, by what it shows
+# --- After the release, from what it shows
 
 
 def select(weight, share, epsilon, **options):
-    """A fit to a table of equal weights, whose first column decides which records are in the rarer of two classes."""
+    """An estimator, a table and equal weights; the first column decides which records are in the rarer class."""
     X = np.random.default_rng(0).random((20_000, 12))
     y, weights = (X[:, 0] < share).astype(int), np.full(len(X), weight)
     public = {"bounds": (0, 1), "classes": [0, 1], "max_weight": 1.0, "criterion": "single", "random_state": 0}
@@ -189,7 +192,7 @@ def select(weight, share, epsilon, **options):
         (0.9, 0.005, 0.2, r"the mean weight is 0\.\d+, \d+\.\d+% of max_weight and no score can exceed 0\.0\d+: "),
     ],
 )
-def test_small_weights_and_rare_classes_are_told_of_with_a_budget_that_is_enough(weight, share, epsilon, shown):
+def test_the_warning_for_small_weights_and_rare_classes_states_a_sufficient_budget(weight, share, epsilon, shown):
     estimator, table, weights = select(weight, share, epsilon)
     with pytest.warns(UserWarning, match=f"^noise exceeds .* as the release shows: {shown}") as caught:
         estimator.fit(*table, sample_weight=weights)
@@ -202,8 +205,8 @@ def test_small_weights_and_rare_classes_are_told_of_with_a_budget_that_is_enough
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_names_are_called_hardly_better_than_chance_where_they_are():
-    # Of 20 choices of 3 of 12 columns at random, the first is among 11 or more with a probability below 0.5 %.
+def test_names_hardly_better_than_chance_are_described_as_such():
+    # In 20 random choices of 3 of 12 columns, the first is chosen 11 times or more with a probability below 0.5%.
     estimator, table, weights = select(0.002, 0.5, 0.3)
     with pytest.warns(UserWarning, match=r"hardly better than chance, which finds 25%"):
         estimator.fit(*table, sample_weight=weights)
@@ -214,7 +217,7 @@ def test_names_are_called_hardly_better_than_chance_where_they_are():
     assert sum(first) <= 10
 
 
-def test_what_was_paid_for_is_kept_where_warnings_are_errors(tmp_path):
+def test_a_charged_release_is_kept_if_warnings_are_errors(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     estimator, table, weights = select(0.002, 0.5, 0.3)
     estimator.set_params(ledger=ledger, random_state=None)

@@ -1,6 +1,6 @@
-"""What a fitted estimator holds is a function of its parameters, of public numbers and of what was released.
+"""What a fitted estimator holds depends only on its parameters, on public numbers and on what was released.
 
-Two neighbouring tables whose raw scores differ are fitted, each with the noise that makes the *released* values equal.
+Two neighbouring tables with different raw scores are fitted, each with noise that makes the *released* values equal.
 Everything else -- attributes, pickle, HTML, text, interval -- must then be equal too, byte for byte.
 """
 
@@ -27,8 +27,8 @@ PUBLIC = {"bounds": (0, 1), "B": 12, "c": 2}
 
 
 @pytest.fixture(autouse=True)
-def the_same_nonce(monkeypatch):
-    """In every pickle, so that pickles can be compared."""
+def fixed_nonce(monkeypatch):
+    """Every pickle has the same nonce, so that pickles can be compared."""
     monkeypatch.setattr(uncached, "fresh_nonce", lambda: b"nonce")
 
 
@@ -51,8 +51,8 @@ def raw_steps(X, y, statistic="mic_r"):
     return mechanisms.to_grid(scores)
 
 
-SHARES = (0.5, 0.5)  # that both fits will publish
-RELEASED = np.array([0.5, 0.1, 0.9, 0.3, 0.7])  # what both fits will publish
+SHARES = (0.5, 0.5)  # which both fits will publish
+RELEASED = np.array([0.5, 0.1, 0.9, 0.3, 0.7])  # which both fits will publish
 
 
 def fit(estimator, X, y):
@@ -83,7 +83,7 @@ def fit_with_released_values(estimator, X, y, monkeypatch, way=fit):
 
 
 def fit_with_released_counts(estimator, X, y, monkeypatch, way=fit):
-    """Both fits publish the table that has 2 in every cell."""
+    """A fit that publishes a table with 2 in every cell."""
 
     def release(self, counts, n, source):
         return np.full_like(counts, 2)
@@ -131,20 +131,20 @@ def test_equal_releases_leave_equal_estimators(make, way, monkeypatch):
 @pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.combinations
-def test_equal_releases_leave_equal_estimators_whatever_the_statistic(statistic, kind, monkeypatch):
+def test_equal_releases_leave_equal_estimators_for_every_statistic(statistic, kind, monkeypatch):
     here, there = neighbours()
     assert (raw_steps(*here, statistic) != raw_steps(*there, statistic)).any()
     settings = {"statistic": statistic, "target_bounds": (0, 1)} | PUBLIC
     if statistic == "mtv_r":
         settings["target_shares"] = SHARES
-        monkeypatch.setattr(DPMICSelector, "p_values", lambda self, n_resamples: None)  # of shares that are known
+        monkeypatch.setattr(DPMICSelector, "p_values", lambda self, n_resamples: None)  # none with known shares
     fitted = [fit_with_released_values(kind(k=2, **settings), *table, monkeypatch) for table in (here, there)]
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 
 @pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}], ids=["numbers", "classes"])
-def test_what_is_learnt_of_the_target_leaves_nothing_but_what_was_released(kind, target, monkeypatch):
+def test_what_is_learnt_about_the_target_leaves_only_what_was_released(kind, target, monkeypatch):
     monkeypatch.setattr(TableRecords, "scores", lambda *_: RELEASED)
     monkeypatch.setattr(released_shares, "_with_noise", lambda counts, scale, source: [20, 30, 10][: len(counts)])
     monkeypatch.setattr(released_shares, "weighted_choice", lambda weights, losses, rate, source: 300)
@@ -179,7 +179,7 @@ def test_equal_noisy_tables_leave_equal_estimators(way, monkeypatch):
     assert everything_visible(fitted[0]) == everything_visible(fitted[1])
 
 
-def test_the_comparison_sees_a_raw_score_that_was_kept(monkeypatch):
+def test_the_comparison_detects_a_raw_score_that_was_kept(monkeypatch):
     here, there = neighbours()
     make = SETTINGS[0]
     fitted = [fit_with_released_values(make(), *table, monkeypatch) for table in (here, there)]
@@ -203,7 +203,7 @@ def test_labels_bounds_and_samples_of_the_data_are_not_kept(make):
 
 
 @each("make", SETTINGS)
-def test_counts_of_chunks_show_in_nothing_that_leaves_the_estimator(make):
+def test_counts_of_chunks_appear_in_no_output_of_the_estimator(make):
     pending = [make().partial_fit(X, y) for X, y in neighbours()]
     for show in (repr, lambda estimator: re.sub(r"sk-[\w-]+-id-[\w-]+", "", estimator._repr_html_())):
         assert show(pending[0]) == show(pending[1])

@@ -42,7 +42,7 @@ RANKS = ["kendall", "chatterjee", "distance_correlation"]
 
 @pytest.fixture(scope="module")
 def table():
-    """Two features are the target itself, but for some noise; the others have nothing to do with it."""
+    """Two features are the target plus some noise; the others are independent of it."""
     rng = np.random.default_rng(0)
     X, y = rng.random((N, D)), rng.random(N)
     X[:, TRUE] = np.clip(y[:, np.newaxis] + 0.02 * rng.standard_normal((N, 2)), 0, 1)
@@ -51,7 +51,7 @@ def table():
 
 @pytest.mark.slow
 @ANY_STATISTIC
-def test_features_that_have_to_do_with_the_target_have_small_p_values(statistic, table):
+def test_features_related_to_the_target_have_small_p_values(statistic, table):
     p_values = DPMICScorer(statistic=statistic, epsilon=100.0, **UNIT).fit(*table).p_values()
     assert p_values.shape == (D,)
     assert (p_values[TRUE] < 1e-3).all()
@@ -61,7 +61,7 @@ def test_features_that_have_to_do_with_the_target_have_small_p_values(statistic,
 
 @ANY_STATISTIC
 def test_p_values_follow_from_the_scores_and_public_numbers_alone(statistic, table):
-    """Whatever is done to the estimator's parameters afterwards, and wherever it goes."""
+    """Even if the estimator's parameters change afterwards, or it is pickled."""
     scorer = DPMICScorer(statistic=statistic, epsilon=20.0, **UNIT).fit(*table)
     p_values = scorer.p_values().tolist()
     other = "chatterjee" if statistic != "chatterjee" else "mtv_r"
@@ -77,18 +77,18 @@ def test_p_values_follow_from_the_scores_and_public_numbers_alone(statistic, tab
 @pytest.mark.few
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "k-norm"])
 @ANY_STATISTIC
-def test_p_values_know_of_the_noise(statistic, mechanism, table):
-    """One score with noise a hundred times stronger says little, and what it says is the tail of that noise."""
+def test_p_values_account_for_the_noise(statistic, mechanism, table):
+    """With noise a hundred times stronger, the p-value of a score is large, and close to the tail of that noise."""
     delta = {"delta": 1e-6} if mechanism == "gaussian" else {}
     scorer = DPMICScorer(statistic=statistic, mechanism=mechanism, epsilon=200.0, **delta, **UNIT).fit(*table)
     sharp = scorer.p_values()
     scorer._noise = replace(scorer._noise, scale=round(0.5 / GRID))
     scorer.scores_ = np.full(D, 0.9)
-    law = {"laplace": stats.laplace(scale=0.5), "gaussian": stats.norm(scale=0.5), "k-norm": CubeLaw(D, 0.5)}[mechanism]
+    noise = {"laplace": stats.laplace(scale=0.5), "gaussian": stats.norm(scale=0.5), "k-norm": CubeLaw(D, 0.5)}
     assert sharp[TRUE].max() < 1e-3
     p_values = scorer.p_values()
-    assert (p_values >= 0.9 * law.sf(0.9)).all()
-    assert (p_values <= 1.1 * law.sf(0.9 - 0.3)).all()
+    assert (p_values >= 0.9 * noise[mechanism].sf(0.9)).all()
+    assert (p_values <= 1.1 * noise[mechanism].sf(0.9 - 0.3)).all()
 
 
 @pytest.mark.slow
@@ -99,10 +99,10 @@ def test_without_noise_p_values_are_those_of_a_permutation_test(table):
     ascending = np.argsort(y)
 
     def xi(x):
-        def of(order, values):
+        def coefficient(order, values):
             return 1 - 3 * np.abs(np.diff(stats.rankdata(values)[order])).sum() / (N**2 - 1)
 
-        return max(of(np.argsort(x), y), of(ascending, x), 0.0)
+        return max(coefficient(np.argsort(x), y), coefficient(ascending, x), 0.0)
 
     null = [xi(rng.random(N)) for _ in range(2000)]
     expected = np.array([(1 + np.sum(null >= score)) / 2001 for score in scorer.scores_])
@@ -134,7 +134,7 @@ def test_simulations_depend_on_their_seed_and_number(table):
         scorer.p_values(random_state="seed")
 
 
-def test_of_more_than_100_features_ten_times_as_many_are_simulated():
+def test_more_than_100_features_get_ten_times_as_many_simulations():
     y = np.arange(50.0)
     scorer = DPMICScorer(statistic="chatterjee", epsilon=1000.0).fit(np.tile(y[:, np.newaxis], 101), y)
     assert scorer.p_values().max() == 1 / 100_000
@@ -164,7 +164,7 @@ def test_p_values_of_a_lazy_frame_and_of_a_dask_collection_are_those_of_the_tabl
     assert clone(scorer).fit(*chunks).p_values().tolist() == expected
 
 
-def test_where_there_are_no_p_values_the_error_says_why(table):
+def test_if_there_are_no_p_values_the_error_says_why(table):
     X, y = table
     with pytest.raises(AttributeError, match="noise with a known distribution, and mechanism='geometric'"):
         DPMICScorer(mechanism="geometric", **UNIT).fit(X, y).p_values()
@@ -177,7 +177,7 @@ def test_where_there_are_no_p_values_the_error_says_why(table):
 
 @pytest.mark.slow
 @ANY_STATISTIC
-def test_with_one_row_of_each_person_persons_count(statistic, table):
+def test_with_one_row_per_person_people_are_counted(statistic, table):
     """People with two rows each, of which one is drawn: the p-values are those of half as many records."""
     X, y = table
     given = {"statistic": statistic, "epsilon": math.inf, **UNIT}
@@ -203,9 +203,9 @@ def test_fdr_keeps_what_benjamini_and_hochberg_keep(statistic, table):
         assert selector.p_values()[kept].max() <= ascending[kept.sum() - 1]
 
 
-def test_fdr_with_noise_that_features_share_keeps_what_benjamini_and_yekutieli_keep(table):
+def test_fdr_with_noise_shared_by_features_keeps_what_benjamini_and_yekutieli_keep(table):
     selector = DPMICSelector(fdr=0.2, statistic="kendall", mechanism="k-norm", epsilon=4.0).fit(*table)
-    selector.scores_ = np.linspace(0.01, 0.2, D)  # some of which are in between
+    selector.scores_ = np.linspace(0.01, 0.2, D)  # some features are in between
     p_values, n_kept = selector.p_values(), set()
     for level in (0.01, 0.1, 0.3, 0.9):
         kept = selector.set_params(fdr=level).get_support()
@@ -213,11 +213,11 @@ def test_fdr_with_noise_that_features_share_keeps_what_benjamini_and_yekutieli_k
         n_kept.add(int(kept.sum()))
     assert (stats.false_discovery_control(p_values) <= 0.2).sum() > selector.set_params(fdr=0.2).get_support().sum()
     assert len(n_kept) > 1
-    selector.set_params(mechanism="laplace")  # which does not change what was released
+    selector.set_params(mechanism="laplace")  # does not change what was released
     assert (selector.get_support() == (stats.false_discovery_control(p_values, method="by") <= 0.2)).all()
 
 
-def test_fdr_costs_nothing_after_the_fit_and_k_comes_back(table, tmp_path):
+def test_fdr_costs_nothing_after_the_fit_and_k_applies_again_without_it(table, tmp_path):
     X, y = table
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     selector = DPMICSelector(k=3, fdr=0.1, statistic="kendall", epsilon=4.0, ledger=ledger).fit(X, y)
@@ -228,7 +228,7 @@ def test_fdr_costs_nothing_after_the_fit_and_k_comes_back(table, tmp_path):
     assert len(ledger.entries()) == len(spent) == 1
 
 
-def test_nothing_found_warns_as_scikit_learns_selectors_do(table):
+def test_selecting_nothing_warns_as_in_scikit_learn(table):
     X, y = table
     selector = DPMICSelector(fdr=1e-9, statistic="kendall", epsilon=4.0).fit(X, y)
     with pytest.warns(UserWarning, match="No features were selected"):
@@ -278,8 +278,8 @@ def test_fdr_after_a_fit_that_has_no_p_values_is_refused(table):
 )
 @ANY_STATISTIC
 @pytest.mark.combinations
-def test_scikit_learns_selectors_take_a_scorer(select, statistic, table):
-    """No false discovery at these levels: the noise is that of one seed."""
+def test_selectors_of_scikit_learn_accept_a_scorer(select, statistic, table):
+    """With this seed, there is no false discovery at these levels."""
     scorer = DPMICScorer(statistic=statistic, epsilon=100.0, random_state=0, **UNIT)
     with pytest.warns(UserWarning, match="random_state"):
         selector = select(scorer).fit(*table)
@@ -295,14 +295,14 @@ def test_without_p_values_a_scorer_returns_scores_alone(table):
     assert selector.pvalues_ is None
 
 
-def test_functions_return_scores_alone_as_those_of_mutual_information_do(table):
+def test_functions_return_scores_alone_like_those_of_mutual_information(table):
     X, y = table
     assert dp_mic_regression(X, y, epsilon=1, **UNIT).shape == (D,)
     assert dp_mic_classif(X, y > 0.5, epsilon=1, bounds=(0, 1), classes=[False, True]).shape == (D,)
 
 
 @pytest.mark.slow
-def test_searches_over_levels_of_false_discoveries(table):
+def test_searches_can_vary_the_level_of_false_discoveries(table):
     X, y = table
     scorer = DPMICScorer(statistic="kendall", epsilon=20.0)
     pipeline = make_pipeline(SelectFdr(scorer), LinearRegression())
@@ -320,8 +320,8 @@ def test_searches_over_levels_of_false_discoveries(table):
 @pytest.mark.slow
 @pytest.mark.parametrize("n", significance.SAMPLES)
 @ANY_STATISTIC
-def test_the_level_is_kept_whatever_ties_and_noise(statistic, n):
-    """Of 500 tables of each kind, no more than 5 % and three standard errors have a p-value of 0.05 or less."""
+def test_the_level_is_kept_for_any_ties_and_noise(statistic, n):
+    """Of 500 tables of each kind, at most 5% plus three standard errors have a p-value of 0.05 or less."""
     for kind in significance.kinds_of(statistic):
         shares = significance.shares_below(statistic, kind, n, (0.1, 1.0, 10.0), 500, np.random.default_rng(0))
         assert max(shares) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500), kind
@@ -329,8 +329,8 @@ def test_the_level_is_kept_whatever_ties_and_noise(statistic, n):
 
 @pytest.mark.slow
 @ANY_STATISTIC
-def test_false_discoveries_are_as_rare_as_asked_for_and_true_ones_are_made(statistic):
-    """Of 100 tables of 2,000 records and 50 features at (1, 1e-6); without the noise, p-values would not do."""
+def test_false_discoveries_keep_to_the_requested_rate_and_true_ones_are_made(statistic):
+    """100 tables of 2,000 records and 50 features at (1, 1e-6); p-values that ignored the noise would fail."""
     found = significance.discoveries(statistic, 2000, 100, np.random.default_rng(0))
     false, true = found[:, 0], found[:, 1]
     assert false.mean() <= 0.1 + 2 * false.std(ddof=1) / 10

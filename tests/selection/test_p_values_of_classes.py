@@ -1,4 +1,4 @@
-"""p-values of Kendall where two classes are known, or learnt: what they find, and that they hold."""
+"""p-values of Kendall with known or learnt shares of two classes: their power and their level."""
 
 import math
 from fractions import Fraction
@@ -14,7 +14,7 @@ CLASSES = {"classes": [0, 1]}
 
 
 def rare_class(n=2000, share=0.05, effect=0.5, d=4, seed=0):
-    """The first feature is real."""
+    """A table with a rare class, which affects only the first feature."""
     rng = np.random.default_rng(seed)
     y = (np.arange(n) < share * n).astype(int)
     X = rng.normal(size=(n, d))
@@ -22,11 +22,11 @@ def rare_class(n=2000, share=0.05, effect=0.5, d=4, seed=0):
     return X, y
 
 
-# --- What was found wrong ---------------------------------------------------------------------------------------------
+# --- Past defects -----------------------------------------------------------------------------------------------------
 
 
-def test_without_noise_and_ties_the_p_value_is_that_of_mann_and_whitney():
-    """Within 5 standard errors of 9,999 simulations; the tie-free law has .28 where Mann and Whitney have 2e-4."""
+def test_without_noise_or_ties_the_p_value_is_that_of_mann_and_whitney():
+    """Within 5 standard errors of 9,999 simulations; the tie-free distribution gives .28, Mann and Whitney 2e-4."""
     X, y = rare_class(effect=0.2)
     scorer = DPMICScorer(statistic="kendall", epsilon=math.inf, **CLASSES).fit(X, y)
     expected = np.array([stats.mannwhitneyu(x[y == 1], x[y == 0]).pvalue for x in X.T])
@@ -35,8 +35,8 @@ def test_without_noise_and_ties_the_p_value_is_that_of_mann_and_whitney():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "less"), [("numbers", 0.1), ("half", 0.1), ("5% class", 0.1)])
-def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(target, less):
-    """Of 12 tables of 2,000 records, 10 real features of 100: on average no more than .1 less, and above a half."""
+def test_without_noise_nearly_as_many_features_are_found_as_by_the_usual_test(target, less):
+    """12 tables of 2,000 records with 10 real features of 100: on average, at most .1 less, and at least half."""
     for effect in significance.EFFECTS[target]:
         found = significance.found_without_noise("kendall", target, effect, 12, np.random.default_rng(3))
         mine, false, usual = found.mean(axis=0)
@@ -47,14 +47,14 @@ def test_without_noise_nearly_as_much_is_found_as_by_the_usual_test(target, less
 
 @pytest.mark.few
 @pytest.mark.parametrize("target", ["numbers, features of 3%", "half, features of 3%"])
-def test_of_rare_values_of_features_p_values_find_nothing_as_the_guide_says(target):
-    """Of 4 tables with the weaker effect: whoever makes this better should mend docs/choose/significance.md."""
+def test_p_values_find_no_features_with_rare_values_as_the_guide_says(target):
+    """4 tables with the weaker effect. If this improves, update docs/choose/significance.md."""
     effect = significance.EFFECTS[target][0]
     found = significance.found_without_noise("kendall", target, effect, 4, np.random.default_rng(0))
     assert found[:, 0].mean() < 0.05
 
 
-# --- Shares that are learnt, or public --------------------------------------------------------------------------------
+# --- Learnt and public shares -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_learnt_shares_cost_15_per_cent_and_make_p_values_smaller(tmp_path):
     assert learnt.p_values()[0] <= 2e-4 < plain.p_values()[0]
 
 
-def test_public_shares_cost_nothing_and_serve_as_well():
+def test_public_shares_cost_nothing_and_work_as_well():
     X, y = rare_class(20_000, effect=0.3)
     for shares, classes in (([0.95, 0.05], [0, 1]), ([0.05, 0.95], [1, 0])):
         known = DPMICScorer(statistic="kendall", epsilon=5.0, target_shares=shares, classes=classes).fit(X, y)
@@ -93,8 +93,8 @@ def test_the_count_of_a_class_has_noise_for_all_rows_of_a_person(rows):
     assert learnt._target_shares.n == 200 * rows
 
 
-def test_fdr_by_shares_of_classes_is_by_benjamini_and_hochberg():
-    """As the error of a count that was learnt enters no score, but for what is paid for."""
+def test_fdr_with_class_shares_uses_benjamini_and_hochberg():
+    """Because the error of a learnt count does not affect scores, except through its cost."""
     X, y = rare_class(20_000, effect=0.3, d=6)
     for shares in ("learn", [0.95, 0.05], None):
         selector = DPMICSelector(fdr=0.2, statistic="kendall", epsilon=5.0, target_shares=shares, **CLASSES).fit(X, y)
@@ -103,7 +103,7 @@ def test_fdr_by_shares_of_classes_is_by_benjamini_and_hochberg():
         assert selector.get_support().tolist() == by_bh.tolist()
 
 
-def test_with_mtv_r_whose_scores_hang_on_the_learnt_share_it_is_not():
+def test_fdr_with_mtv_r_whose_scores_depend_on_the_learnt_share_does_not():
     X, y = rare_class(2000)
     selector = DPMICSelector(fdr=0.2, epsilon=50.0, statistic="mtv_r", bounds=(-4, 4), **CLASSES).fit(X, y)
     assert selector._null_model.measure.has_common_error
@@ -130,7 +130,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given", "message"), WRONG)
-def test_what_says_nothing_of_two_classes_is_refused_before_the_charge(given, message, tmp_path):
+def test_shares_that_do_not_describe_two_classes_are_refused_before_the_charge(given, message, tmp_path):
     X, y = rare_class()
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
     with pytest.raises(ValueError, match=message):
@@ -150,10 +150,10 @@ def test_functions_take_shares_too():
     assert scores.shape == (4,)
 
 
-# --- What may be known of ties ----------------------------------------------------------------------------------------
+# --- What may be known about ties -------------------------------------------------------------------------------------
 
 
-def test_only_without_noise_p_values_know_which_features_have_no_ties():
+def test_only_without_noise_do_p_values_use_which_features_have_no_ties():
     X, y = rare_class()
     X[:, 1] = X[:, 1].round(1)
     numbers, rounded, untied = X[:, 2] + X[:, 3], X[:, 1], [True, False, True, True]
@@ -170,14 +170,14 @@ def test_only_without_noise_p_values_know_which_features_have_no_ties():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", significance.OF_CLASSES)
-def test_the_level_is_kept_where_shares_are_learnt(kind):
-    """Of 1,000 tables of 100 records for each epsilon, no more than 5 % and three standard errors."""
+def test_the_level_is_kept_with_learnt_shares(kind):
+    """1,000 tables of 100 records for each epsilon: at most 5% plus three standard errors."""
     shares = significance.shares_below("kendall", kind, 100, (0.1, 1.0, 10.0, math.inf), 1000, np.random.default_rng(0))
     assert max(shares) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
 
 
-def test_the_level_is_reached_where_nothing_is_hidden():
-    """Of 1,000 features without ties, 5% of which have p-values of .05 or less, within four standard errors."""
+def test_the_level_is_attained_without_noise():
+    """Of 1,000 features without ties, 5% have p-values of .05 or less, within four standard errors."""
     X, y = rare_class(400, effect=0.0, d=1000, seed=5)
     p_values = DPMICScorer(statistic="kendall", epsilon=math.inf, **CLASSES).fit(X, y).p_values()
     assert abs((p_values <= 0.05).mean() - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 1000)

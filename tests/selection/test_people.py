@@ -1,4 +1,4 @@
-"""``fit(X, y, groups)`` with ``max_rows_per_group``: the person is what is protected, whoever has however many rows."""
+"""``fit(X, y, groups)`` with ``max_rows_per_group`` protects people, however many rows each of them has."""
 
 import math
 import warnings
@@ -33,7 +33,6 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
-from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.noisy_tables import TableScorer
 from skdpmic.statistics.mtv.family import class_family, numeric_family
@@ -42,7 +41,7 @@ from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.registry import STATISTICS
 from skdpmic.statistics.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
-from tests.selection.test_statistics import rest_of_the_budget
+from tests.selection.test_statistics import exponential, gaussian, k_norm, laplace, one_shot, share_for_scores
 from tests.statistics.mtv.naive_mtv_r import class_scorer, numeric_scorer
 
 UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
@@ -56,7 +55,7 @@ def public(name):
 
 
 def table(n_groups=250, most=6, d=4, seed=0):
-    """Rows of persons who have 1 to `most` each, in no order; the second feature decides on the target."""
+    """Rows of people with 1 to `most` rows each, in random order; the second feature determines the target."""
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.repeat(np.arange(n_groups), rng.integers(1, most + 1, n_groups)))
     X = rng.random((len(groups), d))
@@ -74,7 +73,7 @@ def without_noise(name, X, y, groups, m, **parameters):
 @xi
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("name", STATISTICS)
-def test_scores_of_persons_with_m_rows_are_those_of_all_their_rows(name, m):
+def test_scores_of_people_with_m_rows_are_those_of_all_their_rows(name, m):
     X, y, _ = table()
     X, y = X[: len(X) // m * m], y[: len(X) // m * m]
     groups = np.random.default_rng(1).permutation(np.arange(len(X)) % (len(X) // m))
@@ -97,7 +96,7 @@ def shares_of(codes):
     return (np.bincount(codes) / len(codes)).tolist()
 
 
-# What is taken off for chance is as if each sqrt(m) of the rows were as good as one.
+# What is subtracted for chance counts sqrt(m) rows of a person as one.
 OFFSETS = {
     "mic_r": (
         lambda y, m: mic_r.NumericTargetScorer(y, (0, 1), 30, 4, correction=mic_r.MillerMadow(math.sqrt(m))),
@@ -113,7 +112,7 @@ OFFSETS = {
 
 
 @pytest.mark.parametrize("name", OFFSETS)
-def test_against_classes_chance_counts_as_between_rows_of_one_and_rows_of_all(name):
+def test_for_classes_chance_is_between_that_of_rows_of_one_person_and_rows_of_all(name):
     X, y, _ = table()
     m, codes = 4, np.minimum(3 * y, 2).astype(int)
     X, codes, groups = np.repeat(X, m, axis=0), np.repeat(codes, m), np.repeat(np.arange(len(X)), m)
@@ -126,7 +125,7 @@ def test_against_classes_chance_counts_as_between_rows_of_one_and_rows_of_all(na
 
 
 @pytest.mark.parametrize("m", [2, 5])
-def test_offsets_for_m_rows_that_are_as_good_as_one_are_those_of_one_row(m):
+def test_offsets_for_m_rows_that_count_as_one_are_those_of_one_row(m):
     X, y, _ = table()
     x, codes = np.repeat(X[:, 1] + 0.2 * X[:, 0], m), np.repeat((3 * y).astype(int), m)
     for against in (
@@ -139,20 +138,20 @@ def test_offsets_for_m_rows_that_are_as_good_as_one_are_those_of_one_row(m):
 
 
 @pytest.mark.parametrize("name", ["mic_r", "mtv_r", "kendall"])
-def test_who_has_one_row_counts_as_a_table_of_one_row_each(name):
+def test_people_with_one_row_each_score_as_a_table_of_records(name):
     X, y, _ = table()
     groups = [f"person {i}" for i in range(len(X))]
     plain = DPMICScorer(statistic=name, epsilon=math.inf, **public(name)).fit(X, y)
     alone = DPMICScorer(statistic=name, epsilon=math.inf, max_rows_per_group=1, **public(name)).fit(X, y, groups)
     assert alone.scores_.tolist() == plain.scores_.tolist()
     copied = DPMICScorer(statistic=name, epsilon=math.inf, max_rows_per_group=5, **public(name)).fit(X, y, groups)
-    # tau-a and rho-a divide by pairs of equal rows, too; five copies are taken for more than one row, in offsets.
+    # tau-a and rho-a also divide by pairs of equal rows; offsets count five copies as more than one row.
     np.testing.assert_allclose(copied.scores_, plain.scores_, atol=0.05 if name == "mtv_r" else 0.03)
     if STATISTICS[name].needs_ranges:
-        assert (copied.B_, copied.c_) == (alone.B_, alone.c_) == (plain.B_, plain.c_)  # as many people
+        assert (copied.B_, copied.c_) == (alone.B_, alone.c_) == (plain.B_, plain.c_)  # the same number of people
 
 
-def test_copies_of_rows_score_as_the_rows_do_where_nothing_is_taken_off_for_chance():
+def test_copies_of_rows_score_as_the_rows_do_if_nothing_is_subtracted_for_chance():
     X, y, _ = table()
     once, often = (without_noise("mic_r", X, y, range(len(X)), m, correction=None) for m in (1, 5))
     np.testing.assert_allclose(often, once, atol=1e-12)
@@ -161,7 +160,7 @@ def test_copies_of_rows_score_as_the_rows_do_where_nothing_is_taken_off_for_chan
 @xi
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize("name", STATISTICS)
-def test_the_order_of_rows_and_the_names_of_persons_do_not_matter(name):
+def test_the_order_of_rows_and_the_names_of_people_do_not_matter(name):
     X, y, groups = table()
     X, y, groups = X[np.argsort(groups)], y[np.argsort(groups)], np.sort(groups)
     keep = np.bincount(groups)[groups] % 2 == 0
@@ -196,7 +195,7 @@ def test_a_person_with_many_rows_counts_no_more_than_one_with_few():
     assert DPMICScorer(epsilon=math.inf, **grids, **UNIT).fit(X, y).scores_ > quiet + 0.3
 
 
-# --- Replacing a person moves a score by the sensitivity at most -----------------------------------------------------
+# --- Replacing a person moves a score by at most the sensitivity -----------------------------------------------------
 
 POSITIONS = (0.1, 0.9)
 OWN = list(combinations_with_replacement(product((0, 1), (0, 1)), 2))  # a person's two rows, each (x, y)
@@ -215,10 +214,10 @@ OWN = list(combinations_with_replacement(product((0, 1), (0, 1)), 2))  # a perso
     ],
 )
 def test_no_person_of_two_rows_moves_a_score_further_than_the_sensitivity(n_groups, statistics, n_tables):
-    # Tables of the others on two values of x and of y, and all pairs of rows of the replaced person: one column for
-    # each table, by the target's values. Ties of strict ranks are broken by the same keys, the seed being the same.
+    # Tables of the other people on two values of x and y, with all pairs of rows of the replaced person. Tables with
+    # the same target are columns of one fit. With one seed, ties of strict ranks are broken by the same keys.
     others = np.array(list(combinations_with_replacement(range(len(OWN)), n_groups - 1)))
-    extreme = (others == others[:, :1]).all(axis=1)  # those of equal people are among them
+    extreme = (others == others[:, :1]).all(axis=1)  # tables of equal people are always among them
     others = np.random.default_rng(0).permutation(others[~extreme])[: n_tables - extreme.sum()]
     others = np.concatenate([np.repeat(np.arange(len(OWN))[:, None], n_groups - 1, axis=1), others])
     assert len(others) == n_tables
@@ -226,7 +225,7 @@ def test_no_person_of_two_rows_moves_a_score_further_than_the_sensitivity(n_grou
     groups = np.repeat(np.arange(n_groups), 2)
     for name in statistics:
         parameters = dict(public(name), B=4, c=1, correction=None) if STATISTICS[name].needs_ranges else {}
-        if name == "mtv_r":  # known: what is learnt without noise differs between neighbours
+        if name == "mtv_r":  # given, because shares learnt without noise differ between neighbours
             parameters["target_shares"] = (0.5, 0.5)
         scorer = DPMICScorer(statistic=name, epsilon=math.inf, max_rows_per_group=2, random_state=0, **parameters)
         with warnings.catch_warnings():
@@ -246,41 +245,21 @@ def test_no_person_of_two_rows_moves_a_score_further_than_the_sensitivity(n_grou
                 scores[chosen, i] = scorer.fit(X, np.array(POSITIONS)[list(y)], groups).scores_
         largest = np.ptp(scores, axis=1).max()
         assert largest <= bound.noise_scale_ + ERROR
-        if STATISTICS[name].needs_ranges:  # two values are few ranks
+        if STATISTICS[name].needs_ranges:  # two values give few ranks
             assert largest > 0.8 * bound.noise_scale_
 
 
 # --- Noise --------------------------------------------------------------------------------------------------------
 
-EACH, N = 3, 240  # rows a person, people
+EACH, N = 3, 240  # rows per person, people
 
-SENSITIVITY = {  # of a person, the theorems, in exact fractions where there are any; n rows, m of a person
+SENSITIVITY = {  # for a person, by the theorems, in exact fractions where possible; n rows, m per person
     "mic_r": lambda n, m: mic_r_group_sensitivity(n // m, m),
     "mtv_r": lambda n, m: m * Fraction(2, n),
     "kendall": lambda n, m: m * Fraction(4, n),
     "chatterjee": lambda n, m: m * Fraction(3 * (2 * n - 5), n**2 - 1),
     "distance_correlation": lambda n, m: m * math.sqrt(Fraction(180 * (n - 1), (n + 1) * (2 * n**2 + 7))),
 }
-
-
-def laplace(d, steps):
-    return math.ceil(d * steps / Fraction(3, 10))
-
-
-def gaussian(d, steps):
-    return math.sqrt(d * steps**2 / (2 * rho_for(0.3, 1e-6)))
-
-
-def k_norm(d, steps):
-    return math.ceil(steps / Fraction(3, 10)) * math.sqrt((d + 1) * (d + 2) / 3)
-
-
-def one_shot(d, steps):
-    return math.ceil(2 * 2 * steps / Fraction(3, 10))
-
-
-def exponential(d, steps):
-    return steps * math.sqrt(40 / (2 * rho_for(0.3, 1e-6)))
 
 
 RELEASES = {
@@ -298,17 +277,17 @@ RELEASES = {
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.combinations
-def test_the_noise_is_that_of_the_formula_for_a_person(name, release):
+def test_the_noise_for_a_person_matches_the_formula(name, release):
     make, scale_of = RELEASES[release]
     X, y, groups = table(n_groups=N, d=50)
     for m in (EACH, 1):
         fitted = make(statistic=name, max_rows_per_group=m, **public(name)).fit(X, y, groups=groups)
-        least = scale_of(50, SENSITIVITY[name](N * m, m) * STEPS) / rest_of_the_budget(name, fitted)
+        least = scale_of(50, SENSITIVITY[name](N * m, m) * STEPS) / share_for_scores(name, fitted)
         assert least <= fitted.noise_scale_ * STEPS <= least * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("m", [1, 2, 7])
-def test_the_noise_of_a_table_covers_all_rows_that_leave_and_all_that_come(m):
+def test_the_noise_of_a_table_covers_all_rows_removed_and_all_rows_added(m):
     X, y, groups = table(n_groups=N)
     scorer = DPMICScorer(mechanism="geometric", epsilon=0.3, max_rows_per_group=m, **UNIT).fit(X, y, groups)
     assert scorer.noise_scale_ == float(2 * m * 4 / Fraction(3, 10))
@@ -318,7 +297,7 @@ def test_the_noise_of_a_table_covers_all_rows_that_leave_and_all_that_come(m):
     assert counts.ranking_[1] == 1
 
 
-def test_tables_of_copies_score_as_the_tables_of_one_row_each():
+def test_tables_of_copies_score_as_tables_of_one_row_each():
     X, y, _ = table(n_groups=N, most=1)
     one = DPMICScorer(mechanism="geometric", epsilon=math.inf, **UNIT).fit(X, y)
     many = DPMICScorer(mechanism="geometric", epsilon=math.inf, max_rows_per_group=8, **UNIT).fit(X, y, range(N))
@@ -327,14 +306,14 @@ def test_tables_of_copies_score_as_the_tables_of_one_row_each():
 
 
 def test_scores_follow_from_noisy_tables_of_people_however_many_rows_they_have():
-    """With the noise of a table of everybody once, in which each counts for one over m."""
+    """Each row counts 1/m, with the noise of a table that has each person once."""
     m, (X, y, groups) = 3, table(n_groups=N)
     scorer = DPMICScorer(mechanism="geometric", epsilon=5.0, max_rows_per_group=m, **UNIT).fit(X, y, groups)
     again = TableScorer(N, Fraction(2 * 4, 5), scorer.B_, is_discrete=False)
     assert scorer.scores_.tolist() == [again.score(counts / m) for counts in scorer.noisy_counts_]
 
 
-def test_a_delta_that_covers_a_whole_person_is_warned_of_whose_rows_are_many():
+def test_a_delta_that_covers_a_whole_person_with_many_rows_warns():
     X, y, groups = table(n_groups=N)
     given = {"mechanism": "gaussian", "max_rows_per_group": EACH, **UNIT}
     with pytest.warns(UserWarning, match=rf"delta=.* is above 1 / n = 0.0042 for n = {N} people"):
@@ -345,7 +324,7 @@ def test_a_delta_that_covers_a_whole_person_is_warned_of_whose_rows_are_many():
         DPMICScorer(delta=0.999 / N, **given).fit(X, y, groups)
 
 
-def test_noise_for_many_rows_is_little_more_than_for_one():
+def test_noise_for_many_rows_is_only_slightly_more_than_for_one():
     X, y, groups = table(n_groups=1000, most=20, d=1)
     scales = [DPMICScorer(max_rows_per_group=m, **UNIT).fit(X, y, groups).noise_scale_ for m in (1, 2, 20)]
     assert scales[0] == pytest.approx(mic_r_sensitivity(1000), rel=1e-4)
@@ -357,7 +336,7 @@ def test_noise_for_many_rows_is_little_more_than_for_one():
     assert of_mtv_r == pytest.approx([2 / 850, 2 / 850], rel=1e-6)
 
 
-def test_what_is_spent_and_written_down_is_per_person(tmp_path):
+def test_what_is_spent_and_recorded_is_per_person(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
     X, y, groups = table()
     scorer = DPMICScorer(epsilon=0.25, max_rows_per_group=3, ledger=ledger, **UNIT).fit(X, y, groups)
@@ -381,7 +360,7 @@ def ledger(tmp_path):
 
 
 def assert_refused(estimator, arguments, error, message):
-    """Refused without a charge or a change, the estimator being new and being fitted."""
+    """Assert that new and fitted estimators refuse to fit, without a charge or a change."""
     for fitted in (False, True):
         if fitted:
             good = type(estimator)(**UNIT | ({"k": 2} if isinstance(estimator, DPMICSelector) else {})).fit(
@@ -403,7 +382,7 @@ BAD = {
     "no rows": (0, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 0"),
     "half rows": (2.5, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 2.5"),
     "a row too few": (3, GROUPS[1:], ValueError, "groups must have one label for each row of X"),
-    "three persons": (3, GROUPS % 3, ValueError, "groups must hold at least 4 labels, one per person, got 3"),
+    "three people": (3, GROUPS % 3, ValueError, "groups must hold at least 4 labels, one per person, got 3"),
     "a missing label": (3, [None, *GROUPS[1:]], ValueError, "got missing values"),
     "pandas.NA": (3, [pd.NA, *GROUPS[1:]], ValueError, "got missing values"),
     "lists": (3, [[1]] * len(X), TypeError, "hashable"),
@@ -413,12 +392,12 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("kind", [DPMICScorer, partial(SelectNames, k=2)])
 @pytest.mark.combinations
-def test_bad_groups_leave_the_estimator_and_the_ledger_as_they_were(name, kind, ledger):
+def test_bad_groups_leave_the_estimator_and_the_ledger_unchanged(name, kind, ledger):
     m, groups, error, message = BAD[name]
     assert_refused(kind(max_rows_per_group=m, ledger=ledger, **UNIT), (X, Y, groups), error, message)
 
 
-def test_more_rows_than_a_kernel_takes_are_refused_before_the_charge(ledger, monkeypatch):
+def test_more_rows_than_a_kernel_accepts_are_refused_before_the_charge(ledger, monkeypatch):
     monkeypatch.setattr(ranks, "MAX_RECORDS", 3 * 250 - 1)
     scorer = DPMICScorer(statistic="kendall", ledger=ledger, max_rows_per_group=3)
     with pytest.raises(ValueError, match="scores can be computed for at most 749 records, got n_samples=750"):
@@ -437,7 +416,7 @@ def test_without_budget_no_row_is_drawn(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["partial_fit", "publish", "fit_sketch", "empty_sketch"])
-def test_persons_have_no_chunks_and_the_error_says_why(method):
+def test_people_cannot_come_in_chunks_and_the_error_says_why(method):
     scorer = DPMICScorer(max_rows_per_group=3, **UNIT)
     assert not hasattr(scorer, method)
     with pytest.raises(AttributeError) as caught:
@@ -445,7 +424,7 @@ def test_persons_have_no_chunks_and_the_error_says_why(method):
     assert "max_rows_per_group must be None if records come in pieces" in repr(caught.value.__cause__ or caught.value)
 
 
-def test_persons_have_no_dask_collection(ledger):
+def test_people_in_a_dask_collection_are_refused(ledger):
     array = pytest.importorskip("dask.array")
     scorer = DPMICScorer(max_rows_per_group=3, ledger=ledger, **UNIT)
     with pytest.raises(ValueError, match="rows of one person may be in several"):
@@ -455,7 +434,7 @@ def test_persons_have_no_dask_collection(ledger):
     assert ledger.entries() == []
 
 
-def test_functions_of_x_and_y_refuse_persons(ledger):
+def test_functions_of_x_and_y_refuse_people(ledger):
     message = "max_rows_per_group must be None if no groups can be passed, got 3"
     given = {"epsilon": 1.0, "bounds": (0, 1), "max_rows_per_group": 3, "ledger": ledger}
     with pytest.raises(ValueError, match=message):
@@ -467,7 +446,7 @@ def test_functions_of_x_and_y_refuse_persons(ledger):
     assert ledger.entries() == []
 
 
-def test_neighbouring_rows_are_no_dependence_and_chatterjee_says_so():
+def test_neighbouring_rows_do_not_mean_dependence_and_chatterjee_warns_of_them():
     X_, y_, _ = table(n_groups=500, most=1)
     with pytest.warns(UserWarning, match="score up to 0.8"):
         copied = without_noise("chatterjee", X_, y_, range(500), 5)
@@ -488,7 +467,7 @@ def selector(**given):
     return DPMICSelector(**{"k": 1, "epsilon": 5.0, "max_rows_per_group": 3, **UNIT, **given})
 
 
-def asking(**given):
+def requesting_groups(**given):
     return selector(**given).set_fit_request(groups=True)
 
 
@@ -498,7 +477,7 @@ def routing():
         yield
 
 
-def test_groups_are_a_parameter_like_others():
+def test_groups_are_an_argument_like_others():
     fitted = selector().fit(X, Y, groups=pd.Series(GROUPS))
     assert fitted.get_support().tolist() == [False, True, False, False]
     assert clone(fitted).get_params()["max_rows_per_group"] == 3
@@ -511,7 +490,7 @@ def test_groups_are_a_parameter_like_others():
 
 @pytest.mark.usefixtures("routing")
 def test_groups_go_through_a_pipeline_a_search_and_a_cross_validation(ledger):
-    pipeline = make_pipeline(asking(ledger=ledger), LinearRegression())
+    pipeline = make_pipeline(requesting_groups(ledger=ledger), LinearRegression())
     assert pipeline.fit(X, Y, groups=GROUPS)[0].n_groups_ == 250
     grid = {"linearregression__fit_intercept": [True, False]}
     search = GridSearchCV(pipeline, grid, cv=GroupKFold(5)).fit(X, Y, groups=GROUPS)
@@ -522,16 +501,16 @@ def test_groups_go_through_a_pipeline_a_search_and_a_cross_validation(ledger):
 
 
 @pytest.mark.usefixtures("routing")
-def test_groups_that_nobody_asked_for_are_told_of():
+def test_groups_that_are_not_requested_and_requested_groups_that_are_missing_are_refused():
     with pytest.raises(ValueError, match="groups"):
         make_pipeline(selector(), Ridge()).fit(X, Y, groups=GROUPS)
     with pytest.raises(ValueError, match="groups must identify the person behind each row"):
-        make_pipeline(asking(), Ridge()).fit(X, Y)
+        make_pipeline(requesting_groups(), Ridge()).fit(X, Y)
 
 
 @pytest.mark.usefixtures("routing")
-def test_a_private_search_refuses_persons_before_the_charge(ledger):
-    for candidate in (selector(), make_pipeline(asking(), Ridge())):
+def test_a_private_search_refuses_people_before_the_charge(ledger):
+    for candidate in (selector(), make_pipeline(requesting_groups(), Ridge())):
         name = "k" if candidate is not None and hasattr(candidate, "k") else "dpmicselector__k"
         search = PrivateGridSearch(candidate, {name: [1, 2]}, ledger=ledger, scoring=lambda *_: 0.5)
         with pytest.raises(ValueError, match="max_rows_per_group must be None inside PrivateGridSearch, got 3"):
@@ -549,7 +528,7 @@ def test_a_private_search_refuses_persons_before_the_charge(ledger):
     [(5, 5, 5), (KFold(5), 5, 5), (LeavePOut(1), 9, 9), (GroupKFold(5), 5, 4), (StratifiedGroupKFold(5), 5, 4),
      ([([0, 1], [2]), ([2], [0, 1])], 2, 2)],
 )  # fmt: skip
-def test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups(cv, n_splits, n_trainings):
+def test_a_person_counts_in_every_training_set_unless_folds_are_assigned_by_group(cv, n_splits, n_trainings):
     grid = {"ridge__alpha": [1.0]}
     of_person = GridSearchCV(make_pipeline(selector(epsilon=1.0), Ridge()), grid, cv=cv, refit=False)
     cost = search_cost(of_person, n_samples=9)
@@ -559,7 +538,7 @@ def test_a_person_counts_in_every_training_set_unless_folds_are_dealt_by_groups(
     assert search_cost(in_grid, n_samples=9).epsilon == 2 * n_trainings + 1
 
 
-def test_folds_of_rows_are_warned_of_where_persons_are_protected():
+def test_folds_of_rows_warn_if_people_are_protected():
     grid = {"ridge__alpha": [1.0]}
     with pytest.warns(PrivacyLeakWarning, match="cv assigns rows to folds"):
         search_cost(GridSearchCV(make_pipeline(selector(), Ridge()), grid, cv=KFold(5)))

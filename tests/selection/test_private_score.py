@@ -1,4 +1,4 @@
-"""`private_score`, with every statistic and mechanism: score, noise, payment, what is refused, and a new statistic."""
+"""`private_score` with every statistic and mechanism: the score, the noise, the charge, and what is refused."""
 
 import math
 
@@ -73,15 +73,15 @@ def test_without_noise_scores_of_ranks_are_those_of_the_kernels(n):
 
 
 @each("name", [*RANKS, "mic_e"])
-def test_only_the_order_counts_and_x_and_y_can_change_places(name):
+def test_only_the_order_matters_and_x_and_y_are_interchangeable(name):
     alone = score(name)
     assert score(name, np.exp(9 * X), -(Y**3)) == pytest.approx(alone, abs=2**-50 if name in RANKS else 0.1)
     assert score(name, Y.tolist(), X.tolist()) == alone
-    assert score(name, 1000 * X.astype(np.float32) > 500) > 0.1  # truth values are numbers
+    assert score(name, 1000 * X.astype(np.float32) > 500) > 0.1  # booleans are numbers
 
 
 @each("name", WITHIN_STRATA)
-def test_within_strata_the_sign_is_kept_and_labels_of_any_kind_are_read(name):
+def test_within_strata_the_sign_is_kept_and_labels_of_any_type_are_accepted(name):
     alone = score(name)
     assert alone > 0.3
     assert score(name, np.exp(X), -(Y**3)) == pytest.approx(-alone, abs=2**-50)
@@ -90,7 +90,7 @@ def test_within_strata_the_sign_is_kept_and_labels_of_any_kind_are_read(name):
 
 
 @each("name", WITHIN_STRATA)
-def test_other_labels_and_missing_ones_are_two_more_strata(name):
+def test_other_labels_and_missing_ones_form_two_more_strata(name):
     strata = STRATA.astype(object)
     strata[::7] = None
     named = np.where(np.equal(strata, None), "none", strata)
@@ -100,7 +100,7 @@ def test_other_labels_and_missing_ones_are_two_more_strata(name):
 
 
 @each("name", RANKS)
-def test_columns_of_ties_do_not_look_dependent(name):
+def test_tied_columns_do_not_look_dependent(name):
     x, labels = np.zeros(2000), np.arange(2000) % 2
     assert score(name, x, x) < 0.1
     assert score(name, x, np.arange(2000)) < 0.1
@@ -108,7 +108,7 @@ def test_columns_of_ties_do_not_look_dependent(name):
 
 
 @each("name", [*RANKS, "mic_e"])
-def test_equal_values_share_a_rank_or_are_put_in_a_new_random_order_each_time(name):
+def test_ties_share_a_rank_or_are_broken_at_random_each_time(name):
     x, y = np.random.default_rng(0).integers(5, size=(2, 500))
     shared = name == "kendall"
     assert (len({score(name, x, y) for _ in range(10)}) == 1) == shared
@@ -123,7 +123,7 @@ def test_automatic_sizes_of_mic_e_are_those_of_the_paper():
 
 @pytest.mark.few
 @seeded
-@pytest.mark.parametrize(  # the noise of mtv_r is looked at below
+@pytest.mark.parametrize(  # the noise of mtv_r is tested below
     "name",
     [
         name if name in ("mic_r", "kendall", "chatterjee") else pytest.param(name, marks=pytest.mark.slow)
@@ -144,12 +144,12 @@ def test_noise_has_the_scale_of_the_sensitivity(name):
 @pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(3, marks=pytest.mark.slow)])
-def test_noise_has_the_exact_law(epsilon):
+def test_noise_has_the_exact_distribution(epsilon):
     # alpha = 1e-3, n = 1,000, fixed seed; half or twice the noise has a p-value of 0.
     source = np.random.RandomState(0)
     released = [score("mtv_r", epsilon=epsilon, random_state=source) for _ in range(1000)]
     scale = scale_for_budget(epsilon, grid_sensitivity(mtv_r_sensitivity(N), ROUNDING_ERROR))
-    assert 0.3 < score("mtv_r") < 0.7  # nothing is cut off at 0 or 1
+    assert 0.3 < score("mtv_r") < 0.7  # nothing is clipped at 0 or 1
     assert scale * GRID == pytest.approx(4 * 299 / 300**2 / epsilon, rel=1e-5)
     noise = (np.array(released) / GRID).astype(np.int64) - math.floor(score("mtv_r") / GRID)
     assert laplace_p_value(noise, scale) > 1e-3
@@ -181,11 +181,11 @@ def test_released_scores_are_on_the_grid_and_fresh_each_time(name):
 
 
 @each("name", WITHIN_STRATA)
-def test_released_scores_within_strata_are_on_a_grid_with_both_ends(name):
+def test_released_scores_within_strata_are_on_a_grid_that_includes_both_ends(name):
     released = {score(name, epsilon=1) for _ in range(20)}
     assert len(released) > 10
     assert all(isinstance(each, float) and (each + 1) % (2 * GRID) == 0 for each in released)
-    # Noise of scale 1e4: of either sign with probability 1/2, and beyond the range but for a chance of 1e-4.
+    # Noise of scale 1e4: either sign has probability 1/2, and it leaves the range with probability 1 - 1e-4.
     assert {score(name, epsilon=1e-6) for _ in range(60)} == {-1.0, 1.0}
 
 
@@ -197,7 +197,7 @@ def test_a_seed_repeats_the_release_and_warns_at_the_call(name):
     assert {warning.filename for warning in warned} == {__file__}
 
 
-# --- Payment ----------------------------------------------------------------------------------------------------
+# --- Charge -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def test_the_ledger_is_charged_before_the_score_is_computed(name, ledger, monkey
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_noise_is_made_before_the_charge(name, ledger, monkeypatch):
+def test_the_mechanism_is_built_before_the_charge(name, ledger, monkeypatch):
     monkeypatch.setattr(LaplaceMechanism, "for_budget", fail)
     monkeypatch.setattr(GeometricMechanism, "for_budget", fail)
     with pytest.raises(MemoryError):
@@ -274,7 +274,7 @@ def assert_refused(name, changed, message, ledger):
 )
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.combinations
-def test_arguments_that_are_not_allowed_are_refused_and_cost_nothing(name, changed, message, ledger):
+def test_invalid_arguments_are_refused_and_cost_nothing(name, changed, message, ledger):
     assert_refused(name, changed, message, ledger)
 
 
@@ -292,7 +292,7 @@ def test_arguments_that_are_not_allowed_are_refused_and_cost_nothing(name, chang
 )
 @pytest.mark.parametrize("name", ["mic_r", "mtv_r", "mic_e", "geometric"])
 @pytest.mark.combinations
-def test_bounds_and_sizes_that_are_not_allowed_are_refused(name, changed, message, ledger):
+def test_invalid_bounds_and_sizes_are_refused(name, changed, message, ledger):
     if name != "mic_e" or "bounds" not in changed:
         assert_refused(name, changed, message, ledger)
 
@@ -309,11 +309,11 @@ def test_bounds_and_sizes_that_are_not_allowed_are_refused(name, changed, messag
     ],
 )
 @each("name", WITHIN_STRATA)
-def test_strata_that_are_not_allowed_are_refused(name, changed, message, ledger):
+def test_invalid_strata_are_refused(name, changed, message, ledger):
     assert_refused(name, changed, message, ledger)
 
 
-def test_what_a_statistic_has_not_is_refused(ledger):
+def test_options_that_a_statistic_does_not_support_are_refused(ledger):
     message = "strata must be None with statistic='.*': only 'kendall' supports strata"
     for name in ALL.keys() - WITHIN_STRATA.keys() - {"kendall"}:
         assert_refused(name, {"strata": [1, 2, 1, 2], "categories": [1, 2]}, message, ledger)

@@ -1,4 +1,4 @@
-"""What is public about a table is read in one way only, or refused; ranges of any width are scored."""
+"""Public arguments have only one reading, or are refused; ranges of any width are scored."""
 
 import math
 import os
@@ -37,7 +37,7 @@ def ledger(tmp_path):
 
 # --- Two pairs for two features -------------------------------------------------------------------------------------
 
-# Whatever takes bounds of features, and says what it made of them.
+# Everything that accepts bounds of features.
 BOUNDS_READERS = {
     "fit": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1), ledger=ledger).fit(X, Y),
     "fit of a frame": lambda bounds, ledger: DPMICScorer(bounds=bounds, target_bounds=(0, 1), ledger=ledger).fit(
@@ -115,7 +115,7 @@ def test_a_saved_sketch_of_two_features_can_be_read_again(tmp_path):
 
 @each("n_features", [1, 3, 4])
 @each("kind", [list, tuple, np.array])
-def test_a_pair_for_each_of_other_numbers_of_features_is_refused_with_what_to_write(n_features, kind):
+def test_one_pair_per_feature_is_refused_with_what_to_write_if_features_are_not_two(n_features, kind):
     bounds = kind([(0, 1)] * n_features)
     for known in (None, n_features):
         with pytest.raises(ValueError, match=r"got one pair per feature: pass tuple\(np.transpose\(bounds\)\)"):
@@ -125,7 +125,7 @@ def test_a_pair_for_each_of_other_numbers_of_features_is_refused_with_what_to_wr
     assert sketch.domains == [(0, 1)] * n_features
 
 
-# --- What has no order, and what is no number -------------------------------------------------------------------------
+# --- Unordered or non-numeric pairs -----------------------------------------------------------------------------------
 
 UNORDERED = {
     "set": {0, 1},
@@ -146,7 +146,7 @@ UNORDERED = {
 
 
 @each("pair", UNORDERED.values())
-def test_pairs_without_an_order_or_of_no_numbers_are_refused(pair, ledger):
+def test_pairs_that_are_unordered_or_not_numeric_are_refused(pair, ledger):
     public = {"bounds": (0, 1), "target_bounds": (0, 1)}
     names = ["bounds", "target_bounds"] if not isinstance(pair, dict) else ["target_bounds"]
     for name in names:
@@ -183,7 +183,7 @@ def test_sets_of_pairs_are_refused(read):
         read({(0, 1), (2, 5)})
 
 
-def test_classes_have_no_order_but_are_no_set():
+def test_the_order_of_classes_does_not_matter_but_a_set_is_refused():
     scores = [
         DPMICScorer(epsilon=math.inf, bounds=(0, 1), classes=classes, B=9).fit(X, Y > 0.5).scores_.tolist()
         for classes in ([False, True], [True, False], np.array([True, False]))
@@ -195,7 +195,7 @@ def test_classes_have_no_order_but_are_no_set():
 
 @each("number", [10**400, -(10**400)])
 @each("name", ["epsilon", "delta", "B", "c"])
-def test_numbers_that_no_float_holds_are_refused(name, number, ledger):
+def test_numbers_too_large_for_a_float_are_refused(name, number, ledger):
     public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
     with pytest.raises(ValueError, match=f"{name} must be"):
         DPMICScorer(**public, **{name: number}).fit(X, Y)
@@ -212,14 +212,14 @@ def test_numbers_that_no_float_holds_are_refused(name, number, ledger):
     assert ledger.spent() == (0.0, 0.0)
 
 
-def test_a_search_and_a_ledger_refuse_an_epsilon_that_no_float_holds(tmp_path):
+def test_a_search_and_a_ledger_refuse_an_epsilon_too_large_for_a_float(tmp_path):
     with pytest.raises(ValueError, match="epsilon must be"):
         BudgetLedger(tmp_path / "ledger", epsilon=10**400)
     with pytest.raises(ValueError, match="epsilon must be"):
         PrivateGridSearch(Ridge(), {"alpha": [1.0]}, epsilon=10**400).fit(X, Y)
 
 
-# --- Ranges whose width no float holds --------------------------------------------------------------------------------
+# --- Ranges whose width overflows a float -----------------------------------------------------------------------------
 
 LARGE = 1.7e308
 LINE = np.linspace(-1, 1, N)
@@ -229,7 +229,7 @@ BY_DATA = {"epsilon": math.inf, "bounds": "data", "B": 9, "correction": None}
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @each("mechanism", ["laplace", "geometric"])
 @each("scale", [LARGE, 2.0**1022, 8.9e307, 1.0])
-def test_a_range_of_the_data_of_any_width_is_scored(scale, mechanism):
+def test_a_range_from_the_data_is_scored_whatever_its_width(scale, mechanism):
     scorer = partial(DPMICScorer, mechanism=mechanism, **BY_DATA)
     table = np.c_[LINE, np.abs(LINE), RNG.random(N)]
     for target in ({"target_bounds": "data"}, {"classes": [False, True]}):
@@ -252,14 +252,14 @@ def test_a_constant_of_any_size_has_a_score_of_zero(value):
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "error::RuntimeWarning")
 @each("dtype", [np.float32, np.float64])
-def test_a_range_of_the_data_is_found_without_warnings(dtype):
+def test_a_range_is_read_from_the_data_without_warnings(dtype):
     largest = np.float32(3.4e38) * LINE.astype(np.float32)
     table = np.c_[LINE, largest].astype(dtype)
     assert DPMICScorer(target_bounds="data", **BY_DATA).fit(table, LINE).scores_.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
-def test_a_large_column_does_not_change_the_score_of_others_nor_the_table():
+def test_a_large_column_does_not_change_the_scores_of_others_or_the_table():
     table = np.c_[RNG.random(N) * 1e-300, RNG.random(N), RNG.random(N) * 5e-324 * 1000]
     alone = DPMICScorer(target_bounds=(-1, 1), **BY_DATA).fit(table, LINE).scores_
     wider = np.c_[table, LINE * LARGE]
@@ -269,7 +269,7 @@ def test_a_large_column_does_not_change_the_score_of_others_nor_the_table():
     assert np.array_equal(wider, before)
 
 
-def test_bounds_whose_width_no_float_holds_are_refused_as_such(ledger):
+def test_bounds_whose_width_overflows_a_float_are_refused_as_such(ledger):
     wide, message = (-LARGE, LARGE), r"must be finite with lower < upper, as must upper - lower, got \(-1.7e\+308, 1.7e"
     public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
     for change in ({"bounds": wide}, {"target_bounds": wide}, {"bounds": {"age": (0, 1), "pay": wide}}):
@@ -283,7 +283,7 @@ def test_bounds_whose_width_no_float_holds_are_refused_as_such(ledger):
 # --- Paths ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_path_of_bytes_is_a_path(tmp_path):
+def test_paths_may_be_bytes(tmp_path):
     path = os.fsencode(tmp_path / "ledger")
     ledger = BudgetLedger(path, epsilon=1.0)
     ledger.charge("a release", 0.25)

@@ -1,7 +1,7 @@
-"""All estimators pass scikit-learn's estimator checks, in every setting; but for those that pass weights on their own.
+"""All estimators pass scikit-learn's estimator checks in every setting, except those of sample weights.
 
-Weights need `max_weight`, a public number, which the checks do not give; tests/selection/test_weights.py looks at the
-same things with it.
+Weights need `max_weight`, a public number, which the checks do not set; tests/selection/test_weights.py checks the same
+things with it.
 """
 
 import pytest
@@ -13,11 +13,11 @@ from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse
 
-# The checks' tables are standardised and their labels small integers; labels that a check makes up are read from it.
+# The checks' tables are standardised and their labels small integers; other labels are read from the data.
 CONTINUOUS = {"bounds": (-10, 10), "target_bounds": (-10, 10)}
 DISCRETE = {"bounds": (-10, 10), "classes": "data"}
 
-OF_WEIGHTS = dict.fromkeys(
+WEIGHT_CHECKS = dict.fromkeys(
     [
         "check_sample_weights_pandas_series",
         "check_sample_weights_not_an_array",
@@ -33,7 +33,7 @@ OF_WEIGHTS = dict.fromkeys(
 
 
 def expected_failures(estimator):
-    return OF_WEIGHTS if hasattr(estimator, "max_weight") else {}
+    return WEIGHT_CHECKS if hasattr(estimator, "max_weight") else {}
 
 
 SETTINGS = [

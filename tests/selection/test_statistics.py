@@ -40,7 +40,7 @@ from tests.statistics.mtv.naive_mtv_r import naive_total_variation
 
 N, D = 200, 4
 RANKS = [name for name, statistic in STATISTICS.items() if not statistic.needs_ranges]
-OF_RANGES = [name for name, statistic in STATISTICS.items() if statistic.needs_ranges]
+WITH_RANGES = [name for name, statistic in STATISTICS.items() if statistic.needs_ranges]
 UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
 STEPS = 2**30
 
@@ -58,7 +58,7 @@ def without_noise(name, X, y, **parameters):
     return DPMICScorer(statistic=name, epsilon=math.inf, **public(name) | parameters).fit(X, y).scores_
 
 
-SENSITIVITY = {  # the theorems, in exact fractions but for MICr
+SENSITIVITY = {  # by the theorems, in exact fractions except for MICr
     "mic_r": mic_r_sensitivity,
     "mtv_r": lambda n: Fraction(2, n),
     "kendall": lambda n: Fraction(4, n),
@@ -74,13 +74,13 @@ def test_there_is_a_sensitivity_for_every_statistic():
     assert SENSITIVITY.keys() == STATISTICS.keys()
 
 
-def test_mic_r_without_noise_is_the_function():
+def test_mic_r_without_noise_equals_the_function():
     X, y = table()
     scores = without_noise("mic_r", X, y, B=16, c=4)
     assert scores.tolist() == [mic_r(x, y, bounds=((0, 1), (0, 1)), B=16, c=4, correction="miller-madow") for x in X.T]
 
 
-def test_mtv_r_without_noise_is_the_function_of_the_shares_and_the_cut_that_were_published():
+def test_mtv_r_without_noise_equals_the_function_at_the_published_shares_and_cut():
     X, y = table()
     scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, B=16, c=4, **public("mtv_r")).fit(X, y)
     known = {"bounds": ((0, 1), (0, scorer.target_cut_, 1)), "target_shares": scorer.target_shares_}
@@ -91,7 +91,7 @@ def test_mtv_r_without_noise_is_the_function_of_the_shares_and_the_cut_that_were
     assert given.fit(X, y).scores_.tolist() == [mtv_r(x, y, B=16, c=4, **known) for x in X.T]
 
 
-def test_scores_without_noise_are_those_of_scipy():
+def test_kendall_scores_without_noise_are_those_of_scipy():
     X, y = table()
     expected = [abs(kendalltau(x, y).statistic) for x in X.T]
     np.testing.assert_allclose(without_noise("kendall", X, y), expected, atol=1e-12)
@@ -104,7 +104,7 @@ def test_scores_without_ties_are_those_of_the_ranks(name, function):
     assert without_noise(name, X, y).tolist() == [function(x.copy(), ranks[1]) for x in ranks[0].T]
 
 
-def test_two_classes_are_two_values():
+def test_two_classes_score_as_two_values():
     X, y = table()
     labels = np.where(y > 0.5, "yes", "no")
     expected = without_noise("kendall", X, y > 0.5)
@@ -123,26 +123,26 @@ def test_mtv_r_of_two_classes_is_the_total_variation_over_the_share_of_the_large
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_equal_values_are_put_in_an_order_that_the_seed_alone_decides(name, n_jobs):
+def test_ties_are_broken_in_an_order_that_depends_on_the_seed_alone(name, n_jobs):
     X, y = np.zeros((2000, 3)), np.zeros(2000)
     scores = [
         DPMICScorer(statistic=name, epsilon=math.inf, n_jobs=n_jobs, random_state=seed).fit(X, y).scores_.tolist()
         for seed in (2, 2, 3)
     ]
     assert scores[0] == scores[1] != scores[2]
-    assert len(set(scores[0])) == 3  # each feature has an order of its own
-    assert max(itertools.chain(*scores)) < 0.2  # constants look independent: 1 would be the order of the rows
+    assert len(set(scores[0])) == 3  # each feature has its own order
+    assert max(itertools.chain(*scores)) < 0.2  # constants look independent; the order of the rows would give 1
 
 
 @each("name", STATISTICS)
-def test_every_statistic_finds_what_rises(name):
+def test_every_statistic_finds_an_increasing_relationship(name):
     X, y = table(5000)
     selector = SelectNames(k=1, statistic=name, epsilon=5.0, **public(name)).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [1]
 
 
 @each("name, finds", [(name, name != "kendall") for name in STATISTICS])
-def test_what_rises_and_falls_is_found_by_those_that_say_so(name, finds):
+def test_a_relationship_that_rises_and_falls_is_found_by_all_but_kendall(name, finds):
     X, _ = table(5000)
     scores = without_noise(name, X, 4 * (X[:, 1] - 0.5) ** 2)
     assert (scores[1] > np.delete(scores, 1).max() + 0.1) == finds
@@ -187,31 +187,31 @@ RELEASES = {
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.combinations
-def test_the_noise_is_that_of_the_formula(name, release):
+def test_the_noise_matches_the_formula(name, release):
     make, scale_of = RELEASES[release]
     X, y = table(d=50)
     fitted = make(statistic=name, **public(name)).fit(X, y)
-    least = scale_of(50, SENSITIVITY[name](N) * STEPS) / rest_of_the_budget(name, fitted)
+    least = scale_of(50, SENSITIVITY[name](N) * STEPS) / share_for_scores(name, fitted)
     assert least <= fitted.noise_scale_ * STEPS <= least * (1 + 1e-4)
 
 
-def rest_of_the_budget(name, fitted):
-    """By which factor the scale is smaller where all of it is for scores: of epsilon, or the root of that of rho."""
-    rest = Fraction(17, 20) if name == "mtv_r" else Fraction(1)
-    return math.sqrt(rest) if fitted.privacy_spent_[1] > 0 else rest
+def share_for_scores(name, fitted):
+    """The share of epsilon that is for scores, or the square root of that of rho; noise is divided by it."""
+    share = Fraction(17, 20) if name == "mtv_r" else Fraction(1)
+    return math.sqrt(share) if fitted.privacy_spent_[1] > 0 else share
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_half_the_noise_would_be_seen(name, monkeypatch):
+def test_half_the_noise_would_be_detected(name, monkeypatch):
     monkeypatch.setattr(
         "skdpmic.statistics.measure.grid_sensitivity", lambda *given: mechanisms.grid_sensitivity(*given) // 2
     )
     with pytest.raises(AssertionError):
-        test_the_noise_is_that_of_the_formula(name, "laplace")
+        test_the_noise_matches_the_formula(name, "laplace")
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_the_cost_is_the_same_whatever_the_statistic(name, tmp_path):
+def test_the_cost_is_the_same_for_every_statistic(name, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 1.0)
     scorer = DPMICScorer(statistic=name, epsilon=0.25, ledger=ledger, **public(name))
     scorer.fit(*table())
@@ -229,7 +229,7 @@ def test_the_cost_is_the_same_whatever_the_statistic(name, tmp_path):
 
 @pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 @pytest.mark.parametrize("name", RANKS)
-def test_ranks_look_at_no_range_and_no_grid(name):
+def test_ranks_ignore_ranges_and_grids(name):
     X, y = table()
     expected = DPMICScorer(statistic=name, random_state=0).fit(X, y)
     with warnings.catch_warnings():
@@ -242,7 +242,7 @@ def test_ranks_look_at_no_range_and_no_grid(name):
     assert not hasattr(other, "c_")
 
 
-@pytest.mark.parametrize("name", OF_RANGES)
+@pytest.mark.parametrize("name", WITH_RANGES)
 def test_grids_need_ranges(name):
     with pytest.raises(ValueError, match="bounds must give the public range"):
         DPMICScorer(statistic=name, target_bounds=(0, 1)).fit(*table())
@@ -279,7 +279,7 @@ def test_an_unknown_statistic_is_refused(given):
 
 @pytest.mark.parametrize("name", RANKS)
 @pytest.mark.parametrize("method", ["partial_fit", "publish", "fit_sketch", "empty_sketch"])
-def test_ranks_have_no_chunks_and_say_why(name, method):
+def test_ranks_cannot_be_computed_in_chunks_and_the_error_says_why(name, method):
     scorer = DPMICScorer(statistic=name)
     assert not hasattr(scorer, method)
     with pytest.raises(AttributeError) as caught:
@@ -288,7 +288,7 @@ def test_ranks_have_no_chunks_and_say_why(name, method):
 
 
 @pytest.mark.parametrize("name", RANKS)
-def test_ranks_have_no_sketch_and_no_dask(name):
+def test_ranks_refuse_sketches_and_dask(name):
     with pytest.raises(ValueError, match="statistic must be 'mic_r' or 'mtv_r' if records come in pieces"):
         RangeGridSketch(statistic=name, bounds=(0, 1), target_bounds=(0, 1), B=9, n_features=D)
     dask_array = pytest.importorskip("dask.array")
@@ -310,7 +310,7 @@ def test_a_statistic_is_a_parameter_like_others(name):
     assert dp_mic_classif(X, y > 0.3, epsilon=20.0, statistic=name, bounds=(0, 1), classes=[0, 1]).argmax() == 1
 
 
-def test_searches_go_over_statistics_and_over_grids_of_mtv_r():
+def test_searches_can_vary_statistics_and_grids_of_mtv_r():
     X, y = table(400)
     pipeline = make_pipeline(SelectNames(k=1, epsilon=50.0, **UNIT), LinearRegression())
     grid = [
@@ -358,7 +358,7 @@ def test_the_sensitivity_of_mtv_r_is_below_that_of_mic_r():
 
 
 @pytest.mark.parametrize("n_classes", [None, 4])
-def test_the_noise_of_all_features_covers_the_rounding_of_the_largest_table_among_them(n_classes):
+def test_the_noise_of_all_features_covers_the_rounding_of_the_largest_table(n_classes):
     n, few, many = 1000, Shape(1000, [(0, 1)]), Shape(1000, [(0, 1), Nominal(5000), (0, 2)])
     measure = statistic_named("mic_r", "miller-madow").measure(40, 2, n, 1.0, n_classes)
     assert measure.rounding_error(many) == measure.rounding_error(Shape(n, [Nominal(5000)]))

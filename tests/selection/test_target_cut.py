@@ -1,4 +1,4 @@
-"""Shares on either side of a given cut of a target: with what a fit released, the scores that its intervals are for."""
+"""Target shares on either side of a given cut: as released, they give the scores that a fit's intervals are for."""
 
 import math
 from itertools import product
@@ -22,7 +22,7 @@ RANGES = {
     "linear": ((0, 25), Y),
     "log": ((0, 25, "log"), Y),
     "knots": ((0, 3, 7, 25), Y),
-    "whole numbers, on the edges of parts": ((0, 32), np.round(Y)),
+    "whole numbers, on the edges of bins": ((0, 32), np.round(Y)),
     "whole numbers, log": ((0, 25, "log"), np.round(Y)),
     "whole numbers, knots": ((0, 3, 7, 25), np.round(Y)),
     "dates": ((np.datetime64("2019-12-01"), np.datetime64("2021-01-01")), DATES),
@@ -38,8 +38,8 @@ def as_released(fit):
 
 
 @each("name", RANGES)
-def test_a_fit_without_noise_at_what_was_released_has_the_scores_that_intervals_hold(name):
-    """Exactly: no record changes sides, and the scores are those of mtv_r; with a cut in the middle, too."""
+def test_a_fit_without_noise_at_the_released_cut_and_shares_has_the_scores_that_intervals_cover(name):
+    """Exactly: no record changes sides, and the scores are those of mtv_r. This also holds for a cut in the middle."""
     target_bounds, y = RANGES[name]
     places = set()
     for epsilon, seed in ((0.5, 0), (10.0, 0), (10.0, 1)):
@@ -57,13 +57,13 @@ def test_a_fit_without_noise_at_what_was_released_has_the_scores_that_intervals_
     assert len(places) > 1 or name.startswith("whole numbers, ")
 
 
-def test_without_noise_shares_at_a_cut_are_those_that_are_learnt_there():
+def test_without_noise_a_cut_and_its_shares_give_the_scores_of_the_fit_that_learnt_them():
     learnt = scorer((0, 25)).fit(X, Y)
     assert 4 < learnt.target_cut_ < 5
     assert scorer((0, 25)).set_params(**as_released(learnt)).fit(X, Y).scores_ == pytest.approx(learnt.scores_)
 
 
-def test_a_sketch_is_cut_between_its_parts():
+def test_a_sketch_is_cut_between_its_bins():
     sketch = RangeGridSketch(statistic="mtv_r", bounds=(0, 1), target_bounds=(0, 25), n_features=3, B=32, c=38)
     sketch.update(X, Y)
     fit = scorer(None, 10.0, random_state=0).set_params(bounds=None).fit_sketch(sketch)
@@ -91,7 +91,7 @@ def test_a_given_cut_costs_nothing(make, tmp_path):
 
 @each("share", [0.5, 0.25])
 def test_a_record_moves_a_score_at_a_given_cut_by_at_most_2_over_n(share):
-    """Of all tables of three records of 3 by 4 values: attained for equal shares (Theorems 1 and 2, known margin)."""
+    """Over all tables of three records on 3 by 4 values; attained for equal shares (Theorems 1 and 2, known margin)."""
     domain, n = domain_of((0, 8, "log"), "target_bounds"), 3
     measure = MtvRGrids(8, 2, None).with_target_shares((share, 1 - share), 2.0, domain)
     records = list(product((0.1, 0.4, 0.9), (0.5, 1.9, 2.0, 7.0)))
@@ -123,7 +123,7 @@ BAD = {
 
 
 @each("name", BAD)
-def test_a_cut_is_inside_the_range_and_has_the_shares_of_its_sides(name, tmp_path):
+def test_a_cut_must_be_inside_the_range_and_have_the_shares_of_its_sides(name, tmp_path):
     change, message = BAD[name]
     ledger = BudgetLedger(tmp_path / "ledger.db", epsilon=1.0)
     known = {"target_shares": [0.5, 0.5], "target_cut": 5.0, "ledger": ledger}

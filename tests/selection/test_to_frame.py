@@ -1,4 +1,4 @@
-"""Results as one dataframe: every column that was released, best first, and nothing that was not."""
+"""Results as one dataframe: everything that was released, best first, and nothing else."""
 
 import sys
 from functools import partial
@@ -20,7 +20,7 @@ PUBLIC = {"statistic": "mtv_r", "bounds": (0, 1), "target_bounds": (0, 1), "epsi
 SCORED = ["feature", "rank", "score", "lower", "upper", "p_value"]
 
 
-def of_reports(**parameters):
+def fitted_to_reports(**parameters):
     pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
     alice = RandomizedResponse(8.0, bounds=(0, 1)).fit(FRAME)
     return TwoPartyScorer(**parameters).fit(alice.to_arrow(alice.transform(FRAME)), Y)
@@ -36,8 +36,8 @@ FITTED = {
     "people": lambda: DPMICScorer(**PUBLIC, max_rows_per_group=2).fit(FRAME, Y, groups=np.arange(400) // 2),
     "selector": lambda: DPMICSelector(2, **PUBLIC).fit(FRAME, Y),
     "names": lambda: PrivateSelectKBest(2, **PUBLIC, criterion="single").fit(FRAME, Y),
-    "two parties": of_reports,
-    "two parties, maxima": partial(of_reports, statistic="mtv_r", target_bounds=(0, 1)),
+    "two parties": fitted_to_reports,
+    "two parties, maxima": partial(fitted_to_reports, statistic="mtv_r", target_bounds=(0, 1)),
 }
 COLUMNS = {
     "scorer": SCORED,
@@ -45,8 +45,8 @@ COLUMNS = {
     "k-norm": SCORED,
     "kendall": SCORED,
     "exact": SCORED,
-    "geometric": SCORED[:3],  # noise is on counts, so that no law of the scores is known
-    "people": SCORED[:5],  # whose rows are dependent
+    "geometric": SCORED[:3],  # noise is on counts, so the scores have no known distribution
+    "people": SCORED[:5],  # the rows of a person are dependent
     "selector": [*SCORED, "among_best", "chosen"],
     "names": ["feature", "rank", "gap", "among_best", "chosen"],
     "two parties": [*SCORED[:5], "n_reported"],
@@ -64,7 +64,7 @@ def among_best(fitted):
 
 @pytest.mark.few
 @pytest.mark.parametrize("kind", FITTED)
-def test_every_column_is_what_the_estimator_has_released_best_first(kind):
+def test_every_column_is_what_the_estimator_released_best_first(kind):
     fitted = FITTED[kind]()
     frame, order = fitted.to_frame(), np.argsort(fitted.ranking_, kind="stable")
     assert frame.columns.tolist() == COLUMNS[kind]
@@ -90,14 +90,14 @@ def test_features_without_names_have_numbers():
     assert DPMICScorer(**PUBLIC).fit(X, Y).to_frame()["feature"][0] == 3
 
 
-def test_where_names_only_were_released_the_others_share_the_next_rank_in_the_order_of_the_table():
+def test_in_a_release_of_names_all_others_share_the_next_rank_in_the_order_of_the_table():
     frame = PrivateSelectKBest(1, **PUBLIC).fit(FRAME, Y).to_frame()
     assert frame["feature"].tolist() == ["d", "a", "b", "c", "e"]
     assert frame["rank"].tolist() == [1, 2, 2, 2, 2]
     assert frame["chosen"].tolist() == [True, False, False, False, False]
 
 
-def test_another_k_after_the_fit_changes_what_is_chosen_only():
+def test_another_k_after_the_fit_changes_only_what_is_chosen():
     selector = FITTED["selector"]()
     before, after = selector.to_frame(), selector.set_params(k=4).to_frame()
     assert before["chosen"].tolist() == [True] * 2 + [False] * 3
@@ -121,7 +121,7 @@ def test_before_the_fit_there_are_no_results(estimator):
         estimator.to_frame()
 
 
-def test_records_that_are_counted_and_not_published_are_no_results():
+def test_records_that_are_counted_but_not_published_give_no_results():
     scorer = DPMICScorer(**PUBLIC).partial_fit(FRAME, Y)
     with pytest.raises(NotFittedError, match="not published yet"):
         scorer.to_frame()

@@ -1,4 +1,4 @@
-"""``fit(X, y, sample_weight=...)`` with ``max_weight``: who stands for many counts for many, at most a public number.
+"""``fit(X, y, sample_weight=...)`` with ``max_weight``: each record counts by its weight, up to a public maximum.
 
 How far one weight moves a score is tested in ``tests/statistics/mtv/test_weights.py``.
 """
@@ -41,7 +41,7 @@ from tests.folding import each
 
 UNIT = {"bounds": (0, 1), "target_bounds": (0, 1)}
 N, D, MOST = 400, 5, 8.0
-seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # to compare ways for one seed
+seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # to compare ways to fit with one seed
 KINDS = {
     "scores": partial(DPMICScorer, statistic="mtv_r", epsilon=2, max_weight=MOST),
     "selector": partial(DPMICSelector, statistic="mtv_r", k=2, epsilon=2, max_weight=MOST),
@@ -51,7 +51,7 @@ KINDS = {
 
 
 def table(classes=False, n=N, seed=0):
-    """The second feature decides on the target; weights are skewed, and some are above the largest one."""
+    """The second feature determines the target; weights are skewed, and some exceed the maximum."""
     rng = np.random.default_rng(seed)
     X, weights = rng.random((n, D)), rng.exponential(2, n)
     y = X[:, 1] ** 2
@@ -75,7 +75,7 @@ def without_noise(X, y, weights, max_weight=1.0, **parameters):
 
 
 def population(n=200_000, seed=0):
-    """Nine of ten live in town, where the first two columns tell of y; elsewhere the other two do."""
+    """Nine in ten live in town, where the first two columns predict y; elsewhere, the next two do."""
     rng = np.random.default_rng(seed)
     X, in_town, noise = rng.random((n, 12)), rng.random(n) < 0.9, 0.1 * rng.random(n)
     y = np.where(in_town, (X[:, 0] + X[:, 1]) / 2, (X[:, 2] + X[:, 3]) / 2)
@@ -83,15 +83,15 @@ def population(n=200_000, seed=0):
 
 
 def weighted_sample(X, y, in_town, n=16_000, seed=1):
-    """The countryside is sampled 36 times as densely, and each record weighs what it stands for."""
+    """The countryside is sampled 36 times as densely, and weights correct for it."""
     rng = np.random.default_rng(seed)
     chances = np.where(in_town, 1.0, 36.0)
     rows = rng.choice(len(X), n, replace=False, p=chances / chances.sum())
     return X[rows], y[rows], (36 / chances)[rows]
 
 
-def test_chosen_columns_are_those_of_the_population_that_a_sample_stands_for():
-    """Drawn with noise; the choice fails with probability below 1e-6, as all scores are 15 noise scales apart."""
+def test_chosen_columns_are_those_of_the_population_that_a_sample_represents():
+    """With noise; the choice fails with a probability below 1e-6, because all scores are 15 noise scales apart."""
     X, y, in_town = population()
     sampled = weighted_sample(X, y, in_town)
     choose = partial(PrivateSelectKBest, k=2, epsilon=8, target_shares=[0.5, 0.5], **UNIT)
@@ -125,25 +125,25 @@ def test_learnt_mean_weight_and_shares_are_near_those_of_the_records():
 
 
 @each("classes", [False, True])
-def test_the_largest_weight_for_all_is_no_weight_at_all(classes):
+def test_the_largest_weight_for_all_records_is_the_same_as_no_weights(classes):
     X, y, _ = table(classes)
     target = {"classes": [0, 1], "target_bounds": None} if classes else {}
     plain = DPMICScorer(statistic="mtv_r", epsilon=math.inf, **UNIT | target).fit(X, y).scores_
     np.testing.assert_allclose(without_noise(X, y, np.full(N, 3.0), 3.0, **target), plain, atol=1e-9)
 
 
-def test_records_of_weight_0_count_in_n_only():
+def test_records_of_weight_0_count_only_in_n():
     X, y, _ = table()
     weights = np.r_[np.ones(N // 2), np.zeros(N // 2)]
     of_half = without_noise(X[: N // 2], y[: N // 2], np.ones(N // 2))
     scores = without_noise(X, y, weights)
-    assert scores[1] < 0.6 * of_half[1]  # as they might have weighed something: one score is divided by what may be
+    assert scores[1] < 0.6 * of_half[1]  # scores are divided by the largest possible total weight
     X_other, y_other = X.copy(), y.copy()
     X_other[N // 2 :], y_other[N // 2 :] = 0.5, 0.5
     np.testing.assert_array_equal(without_noise(X_other, y_other, weights), scores)
 
 
-def test_each_weight_is_read_by_itself():
+def test_each_weight_is_read_independently():
     _, _, weights = table()
     together = read_weights(weights, MOST, N)
     np.testing.assert_array_equal(together, [read_weights([weight], MOST, 1)[0] for weight in weights])
@@ -164,7 +164,7 @@ def test_weights_may_be_of_any_type(kind, as_type):
     np.testing.assert_array_equal(weights, before)
 
 
-def test_what_is_fitted_holds_no_weight():
+def test_a_fitted_estimator_stores_no_weight():
     X, y, weights = table()
     weights[17] = 1.23456789
     for kind in KINDS.values():
@@ -179,12 +179,12 @@ def test_what_is_fitted_holds_no_weight():
 @seeded
 @each("classes", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_for_one_seed_all_ways_publish_the_same(kind, classes):
+def test_with_one_seed_all_ways_to_fit_publish_the_same(kind, classes):
     X, y, weights = table(classes)
     target = {"classes": [0, 1]} if classes else {"target_bounds": (0, 1)}
     make = partial(
         KINDS[kind], random_state=0, bounds=(0, 1), **target | {"epsilon": 1}
-    )  # a sketch cuts y at an eighth
+    )  # a sketch cuts y at multiples of an eighth
     expected = published(make().fit(X, y, sample_weight=weights))
     names = list("abcde")
 
@@ -213,7 +213,7 @@ def test_for_one_seed_all_ways_publish_the_same(kind, classes):
 
 
 @seeded
-def test_a_collection_of_dask_has_weights_in_partitions_of_the_same_rows():
+def test_a_dask_collection_has_weights_in_partitions_of_the_same_rows():
     array = pytest.importorskip("dask.array")
     X, y, weights = table()
     make = partial(KINDS["names"], random_state=0, **UNIT | {"epsilon": 1})
@@ -231,7 +231,7 @@ def test_a_collection_of_dask_has_weights_in_partitions_of_the_same_rows():
 
 
 @seeded
-def test_rows_of_one_person_have_weights_of_their_own():
+def test_rows_of_one_person_have_their_own_weights():
     X, y, weights = table()
     groups = np.arange(N) // 2
     make = partial(DPMICScorer, statistic="mtv_r", max_rows_per_group=2, max_weight=MOST, **UNIT)
@@ -258,7 +258,7 @@ def weighted_model():
     return LinearRegression().set_fit_request(sample_weight=True)
 
 
-def test_pipelines_and_searches_hand_weights_on_by_metadata_routing():
+def test_pipelines_and_searches_pass_weights_on_by_metadata_routing():
     X, y, weights = table()
     names = KINDS["names"](**UNIT)
     with config_context(enable_metadata_routing=True):
@@ -279,7 +279,7 @@ def test_pipelines_and_searches_hand_weights_on_by_metadata_routing():
     assert plain[0].mean_weight_ > 0
 
 
-def test_a_private_search_hands_weights_on_and_is_charged_after_they_are_checked(tmp_path):
+def test_a_private_search_passes_weights_on_and_is_charged_after_they_are_checked(tmp_path):
     X, y, weights = table()
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=1000)
     names = KINDS["names"](**UNIT, ledger=ledger)
@@ -308,7 +308,7 @@ def test_the_plan_has_the_noise_of_the_fit(kind):
     assert (row.epsilon, row.delta) == fitted.privacy_spent_
 
 
-def test_a_plan_finds_less_the_less_records_weigh():
+def test_a_plan_finds_fewer_features_the_less_records_weigh():
     plan = partial(plan_release, n_samples=2000, n_features=100, k=5, epsilon=0.3)
     rows = {mean: plan(mean_weight=mean)[0] for mean in (1.0, 0.5, 0.1)}
     assert rows[1.0].found > rows[0.5].found > rows[0.1].found
@@ -318,47 +318,47 @@ def test_a_plan_finds_less_the_less_records_weigh():
             plan(mean_weight=mean)
 
 
-# --- The way round for other statistics ----------------------------------------------------------------------------
+# --- The alternative for other statistics --------------------------------------------------------------------------
 
-UNITS = 2  # largest weight, so that a row is kept with a probability of 0, 1/2 or 1
+UNITS = 2  # the largest weight: a row is kept with probability 0, 1/2 or 1
 KINDS_OF_ROWS = tuple(product((0, 1), range(UNITS + 1)))  # a value and a weight
 
 
-def laws_of_samples(rows, n_fitted, n_public):
-    """Over all orders and coins, the samples of rows with weights: their number of ones and of rows, to its weight."""
-    law = Counter()
+def sample_distribution(rows, n_fitted, n_public):
+    """The numbers of ones and of rows in samples of weighted rows, counted over all orders and coins."""
+    distribution = Counter()
     for order, chances in product(permutations(rows), product(range(UNITS), repeat=len(rows))):
         kept = [value for (value, weight), chance in zip(order, chances, strict=True) if chance < weight]
         sample = (kept + [0] * n_public)[:n_fitted]
-        law[sum(sample), len(sample)] += 1
-    return law
+        distribution[sum(sample), len(sample)] += 1
+    return distribution
 
 
-def law_of_release(rows, n_fitted, n_public):
-    """The number of ones of a sample, with noise that costs ln 2, cut to 0 ... n_fitted, and the number of rows."""
-    law = Counter()
-    for (ones, size), weight in laws_of_samples(rows, n_fitted, n_public).items():
-        for z in range(-20, 21):  # beyond n_fitted + 1 the cut makes all z equal
-            law[min(max(ones + z, 0), n_fitted), size] += weight * NOISE[z]
-    return law
+def release_distribution(rows, n_fitted, n_public):
+    """The number of ones in a sample, with noise that costs ln 2, clipped to 0 ... n_fitted; and the number of rows."""
+    distribution = Counter()
+    for (ones, size), weight in sample_distribution(rows, n_fitted, n_public).items():
+        for z in range(-20, 21):  # beyond n_fitted + 1, clipping makes all z equal
+            distribution[min(max(ones + z, 0), n_fitted), size] += weight * NOISE[z]
+    return distribution
 
 
 def _noise(largest=20):
-    """Discrete Laplace noise of scale 1 / ln 2, with the rest of both tails at the ends."""
-    law = {z: Fraction(1, 3 * 2 ** abs(z)) for z in range(-largest, largest + 1)}
-    rest = (1 - sum(law.values())) / 2
-    return {z: p + rest * (abs(z) == largest) for z, p in law.items()}
+    """Discrete Laplace noise of scale 1 / ln 2, with the remainder of each tail at its end."""
+    distribution = {z: Fraction(1, 3 * 2 ** abs(z)) for z in range(-largest, largest + 1)}
+    rest = (1 - sum(distribution.values())) / 2
+    return {z: p + rest * (abs(z) == largest) for z, p in distribution.items()}
 
 
 NOISE = _noise()
 
 
 def largest_ratio(n, n_fitted, n_public):
-    """Of the probabilities of an outcome for neighbours; infinite if only one of them can have it."""
+    """The largest ratio of an outcome's probabilities for neighbours; infinite if only one of them can have it."""
     others, largest = combinations_with_replacement(KINDS_OF_ROWS, n - 1), Fraction(0)
     for rest in others:
-        laws = [law_of_release((kind, *rest), n_fitted, n_public) for kind in KINDS_OF_ROWS]
-        for here, there in permutations(laws, 2):
+        distributions = [release_distribution((kind, *rest), n_fitted, n_public) for kind in KINDS_OF_ROWS]
+        for here, there in permutations(distributions, 2):
             if any(here[outcome] and not there[outcome] for outcome in here):
                 return math.inf
             largest = max(largest, *(p / there[outcome] for outcome, p in here.items() if p))
@@ -367,22 +367,22 @@ def largest_ratio(n, n_fitted, n_public):
 
 @each("n_fitted", [1, 2, 3])
 def test_a_sample_by_weight_with_public_rows_costs_what_the_fit_costs(n_fitted):
-    """All tables of 3 rows of two values and three weights, all orders and coins; noise of the fit costs ln 2."""
+    """All tables of 3 rows of two values and three weights, all orders and coins; the noise of the fit costs ln 2."""
     assert largest_ratio(3, n_fitted, n_fitted) == 2
 
 
-def test_without_public_rows_no_epsilon_and_no_delta_below_1_would_do():
+def test_without_public_rows_no_epsilon_and_no_delta_below_1_would_suffice():
     assert largest_ratio(2, 1, 0) == math.inf
-    heavy, light = ((law_of_release(((0, weight), (0, 0)), 1, 0)) for weight in (UNITS, 0))
+    heavy, light = ((release_distribution(((0, weight), (0, 0)), 1, 0)) for weight in (UNITS, 0))
     assert sum(p for (_, size), p in heavy.items() if size == 1) == sum(heavy.values())
-    assert all(size == 0 for _, size in light)  # too few rows are kept with probability 1, and for a neighbour with 0
+    assert all(size == 0 for _, size in light)  # too few rows have probability 1 here, and 0 for a neighbour
 
 
-def test_without_a_public_number_the_number_of_rows_kept_tells_of_weights():
+def test_without_a_public_number_the_number_of_rows_kept_reveals_weights():
     assert largest_ratio(2, 2, 0) == math.inf
 
 
-def test_the_guide_fits_as_many_rows_whatever_the_weights_are_and_changes_one_with_one_weight():
+def test_the_guide_fits_the_same_number_of_rows_for_any_weights_and_one_weight_changes_one_row():
     page = Path(__file__).parents[2] / "docs" / "choose" / "survey_weights.md"
     (recipe,) = (part for part in page.read_text(encoding="utf-8").split("```") if "n_fitted = " in part)
     recipe = recipe.removeprefix("python\n").split("sampled = ")[0].replace("n_fitted = 1500", "n_fitted = 20")
@@ -455,21 +455,21 @@ def test_the_largest_weight_must_be_a_number_above_0(max_weight):
         PrivateSelectKBest(k=2, max_weight=max_weight, **UNIT).fit(X, y, sample_weight=weights)
 
 
-def test_weights_need_a_public_largest_one():
+def test_weights_need_a_public_maximum():
     X, y, weights = table()
     with pytest.raises(ValueError, match="max_weight must be a number > 0 if sample_weight is given, got None"):
         PrivateSelectKBest(k=2, **UNIT).fit(X, y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("name", sorted(set(STATISTICS) - {"mtv_r"}))
-def test_other_statistics_refuse_weights_and_say_the_way_round(name):
+def test_other_statistics_refuse_weights_and_name_the_alternative(name):
     X, y, weights = table()
     scorer = DPMICScorer(statistic=name, max_weight=MOST, **(UNIT if STATISTICS[name].needs_ranges else {}))
     with pytest.raises(ValueError, match=r"max_weight must be None with statistic=.*mtv_r"):
         scorer.fit(X, y, sample_weight=weights)
 
 
-def test_what_has_no_theorem_with_weights_is_refused():
+def test_options_without_a_theorem_for_weights_are_refused():
     X, y, weights = table()
     controlled = DPMICSelector(statistic="mtv_r", fdr=0.1, max_weight=MOST, **UNIT)
     with pytest.raises(ValueError, match=r"fdr must be .* with max_weight"):
