@@ -1,4 +1,4 @@
-"""Break one place of the package, found by the name of its function and by its code, whatever the layout."""
+"""Break one place in the package, located by the name of its function and by its code, whatever the layout."""
 
 import ast
 import functools
@@ -10,7 +10,7 @@ COMPILED = ("jit", "leaf")  # the decorators
 
 
 def broken(mutant):
-    """The file that the mutant is in, relative to the package, and its source with the one change."""
+    """The mutant's file, relative to the package, and its source with the change."""
     file, scope = _scope(mutant.where)
     places = _places(scope, _code(mutant.old))
     if len(places) != 1:
@@ -39,7 +39,7 @@ def may_be_compiled(mutant):
 
 
 def _scope(where):
-    """The one file and node whose full name, such as "package.module.Class.method", ends in this one."""
+    """The one file and node whose full name, such as "package.module.Class.method", ends with `where`."""
     found = [place for name, place in _names() if f".{name}".endswith(f".{where}")]
     if len(found) != 1:
         raise ValueError(f"{where!r} names {len(found)} places of the package, not one: update the list of mutants")
@@ -72,7 +72,7 @@ def _inside(scope, prefix):
 
 
 def _code(text):
-    """An expression, in a list by itself, or statements."""
+    """A list of one expression, or of statements."""
     statements = ast.parse(textwrap.dedent(text)).body
     return [statements[0].value] if len(statements) == 1 and isinstance(statements[0], ast.Expr) else statements
 

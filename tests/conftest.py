@@ -19,9 +19,9 @@ from tests.processes import PACKAGE, YEAR_2000
 
 @contextmanager
 def noise_of(name):
-    """Noise without a seed is drawn from a source that the name of a test stands for, so that no run is unlucky.
+    """Draw unseeded noise from a source seeded by the name of the test, so that all runs are alike.
 
-    New processes draw from that of the operating system.
+    New processes draw from the operating system.
     """
     outer, noise.os = noise.os, SimpleNamespace(urandom=np.random.RandomState(zlib.crc32(name.encode())).bytes)
     try:
@@ -42,24 +42,24 @@ def pytest_runtest_call(item):
         return (yield)
 
 
-IS_IN_COVER = pytest.StashKey[bool]()  # known from the first call, as benchmarks have a conftest of their own
+IS_IN_COVER = pytest.StashKey[bool]()  # from the first call: benchmarks have their own conftest
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of combinations of values, those beyond a covering selection are slow, and of few cases, all but one.
+    """Mark tests as slow: of ``combinations``, all beyond a covering selection; of ``few``, all but one.
 
-    This comes before slow tests are deselected.
+    This must happen before slow tests are deselected.
     """
-    of_functions = {}
+    by_function = {}
     for item in items:
         is_new = IS_IN_COVER not in item.stash and not item.get_closest_marker("slow")
         if is_new and (item.get_closest_marker("combinations") or item.get_closest_marker("few")):
-            of_functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for cases in of_functions.values():
+            by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in by_function.values():
         kept = cover(cases) if cases[0].get_closest_marker("combinations") else []
         if cases[0].get_closest_marker("few"):
-            kept = [cases[len(cases) // 2]]  # of small cases and large ones, neither the least nor the longest
+            kept = [cases[len(cases) // 2]]  # neither the smallest nor the longest
         for item in cases:
             item.stash[IS_IN_COVER] = item in kept
             if item not in kept:
@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_configure(config):
-    """Have every run end with the reasons for which tests were skipped."""
+    """End every run with the reasons for which tests were skipped."""
     if not config.pluginmanager.has_plugin("skips"):
         config.pluginmanager.register(skips, "skips")
 
@@ -77,20 +77,20 @@ def paper_data():
     """The folder with ``baseball.csv`` and ``Spellman.csv``, which may not be redistributed: tests/golden/README.md."""
     folder = Path(os.environ.get("SKDPMIC_PAPER_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not (folder / "Spellman.csv").exists():
-        pytest.skip("the data of the paper are absent, which may not be redistributed")
+        pytest.skip("the data of the paper are absent and may not be redistributed")
     return folder
 
 
 @pytest.fixture(scope="session", autouse=True)
 def kernels():
-    """Little work is done by kernels, too, so that small tables test them; tests of numpy's twins say so."""
+    """Use kernels for little work, too, so that small tables test them; tests of NumPy twins opt out."""
     with only_kernels():
         yield
 
 
 @pytest.fixture
 def installed(tmp_path):
-    """A copy of the package in a folder of its own, whose files have the times that container builds give them."""
+    """A copy of the package in its own folder, with the file times that container builds set."""
     folder = tmp_path / "site-packages"
     shutil.copytree(PACKAGE, folder / "skdpmic", ignore=shutil.ignore_patterns("__pycache__"))
     for path in folder.rglob("*"):

@@ -1,4 +1,4 @@
-"""Once a process has compiled something, processes that are forked from it need not prepare numba anew for a second."""
+"""Compile one function, so that processes forked afterwards save the second that numba takes to start."""
 
 import numba
 import numpy as np

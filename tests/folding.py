@@ -1,4 +1,4 @@
-"""Many small cases in one test: to report each of thousands takes longer than to check it."""
+"""Many small cases in one test, because reporting each of thousands takes longer than checking it."""
 
 import functools
 import inspect
@@ -6,20 +6,20 @@ import itertools
 
 
 def each(names, values):
-    """Like ``pytest.mark.parametrize``, but all values in one test, whose failure says which of them it is.
+    """Like ``pytest.mark.parametrize``, but with all values in one test, whose failure names the value.
 
     Parameters
     ----------
     names : str
-        Of the arguments, separated by commas.
+        Names of the arguments, separated by commas.
     values : iterable
-        Of one argument; or of tuples, of several.
+        Values of the one argument, or tuples of values of several.
     """
     keys, values = [name.strip() for name in names.split(",")], list(values)
 
     def fold(test):
         @functools.wraps(test)
-        def of_all(*arguments, **others):
+        def run_all(*arguments, **others):
             for value in values:
                 case = dict(zip(keys, value if len(keys) > 1 else [value], strict=True))
                 try:
@@ -30,17 +30,17 @@ def each(names, values):
 
         signature = inspect.signature(test)
         kept = [parameter for name, parameter in signature.parameters.items() if name not in keys]
-        of_all.__signature__ = signature.replace(parameters=kept)
-        return of_all
+        run_all.__signature__ = signature.replace(parameters=kept)
+        return run_all
 
     return fold
 
 
 def cover(items):
-    """The tests that stay in the fast set, of one function's for all combinations of its parameters' values.
+    """Select the tests that stay fast, given a function's tests for all combinations of its parameters' values.
 
-    Each value of each ``parametrize`` is in at least one of them; of several that add as many values, the one is taken
-    that brings together most values which were in no test together.
+    Each value of each ``parametrize`` is in at least one of them. Among tests that add equally many values, the one
+    with the most new pairs of values is selected.
     """
     values = {item: _values(item) for item in items}
     wanted, together, kept = set().union(*values.values()), set(), []
@@ -58,7 +58,7 @@ def cover(items):
 
 
 def _values(item):
-    """The values of one test, by the arguments that each ``parametrize`` names, as they are the same objects in all."""
+    """The values of one test for each ``parametrize``, by `id`: all tests share the same objects."""
     names = [mark.args[0] for mark in item.iter_markers("parametrize")]
     names = [name.replace(" ", "").split(",") if isinstance(name, str) else name for name in names]
     return [(*of_one, *(id(item.callspec.params[name]) for name in of_one if name)) for of_one in names]

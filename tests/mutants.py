@@ -1,16 +1,16 @@
-"""Broken lines of the package, each with a test that must fail for it; ``test_mutants.py`` sees to that.
+"""Broken lines of the package, each with a test that must fail for it; ``test_mutants.py`` checks that it does.
 
-Chosen for what they do to the guarantee: too little noise, a cost that is too low, data in what remains or is said.
+Chosen for what they do to the guarantee: too little noise, too low a cost, data in fitted attributes or messages.
 """
 
 from typing import NamedTuple
 
 
 class Mutant(NamedTuple):
-    """A change of one place in the package, which ``breaking.py`` finds by name and by syntax, not by layout."""
+    """A change in one place of the package, which ``breaking.py`` finds by name and by syntax, not by layout."""
 
     where: str  # "function", "Class.method", "CONSTANT" or "module"; "module.function" if others have that name, too
-    old: str  # an expression, or statements, that are there exactly once
+    old: str  # an expression or statements that occur exactly once
     new: str
     test: str  # in tests, a node id that pytest knows
 
@@ -26,7 +26,7 @@ FIT_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_fit_matches_the_fo
 PAIR_SCALE = "privacy/test_noise_scale.py::test_the_noise_of_a_pair_matches_the_formula_to_the_last_step"
 PERSON_SCALE = "selection/test_people.py::test_the_noise_for_a_person_matches_the_formula"
 ROWS_EACH = (
-    "table/test_reading_people.py::test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than_another"
+    "table/test_reading_people.py::test_everybody_counts_for_the_same_number_of_rows_spread_evenly_over_their_own"
 )
 PAIR = "selection/test_private_score.py"
 AUDIT_WITHIN_STRATA = "privacy/test_audit_ranks.py::test_the_worst_neighbours_within_strata_lose_epsilon_and_no_more"
@@ -35,7 +35,7 @@ PAIR_DEFAULTS = "privacy/test_noise_scale.py::test_the_defaults_of_a_pair_are_th
 GAUSSIAN = (
     "privacy/test_audit_gaussian.py::test_all_scores_together_lose_at_most_epsilon_and_at_least_five_sixths_of_it"
 )
-SCORES_LAW = (
+EXACT_SCORES = (
     "privacy/test_audit_exact.py::test_no_release_of_scores_is_more_than_exp_epsilon_times_as_likely_for_a_neighbour"
     "[here0-there0-1.0]"
 )
@@ -45,15 +45,15 @@ TABLES_OF_PEOPLE = (
 K_NORM = "privacy/test_k_norm.py"
 K_NORM_SUMS = f"{K_NORM}::test_sums_and_their_acceptance_give_exactly_the_distribution_of_the_half_width"
 K_NORM_QUANTILES = f"{K_NORM}::test_the_quantiles_are_exact_to_three_steps_and_never_too_small"
-CUBES = "test_all_vectors_of_a_cube_are_drawn"
+CUBE_VECTORS = "test_all_vectors_of_a_cube_are_drawn"
 SAME_EPSILON = "budget/test_ledger.py::test_costs_of_equal_epsilon_are_not_merged_if_delta_or_rho_differs"
 PLANNED = "planning/test_plan.py::test_a_fit_has_the_stated_noise_and_cost_and_the_cheapest_comes_first"
 RELEASED = "budget/test_ledger_entries.py::test_an_entry_says_what_was_released"
-OF_PARTS = "budget/test_filters.py::test_a_split_is_charged_the_least_float_that_is_not_below_the_sum_of_its_parts"
+SPLIT_CHARGE = "budget/test_filters.py::test_a_split_is_charged_the_least_float_that_is_not_below_the_sum_of_its_parts"
 ZCDP = "privacy/test_zcdp_of_parts.py"
 BUDGETS = "privacy/test_budgets.py"
 CHARGED, EARLIER = "search/test_cost_is_charged.py", "search/test_earlier_steps.py"
-KEEPS = "test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_unused_delta"
+KEPT_FEATURES = "test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_unused_delta"
 ANY_BUDGET = "release/test_any_budget.py"
 AT_THE_ENDS = "test_a_release_with_an_extreme_budget_is_drawn_or_refused_before_it_is_charged"
 NO_MORE = "test_no_release_costs_more_than_its_ledger_is_charged"
@@ -68,9 +68,9 @@ FULL_LEDGER = "budget/test_ledger.py::test_a_full_ledger_refuses_before_any_nois
 REPEATED_ROWS = "causal/test_private_pc.py::test_repeated_rows_of_a_person_are_not_counted_as_evidence"
 TABLE_TESTS, CORRELATION_TESTS = (f"causal/test_{name}_tests.py" for name in ("table", "correlation"))
 TO_FIRST_ORDER = f"{CORRELATION_TESTS}::test_the_noise_is_accounted_for_to_first_order"
-SMALLEST = "test_no_simulated_p_value_is_below_that_of_a_score_above_all_simulations"
+SMALLEST_P_VALUE = "test_no_simulated_p_value_is_below_that_of_a_score_above_all_simulations"
 LAWS, BOUNDS, TAILS = (f"statistics/null_laws/test_{name}.py" for name in ("laws", "bounds", "tails"))
-NO_COLUMN = "release/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_all_of_it"
+SMALL_COLUMNS = "release/test_edges.py::test_no_small_column_loses_more_than_epsilon_and_some_lose_nearly_all_of_it"
 WITHIN_STRATA = "statistics/ranks/test_conditional_sensitivity.py::test_the_largest_change_over_all_small_data_sets_is_the_sensitivity"
 ON_THE_GRID = (
     "statistics/ranks/test_conditional.py::test_strata_of_many_sizes_are_added_up_exactly_so_scores_are_on_the_grid"
@@ -79,7 +79,7 @@ MATRIX = "correlation/test_kendall_matrix_sensitivity.py::test_no_small_table_wi
 MATRIX_NOISE = (
     "correlation/test_private_correlation.py::test_the_noise_matches_the_formula_and_is_independent_for_every_entry"
 )
-OF_TABLES, PLAN = (f"causal/test_table_plan.py::test_{name}" for name in (
+TABLE_SENSITIVITY, PLAN = (f"causal/test_table_plan.py::test_{name}" for name in (
     "no_small_table_moves_the_counts_beyond_the_sensitivity_and_one_attains_it",
     "the_variance_of_each_stage_is_the_smallest_integer_within_its_share_of_rho[20-3-1-budget0]",
 ))  # fmt: skip
@@ -88,31 +88,30 @@ STAGES, LABEL_PARTS, INTERACTIONS, TABLE_LAWS = (
 )
 NOISE_OF_STAGES = f"{STAGES}every_stage_has_the_stated_noise_independent_for_each_cell"
 
-BY_ITSELF = "table/test_each_record_by_itself.py"
+INDEPENDENCE = "table/test_records_are_independent.py"
 NORMAL_FORM, SILENT = "table/test_normal_form.py", "table/test_silent_reading.py"
-EVERY_LIBRARY = f"{NORMAL_FORM}::test_every_library_gives_the_values_one_by_one_and_which_are_missing"
-LEARNT = "statistics/mtv/test_released_shares.py"
+EVERY_LIBRARY = f"{NORMAL_FORM}::test_every_library_gives_its_values_one_by_one_and_marks_the_missing_ones"
 WEIGHTS, LEARNT = "statistics/mtv/test_weights.py", "statistics/mtv/test_released_shares.py"
 SHARES = "statistics/null_laws/test_noisy_shares.py"
 LARGEST = "statistics/test_largest_scores.py::test_the_largest_"
-POSSIBLE = "selection/test_largest_possible.py"
+LARGEST_POSSIBLE = "selection/test_largest_possible.py"
 SMALLER_CLASS = "statistics/ranks/test_smaller_class.py"
 PAID_FOR = "test_with_noise_the_smaller_class_exceeds_its_bound_with_at_most_the_probability_allowed_for"
-PARTS_LAW = "two_party/test_response_noise.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
-PARTS, SCORER, REPORTS = (
+RESPONSES = "two_party/test_response_noise.py::test_every_report_has_the_probability_of_the_formula[epsilon1-3]"
+RANDOMIZED, SCORER, REPORTS = (
     f"two_party/test_{name}.py" for name in ("randomized_response", "two_party_scorer", "reports")
 )
 KNOWN_MARGIN = "two_party/test_known_margin.py"
-COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_with_noise_of_the_formula"
+COUNTS = f"{SCORER}::test_counts_are_those_of_the_records_plus_the_noise_of_the_formula"
 
 MOVES, SUMMARY = "privacy/test_moves.py", "release/test_private_summary.py"
-OF_MOVES = f"{MOVES}::test_a_record_or_a_person_changes_no_probability_by_more_than_epsilon"
+EVERY_MOVE = f"{MOVES}::test_a_record_or_a_person_changes_no_probability_by_more_than_epsilon"
 COVERS, COUNTED_ONCE = "selection/test_noise_covers_what_scores.py", "counting/test_counted_once.py"
-OF_ANOTHER_NUMBER = f"{COVERS}::test_shares_for_a_wrong_number_of_classes_are_refused_before_the_charge_in_every_way"
-LEARNT_OF_THOSE_FITTED = f"{COVERS}::test_whether_shares_are_learnt_depends_on_the_fitted_classes"
+OTHER_CLASSES = f"{COVERS}::test_shares_for_a_wrong_number_of_classes_are_refused_before_the_charge_in_every_way"
+LEARNT_FROM_FITTED = f"{COVERS}::test_whether_shares_are_learnt_depends_on_the_fitted_classes"
 ONE_CALL = "_utils/test_one_call_at_a_time.py"
 READ_BY_OTHERS = "test_a_sketch_can_be_read_but_not_counted_into_during_publish"
-TWO_PARTS = f"{SUMMARY}::test_the_two_releases_cost_what_is_charged_and_use_the_mechanism_with_less_noise"
+SUMMARY_COST = f"{SUMMARY}::test_the_two_releases_cost_what_is_charged_and_use_the_mechanism_with_less_noise"
 TRUTHS = "draw_truths(scores, law, n_draws, np.random.default_rng(0))"
 MODEL_TABLES = (
     "models/test_table_sensitivity.py::test_no_replacement_changes_all_tables_by_more_than_the_bound_and_one_attains_it"
@@ -180,10 +179,10 @@ MUTANTS = [
     Mutant("_most_information", "max(most[len(groups)], _entropy(groups))", "_entropy(groups)",
            f"{LARGEST}mic_r_for_given_classes_is_attained_and_never_exceeded[(1, 1, 1, 3)-None]"),
     Mutant("MtvRGrids.largest_score", "self.target_shares.mean_weight", "1.0",
-           f"{POSSIBLE}::test_with_weights_the_mean_weight_is_a_factor"),
+           f"{LARGEST_POSSIBLE}::test_with_weights_the_mean_weight_is_a_factor"),
     Mutant("ScoringPlan._check_knows_largest", "self.max_weight is None", "True",
-           f"{POSSIBLE}::test_without_known_class_shares_no_largest_score_is_stated_or_usable_as_a_threshold"),
-    # --- Labels in two groups: all groupings of a public family, or it is as a search that the data lead
+           f"{LARGEST_POSSIBLE}::test_without_known_class_shares_no_largest_score_is_stated_or_usable_as_a_threshold"),
+    # --- Labels in two groups: all groupings of a public family; anything else is a search guided by the data
     Mutant("_largest_of_all", "n_rows - 1", "n_rows - 2",
            "statistics/mic/test_nominal.py::"
            "test_two_perfectly_informative_groups_are_found_among_all_of_fourteen_labels_and_two_more_codes"),
@@ -304,11 +303,11 @@ MUTANTS = [
     Mutant("PrivatePC.fit", "row_of_zeros(as_frame(X))", "as_frame(X).head(1).to_native()",
            "causal/test_tables_remain.py::test_only_the_names_of_a_dataframe_are_kept[pandas]"),
     Mutant("tables_squared_sensitivity", "rows_per_group**2", "rows_per_group",
-           OF_TABLES),
+           TABLE_SENSITIVITY),
     Mutant("tables_squared_sensitivity", "2 * rows_per_group**2 * n_tables", "rows_per_group**2 * n_tables",
-           OF_TABLES),
+           TABLE_SENSITIVITY),
     Mutant("tables_squared_sensitivity", "2 * rows_per_group**2 * n_tables", "2 * rows_per_group**2",
-           OF_TABLES),
+           TABLE_SENSITIVITY),
     Mutant("TablePlan.for_budget", "Fraction(rho)", "Fraction(epsilon) ** 2 / 2", PLAN),
     Mutant("TablePlan._variance", "math.ceil", "math.floor", PLAN),
     Mutant("TablePlan._variance", "2 * share * self.rho", "4 * share * self.rho", PLAN),
@@ -415,8 +414,8 @@ MUTANTS = [
     # --- Knots
     Mutant("rates", "epsilon / 2", "epsilon",
            "release/test_edges.py::test_the_rates_of_all_levels_spend_epsilon_exactly[3]"),
-    Mutant("rates", "2**n_levels - 1", "2**level", f"{NO_COLUMN}[2-2-0.6]"),
-    Mutant("_median", "rate / 2", "rate", f"{NO_COLUMN}[4-1-0.98]"),
+    Mutant("rates", "2**n_levels - 1", "2**level", f"{SMALL_COLUMNS}[2-2-0.6]"),
+    Mutant("_median", "rate / 2", "rate", f"{SMALL_COLUMNS}[4-1-0.98]"),
     Mutant("_median", "(first, last)", "(first, last + 1)",
            "release/test_edges.py::test_medians_have_the_distribution_of_the_theorem[column2]"),
     Mutant("_median", "np.searchsorted(positions, (first, last))", "(0, len(positions))",
@@ -484,11 +483,11 @@ MUTANTS = [
            EVERY_LIBRARY),
     Mutant("as_codes", "np.full(column.n_samples, n_labels + 1, dtype=np.uint32)",
            "np.full(column.n_samples, n_labels, dtype=np.uint32)",
-           f"{NORMAL_FORM}::test_text_that_is_missing_throughout_is_missing"),
+           f"{NORMAL_FORM}::test_a_column_of_labels_may_be_missing_throughout"),
     Mutant("from_arrow._read_dictionary", "codes.missing", "np.zeros_like(codes.missing)",
            EVERY_LIBRARY),
     Mutant("from_pandas.from_pandas", "ColumnSource(_declared_entries(dtype).kind, lambda: _read_categorical(series))",
-           "ColumnSource(_declared_entries(dtype).kind, lambda: _read_categorical(series), tuple(dtype.categories))", "table/test_mixed_tables.py::test_labels_that_pandas_found_are_not_public"),
+           "ColumnSource(_declared_entries(dtype).kind, lambda: _read_categorical(series), tuple(dtype.categories))", "table/test_mixed_tables.py::test_labels_found_by_pandas_are_not_public"),
     Mutant("seconds", "whole + rest / float(_PARTS[unit])", "counts / float(_PARTS[unit])",
            "_utils/test_readable.py::test_an_instant_has_the_same_seconds_in_every_unit"),
     Mutant("read_numpy", "np.isnat(native)", "np.zeros(len(native), dtype=np.bool_)",
@@ -503,34 +502,34 @@ MUTANTS = [
     Mutant("_in_steps", "to_grid(np.broadcast_to(offsets, scores.shape))",
            "0 * to_grid(np.broadcast_to(offsets, scores.shape))",
            "selection/test_kinds_compared.py::test_offsets_are_subtracted_in_whole_steps_of_the_noise"),
-    # --- A record becomes numbers by itself
+    # --- Each record is read independently
     Mutant("as_objects", "without_data(np.array, values, dtype=object)", "without_data(np.array, values)",
-           f"{BY_ITSELF}::test_no_record_of_a_column_moves_another[strata of text]"),
+           f"{INDEPENDENCE}::test_no_record_of_a_column_changes_another[strata of text]"),
     Mutant("as_objects", "isinstance(values, list | tuple) and any(_is_row(kind) for kind in set(map(type, values)))",
-           "False", f"{BY_ITSELF}::test_rows_may_be_arrays_of_dates"),
+           "False", f"{INDEPENDENCE}::test_rows_may_be_arrays_of_dates"),
     Mutant("make_target", 'column_of(y, "y", column_or_1d)', 'column_of(np.asarray(y), "y", column_or_1d)',
-           f"{BY_ITSELF}::test_the_unit_of_one_date_changes_no_score[list]"),
+           f"{INDEPENDENCE}::test_the_unit_of_one_date_changes_no_score[list]"),
     Mutant("_count_lazily", 'column_of(y, "y", column_or_1d)',
            'column_of(__import__("numpy").asarray(y), "y", column_or_1d)',
-           f"{BY_ITSELF}::test_the_unit_of_one_date_changes_no_score[lazy]"),
-    Mutant("open_table", "as_objects(X)", "X", f"{BY_ITSELF}::test_the_unit_of_one_date_of_a_feature_changes_no_score"),
+           f"{INDEPENDENCE}::test_the_unit_of_one_date_changes_no_score[lazy]"),
+    Mutant("open_table", "as_objects(X)", "X", f"{INDEPENDENCE}::test_the_unit_of_one_date_of_a_feature_changes_no_score"),
     Mutant("_floats", "values.astype", "lambda kind: np.array(values.tolist()).astype(kind)",
-           f"{BY_ITSELF}::test_one_numeral_changes_no_score"),
+           f"{INDEPENDENCE}::test_one_numeral_changes_no_score"),
     Mutant("_unboxed", "array[()] if array.ndim == 0 else value", "value",
-           f"{NORMAL_FORM}::test_arrays_of_no_dimension_say_for_themselves_what_they_hold"),
+           f"{NORMAL_FORM}::test_zero_dimensional_arrays_are_read_by_their_own_type"),
     Mutant("_find_objects", "map(code_of.get, values, repeat(-1))", "map(code_of.get, map(float, values), repeat(-1))",
-           f"{BY_ITSELF}::test_a_label_of_the_target_is_compared_exactly"),
+           f"{INDEPENDENCE}::test_a_label_of_the_target_is_compared_exactly"),
     Mutant("as_codes", "not are_labels(column, kind)", "False",
            f"{NORMAL_FORM}::test_a_label_of_another_type_is_an_error_that_names_the_column"),
     Mutant("from_pandas.from_pandas", "isinstance(dtype, pandas.StringDtype)", "False", EVERY_LIBRARY),
     Mutant("from_polars.from_polars", "series.cast(_polars().String)", "series.to_physical().cast(_polars().String)",
-           f"{NORMAL_FORM}::test_labels_of_a_type_that_no_record_has_may_be_others_than_the_public_ones"),
+           f"{NORMAL_FORM}::test_labels_declared_by_a_type_may_differ_from_the_public_ones"),
     Mutant("targets._class_target", "not are_labels(y, kind)", "False",
-           f"{BY_ITSELF}::test_a_label_of_the_target_is_of_the_type_of_the_classes"),
+           f"{INDEPENDENCE}::test_a_label_of_the_target_must_have_the_type_of_the_classes"),
     Mutant("check_classes", 'refuse_missing(labels, "classes")', "pass",
-           "table/test_domains.py::test_a_missing_value_is_no_label[nan]"),
+           "table/test_domains.py::test_a_missing_value_is_not_a_label[nan]"),
     Mutant("labels_of", "refuse_missing(array, name)", "pass",
-           "table/test_domains.py::test_a_missing_value_is_no_label[nan]"),
+           "table/test_domains.py::test_a_missing_value_is_not_a_label[nan]"),
     Mutant("as_frame", "read_by_engine(name, X.collect)", "X.collect()", "_utils/test_canary.py::"
            "test_the_error_for_an_unreadable_table_quotes_nothing[ranks-lazy, failing]"),
     Mutant("targets._class_target", '"" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"',
@@ -558,10 +557,10 @@ MUTANTS = [
            "_utils/test_readable.py::test_dates_and_durations_in_one_column_are_refused_where_both_have_an_order"),
     Mutant("_column_of_sparse", "np.add.at(column, X.indices[stored], X.data[stored])",
            "column[X.indices[stored]] = X.data[stored]",
-           "table/test_mixed_tables.py::test_entries_of_one_place_of_a_sparse_matrix_add_up[csc_array]"),
+           "table/test_mixed_tables.py::test_duplicate_entries_of_a_sparse_matrix_add_up[csc_array]"),
     Mutant("learnt_bounds._quantiles", "column.values[~np.isnan(column.values)]", "np.nan_to_num(column.values)",
            "release/test_private_bounds.py::test_missing_values_have_no_share_of_the_knots"),
-    # --- What is learnt of a target
+    # --- What is learnt about a target
     Mutant("_release_shares", "budget.per_person if is_pair else 2 * budget.per_person", "budget.per_person",
            f"{LEARNT}::test_noisy_counts_of_classes_and_sums_of_weights_lose_exactly_epsilon"),
     Mutant("_release_shares", "counts[:1] if is_pair else counts", "counts",
@@ -576,7 +575,7 @@ MUTANTS = [
            f"{LEARNT}::test_only_noisy_counts_are_published"),
     Mutant("shares_interval", "laplace_quantile(float(target_shares.scale), confidence) / target_shares.n", "0.0",
            f"{LEARNT}::test_intervals_contain_the_shares_as_often_as_stated"),
-    # --- Two features together
+    # --- Two features jointly
     Mutant("JointFeatures._epsilon_of_single", "self._score_budget", "self._budget", JOINT_COST),
     Mutant("JointFeatures._choice_budget", "self._score_budget.part(1 - CHOSEN_SHARE)", "self._score_budget", JOINT_COST),
     Mutant("JointFeatures._squares", "(1 - CHOSEN_SHARE) ** 2 / self.k", "(1 - CHOSEN_SHARE) ** 2 / self.k**2", JOINT_COST),
@@ -703,16 +702,16 @@ MUTANTS = [
     # --- Noise
     Mutant("scale_for_budget", "math.ceil", "math.floor",
            "privacy/test_mechanisms.py::test_all_scores_together_spend_at_most_epsilon_and_nearly_all_of_it"),
-    Mutant("scale_for_budget", "exact(epsilon)", "2 * exact(epsilon)", SCORES_LAW),
+    Mutant("scale_for_budget", "exact(epsilon)", "2 * exact(epsilon)", EXACT_SCORES),
     Mutant("scale_for_budget", "steps / exact(epsilon)", "Fraction(steps) / Fraction(float(epsilon))",
            "budget/test_filters.py::test_the_noise_and_the_ledger_read_epsilon_in_the_same_way"),
     Mutant("_NoisyScores.release", "len(scores)", "1",
            "privacy/test_audit_releases.py::test_no_release_loses_more_than_epsilon[scores together]"),
-    Mutant("_NoisyScores.release", "-adjusted", "-scores", SCORES_LAW.replace("here0-there0", "here1-there1")),
+    Mutant("_NoisyScores.release", "-adjusted", "-scores", EXACT_SCORES.replace("here0-there0", "here1-there1")),
     Mutant("GaussianMechanism._noise", "self.scale**2", "self.scale",
            "privacy/test_gaussian.py::test_released_scores_follow_the_discrete_gaussian_distribution_around_the_score"),
     Mutant("NoisyScores.noise_for", "self.n_features", "1", f"{FIT_SCALE}[continuous-laplace-fit]"),
-    Mutant("discrete_k_norm", "2 * half_width + 1", "2 * half_width", f"{K_NORM}::{CUBES}"),
+    Mutant("discrete_k_norm", "2 * half_width + 1", "2 * half_width", f"{K_NORM}::{CUBE_VECTORS}"),
     Mutant("_half_width", "size + 1", "size", f"{K_NORM_SUMS}[3-2]"),
     Mutant("_half_width", "2 * fineness * scale", "fineness * scale", f"{K_NORM_SUMS}[3-2]"),
     Mutant("_half_width", "last - total", "total - centre", f"{K_NORM_SUMS}[9-2]"),
@@ -806,7 +805,7 @@ MUTANTS = [
     Mutant("MicR.measure", "resolve_B(B, n, epsilon, n_classes, self.correction)",
            "resolve_B(B, n, 1.0, n_classes, self.correction)", f"{PAIR_DEFAULTS}[0.3]"),
     Mutant("MicR.table", "resolve_B(B, n, epsilon)", "resolve_B(B, n, 1.0)", f"{PAIR_DEFAULTS}[0.3]"),
-    # --- What is charged, and what is said to be spent
+    # --- What is charged, and what is reported as spent
     Mutant("path.run", "if ledger is not None:\n    ledger.charge_entry(entry)\nreturn draw(random_bytes)",
            "drawn = draw(random_bytes)\nif ledger is not None:\n    ledger.charge_entry(entry)\nreturn drawn", FULL_LEDGER),
     Mutant("Cost.concentrated", "rho_for(epsilon, delta)", "rho_for(epsilon / 2, delta)",
@@ -843,9 +842,9 @@ MUTANTS = [
     Mutant("Cost.in_zcdp", "exact(self.epsilon) ** 2 / 2", "exact(self.epsilon) ** 2 / 8",
            "budget/test_filters.py::test_zcdp_accepts_gaussian_noise_up_to_rho_and_pure_costs_up_to_epsilon"),
     Mutant("Cost.of_parts", "round_up(squares * exact(epsilon) ** 2 / 2, Fraction)",
-           "float(squares * exact(epsilon) ** 2 / 2)", f"{OF_PARTS}[3-0.7]"),
+           "float(squares * exact(epsilon) ** 2 / 2)", f"{SPLIT_CHARGE}[3-0.7]"),
     Mutant("Cost.of_parts", "squares * exact(epsilon) ** 2 / 2", "squares * exact(epsilon) ** 2 / 8",
-           f"{OF_PARTS}[3-0.1]"),
+           f"{SPLIT_CHARGE}[3-0.1]"),
     Mutant("NoiseOnGrid", "splits_evenly = False", "splits_evenly = True",
            f"{ZCDP}::test_one_draw_for_several_names_is_charged_as_one_part[1]"),
     Mutant("NoisyScores._squares", "Fraction(1, self.n_features)", "Fraction(1, 2 * self.n_features)",
@@ -894,7 +893,7 @@ MUTANTS = [
            "planning/test_plan.py::test_scores_that_differ_by_the_error_swap_places_once_in_forty_draws[ExponentialTopK]"),
     Mutant("search_cost", "fits.epsilon * n_splits", "fits.epsilon * n_trainings",
            "search/test_cost_of_searches.py::test_a_cross_validation_charges_a_ledger_the_stated_cost[estimator0-fit_cost0]"),
-    # --- What remains, and what is said
+    # --- What fitted objects keep, and what messages say
     Mutant("FitPlan.of", "estimator.random_state is not None", "False",
            "_utils/test_summaries.py::test_a_fit_without_privacy_says_so_for_good[DPMICScorer-random_state]"),
     Mutant("tables._cell", "f'<{tag}{scope} class=\"{kind}\">{in_html(text)}</{tag}>'",
@@ -1014,9 +1013,9 @@ MUTANTS = [
     Mutant("BoundedLaw.p_values", "self._bound.tails[:-1]", "self._bound.tails[1:]",
            f"{LAWS}::test_a_score_between_two_points_of_a_bound_counts_as_the_larger_one[laplace]"),
     Mutant("SimulatedLaw.p_values", "(1.0 + n_resamples - n_below) / (n_resamples + 1.0)",
-           "(n_resamples - n_below) / n_resamples", f"{LAWS}::{SMALLEST}[none-law0]"),
+           "(n_resamples - n_below) / n_resamples", f"{LAWS}::{SMALLEST_P_VALUE}[none-law0]"),
     Mutant("AveragedLaw.p_values", "(1.0 + sums) / (1.0 + n_resamples)", "sums / n_resamples",
-           f"{LAWS}::{SMALLEST}[none-law1]"),
+           f"{LAWS}::{SMALLEST_P_VALUE}[none-law1]"),
     Mutant("mtv.null_law._label_grids", "{n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}",
            "{n_codes}", f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[five classes]"),
     Mutant("log_variation_tail", "2.0 if fewer == 2 else 0.5", "2.0",
@@ -1036,23 +1035,23 @@ MUTANTS = [
            f"{BOUNDS}::test_mtv_r_counts_every_grid_of_the_definition[more parts than master parts]"),
     # --- Two parties
     Mutant("response_tables.randomized_response", "bernoulli_exp(epsilon, len(pending), random_bytes)",
-           "bernoulli_exp(2 * epsilon, len(pending), random_bytes)", PARTS_LAW),
+           "bernoulli_exp(2 * epsilon, len(pending), random_bytes)", RESPONSES),
     Mutant("response_tables.randomized_response", "uniform_below(n_parts, len(pending), random_bytes)",
-           "uniform_below(n_parts - 1, len(pending), random_bytes)", PARTS_LAW),
+           "uniform_below(n_parts - 1, len(pending), random_bytes)", RESPONSES),
     Mutant("response_tables.randomized_response",
            "bernoulli_exp(epsilon, len(pending), random_bytes) | (proposals == parts[pending])",
-           "bernoulli_exp(epsilon, len(pending), random_bytes) & (proposals == parts[pending])", PARTS_LAW),
+           "bernoulli_exp(epsilon, len(pending), random_bytes) & (proposals == parts[pending])", RESPONSES),
     Mutant("bernoulli_exp", "Fraction(gamma)", "2 * Fraction(gamma)",
-           "two_party/test_response_noise.py::test_coins_fall_with_the_probability_of_the_formula"),
+           "two_party/test_response_noise.py::test_bernoulli_draws_have_the_probability_of_the_formula"),
     Mutant("ReportsDescription.epsilon_per_column", "Fraction(exact(self.epsilon), self.columns_per_record)",
-           "exact(self.epsilon)", f"{PARTS}::test_the_columns_share_the_budget[6.0]"),
+           "exact(self.epsilon)", f"{RANDOMIZED}::test_the_columns_share_the_budget[6.0]"),
     Mutant("RandomizedResponse._draw", "self._n_releases.value += 1", "self._n_releases.value += 0",
-           f"{PARTS}::test_fit_is_free_and_every_transform_is_charged_and_warned_of"),
+           f"{RANDOMIZED}::test_fit_is_free_and_every_transform_is_charged_and_repeats_give_a_warning"),
     Mutant("path.run", "ledger is not None", "False",
-           f"{PARTS}::test_fit_is_free_and_every_transform_is_charged_and_warned_of"),
+           f"{RANDOMIZED}::test_fit_is_free_and_every_transform_is_charged_and_repeats_give_a_warning"),
     Mutant("RandomizedResponse._draw", "reports = np.full(reported.shape, np.nan)",
            "self._seen, reports = parts, np.full(reported.shape, np.nan)",
-           f"{PARTS}::test_two_tables_leave_equal_transformers"),
+           f"{RANDOMIZED}::test_two_tables_leave_equal_transformers"),
     Mutant("response_tables.noise_scale", "2 * columns_per_record", "columns_per_record", f"{COUNTS}[target0]"),
     Mutant("response_tables.noise_scale", "2 * columns_per_record", "2", f"{COUNTS}[target1]"),
     Mutant("with_laplace_noise", "discrete_laplace(scale, counts.size, random_bytes)",
@@ -1061,66 +1060,66 @@ MUTANTS = [
            f"{SCORER}::test_what_is_published_is_charged_before_noise_is_drawn"),
     Mutant("two_party_plan._results", "score(plan, terms, records, tables)",
            "score(plan, terms, records, _tables(records, terms))",
-           f"{SCORER}::test_all_that_is_published_follows_from_the_noisy_counts[mtv_r]"),
+           f"{SCORER}::test_everything_published_follows_from_the_noisy_counts[mtv_r]"),
     Mutant("RandomizedResponse._draw", "description.epsilon_per_column", "description.epsilon",
-           f"{PARTS}::test_what_a_record_reports_has_the_law_of_the_theorem_and_that_of_more_budget_does_not[true0]"),
+           f"{RANDOMIZED}::test_reports_have_the_distribution_of_the_theorem_and_those_with_more_budget_do_not[true0]"),
     Mutant("RandomizedResponse._entry",
            "Cost.of_parts(description.epsilon, Fraction(1, description.columns_per_record))",
            "Cost(float(description.epsilon_per_column))",
-           f"{PARTS}::test_what_is_charged_is_the_budget_of_all_reports_of_a_record_together"),
+           f"{RANDOMIZED}::test_the_charge_is_the_budget_of_all_reports_of_a_record_together"),
     Mutant("RandomizedResponse._warn", "self._n_releases.value > 0", "self._n_releases.value > 1",
-           f"{PARTS}::test_fit_is_free_and_every_transform_is_charged_and_warned_of"),
+           f"{RANDOMIZED}::test_fit_is_free_and_every_transform_is_charged_and_repeats_give_a_warning"),
     Mutant("RandomizedResponse.transform",
            "publish(ready, parts, ledger=self.ledger, random_state=self.random_state)",
            "publish(ready, parts, ledger=self.ledger, random_state=None)",
-           f"{PARTS}::test_seeds_warn_where_the_user_called"),
+           f"{RANDOMIZED}::test_seeds_warn_where_the_user_called"),
     Mutant("reports_description._is_valid", "check_epsilon(description.epsilon)", "pass",
-           f"{REPORTS}::test_descriptions_that_nobody_wrote_are_refused"),
+           f"{REPORTS}::test_forged_descriptions_are_refused"),
     Mutant("OpenReports.read", "np.all(n_reported == k)", "True",
-           f"{REPORTS}::test_reports_that_nobody_made_are_refused_and_quote_nothing"),
+           f"{REPORTS}::test_forged_reports_are_refused_and_not_quoted"),
     Mutant("terms_of_tables", "noise_scale(plan.spent, k)", "noise_scale(plan.spent, 1)", f"{COUNTS}[target0]"),
     Mutant("TwoPartyScorer.scores_interval", "(1 - confidence) / 2", "1 - confidence",
            f"{SCORER}::test_a_higher_confidence_has_a_wider_interval"),
     Mutant("noise_variance", "math.exp(-1 / float(scale))", "math.exp(-2 / float(scale))",
-           f"{SCORER}::test_the_variance_of_the_noise_on_a_count_is_that_of_its_law"),
+           f"{SCORER}::test_the_variance_of_the_noise_on_a_count_matches_its_distribution"),
     Mutant("_estimate", "(counted + of_noise) * bears @ bears.T", "counted * bears @ bears.T",
-           f"{SCORER}::test_intervals_allow_for_the_noise_on_counts_and_for_less_than_twice_its_variance"),
+           f"{SCORER}::test_intervals_allow_for_the_noise_on_counts_but_not_for_twice_its_variance"),
     Mutant("_without_each", "n - 1", "n",
            "two_party/test_distance_covariance.py::"
-           "test_it_is_equation_1_with_any_distances_of_parts_and_without_each_record[numbers-6]"),
+           "test_it_follows_equation_1_with_any_distances_of_parts_and_without_each_record[numbers-6]"),
     Mutant("distance_covariance", "estimate.value - excess", "estimate.value",
            "two_party/test_distance_covariance.py::test_noise_on_counts_adds_nothing_on_average"),
     Mutant("_independent_tables", "table + random.laplace(0, float(min(scale, _FARTHEST)), counts.shape) if scale else table",
-           "table", f"{SCORER}::test_what_noise_on_counts_makes_of_independent_columns_is_taken_off[mtv_r]"),
+           "table", f"{SCORER}::test_the_scores_that_noise_on_counts_gives_independent_columns_are_subtracted[mtv_r]"),
     Mutant("count_reports", "parts >= 0", "parts > 0",
-           f"{SCORER}::test_missing_values_labels_and_classes_bear_on_scores[mtv_r]"),
+           f"{SCORER}::test_missing_values_labels_and_classes_affect_scores[mtv_r]"),
     Mutant("reports._parts", "present.max() < column.n_parts", "present.max() <= column.n_parts",
-           f"{REPORTS}::test_reports_that_nobody_made_are_refused_and_quote_nothing"),
+           f"{REPORTS}::test_forged_reports_are_refused_and_not_quoted"),
     Mutant("TwoPartyPlan.read", "check_enough(opened.n_samples)", "pass",
-           f"{REPORTS}::test_reports_that_nobody_made_are_refused_and_quote_nothing"),
+           f"{REPORTS}::test_forged_reports_are_refused_and_not_quoted"),
     Mutant("two_party_plan._results", "description.epsilon", "float(description.epsilon_per_column)",
            f"{SCORER}::test_what_is_published_is_charged_before_noise_is_drawn"),
     Mutant("true_parts", "(of_column < 0).any()", "False",
-           f"{PARTS}::test_nothing_is_charged_or_drawn_on_bad_data"),
+           f"{RANDOMIZED}::test_nothing_is_charged_or_drawn_on_bad_data"),
     Mutant("drawn_columns", "np.argpartition(keys, n_drawn - 1, axis=1)[:, :n_drawn]",
            "np.argpartition(keys, n_drawn, axis=1)[:, : n_drawn + 1]",
-           f"{PARTS}::test_what_a_record_reports_has_the_law_of_the_theorem_and_that_of_more_budget_does_not[true0]"),
-    Mutant("keep_probability", "math.exp(-epsilon)", "math.exp(-2 * epsilon)", PARTS_LAW),
+           f"{RANDOMIZED}::test_reports_have_the_distribution_of_the_theorem_and_those_with_more_budget_do_not[true0]"),
+    Mutant("keep_probability", "math.exp(-epsilon)", "math.exp(-2 * epsilon)", RESPONSES),
     Mutant("unbiased_variance", "variance_of_shares(shares, distances) - bias", "variance_of_shares(shares, distances)",
            "two_party/test_distance_covariance.py::test_the_variance_of_reported_parts_has_hardly_any_bias[200.0]"),
     Mutant("response_tables.sensitivity", "np.abs(inverse).sum(axis=0).max()", "1.0",
-           f"{KNOWN_MARGIN}::test_replacing_a_target_moves_it_by_what_the_noise_is_for_and_no_more[1]"),
+           f"{KNOWN_MARGIN}::test_replacing_a_target_changes_the_score_by_almost_the_sensitivity_and_no_more[1]"),
     Mutant("noise_scale_of_score", "columns_per_record * n_steps", "n_steps",
-           f"{KNOWN_MARGIN}::test_noise_is_of_the_scale_of_the_formula"),
+           f"{KNOWN_MARGIN}::test_noise_has_the_scale_of_the_formula"),
     Mutant("_known_scores", "noisy_score(*column, random_bytes)", "column[0]",
-           f"{KNOWN_MARGIN}::test_in_zcdp_it_costs_what_its_scores_cost_together_and_unseeded_publications_differ"),
+           f"{KNOWN_MARGIN}::test_in_zcdp_the_costs_of_all_scores_are_added_and_unseeded_publications_differ"),
     Mutant("_is_valid_column", "2 <= column.n_equal <= MOST_PARTS - column.has_missing", "True",
-           f"{REPORTS}::test_columns_that_nobody_wrote_are_refused"),
+           f"{REPORTS}::test_forged_columns_are_refused"),
     Mutant("_scaled_to_width_1", "2 * float(width)", "float(width)",
            f"{SCORER}::test_covariances_are_in_the_units_of_the_target_or_of_its_bounds"),
     # --- A private look at a table
     Mutant("MovesMechanism.for_budget", "n_steps * rows_per_group / exact(epsilon)", "n_steps / exact(epsilon)",
-           OF_MOVES),
+           EVERY_MOVE),
     Mutant("moves._radius", "n_vectors * factorials", "bound", f"{MOVES}::test_radii_have_exactly_the_distribution_of_the_mixture"),
     Mutant("moves._radius", "sum(degrees) + 1", "sum(degrees)",
            f"{MOVES}::test_radii_have_exactly_the_distribution_of_the_mixture"),
@@ -1128,9 +1127,9 @@ MUTANTS = [
            f"{MOVES}::test_vectors_are_counted_by_size_and_by_signs"),
     Mutant("GaussianCells.for_budget", "2 * len(n_cells) * rows_per_group**2", "len(n_cells) * rows_per_group**2",
            f"{MOVES}::test_gaussian_noise_spends_rho_on_the_largest_joint_move_of_all_columns"),
-    Mutant("CellsRelease._pure", "share * exact(self.epsilon)", "exact(self.epsilon)", TWO_PARTS),
-    Mutant("CellsRelease._gaussian", "share * rho", "rho", TWO_PARTS),
-    Mutant("CellsRelease.cost", "share**2", "share**3", TWO_PARTS),
+    Mutant("CellsRelease._pure", "share * exact(self.epsilon)", "exact(self.epsilon)", SUMMARY_COST),
+    Mutant("CellsRelease._gaussian", "share * rho", "rho", SUMMARY_COST),
+    Mutant("CellsRelease.cost", "share**2", "share**3", SUMMARY_COST),
     Mutant("summary_result._ends_finding", "share - reach <= FEWEST", "True",
            f"{SUMMARY}::test_a_range_that_clips_a_twentieth_at_each_end_is_detected_at_an_epsilon_of_one_tenth"),
     Mutant("PrivateScores.scores_interval", "upper + self._null_model.measure.withheld_for_error", "upper",
@@ -1150,7 +1149,7 @@ MUTANTS = [
     Mutant("private_summary.private_summary", "run(entry, draw, ledger=ledger, random_state=random_state)",
            "run(entry, draw, ledger=None, random_state=random_state)",
            f"{SUMMARY}::test_the_ledger_is_charged_before_anything_is_counted"),
-    # --- Mechanisms of other libraries, and what is handed on
+    # --- Mechanisms of other libraries, and what is passed on
     Mutant("BudgetLedger.spend", "of_block.charge(by, epsilon, delta, rho=rho, unit=unit)", "None",
            f"{SPEND}::test_the_charge_is_on_disk_before_the_with_block_runs"),
     Mutant("_Paid.__enter__", "self._is_used = True", "pass", f"{SPEND}::test_a_charge_pays_for_one_block"),
@@ -1169,13 +1168,13 @@ MUTANTS = [
     Mutant("released_shares._near_the_median", "weights[middle] = len(from_half)", "weights[middle] = len(from_half) - 1",
            f"{LEARNT}::"
            "test_the_middle_edge_weighs_one_more_than_all_other_edges_together"),
-    # --- What is fitted decides on the noise; counts are counted once; one call at a time
-    Mutant("target_shares.given_shares", "check_n_shares(shares, n_classes)", "shares", f"{OF_ANOTHER_NUMBER}[3]"),
+    # --- What is fitted determines the noise; records are counted once; one call at a time
+    Mutant("target_shares.given_shares", "check_n_shares(shares, n_classes)", "shares", f"{OTHER_CLASSES}[3]"),
     Mutant("MtvRGrids.sensitivity", "_families_of(self)", "_families_of(self)[:1]",
            "statistics/mtv/test_sensitivity.py::test_a_measure_has_the_largest_sensitivity_of_its_families"),
     Mutant("ScoringPlan.spends_on_target", "self.statistic.spends_on_target(n_classes)",
-           "self.statistic.spends_on_target(self.facts.n_classes)", f"{LEARNT_OF_THOSE_FITTED}[False-5]"),
-    Mutant("PublicFacts.numbers_of_classes", "(2, math.inf)", "(2,)", f"{LEARNT_OF_THOSE_FITTED}[True-4]"),
+           "self.statistic.spends_on_target(self.facts.n_classes)", f"{LEARNT_FROM_FITTED}[False-5]"),
+    Mutant("PublicFacts.numbers_of_classes", "(2, math.inf)", "(2,)", f"{LEARNT_FROM_FITTED}[True-4]"),
     Mutant("sources.check_agreement", "plan.with_shares(sketch.measure)", "pass",
            f"{COVERS}::test_shares_that_do_not_match_the_counted_classes_are_refused_with_the_next_chunk"),
     Mutant("chunks.united", "not here.isdisjoint(there)", "False",
@@ -1197,7 +1196,7 @@ MUTANTS = [
     Mutant("html_facts", "f'<tr><th scope=\"row\">{in_html(name)}</th><td>{in_html(text)}</td></tr>'",
            "f'<tr><th scope=\"row\">{in_html(name)}</th><td>{text}</td></tr>'",
            "_utils/test_summaries.py::test_facts_in_html_are_escaped"),
-    # --- Whom a total protects
+    # --- Who is protected by a total
     Mutant("FitPlan.entry", "unit_of(each)", "'record'", f"{RELEASED}[people]"),
     Mutant("Limits._check_unit", "unit in (None, entry.unit) or self.max_rows_per_person is not None", "True",
            f"{UNITS}::test_a_fit_with_another_unit_is_refused_before_any_charge_or_noise"),
@@ -1231,8 +1230,8 @@ MUTANTS = [
            f"{CHARGED}::test_a_search_over_statistics_counts_the_costliest"),
     Mutant("_worst_with", "n_features = n_features and UNKNOWN", "pass",
            f"{CHARGED}::test_a_drawn_parameter_of_a_private_step_is_priced_as_the_costliest_release_with_its_budget"),
-    Mutant("PrivateGridSearch.fit", "n_columns(X) or UNKNOWN", "None", f"{CHARGED}::{KEEPS}[True-keep0-public0-None]"),
-    Mutant("_check_before_data", "plan.n_kept + 1", "1", f"{CHARGED}::{KEEPS}[False-keep0-public0-None]"),
+    Mutant("PrivateGridSearch.fit", "n_columns(X) or UNKNOWN", "None", f"{CHARGED}::{KEPT_FEATURES}[True-keep0-public0-None]"),
+    Mutant("_check_before_data", "plan.n_kept + 1", "1", f"{CHARGED}::{KEPT_FEATURES}[False-keep0-public0-None]"),
     Mutant("BestNames.release", "n_candidates(self.keep, n_features)", "n_features - len(self.keep)",
            f"{CHARGED}::test_plans_costs_and_searches_refuse_to_keep_all_features"),
     Mutant("earlier_steps._effect_on_rows", 'hasattr(step, "fit_resample")', "False",
@@ -1247,7 +1246,7 @@ MUTANTS = [
            f"{ANY_BUDGET}::{AT_THE_ENDS}[two parties with reports, distance_correlation]"),
     Mutant("distance_covariance", "float(n)", "n",
            f"{ANY_BUDGET}::test_the_distance_correlation_of_a_noisy_table_of_many_records_matches_that_of_the_records"),
-    # --- Files and messages of the command line, and files of strangers
+    # --- Files and messages of the command line, and untrusted files
     Mutant("Outputs._reserve", "other == draft.target or _are_same(other, draft.target)", "False",
            f"{OUTPUTS}::test_a_file_that_cannot_be_written_is_detected_before_the_charge"),
     Mutant("Outputs.write", "errors[path] = error", "raise",
@@ -1262,8 +1261,8 @@ MUTANTS = [
     Mutant("Draft.finish", "os.chmod(self._draft, self._mode)", "pass",
            "_utils/test_user_files.py::test_a_file_is_replaced_atomically_and_keeps_its_permissions"),
     Mutant("reports._sizes", "size if stated == -1 else stated", "size",
-           "two_party/test_files_of_strangers.py::"
-           "test_more_memory_than_the_records_take_is_refused_before_it_is_taken"),
+           "two_party/test_untrusted_report_files.py::"
+           "test_a_file_that_states_more_memory_than_its_records_take_is_refused_before_allocation"),
     Mutant("parse_toml", "version != VERSION or isinstance(version, bool)", "version != VERSION",
            "codebook/test_codebook_file.py::test_an_unknown_version_is_refused"),
     Mutant("read_json", "check_levels(value)", "pass",
@@ -1272,17 +1271,17 @@ MUTANTS = [
            "_utils/test_messages_of_others.py::test_no_interpolated_value_is_passed_on"),
     # --- Names and numbers of columns
     Mutant("readable.check_meaning", "label == j", "True",
-           f"{COLUMN_NAMES}::test_no_names_are_read_of_which_a_number_might_be_one[one left out]"),
+           f"{COLUMN_NAMES}::test_every_kind_of_names_that_might_be_positions_is_refused[one left out]"),
     Mutant("is_position", "not isinstance(key, bool)", "True",
-           f"{COLUMN_NAMES}::test_no_names_are_read_of_which_a_number_might_be_one[booleans]"),
+           f"{COLUMN_NAMES}::test_every_kind_of_names_that_might_be_positions_is_refused[booleans]"),
     Mutant("features.numbers_of", "number_of.get(key) if isinstance(key, str) else None", "number_of.get(key, key if is_position(key) else None)",
            f"{COLUMN_NAMES}::test_no_column_is_found_by_another_key[table0-abc-keys0]"),
     Mutant("candidates._check_columns", "check_meaning(names)", "pass",
-           f"{COLUMN_NAMES}::test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge"),
+           f"{COLUMN_NAMES}::test_a_search_refuses_unnamed_columns_that_a_step_would_refuse_before_the_charge"),
     Mutant("cost_of_fits._at", "[names[column] for column in columns]", "list(range(len(columns)))",
-           f"{COLUMN_NAMES}::test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge"),
+           f"{COLUMN_NAMES}::test_a_search_refuses_unnamed_columns_that_a_step_would_refuse_before_the_charge"),
     Mutant("ColumnSelectionMixin.transform", "not are_text(X.columns)", "False",
-           f"{COLUMN_NAMES}::test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no_numbers"),
+           f"{COLUMN_NAMES}::test_columns_selected_from_a_table_without_names_get_names_that_are_not_numbers"),
     # --- The normal form of a column
     Mutant("column_of_codes", "missing | (entries.missing[places] & ~missing)", "missing", EVERY_LIBRARY),
     Mutant("from_pandas._declared_entries", "pandas.Series(entries, dtype=entries.dtype)", "entries.to_series()",
@@ -1299,11 +1298,11 @@ MUTANTS = [
     Mutant("values.check_column", "open_series(values, name)", "None",
            f"{NORMAL_FORM}::test_functions_of_pairs_refuse_missing_values_of_a_dictionary"),
     Mutant("streams._types", "[(column.name, getattr(column.to_native(), attribute)) for column in frame.iter_columns()]",
-           "frame.schema", f"{NORMAL_FORM}::test_batches_of_other_dictionaries_are_counted_apart"),
+           "frame.schema", f"{NORMAL_FORM}::test_batches_with_different_dictionaries_are_counted_separately"),
     Mutant("_is_absent", "value.is_nan()", "value != value",
            f"{SILENT}::test_a_target_a_feature_a_weight_or_a_stratum_is_read_or_refused"),
     Mutant("frames._validated", 'np.errstate(all="ignore")', "np.errstate()",
-           f"{SILENT}::test_values_at_both_ends_of_the_floats_are_scored_in_silence"),
+           f"{SILENT}::test_values_at_both_ends_of_the_float_range_are_scored_silently"),
     Mutant("seconds_of", 'value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6',
            "float(seconds(np.array([np.timedelta64(value)]))[0])",
            f"{SILENT}::test_dates_at_the_ends_of_the_calendar_are_exact"),
@@ -1317,8 +1316,8 @@ MUTANTS = [
     Mutant("broken_by_seed", '"" if random_state is None else "random_state"', '""',
            f"{CARDS}::test_cards_say_what_broke_the_guarantee_of_a_summary_a_search_and_reports"),
     Mutant("ArrowFile.count", "_check_memory(n_bytes, n_of_batch, len(self.schema))", "pass",
-           "two_party/test_files_of_strangers.py::"
-           "test_more_memory_than_the_records_take_is_refused_before_it_is_taken"),
+           "two_party/test_untrusted_report_files.py::"
+           "test_a_file_that_states_more_memory_than_its_records_take_is_refused_before_allocation"),
     Mutant("MatrixPlan.ready", "release.warn_about_noise(mechanism, public.shape)", "pass",
            "correlation/test_private_correlation.py::test_noise_that_exceeds_the_signal_is_warned_about_before_the_charge"),
     Mutant("FitPlan.results", "public.seen | released | people", "public.seen | released",

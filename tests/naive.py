@@ -5,9 +5,9 @@ from itertools import combinations, pairwise, product
 
 
 def naive_mic_r(x, y, *, bounds, B, c, master="reduced", correction=None):
-    """MICr of Definition 4.1 (master="full") or of Appendix E.1 ("reduced"), or that with a correction for chance.
+    """MICr of Definition 4.1 (master="full") or of Appendix E.1 ("reduced"), with an optional correction for chance.
 
-    NaN is a missing value: a part of its own, after all others, and before them on the axis that is merged.
+    NaN is a missing value and has its own part: after all others and, on the merged axis, also before them.
     """
     x_bounds, y_bounds = bounds
     sizes = naive_sizes(B) if correction is None else naive_closed_sizes(B)
@@ -18,34 +18,34 @@ def naive_mic_r(x, y, *, bounds, B, c, master="reduced", correction=None):
             n_master = max(2, math.floor(c * (finest if master == "reduced" else n_fixed)))
             rows, columns = naive_parts(free, free_bounds, n_master), naive_parts(fixed, fixed_bounds, n_fixed)
             counts = naive_counts(rows, n_master + 1, columns, n_fixed + 1)
-            best = max(best, naive_of_both_ends(counts, k_max, correction, n_fixed - 1))
+            best = max(best, naive_with_missing_at_both_ends(counts, k_max, correction, n_fixed - 1))
     return best
 
 
-def naive_of_both_ends(counts, k_max, correction, degrees):
-    """The largest entry with the last row, of missing values, where it is, and before all others."""
+def naive_with_missing_at_both_ends(counts, k_max, correction, degrees):
+    """The largest entry with the last row, of missing values, where it is or before all others."""
     return max(naive_largest_entry(table, k_max, correction, degrees) for table in (counts, [counts[-1], *counts[:-1]]))
 
 
 def naive_sizes(B):
-    """Parts of the fixed axis, and most merged parts, of every grid."""
+    """The number of parts of the fixed axis, and the largest number of merged parts, of every grid."""
     return [(n_fixed, min(n_fixed, math.floor(B / n_fixed))) for n_fixed in range(2, math.floor(B / 2) + 1)]
 
 
 def naive_closed_sizes(B):
-    """The same with a correction: the root of B, its half, its quarter and so on, rounded up, from 4 on; and 2."""
+    """The same with a correction: the root of B, half of it, a quarter and so on, rounded up, if at least 4; and 2."""
     root = max(k for k in range(2, math.floor(B)) if k * k <= B)
     merged = {2, root, *(half for i in range(1, 20) if (half := math.ceil(root / 2**i)) >= 4)}
     return [(math.floor(B / k), k) for k in merged]
 
 
 def naive_mic_r_discrete(x, codes, *, bounds, n_classes, B, c, correction=None):
-    """MICr of a feature and a discrete target: the classes are the fixed axis; three also each against the rest."""
+    """MICr of a feature and a discrete target: the classes are the fixed axis; of three, also each against the rest."""
     k_max = max(math.floor(B / n_classes), 2)
     n_master = max(2, math.floor(c * k_max))
     rows = naive_parts(x, bounds, n_master)
     return max(
-        naive_of_both_ends(
+        naive_with_missing_at_both_ends(
             naive_counts(rows, n_master + 1, [groups[code] for code in codes], max(groups) + 1),
             k_max,
             correction,
@@ -64,7 +64,7 @@ def naive_mic_r_nominal(codes, y, *, bounds, n_labels, B, c, correction=None):
     n_master = max(2, math.floor(c * k_max))
     rows = naive_parts(y, bounds, n_master)
     n_equal = min(max(math.floor(B / 5), 2), 48)
-    in_two = naive_of_two_groups(codes, naive_parts(y, bounds, n_equal), n_labels, n_equal, correction)
+    in_two = naive_codes_in_two_groups(codes, naive_parts(y, bounds, n_equal), n_labels, n_equal, correction)
     return max(
         in_two,
         *(
@@ -82,33 +82,33 @@ def naive_mic_r_nominal(codes, y, *, bounds, n_labels, B, c, correction=None):
 def naive_mic_r_of_codes(codes, classes, *, n_labels, n_classes, correction=None):
     """MICr of a nominal feature and a discrete target, where nothing is merged."""
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * len(codes))
-    best = naive_of_two_groups(codes, classes, n_labels, n_classes, correction)
+    best = naive_codes_in_two_groups(codes, classes, n_labels, n_classes, correction)
     if n_labels > 14 or n_classes > 64:
-        best = max(best, naive_of_two_groups_of_classes(codes, classes, n_labels, n_classes, correction))
+        best = max(best, naive_classes_in_two_groups(codes, classes, n_labels, n_classes, correction))
     for groups, degrees in naive_groupings_of_labels(n_labels):
-        for of_classes, other_degrees in naive_groupings_of_classes(n_classes):
-            rows, columns = [groups[code] for code in codes], [of_classes[one] for one in classes]
-            counts = naive_counts(rows, max(groups) + 1, columns, max(of_classes) + 1)
-            kappa = min(max(groups), max(of_classes)) + 1
+        for groups_of_classes, other_degrees in naive_groupings_of_classes(n_classes):
+            rows, columns = [groups[code] for code in codes], [groups_of_classes[one] for one in classes]
+            counts = naive_counts(rows, max(groups) + 1, columns, max(groups_of_classes) + 1)
+            kappa = min(max(groups), max(groups_of_classes)) + 1
             offset = degrees * other_degrees * chance
             best = max(best, (naive_mutual_information(counts) - offset) / math.log2(kappa))
     return best
 
 
-def naive_of_two_groups(codes, columns, n_labels, n_columns, correction=None):
-    """The largest I - o, or 0, of the codes in two groups against all columns."""
+def naive_codes_in_two_groups(codes, columns, n_labels, n_columns, correction=None):
+    """The largest I - o, or 0, with the codes in two groups, against all columns."""
     counts = naive_counts(codes, n_labels + 2, columns, n_columns)
     return naive_rows_in_two_groups(counts, n_labels, n_columns, correction)
 
 
-def naive_of_two_groups_of_classes(codes, classes, n_labels, n_classes, correction=None):
-    """The largest I - o, or 0, of the classes in two groups against all codes."""
+def naive_classes_in_two_groups(codes, classes, n_labels, n_classes, correction=None):
+    """The largest I - o, or 0, with the classes in two groups, against all codes."""
     counts = naive_counts(classes, n_classes, codes, n_labels + 2)
     return naive_rows_in_two_groups(counts, n_classes, n_labels, correction)
 
 
 def naive_rows_in_two_groups(counts, n_expected_rows, n_expected_columns, correction):
-    """Expected are those that are no codes of other labels, or of missing ones."""
+    """The expected rows and columns exclude the codes of other labels and of missing ones."""
     chance = 0.0 if correction is None else 1 / (2 * math.log(2) * sum(map(sum, counts)))
     degrees = (math.sqrt(n_expected_columns - 1) + math.sqrt(4 / 9 * max(min(n_expected_rows, 14) - 2, 0))) ** 2
     n_columns, best = len(counts[0]), 0.0
@@ -121,7 +121,7 @@ def naive_rows_in_two_groups(counts, n_expected_rows, n_expected_columns, correc
 
 
 def naive_two_groups(n_rows, n_columns):
-    """The group, 0 or 1, of each row: all ways, with the first row in group 0; of many rows, some of them."""
+    """All divisions of the rows into groups 0 and 1, with the first row in group 0; of many rows, only some."""
     if n_rows <= 16 and n_columns <= 64:
         return [(0, *others) for others in product((0, 1), repeat=n_rows - 1)]
     alone = [[int(row == one) for row in range(n_rows)] for one in range(n_rows)]
@@ -141,7 +141,7 @@ def naive_groupings_of_classes(n_classes):
 
 
 def naive_groupings_of_labels(n_labels):
-    """The same of the labels, then other, then missing: all apart, and the last label with these two."""
+    """The same for the labels, then other, then missing: all separate, or the last label joined with those two."""
     groupings = [(list(range(n_labels + 2)), n_labels - 1)]
     if n_labels == 1:  # three parts: each against the rest; one label has no degrees of freedom
         groupings += [([1, 0, 0], 0), ([0, 1, 0], 0), ([0, 0, 1], 0)]
@@ -153,7 +153,7 @@ def naive_groupings_of_labels(n_labels):
 
 
 def naive_parts(values, bounds, size):
-    """Part i holds lo + i*w <= v < lo + (i+1)*w; the outer parts take what is clipped; the part after them is NaN's."""
+    """Part i holds lo + i*w <= v < lo + (i+1)*w; clipped values are in the outer parts, NaN in one after them."""
     lo, hi = bounds
     width = (hi - lo) / size
     return [size if v != v else sum(1 for i in range(1, size) if lo + i * width <= v) for v in values]

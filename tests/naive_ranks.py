@@ -18,14 +18,14 @@ def naive_tau(x, y):
 
 
 def naive_mid_ranks(values):
-    """From 1: the mean rank of all equal values."""
+    """Ranks from 1; equal values share their mean rank."""
     ascending = sorted(values)
     places = {v: [rank for rank, w in enumerate(ascending, start=1) if w == v] for v in set(values)}
     return [Fraction(sum(places[v]), len(places[v])) for v in values]
 
 
 def naive_strict_ranks(values, keys):
-    """From 0: equal values by their keys, then by their place."""
+    """Ranks from 0; equal values are ordered by their keys, then by position."""
     records = sorted(range(len(values)), key=lambda i: (values[i], keys[i], i))
     return [records.index(i) for i in range(len(values))]
 
@@ -56,12 +56,12 @@ def _squared_norm(x_ranks, y_ranks):
 
 
 def naive_conditional_tau(x, y, strata):
-    """The sum of (n_z - 1) tau_z over strata, over n; that of a single record is 0."""
-    parts = [(len(a) - 1) * naive_tau(a, b) for a, b in _of_each_stratum(x, y, strata) if len(a) > 1]
+    """The sum of (n_z - 1) tau_z over strata, divided by n; a single record contributes 0."""
+    parts = [(len(a) - 1) * naive_tau(a, b) for a, b in _strata(x, y, strata) if len(a) > 1]
     return sum(parts, start=Fraction(0)) / len(x)
 
 
-def _of_each_stratum(x, y, strata):
+def _strata(x, y, strata):
     for stratum in set(strata):
         records = [i for i, z in enumerate(strata) if z == stratum]
         yield [x[i] for i in records], [y[i] for i in records]

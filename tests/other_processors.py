@@ -1,8 +1,8 @@
-"""A plugin of pytest: what another processor may do otherwise is done otherwise, ``-p tests.other_processors``.
+"""A pytest plugin that imitates another processor, ``-p tests.other_processors``.
 
-Eigenvectors and singular vectors have any sign, and of equal values any basis; sorts that are not stable place equal
-numbers in any order. Which hangs on the processor's instructions, so that tests must not. What is done hangs on what is
-given alone, as on a processor.
+Eigenvectors and singular vectors have arbitrary signs and, for equal values, an arbitrary basis; unstable sorts put
+equal numbers in an arbitrary order. All this depends on the processor's instructions, so no test may depend on it.
+Here, as on a real processor, it depends on the input alone.
 """
 
 import zlib
@@ -15,7 +15,7 @@ def _random(values):
 
 
 def _turned(values, vectors, random):
-    """Eigenvectors, in columns, of these values: others that are as right."""
+    """Other eigenvectors of these values, in columns, that are equally correct."""
     vectors = vectors * random.choice([-1.0, 1.0], size=len(values))
     close = 1e-12 * np.abs(values).max(initial=0.0)
     for same in np.split(np.arange(len(values)), 1 + np.flatnonzero(np.abs(np.diff(values)) > close)):
@@ -40,7 +40,7 @@ def _other_svd(svd):
         if not compute_uv or np.ndim(a) != 2 or not np.array_equal(a, np.transpose(a)) or (found[1] <= 0).any():
             return found
         right = _turned(found[1], found[2].T, _random(a))
-        return type(found)(a @ right / found[1], found[1], right.T)  # of covariances, which are drawn with it
+        return type(found)(a @ right / found[1], found[1], right.T)  # for covariances, with which samples are drawn
 
     return other
 

@@ -1,4 +1,4 @@
-"""New processes, with the package as it was installed."""
+"""New processes that use an installed copy of the package."""
 
 import os
 import subprocess
@@ -10,13 +10,13 @@ YEAR_2000 = 946684800
 
 
 def environment(folder, **variables):
-    """That of a new process that finds the package in a folder; variables of numba are those given here."""
+    """Environment of a new process that finds the package in a folder; numba's variables are only those given."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     return kept | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"} | variables
 
 
 def run(code, folder, *options, fails=False, **variables):
-    """Run the code, or the command of the options where that is None, and return what it printed."""
+    """Run the code, or the command in the options if it is None, and return the finished process."""
     done = subprocess.run(
         [sys.executable, *options, *(["-c", code] if code is not None else [])],
         cwd=folder,
@@ -30,7 +30,7 @@ def run(code, folder, *options, fails=False, **variables):
 
 
 def read_only(installed, tmp_path):
-    """What numba finds where neither the package nor the home folder can be written; root may write anywhere else."""
+    """Variables with which numba can write neither to the package nor to the home folder, not even as root."""
     file = tmp_path / "file"
     file.touch()
     for folder in [installed / "skdpmic", *(path for path in (installed / "skdpmic").rglob("*") if path.is_dir())]:

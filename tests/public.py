@@ -1,4 +1,4 @@
-"""The packages whose names users may rely on, and these names."""
+"""The public packages and their public names."""
 
 import inspect
 

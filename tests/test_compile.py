@@ -1,4 +1,4 @@
-"""What is compiled beforehand is compiled no more, and a command that could not keep it says so."""
+"""Code that is compiled beforehand is not compiled again, and the command reports if it could not save it."""
 
 import os
 import re
@@ -48,19 +48,17 @@ def compiled(folder, **variables):
 
 
 @pytest.mark.slow
-def test_the_install_page_says_how_many_kernels_there_are():
+def test_the_install_page_states_the_number_of_kernels():
     page = (Path(__file__).parents[1] / "docs" / "start" / "install.md").read_text(encoding="utf-8")
-    ((said, compiled_anew),) = re.findall(r"^(\d+) kernels in .*: (\d+) compiled", page, re.MULTILINE)
+    ((stated, compiled_anew),) = re.findall(r"^(\d+) kernels in .*: (\d+) compiled", page, re.MULTILINE)
     there = run("import skdpmic.compile; print(len(skdpmic.compile.KERNELS))", PACKAGE.parent).stdout
-    assert said == compiled_anew == there.strip()
+    assert stated == compiled_anew == there.strip()
 
 
 @pytest.mark.slow
-def test_a_fit_in_a_new_process_on_any_processor_compiles_nothing_with_an_image_in_a_folder_that_is_named(
-    installed, tmp_path
-):
+def test_a_new_process_on_any_processor_compiles_nothing_if_kernels_are_in_a_named_folder(installed, tmp_path):
     few = run(IMPORTS + REPORT, installed, "-W", "ignore", NUMBA_CACHE_DIR=str(tmp_path / "none")).stdout
-    assert "_optimize_axis" in few  # where nothing is compiled beforehand
+    assert "_optimize_axis" in few  # if nothing was compiled beforehand
     places = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_CPU_NAME": "generic"}
     report = compiled(installed, **places)
     assert " 0 read from disk" in report
@@ -72,7 +70,7 @@ def test_a_fit_in_a_new_process_on_any_processor_compiles_nothing_with_an_image_
 
 
 @pytest.mark.slow
-def test_without_a_folder_named_machine_code_is_kept_with_the_package(installed):
+def test_without_a_named_folder_machine_code_is_kept_with_the_package(installed):
     code = (
         "import numpy as np\n"
         "from skdpmic.statistics.ranks import kernels\n"
@@ -84,20 +82,20 @@ def test_without_a_folder_named_machine_code_is_kept_with_the_package(installed)
 
 
 @pytest.mark.slow
-def test_it_fails_where_the_folder_named_cannot_be_written(installed, tmp_path):
+def test_it_fails_if_the_named_folder_cannot_be_written(installed, tmp_path):
     (tmp_path / "file").touch()
-    named = str(tmp_path / "file" / "cache")  # numba would go on in another folder
+    named = str(tmp_path / "file" / "cache")  # numba would use another folder
     assert named in run(None, installed, "-m", "skdpmic.compile", fails=True, NUMBA_CACHE_DIR=named).stderr
 
 
 @pytest.mark.slow
-def test_it_fails_where_no_folder_can_be_written(installed, tmp_path):
+def test_it_fails_if_no_folder_can_be_written(installed, tmp_path):
     done = run(None, installed, "-m", "skdpmic.compile", fails=True, **read_only(installed, tmp_path))
     assert done.stdout == ""
     assert "NUMBA_CACHE_DIR" in done.stderr
 
 
 @pytest.mark.slow
-def test_it_fails_where_nothing_is_compiled():
+def test_it_fails_if_nothing_is_compiled():
     done = run(None, PACKAGE.parent, "-m", "skdpmic.compile", fails=True, NUMBA_DISABLE_JIT="1")
     assert "NUMBA_DISABLE_JIT" in done.stderr

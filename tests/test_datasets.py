@@ -52,7 +52,7 @@ def f21(x):
 
 
 @pytest.mark.parametrize("name, function", [("F9", f9), ("F17", f17), ("F20", f20), ("F21", f21)])
-def test_the_functions_in_pieces_are_those_of_the_paper(name, function):
+def test_the_piecewise_functions_are_those_of_the_paper(name, function):
     x = np.concatenate([np.linspace(0, 1, 2001), [0.0051, 0.0528, 0.491, 0.509]])
     np.testing.assert_allclose(RELATIONSHIPS[name](x), [function(v) for v in x], atol=1e-12)
 
@@ -108,7 +108,7 @@ def test_random_state_fixes_the_sample(r2):
 
 
 @pytest.mark.parametrize("n_samples", [0, 1, 7])
-def test_sample_has_the_size_asked_for(n_samples):
+def test_sample_has_the_requested_size(n_samples):
     assert GaussianMixture(np.array([[1.0, 0.0]]), 0.3).sample(n_samples, random_state=0).shape == (n_samples, 2)
 
 
@@ -129,7 +129,7 @@ def test_sample_follows_the_restricted_mixture():
 
 @pytest.mark.slow
 def test_samples_have_the_r2_of_their_level():
-    """alpha = 1e-6 over the 189 distributions, n = 20,000 each; the error of r by its influence function."""
+    """alpha = 1e-6 over the 189 distributions, n = 20,000 each; the standard error of r by its influence function."""
     z = norm.isf(1e-6 / 189 / 2)
     for name, r2 in ALL_KEYS:
         x, y = make_relationship(name, n_samples=20_000, r2=r2, random_state=0)
@@ -160,14 +160,14 @@ def test_mic_star_is_one_without_noise(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name, r2", [("F4", 0.3), ("F12", 0.9), ("F21", 0.5)])
-def test_shipped_values_are_what_is_computed(name, r2):
+def test_shipped_values_match_the_computation(name, r2):
     mixture = relationship(name, r2)
     assert mixture.sigma == pytest.approx(tuned_sigma(name, r2), rel=1e-8)
     assert load_mic_star()[name, r2] == pytest.approx(mic_star(mixture.points, mixture.sigma), abs=1e-6)
 
 
 @pytest.mark.slow
-def test_the_script_makes_the_shipped_file(tmp_path):
+def test_the_script_reproduces_the_shipped_file(tmp_path):
     root = Path(__file__).parents[1]
     spec = spec_from_file_location("make_mic_star", root / "benchmarks" / "make_mic_star.py")
     script = module_from_spec(spec)
@@ -185,7 +185,7 @@ def read(path):
 
 @pytest.mark.parametrize("name, r2", [("F4", 0.9), ("F8", 0.5), ("F12", 0.5), ("F13", 0.9), ("F17", 0.3), ("F20", 0.5)])
 def test_mic_r_of_a_large_sample_is_near_mic_star(name, r2):
-    """n = 200,000; what separates the two is mostly the coarser grids of MICr."""
+    """n = 200,000; the difference is mostly due to the coarser grids of MICr."""
     x, y = make_relationship(name, n_samples=200_000, r2=r2, random_state=0)
     assert mic_r(x, y, bounds=UNIT, B=400, c=5) == pytest.approx(load_mic_star()[name, r2], abs=0.005)
 

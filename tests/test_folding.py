@@ -1,4 +1,4 @@
-"""A folded test checks every case, and says of which it failed."""
+"""A folded test checks every case, and names the one that failed."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_all_combinations_come_once_in_order():
     assert cases == [("x", 0), ("x", 1), ("y", 0), ("y", 1)]
 
 
-def test_a_failure_says_which_case_it_is():
+def test_a_failure_names_its_case():
     @each("a", [1, 2, 3])
     @each("b", ["x"])
     def fails(a, b):
@@ -36,5 +36,5 @@ def test_a_failure_says_which_case_it_is():
 
 @pytest.mark.few
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_of_few_cases_the_one_in_the_middle_is_quick(n, request):
+def test_only_the_middle_one_of_few_cases_is_fast(n, request):
     assert (request.node.get_closest_marker("slow") is None) == (n == 2)

@@ -1,4 +1,4 @@
-"""The pages of the site: their code runs, in order, and prints what is shown; each release says what it leaves open."""
+"""The code on the pages of the site runs and prints what is shown; a page with a release says what is not covered."""
 
 import io
 import os
@@ -23,13 +23,13 @@ BLOCK = re.compile(r"```(python|shell|toml)\n(.*?)```(?:\n\n```(text|output[^\n]
 COMMAND = "python -m skdpmic "
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)%|(\d+\.\d+)")
 TIME = re.compile(r"\b\d+\.\d s\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")  # not compared
-NOISE = 0.1  # by how much numbers of a block ```output may differ, which are drawn anew, unless the page says ±
+NOISE = 0.1  # tolerance for numbers in a block ```output, which noise changes, unless the page gives ±
 
 SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
-# Each needs libraries that do not go with the others. It runs where SKDPMIC_PAGE names it, as in .ci/run.
+# Each needs libraries that conflict with the others. It runs if SKDPMIC_PAGE names it, as in .ci/run.
 ENVIRONMENTS = {"publish/private_table.md": "the extra synthesis"}
-IN_PARTS = {"choose/engines.md", "choose/large_tables.md"}  # each engine is needed by some sections only
+IN_PARTS = {"choose/engines.md", "choose/large_tables.md"}  # only some sections need each engine
 NEEDED = {
     "choose/causal.md": ("matplotlib", "networkx"),
     "choose/pictures.md": ("matplotlib",),
@@ -37,7 +37,7 @@ NEEDED = {
     "choose/two_parties.md": ("pyarrow",),
     "start/command_line.md": ("pyarrow",),
 }
-LEFT = {
+FILES_LEFT = {
     "choose/describe.md": (".toml",),
     "publish/private_model.md": (".html",),
     "start/command_line.md": (".csv", ".toml", ".bak", ".txt"),
@@ -46,7 +46,7 @@ PRIVATE_CALL = re.compile(
     r"\.fit\(|\.fit_transform\(|\.publish\(|\.fit_sketch\(|_laplace\(|private_bounds\(|skdpmic (?:select|summary)"
 )
 
-# Of eight lines, as in the README; compared with the code, or with what it prints, line by line.
+# Their code is compared, line by line, with that of the README or of the package.
 WIDER = {"index.md", "architecture.md"}
 NOT_COVERED = "understand/guarantee.md#what-the-guarantee-does-not-cover)"
 
@@ -66,27 +66,27 @@ def check_printed(printed, kind, shown):
     elif kind.startswith("output"):
         assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
         assert numbers(printed) == pytest.approx(numbers(shown), abs=float(kind.partition("±")[2] or NOISE))
-    elif "Warning: " in shown:  # broken into lines on the page
+    elif "Warning: " in shown:  # wrapped on the page
         assert printed.split() == shown.split()
     else:
         assert printed == shown
 
 
 def numbers(text):
-    """All numbers with a point, and all percentages, as shares."""
+    """All numbers with a decimal point, and all percentages, as fractions."""
     return [float(percent) / 100 if percent else float(number) for percent, number in NUMBER.findall(text)]
 
 
 def blocks(page, *sections):
-    """The blocks of code of these sections, or of all, by language, and how what each prints is compared, and that."""
+    """The code blocks of these sections, or of all: language, code, how the output is compared, and the output."""
     parts = text_of(page).split("\n## ")
     return BLOCK.findall("\n".join(part for part in parts if not sections or part.partition("\n")[0] in sections))
 
 
 def run(page, capsys, *sections, warn="always"):
-    """Run all blocks, or those of some sections. Each prints and warns of what the page shows below it, no more."""
+    """Run all blocks, or those of some sections. Each must print, and warn of, exactly what the page shows below it."""
     names = {"__name__": "__main__"}  # so that functions can be sent to workers
-    # Threads of scikit-learn's models wait for one another, which takes long where other tests run.
+    # Threads of scikit-learn's models wait for one another, which is slow while other tests run.
     with config_context(), warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter(warn)
         warnings.showwarning = show_warning
@@ -103,14 +103,14 @@ def run(page, capsys, *sections, warn="always"):
 
 
 def write_named(text):
-    """Write a file whose first line names it, as somebody does in an editor."""
+    """Write the file that the first line names, as a user does in an editor."""
     if name := re.match(r"# (\w+\.toml)\n", text):
         Path(name[1]).write_text(text, encoding="utf-8")
     return ""
 
 
 class Agreeing(io.StringIO):
-    """A terminal at which somebody says yes."""
+    """A terminal at which the user says yes."""
 
     def isatty(self):
         return True
@@ -121,7 +121,7 @@ class Agreeing(io.StringIO):
 
 def run_in_shell(code, capsys):
     """What a terminal shows: commands of this package are run in this process, others in a shell."""
-    code = code.replace("\\\n", "")  # a line that goes on in the next
+    code = code.replace("\\\n", "")  # continued lines
     if not code.startswith(COMMAND):
         subprocess.run(["bash", "-euc", code], check=True)
         return ""
@@ -139,7 +139,7 @@ LONG = ("choose/pictures.md", "choose/searches.md")
     "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in PAGES if page not in IN_PARTS]
 )
 def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys, monkeypatch):
-    """Noise decides nothing that is printed: scores that are compared are more than 16 times its scale apart."""
+    """Noise does not affect what is printed: compared scores are more than 16 times its scale apart."""
     if page in ENVIRONMENTS and os.environ.get("SKDPMIC_PAGE") != page:
         pytest.skip(f"runs in an environment of its own: {ENVIRONMENTS[page]}")
     pytest.importorskip("pandas", reason="the guides read dataframes of pandas")
@@ -148,11 +148,11 @@ def test_the_code_of_a_page_runs_and_prints_what_is_shown(page, tmp_path, capsys
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)
     run(page, capsys)
-    assert all(name.endswith((".db", *LEFT.get(page, ()))) for name in os.listdir())  # ledgers
+    assert all(name.endswith((".db", *FILES_LEFT.get(page, ()))) for name in os.listdir())  # ledgers
 
 
 @each("page", [str(page) for page in SOURCES if str(page) not in WIDER and page.parts[0] != "reference"])
-def test_code_and_what_it_prints_fit_80_columns(page):
+def test_code_and_its_output_fit_80_columns(page):
     wide, is_code = [], False
     for line in text_of(page).splitlines():
         is_code ^= line.startswith("```") and not line.startswith("```{")
@@ -162,7 +162,7 @@ def test_code_and_what_it_prints_fit_80_columns(page):
 
 @each("page", ENVIRONMENTS)
 def test_the_code_of_a_page_that_starts_python_can_be_pasted(page):
-    """A statement of several lines needs an empty line after it."""
+    """A statement of several lines must be followed by an empty line."""
     for _, code, *_ in blocks(page):
         lines = []
         for line in [*code.splitlines(), ""]:
@@ -171,12 +171,12 @@ def test_the_code_of_a_page_that_starts_python_can_be_pasted(page):
 
 
 @each("page", PAGES)
-def test_a_page_that_releases_something_says_what_that_does_not_protect(page):
+def test_a_page_with_a_release_says_what_it_does_not_protect(page):
     if any(PRIVATE_CALL.search(code) for _, code, *_ in blocks(page)):
         assert NOT_COVERED in text_of(page)
 
 
-def test_what_the_guarantee_does_not_cover_stands_once():
+def test_only_one_page_has_the_section_on_what_the_guarantee_does_not_cover():
     heading = "## What the guarantee does not cover\n"
     assert [str(page) for page in SOURCES if heading in text_of(page)] == ["understand/guarantee.md"]
 
@@ -202,7 +202,7 @@ def test_an_example_of_the_gallery_says_what_it_does_not_protect(example):
         assert "\n# What the guarantee does not cover\n# ----" in code
 
 
-def test_pages_with_private_fits_are_seen():
+def test_pages_with_private_fits_are_detected():
     assert PRIVATE_CALL.search(text_of("start/first_selection.md"))
     assert len(PAGES) > 10
 
@@ -215,7 +215,7 @@ def test_large_tables(tmp_path, capsys, monkeypatch):
 
 
 def test_engines(tmp_path, capsys, monkeypatch):
-    """Noise decides nothing that is printed; Spark and Ray are in ``counting/test_clusters.py``."""
+    """Noise does not affect what is printed; Spark and Ray are in ``counting/test_clusters.py``."""
     for library in ("duckdb", "polars", "pyarrow"):
         pytest.importorskip(library, reason="the guide reads with each")
     monkeypatch.chdir(tmp_path)
@@ -226,4 +226,4 @@ def test_engines_with_dask(tmp_path, capsys, monkeypatch):
     for library in ("dask.dataframe", "polars", "pyarrow"):
         pytest.importorskip(library, reason="the guide reads with dask what Polars wrote")
     monkeypatch.chdir(tmp_path)
-    run("choose/engines.md", capsys, "Describe", "Dask", warn="ignore")  # of dask, about versions of pandas
+    run("choose/engines.md", capsys, "Describe", "Dask", warn="ignore")  # dask warns about versions of pandas

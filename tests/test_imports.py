@@ -1,4 +1,4 @@
-"""A name of the package is imported when it is used first, and is found in every way in which a name is looked for."""
+"""A name of the package is imported on first use, and every way to look up a name finds it."""
 
 import ast
 import importlib
@@ -65,7 +65,7 @@ def test_no_name_has_two_places():
     assert len(names) == len(set(names))
 
 
-def test_what_is_not_there_is_not_found():
+def test_names_that_do_not_exist_are_not_found():
     assert not hasattr(skdpmic, "mine")
     assert not hasattr(skdpmic, "PrivatePC")
     with pytest.raises(ImportError, match="mine"):
@@ -73,7 +73,7 @@ def test_what_is_not_there_is_not_found():
 
 
 def modules_after(*steps):
-    """What is imported after each step of one new process."""
+    """The modules imported after each step of one new process."""
     printed = in_new_process("import sys\n" + "\n".join(f"{step}\nprint(*sys.modules)" for step in steps))
     return [set(line.split()) for line in printed.splitlines()]
 
@@ -85,22 +85,22 @@ def test_the_package_itself_imports_nothing_heavy():
 
 
 @pytest.mark.slow
-def test_a_name_imports_what_it_needs_only():
+def test_a_name_imports_only_what_it_needs():
     steps = ["from skdpmic import mic_e, mic_r, mtv_r", "from skdpmic import DPMICScorer, DPMICSelector"]
-    of_scores, of_estimators = modules_after(*steps)
-    assert "sklearn" not in of_scores
-    assert not of_estimators & {f"skdpmic.{name}" for name in ("search", "correlation", "plotting")}
+    after_scores, after_estimators = modules_after(*steps)
+    assert "sklearn" not in after_scores
+    assert not after_estimators & {f"skdpmic.{name}" for name in ("search", "correlation", "plotting")}
 
 
 @pytest.mark.slow
-def test_names_of_submodules_are_there_after_the_package_alone_is_imported():
+def test_names_of_submodules_are_available_after_the_package_alone_is_imported():
     code = "import skdpmic; print(skdpmic.causal.PrivatePC.__name__, skdpmic.counting.merge_all.__name__)"
     assert in_new_process(code).split() == ["PrivatePC", "merge_all"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
-def test_a_star_brings_all_names(package):
+def test_a_star_import_brings_all_names(package):
     code = f"before = set(dir()) | {{'before'}}\nfrom {package.__name__} import *\nprint(*sorted(set(dir()) - before))"
     assert in_new_process(code).split() == package.__all__
 
@@ -116,7 +116,7 @@ def test_help_shows_the_version():
 
 
 @pytest.mark.slow
-def test_the_estimator_of_another_process_is_read():
+def test_an_estimator_pickled_by_another_process_is_read():
     dumped = in_new_process(
         "import pickle, sys\nfrom skdpmic import DPMICSelector\n"
         "sys.stdout.write(pickle.dumps(DPMICSelector(k=3), 0).decode('latin-1'))"

@@ -1,4 +1,4 @@
-"""The package has one direction: no module imports from one above it, and none is too long to be read at once."""
+"""Imports have one direction: no module imports from one above it; and no module is too long to read at once."""
 
 import ast
 import inspect
@@ -14,7 +14,7 @@ from tests.folding import each
 
 ROOT = Path(skdpmic.__file__).parent
 
-# From the bottom up. Modules and packages of one line do not know of one another.
+# From the bottom up. Modules and packages on one line do not import one another.
 LAYERS = [
     {"_utils"},
     {"privacy", "datasets", "table"},
@@ -63,29 +63,29 @@ def layer(module):
 
 
 @each("module", MODULES)
-def test_every_import_is_from_below_or_beside_in_its_own_package(module):
+def test_every_import_is_from_a_lower_layer_or_the_same_package(module):
     for imported in imports(MODULES[module]):
         assert layer(imported) == layer(module) or HEIGHT[layer(imported)] < HEIGHT[layer(module)], imported
 
 
-def test_no_modules_import_one_another_in_a_circle():
+def test_there_are_no_circular_imports():
     TopologicalSorter({module: set(imports(path)) - {module} for module, path in MODULES.items()}).prepare()
 
 
 @each("module", MODULES)
-def test_a_module_is_below_four_hundred_lines(module):
+def test_a_module_has_fewer_than_400_lines(module):
     assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) < 400
 
 
-SEVERAL = {"__init__", "statistic", "null_law"}  # of each statistic
+SEVERAL = {"__init__", "statistic", "null_law"}  # one for each statistic
 
 
-def test_no_file_has_the_name_of_another_with_another_meaning():
+def test_no_two_files_with_different_meanings_share_a_name():
     names = [path.stem for path in MODULES.values()]
     assert sorted({name for name in names if names.count(name) > 1} - SEVERAL) == []
 
 
-ALIKE = {"main", "execute"}  # how a command is run, and each command of the command line
+ALIKE = {"main", "execute"}  # the command line, and each of its commands
 
 
 def defined(path):
@@ -95,7 +95,7 @@ def defined(path):
             yield node.name
 
 
-def test_no_class_or_function_has_the_name_of_another_with_another_meaning():
+def test_no_two_classes_or_functions_with_different_meanings_share_a_name():
     found = [name for path in MODULES.values() for name in set(defined(path))]
     assert {name for name in found if found.count(name) > 1} - ALIKE == set()
 
@@ -103,7 +103,7 @@ def test_no_class_or_function_has_the_name_of_another_with_another_meaning():
 PAGE = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
-def test_the_page_of_the_architecture_begins_with_the_lines_of_a_fit():
+def test_the_architecture_page_begins_with_the_lines_of_a_fit():
     bodies = [
         ast.parse(textwrap.dedent(inspect.getsource(method))).body[0].body[1:]  # after the docstring
         for method in (PrivateScoring.fit, PrivateScoring._release)
@@ -112,12 +112,12 @@ def test_the_page_of_the_architecture_begins_with_the_lines_of_a_fit():
     assert re.search("```py\n(.*?)\n```", PAGE, re.S)[1] == "\n".join(lines)
 
 
-def test_the_page_of_the_architecture_lists_every_folder_and_files_that_exist():
+def test_the_architecture_page_lists_every_folder_and_files_that_exist():
     named = re.findall("`([a-z_]+)/`", PAGE[PAGE.index("| room |") :])
     assert sorted(named) == sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
     files = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", PAGE))
     assert {file for file in files if not (ROOT / file).exists() and not (ROOT.parent / file).exists()} == set()
 
 
-def test_no_module_lies_loose_at_the_top():
+def test_only_three_modules_are_at_the_top_level():
     assert {path.stem for path in ROOT.glob("*.py")} == {"__init__", "__main__", "compile"}

@@ -1,4 +1,4 @@
-"""Every broken line in ``mutants.py`` is seen by the test that is named beside it."""
+"""Every broken line in ``mutants.py`` is caught by the test named beside it."""
 
 import multiprocessing
 import re
@@ -18,16 +18,16 @@ NOT_THE_COPY = 77  # none of pytest's exit codes
 RUN = f"""
 import gc, os, sys
 from pathlib import Path
-gc.freeze()  # what all these processes share, so that pytest need not search it for garbage in each
+gc.freeze()  # shared by all these processes; none of them need search it for garbage
 os.chdir(folder)
 os.environ |= {{"PYTHONPATH": folder, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}}
 sys.path[:0] = [folder]
-sys.dont_write_bytecode = False  # of hundreds of files, which most mutants leave as they are
-with open("said", "w") as said:
-    os.dup2(said.fileno(), 1)
-    os.dup2(said.fileno(), 2)
+sys.dont_write_bytecode = False  # most mutants leave hundreds of files unchanged
+with open("output", "w") as output:
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
 for name in [name for name in sys.modules if name.partition(".")[0] in ("skdpmic", "tests", "benchmarks")]:
-    del sys.modules[name]  # of the package as it is, which another test may have had imported beforehand
+    del sys.modules[name]  # the unchanged package, which another test may have imported
 import pytest
 import skdpmic
 if machine_code is not None:
@@ -39,17 +39,17 @@ ALL_PASSED, TESTS_FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
 
 
 def test_every_mutant_changes_one_place_and_compiles():
-    wrong = [said for said in map(what_is_wrong, MUTANTS) if said]
+    wrong = [output for output in map(what_is_wrong, MUTANTS) if output]
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_privacy_officer_is_told_how_many_there_are():
+def test_the_page_for_privacy_officers_states_how_many_there_are():
     page = (ROOT / "docs" / "publish" / "privacy_officer.md").read_text(encoding="utf-8")
     assert abs(int(re.search(r"about (\d+) deliberately broken versions", page)[1]) - len(MUTANTS)) < 15
 
 
 def what_is_wrong(mutant):
-    """Why the list is to be mended; None if it need not be."""
+    """What is wrong with this entry of the list; None if it is correct."""
     try:
         file, source = broken(mutant)
         compile(source, file, "exec")
@@ -60,7 +60,7 @@ def what_is_wrong(mutant):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package of one module, in whose place the tests below break things."""
+    """A package of one module, which the tests below break in place of the real one."""
     (tmp_path / "skdpmic").mkdir()
     monkeypatch.setattr(breaking, "PACKAGE", tmp_path / "skdpmic")
     breaking._names.cache_clear()
@@ -108,7 +108,7 @@ def test_only_the_named_code_is_changed_however_it_is_laid_out(package, where, o
         ("cale", "n", "0 places"),
     ],
 )
-def test_a_place_that_is_missing_or_not_alone_is_refused(package, where, old, times):
+def test_a_place_that_is_missing_or_not_unique_is_refused(package, where, old, times):
     package.write_text(SOURCE, encoding="utf-8")
     with pytest.raises(ValueError, match=f"{times}.*update the list"):
         broken(Mutant(where, old, "1", ""))
@@ -119,14 +119,14 @@ def copied(tmp_path_factory):
     """A copy of the package, with its compiled kernels, and of the tests and what they import: one for all mutants."""
     folder = tmp_path_factory.mktemp("copied").resolve()
     for name in ("skdpmic", "tests", "benchmarks"):
-        shutil.copytree(ROOT / name, folder / name)  # the time of each file, by which numba knows its kernels, too
+        shutil.copytree(ROOT / name, folder / name)  # keeps the times of files, by which numba recognizes its kernels
     shutil.copy2(ROOT / "pyproject.toml", folder)
     return folder
 
 
 @contextmanager
 def written(file, source):
-    """While this lasts, the file has another source; its bytecode is removed, which is known by seconds and length."""
+    """Give the file another source for a while, and remove its bytecode, which is recognized by seconds and length."""
     before = file.read_bytes()
     try:
         _write(file, source)
@@ -143,7 +143,7 @@ def _write(file, source):
 
 @pytest.fixture(scope="session")
 def processes():
-    """A source of processes that have imported what the package and its tests need of others: that takes seconds."""
+    """A source of processes that have already imported the other libraries, which takes seconds."""
     others = ["joblib", "networkx", "numba", "pandas", "polars", "pytest", "scipy.stats", "sklearn.model_selection"]
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*others, "tests.first_kernel"])
@@ -151,7 +151,7 @@ def processes():
 
 
 def run(processes, folder, tests, machine_code=None):
-    """How pytest ends in a process of its own, and what it says; kernels are those of this digest, if one is given."""
+    """Run pytest in a new process and return its exit code and output; `machine_code` is the digest of the kernels."""
     options = ["-q", "-x", "-rf", "--tb=short", "-p", "no:cacheprovider"]
     options += [f"tests/{test}" for test in tests]
     names = {"folder": str(folder), "options": options, "machine_code": machine_code}
@@ -160,23 +160,23 @@ def run(processes, folder, tests, machine_code=None):
     process.join(timeout=600)
     process.kill()
     process.join()
-    return process.exitcode, (folder / "said").read_text()
+    return process.exitcode, (folder / "output").read_text()
 
 
 @pytest.mark.slow
 def test_all_named_tests_pass_on_the_package_as_it_is(copied, processes):
-    end, said = run(processes, copied, dict.fromkeys(mutant.test for mutant in MUTANTS))
-    assert end == ALL_PASSED, said
+    end, output = run(processes, copied, dict.fromkeys(mutant.test for mutant in MUTANTS))
+    assert end == ALL_PASSED, output
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.where}: {mutant.new}")
-def test_a_broken_line_is_seen(mutant, copied, processes):
+def test_a_broken_line_is_caught(mutant, copied, processes):
     file, source = broken(mutant)
-    # Kernels are compiled anew only where the mutant may be in one: that takes longer than most tests. A mutant that is
-    # in one nonetheless is not seen, and so reported.
+    # Kernels are recompiled only where the mutant may be in one: that takes longer than most tests. A mutant in another
+    # kernel would not be caught, and so be reported.
     machine_code = None if breaking.may_be_compiled(mutant) else jit._DIGEST
     with written(copied / "skdpmic" / file, source):
-        end, said = run(processes, copied, [mutant.test], machine_code)
-    assert end == TESTS_FAILED, f"no test sees this mutant, or another error hides it:\n{said}"
-    assert f"\nFAILED tests/{mutant.test}" in said, f"another test failed, or none ran:\n{said}"
+        end, output = run(processes, copied, [mutant.test], machine_code)
+    assert end == TESTS_FAILED, f"no test sees this mutant, or another error hides it:\n{output}"
+    assert f"\nFAILED tests/{mutant.test}" in output, f"another test failed, or none ran:\n{output}"

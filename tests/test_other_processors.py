@@ -1,4 +1,4 @@
-"""What draws data draws the same on every processor: docs/contributing.md says how."""
+"""Drawn data are the same on every processor: docs/contributing.md says how."""
 
 import ast
 from pathlib import Path
@@ -11,8 +11,8 @@ SOURCES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("
 
 
 @each("path", SOURCES)
-def test_normal_columns_are_drawn_by_a_factor_that_is_unique(path):
-    """That of the default, an SVD, is not where eigenvalues are equal, and has any signs."""
+def test_normal_columns_are_drawn_with_a_unique_factor(path):
+    """The default factor, from an SVD, has arbitrary signs, and is not unique where eigenvalues are equal."""
     text = path.read_text(encoding="utf-8")
     if "multivariate_normal" not in text:
         return
@@ -21,7 +21,7 @@ def test_normal_columns_are_drawn_by_a_factor_that_is_unique(path):
             assert "method" in {keyword.arg for keyword in node.keywords}, (path, node.lineno)
 
 
-def test_the_files_that_are_run_as_on_other_processors_are_there():
+def test_the_files_to_be_run_as_on_other_processors_exist():
     for name in ("floating", "kernels"):
         for path in (ROOT / ".ci" / f"{name}.txt").read_text(encoding="utf-8").split():
             assert (ROOT / path).exists(), path

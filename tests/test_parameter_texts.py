@@ -1,7 +1,7 @@
-"""Parameters that several estimators share have one text in the docstrings of all.
+"""Parameters that several estimators share have the same text in all their docstrings.
 
 The text is written out in each of them, as in scikit-learn. A decorator could fill it in from one place, but editors
-read docstrings without running the package, so that users would see placeholders there.
+read docstrings without running the package, so users would see placeholders.
 """
 
 import inspect
@@ -25,24 +25,24 @@ ESTIMATORS = (
     RandomizedResponse,
     TwoPartyScorer,
 )
-# Estimators whose texts differ from those of all others, each of them by itself or several alike.
+# Estimators whose text differs from that of all others: one, or several with the same text.
 OWN_TEXTS = {
     "B": [],
     "bounds": ["PrivatePC", "RandomizedResponse"],  # not always needed; equal parts, never from the data
-    "c": ["DPMICScorer"],  # which may have noisy tables
+    "c": ["DPMICScorer"],  # it may have noisy tables
     "categories": ["DPMICScorer DPMICSelector PrivateSelectKBest", "PrivatePC", "RandomizedResponse"],
     "classes": ["TwoPartyScorer"],  # never from the data
     "correction": ["DPMICScorer"],  # the same
-    "delta": ["DPMICScorer DPMICSelector", "PrivateSelectKBest"],  # which need none
-    "epsilon": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],  # of what is said there
-    "k": ["PrivateSelectKBest"],  # whose noise grows with it
+    "delta": ["DPMICScorer DPMICSelector", "PrivateSelectKBest"],  # they need none
+    "epsilon": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],  # the budget is for something else
+    "k": ["PrivateSelectKBest"],  # its noise grows with it
     "ledger": ["PrivateGridSearch", "RandomizedResponse", "TwoPartyScorer"],
     "max_rows_per_group": ["DPMICScorer DPMICSelector PrivateSelectKBest"],  # say what is best
     "max_weight": [],
-    "mechanism": ["DPMICSelector"],  # which has no noisy tables
+    "mechanism": ["DPMICSelector"],  # it has no noisy tables
     "n_jobs": ["PrivateGridSearch"],  # fits
     "random_state": ["PrivateGridSearch"],  # subsets too
-    "statistic": ["PrivateSelectKBest", "TwoPartyScorer"],  # by default another one
+    "statistic": ["PrivateSelectKBest", "TwoPartyScorer"],  # other defaults
     "target_bounds": ["TwoPartyScorer"],  # not always needed
     "target_cut": [],
     "target_shares": ["PrivateSelectKBest", "TwoPartyScorer"],  # names have no p-values; never learnt
@@ -58,7 +58,7 @@ def texts(estimator):
 
 
 def estimators_by_text():
-    """Of each parameter that at least two estimators have: their names, by text."""
+    """The names of estimators by text, for each parameter of at least two."""
     found = defaultdict(lambda: defaultdict(set))
     for estimator in ESTIMATORS:
         for parameter, text in texts(estimator).items():
@@ -69,12 +69,12 @@ def estimators_by_text():
 BY_TEXT = estimators_by_text()
 
 
-def test_every_parameter_that_is_shared_is_compared():
+def test_every_shared_parameter_is_compared():
     assert sorted(BY_TEXT) == sorted(OWN_TEXTS)
 
 
 @pytest.mark.parametrize("parameter", OWN_TEXTS)
-def test_a_shared_parameter_has_one_text_but_where_it_is_said(parameter):
+def test_a_shared_parameter_has_one_text_except_where_listed(parameter):
     groups = list(BY_TEXT[parameter].values())
     own = [set(names.split()) for names in OWN_TEXTS[parameter]]
     assert all(names in groups for names in own), groups

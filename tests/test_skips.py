@@ -1,4 +1,4 @@
-"""No test is skipped for a reason that is not listed, and what is listed says how to run it."""
+"""No test is skipped for an unlisted reason, and the list says how to run each."""
 
 import re
 import tomllib
@@ -20,9 +20,9 @@ def test_every_library_that_may_be_absent_comes_with_an_extra():
 
 
 @pytest.mark.slow
-def test_only_libraries_that_may_be_absent_are_imported_if_they_are_there():
+def test_only_listed_libraries_are_imported_optionally():
     imported = {library for library, _ in skips.imports()} - {None} | {"networkx"}  # which a page of the site needs
-    assert imported == skips.LIBRARIES.keys() | skips.OF_PYTHON, "mend LIBRARIES in tests/skips.py"
+    assert imported == skips.LIBRARIES.keys() | skips.STANDARD_MODULES, "mend LIBRARIES in tests/skips.py"
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def report(longrepr):
     return SimpleNamespace(longrepr=longrepr)
 
 
-def test_reasons_are_read_from_what_pytest_reports_and_another_one_is_noticed():
+def test_reasons_are_read_from_pytest_reports_and_unknown_ones_are_detected():
     reasons = skips.reasons_of([
         report(("tests/a.py", 1, "Skipped: no fork here")),
         report(("tests/b.py", 1, "Skipped: no fork here")),

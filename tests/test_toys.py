@@ -99,13 +99,13 @@ def test_a_new_statistic_goes_through_searches(ledger):
     assert SelectKBest(DPMICScorer(epsilon=5.0, **TOY), k=1).fit(X, Y).get_support()[2]
 
 
-def test_a_new_statistic_without_counts_is_refused_in_pieces():
+def test_a_new_statistic_without_counts_is_refused_in_chunks():
     scorer = DPMICScorer(**TOY)
     assert not hasattr(scorer, "partial_fit")
     with pytest.raises(AttributeError) as caught:
         scorer.empty_sketch(100)
-    said = str(caught.value.__cause__ or caught.value)
-    assert "statistic must be 'mic_r' or 'mtv_r' if records come in pieces, got 'agreement'" in said
+    message = str(caught.value.__cause__ or caught.value)
+    assert "statistic must be 'mic_r' or 'mtv_r' if records come in pieces, got 'agreement'" in message
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -117,7 +117,7 @@ def test_the_kernel_of_a_new_statistic_is_compiled_with_the_others():
 # --- A mechanism ------------------------------------------------------------------------------------------------------
 
 
-def test_a_new_mechanism_draws_the_noise_and_is_asked_for_intervals_and_p_values(ledger):
+def test_a_new_mechanism_draws_the_noise_and_provides_intervals_and_p_values(ledger):
     given = {"statistic": "kendall", "epsilon": 1.0}
     plain = DPMICScorer(**given).fit(X, Y)
     doubled = DPMICScorer(mechanism="doubled", ledger=ledger, **given).fit(X, Y)

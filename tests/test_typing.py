@@ -1,4 +1,4 @@
-"""Every public name has type hints that can be read; mypy compares them with code that uses them (``.ci/run``)."""
+"""Every public name has type hints that can be evaluated; mypy checks them against user code (``.ci/run``)."""
 
 import inspect
 import typing
@@ -10,7 +10,7 @@ from tests.public import NAMES
 
 
 def functions_of(public):
-    """A function, or the constructor and all public methods that a class has from this package."""
+    """A function itself, or the constructor and all public methods that a class gets from this package."""
     if not inspect.isclass(public):
         yield public
         return
@@ -47,8 +47,8 @@ def test_there_is_something_to_check():
 def test_every_argument_and_result_has_a_type(name):
     function = inspect.unwrap(FUNCTIONS[name])
     if "<locals>" in function.__qualname__ or function.__qualname__.startswith("__create_fn__"):
-        return  # of a dataclass
+        return  # generated for a dataclass
     expected = set(inspect.signature(function).parameters) - {"self", "cls"} | {"return"}
-    of_pictures = function.__module__.startswith("skdpmic.plotting")  # which import matplotlib when one is drawn
-    hints = function.__annotations__ if of_pictures else typing.get_type_hints(function)
+    is_plotting = function.__module__.startswith("skdpmic.plotting")  # it imports matplotlib only to draw
+    hints = function.__annotations__ if is_plotting else typing.get_type_hints(function)
     assert expected <= set(hints)

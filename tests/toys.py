@@ -1,4 +1,4 @@
-"""A statistic and a mechanism that the package does not know: each is all that has to be written for a new one."""
+"""A statistic and a mechanism that the package does not have; each is all that a new one requires."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from skdpmic.statistics.measure import Measure, Statistic
 
 @jit
 def share_of_agreement(x_is_high, y_is_high):
-    """The share of records that are high in both, or in none."""
+    """The share of records that are high in both columns or in neither."""
     n_agreeing = 0
     for i in range(len(x_is_high)):
         n_agreeing += x_is_high[i] == y_is_high[i]
@@ -19,7 +19,7 @@ def share_of_agreement(x_is_high, y_is_high):
 
 
 class Agreement(Statistic):
-    """How many records lie in the same half by both columns."""
+    """The share of records that lie in the same half of both columns."""
 
     name = "agreement"
 
@@ -29,7 +29,7 @@ class Agreement(Statistic):
 
 @dataclass(frozen=True)
 class Halves(Measure):
-    """The one division of each range."""
+    """The division of each range into halves."""
 
     n_classes: int | None
 
@@ -56,7 +56,7 @@ class HalvesScorer:
 
 
 class Doubled(LaplaceMechanism):
-    """Laplace noise of twice the scale that is needed."""
+    """Laplace noise of twice the required scale."""
 
     name = "doubled"
 

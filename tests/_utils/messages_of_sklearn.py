@@ -54,13 +54,13 @@ def _own(function):
 def _words(node, nodes):
     """The texts an expression may have; a variable has any text assigned to it, with or without what is appended."""
     if isinstance(node, ast.Name):
-        said = []
+        texts = []
         for other in sorted((n for n in nodes if isinstance(n, ast.Assign | ast.AugAssign)), key=lambda n: n.lineno):
             targets = other.targets if isinstance(other, ast.Assign) else [other.target]
             if any(isinstance(target, ast.Name) and target.id == node.id for target in targets):
                 new = _words(other.value, [])
-                said += new if isinstance(other, ast.Assign) else [old + more for old in said for more in new]
-        return said or [_hole(node)]
+                texts += new if isinstance(other, ast.Assign) else [old + more for old in texts for more in new]
+        return texts or [_hole(node)]
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [node.value]
     if isinstance(node, ast.JoinedStr):

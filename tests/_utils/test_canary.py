@@ -70,7 +70,7 @@ def test_a_leak_is_detected_in_every_part_of_an_error():
     def library(value):
         return float(value)
 
-    def told(value):
+    def quoted(value):
         raise ValueError(f"cannot read {value}")
 
     def noted(value):
@@ -84,7 +84,7 @@ def test_a_leak_is_detected_in_every_part_of_an_error():
         except ValueError:
             raise TypeError("no") from None
 
-    for broken in (library, told, noted, chained):
+    for broken in (library, quoted, noted, chained):
         with pytest.raises((ValueError, TypeError)) as caught:
             broken(TEXT)
         with pytest.raises(AssertionError):
@@ -240,7 +240,7 @@ TARGETS = {
 X = np.column_stack([SHARES, SHARES])
 LAZY = polars.DataFrame({"a": SHARES, "b": SHARES}).lazy()
 CLASSES = {"bounds": (0, 1), "classes": ["a", "b"]}
-WAYS_OF_TARGETS = {
+TARGET_WAYS = {
     "fit": lambda y: DPMICScorer(**PUBLIC).fit(X, y),
     "classes": lambda y: DPMICScorer(**CLASSES).fit(X, y),
     "function": lambda y: dp_mic_classif(X, y, epsilon=1, **CLASSES),
@@ -257,10 +257,10 @@ WAYS_OF_TARGETS = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("way", WAYS_OF_TARGETS)
+@pytest.mark.parametrize("way", TARGET_WAYS)
 @pytest.mark.combinations
 def test_the_error_for_an_unreadable_column_quotes_nothing(way, target):
-    refuses(WAYS_OF_TARGETS[way], TARGETS[target]())
+    refuses(TARGET_WAYS[way], TARGETS[target]())
 
 
 class NotHashable:

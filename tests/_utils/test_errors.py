@@ -123,9 +123,9 @@ def assert_nothing_is_quoted(call, *arguments):
     with pytest.raises((ValueError, TypeError)) as caught:
         call(*arguments)
     for error in whole_chain(caught.value):
-        told = [str(error), repr(error), repr(error.args), repr(vars(error)), repr(getattr(error, "__notes__", None))]
-        told += traceback.format_exception_only(error)
-        assert not any("8675" in text or "0xff" in text or "udc80" in text for text in told), type(error)
+        texts = [str(error), repr(error), repr(error.args), repr(vars(error)), repr(getattr(error, "__notes__", None))]
+        texts += traceback.format_exception_only(error)
+        assert not any("8675" in text or "0xff" in text or "udc80" in text for text in texts), type(error)
     assert type(caught.value) in (ValueError, TypeError)  # no type that keeps the object, as UnicodeError does
 
 
@@ -264,7 +264,7 @@ def test_a_memory_error_is_passed_on():
 
 
 @each(
-    "message, told",
+    "message, kept",
     [
         (f"Found array with dim 3 of patient {SECRET}", []),
         (f"X has 5 features, but {SECRET} said so", []),
@@ -279,10 +279,10 @@ def test_a_memory_error_is_passed_on():
         (SECRET, []),
     ],
 )
-def test_only_known_parts_of_an_unknown_message_are_passed_on(message, told):
+def test_only_known_parts_of_an_unknown_message_are_passed_on(message, kept):
     words = public_messages(ValueError(message))
     assert SECRET not in " ".join(words)
-    assert bool(words) if told is True else words == told
+    assert bool(words) if kept is True else words == kept
 
 
 @each(

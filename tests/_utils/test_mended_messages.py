@@ -31,9 +31,9 @@ PUBLIC = {"bounds": {"age": (0, 90), "wage": (0, 10)}, "classes": [0, 1], "epsil
 def test_the_error_for_a_missing_label_has_a_remedy_for_numbers_and_booleans_too(y, classes):
     with pytest.raises(ValueError, match="Input y contains NaN") as caught:
         PrivateSelectKBest(1, **PUBLIC | {"classes": classes}).fit(X, y)
-    said = str(caught.value)
-    assert "make 'unknown' a separate class (beside numbers or booleans, a further number in classes)" in said
-    assert "X[y.notna()] and y[y.notna()]" in said
+    message = str(caught.value)
+    assert "make 'unknown' a separate class (beside numbers or booleans, a further number in classes)" in message
+    assert "X[y.notna()] and y[y.notna()]" in message
 
 
 @each("given", [np.float32(0.1), np.float16(0.5), np.float32(np.inf), np.float64(0.1)])

@@ -152,7 +152,7 @@ def test_the_wordings_that_are_passed_on_still_exist(name):
 
 def test_every_pattern_matches_a_call_or_a_message_in_the_source():
     words = [word for _, words in CALLS.values() for word in ([words] if isinstance(words, str) else words)]
-    words += [filled(message.words, FILLED) for message in MESSAGES] + OF_SOME_VERSIONS
+    words += [filled(message.words, FILLED) for message in MESSAGES] + VERSION_MESSAGES
     unused = [pattern for pattern in SAFE_MESSAGES + SAFE_PHRASES if not any(re.match(pattern, w) for w in words)]
     assert not unused, f"add a call of another package to CALLS, or remove the pattern: {unused}"
 
@@ -160,13 +160,13 @@ def test_every_pattern_matches_a_call_or_a_message_in_the_source():
 # --- All messages in the source of scikit-learn -----------------------------------------------------------------------
 
 MESSAGES = collected(Path(sklearn.__file__).parent)
-OF_SOME_VERSIONS = [
+VERSION_MESSAGES = [
     "Pandas DataFrame with mixed sparse extension arrays generated a sparse matrix with object dtype which can not be "
     "converted to a scipy sparse matrix.Sparse extension arrays should all have the same numeric type",
     "Support for labels represented as bytes is not supported. Convert the labels to a string or integer format",
 ]
 # Functions that never see a user's table, and what they are about.
-ELSEWHERE = {
+WITHOUT_TABLES = {
     "of the constructors and parameters of estimators": [
         *["__getstate__", "__init_subclass__", "_clone_parametrized", "_get_feature_importances", "_get_param_names"],
         *[
@@ -240,10 +240,10 @@ def filled(words, values, other="..."):
 
 
 def test_every_message_of_scikit_learn_is_passed_on_whole_or_listed_with_a_reason():
-    elsewhere = {function for functions in ELSEWHERE.values() for function in functions}
+    without_tables = {function for functions in WITHOUT_TABLES.values() for function in functions}
     cut = []
     for function, words in MESSAGES:
-        if function not in elsewhere and not words.startswith(tuple(IN_PART)):
+        if function not in without_tables and not words.startswith(tuple(IN_PART)):
             message = filled(words, FILLED)
             if public_messages(ValueError(message)) != [message.removesuffix(".")]:
                 cut.append(f"{function}: {words}")

@@ -173,8 +173,8 @@ def test_every_table_reader_refuses_dates_where_bounds_are_numbers(read, ledger)
     in_y(read, SECONDS, ledger)
 
 
-NO_DATES = ("times", "one date among numbers", "polars Time")  # and these are not durations
-OF_DATES = {name: column for name, column in DATE_COLUMNS.items() if name not in (*NO_DATES, "period")}
+NOT_DATES = ("times", "one date among numbers", "polars Time")  # and these are not durations
+ORDERED_DATES = {name: column for name, column in DATE_COLUMNS.items() if name not in (*NOT_DATES, "period")}
 FROM, TO = pandas.Timestamp("2023-03-01"), pandas.Timestamp("2023-03-03")
 
 
@@ -189,27 +189,27 @@ def seconds_in(column):
     return np.array([pandas.Timedelta(value - values[0]).total_seconds() for value in values])
 
 
-@pytest.mark.parametrize("name", OF_DATES)
+@pytest.mark.parametrize("name", ORDERED_DATES)
 def test_dates_of_every_type_score_like_their_seconds(name):
-    column, public = OF_DATES[name], {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}
+    column, public = ORDERED_DATES[name], {"epsilon": math.inf, "target_bounds": (0, 1), "B": 9}
     frame, bounds = frame_with(column), {"visits": (0, 1), "admitted": bounds_of(name)}
     numbers = np.c_[Y, seconds_in(column)]
     expected = DPMICScorer(bounds=(np.zeros(2), np.array([1, 172_800])), **public).fit(numbers, X[:, 0])
     assert DPMICScorer(bounds=bounds, **public).fit(frame, X[:, 0]).scores_.tolist() == expected.scores_.tolist()
     assert expected.scores_.min() > 0
-    bounds_of_objects = {"visits": (0, 1), "admitted": [bound.to_numpy() for bound in bounds_of(name)]}
-    pieces = DPMICScorer(bounds=bounds_of_objects, **public).partial_fit(frame[:9], X[:9, 0])
-    assert pieces.partial_fit(frame[9:], X[9:, 0]).publish().scores_.tolist() == expected.scores_.tolist()
+    object_bounds = {"visits": (0, 1), "admitted": [bound.to_numpy() for bound in bounds_of(name)]}
+    chunks = DPMICScorer(bounds=object_bounds, **public).partial_fit(frame[:9], X[:9, 0])
+    assert chunks.partial_fit(frame[9:], X[9:, 0]).publish().scores_.tolist() == expected.scores_.tolist()
 
 
-@each("name", OF_DATES)
+@each("name", ORDERED_DATES)
 def test_date_targets_score_like_their_seconds(name):
-    column, public = OF_DATES[name], {"epsilon": math.inf, "bounds": (0, 1), "B": 9}
+    column, public = ORDERED_DATES[name], {"epsilon": math.inf, "bounds": (0, 1), "B": 9}
     expected = DPMICScorer(target_bounds=(0, 172_800), **public).fit(X, seconds_in(column)).scores_
     assert DPMICScorer(target_bounds=bounds_of(name), **public).fit(X, column).scores_.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("name", NO_DATES)
+@pytest.mark.parametrize("name", NOT_DATES)
 def test_other_values_are_refused_where_bounds_are_dates(name, ledger):
     scorer = DPMICScorer(bounds={"visits": (0, 1), "admitted": (FROM, TO)}, target_bounds=(0, 1), ledger=ledger)
     with pytest.raises(ValueError, match=r"'admitted'.*must (hold|be) dates"):

@@ -97,7 +97,7 @@ def people(request):
     return frame, Codebook(columns, title=hostile(draw, but="\0"))
 
 
-def told(function):
+def texts_of_call(function):
     """The warnings and error of a call, and its result if it has one."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -112,11 +112,13 @@ def test_estimators_summaries_and_codebooks_print_no_control_characters(people):
     frame, codebook = people
     names = list(frame)
     public = codebook.target(names[0])
-    selector, texts = told(lambda: PrivateSelectKBest(2, epsilon=1.0, **public).fit(frame[names[1:]], frame[names[0]]))
+    selector, texts = texts_of_call(
+        lambda: PrivateSelectKBest(2, epsilon=1.0, **public).fit(frame[names[1:]], frame[names[0]])
+    )
     card = release_card(selector)
     assert_harmless(*texts, repr(selector), selector._release_as_html(), str(card), card.to_html(), card.to_json())
     assert FORGED in card.to_html()
-    summary, texts = told(lambda: private_summary(frame, codebook, epsilon=100.0))
+    summary, texts = texts_of_call(lambda: private_summary(frame, codebook, epsilon=100.0))
     assert len(summary.suspicious) > 1
     assert_harmless(*texts, repr(summary), summary._repr_html_(), *summary.suspicious, str(release_card(summary)))
     assert_harmless(repr(codebook), codebook._repr_html_(), codebook.to_toml(), Codebook.template(frame))
@@ -129,7 +131,7 @@ def test_estimators_summaries_and_codebooks_print_no_control_characters(people):
         lambda: private_summary(frame.drop(columns=names[1]), codebook, epsilon=1),
         lambda: plan_release(n_samples=100, n_features=3, epsilon=1, k=names[0]),
     ):
-        assert_harmless(*told(bad)[1])
+        assert_harmless(*texts_of_call(bad)[1])
 
 
 def test_a_codebook_with_hostile_names_round_trips(people, tmp_path):

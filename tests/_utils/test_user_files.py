@@ -14,7 +14,7 @@ from skdpmic.command_line.main import main
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each
 
-POSIX = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
+POSIX = pytest.mark.skipif(os.name == "nt", reason="requires POSIX")
 
 # --- Reading ----------------------------------------------------------------------------------------------------------
 

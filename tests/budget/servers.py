@@ -150,21 +150,21 @@ class Wire:
 
     def _questions(self, client, server, answers):
         with contextlib.suppress(OSError):
-            while said := client.recv(65536):
-                if b"COMMIT\0" in said and self._is_first():
+            while message := client.recv(65536):
+                if b"COMMIT\0" in message and self._is_first():
                     answers.clear()
-                    self._cut(client, server, said)
+                    self._cut(client, server, message)
                     return
-                server.sendall(said)
+                server.sendall(message)
         server.close()
 
     def _answers(self, client, server, answers):
         with contextlib.suppress(OSError):
-            while answers.is_set() and (said := server.recv(65536)):
+            while answers.is_set() and (message := server.recv(65536)):
                 if answers.is_set():
-                    client.sendall(said)
+                    client.sendall(message)
                 else:
-                    self.lost = said
+                    self.lost = message
             if answers.is_set():
                 client.shutdown(socket.SHUT_RDWR)
 
@@ -173,15 +173,15 @@ class Wire:
             self.n_cut += 1
             return self.n_cut == 1
 
-    def _cut(self, client, server, said):
+    def _cut(self, client, server, message):
         if self._at_commit == "lose the answer":
-            server.sendall(said)
+            server.sendall(message)
             while not hasattr(self, "lost"):
                 time.sleep(0.005)
             assert b"COMMIT\0" in self.lost
         client.shutdown(socket.SHUT_RDWR)
         if self._at_commit == "delay the question":
             time.sleep(0.7)
-            server.sendall(said)
+            server.sendall(message)
             time.sleep(0.1)
         server.shutdown(socket.SHUT_RDWR)

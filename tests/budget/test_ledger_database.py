@@ -168,10 +168,10 @@ def test_only_one_of_many_concurrent_charges_gets_the_rest_of_the_budget(url, mo
     assert ledger.spent() == (0.6, 0.0)
 
 
-def _charge_and_say_so(url, name, said):
+def _charge_and_report(url, name, log):
     """The outcome of a charge is known once its line is in the file."""
     ledger = BudgetLedger.open(url)
-    with open(said, "ab", buffering=0) as out:
+    with open(log, "ab", buffering=0) as out:
         for i in range(10_000):
             what = f"{name}-{i}"
             try:
@@ -185,9 +185,9 @@ def _charge_and_say_so(url, name, said):
             out.write(f"{what} {outcome}\n".encode())
 
 
-def assert_as_said(ledger, said):
+def assert_as_reported(ledger, log):
     """Each charge reported as made is in the ledger once, and none that was reported as failed."""
-    outcomes = dict(line.split() for line in said.read_text().splitlines())
+    outcomes = dict(line.split() for line in log.read_text().splitlines())
     written = whats(ledger)
     assert len(written) == len(set(written))
     for what, outcome in outcomes.items():
@@ -197,14 +197,14 @@ def assert_as_said(ledger, said):
 
 
 def test_killed_clients_lose_results_but_never_charges(url, context, tmp_path):
-    ledger, said, rng = BudgetLedger(url, 15.0), tmp_path / "said", random.Random(0)
-    said.touch()
+    ledger, log, rng = BudgetLedger(url, 15.0), tmp_path / "log", random.Random(0)
+    log.touch()
     n_started = 0
 
     def start():
         nonlocal n_started
         n_started += 1
-        worker = context.Process(target=_charge_and_say_so, args=(url, f"worker{n_started}", said))
+        worker = context.Process(target=_charge_and_report, args=(url, f"worker{n_started}", log))
         worker.start()
         return worker
 
@@ -220,15 +220,15 @@ def test_killed_clients_lose_results_but_never_charges(url, context, tmp_path):
     for worker in workers:
         worker.join()
     assert n_killed > 3
-    assert_as_said(ledger, said)
+    assert_as_reported(ledger, log)
     assert ledger.spent() == (15.0, 0.0)
     assert len(ledger.entries()) == 150
 
 
 def test_a_killed_server_keeps_every_charge(server, url, context, tmp_path):
-    ledger, said, rng = BudgetLedger(url, 15.0), tmp_path / "said", random.Random(0)
-    said.touch()
-    workers = [context.Process(target=_charge_and_say_so, args=(url, f"worker{i}", said)) for i in range(4)]
+    ledger, log, rng = BudgetLedger(url, 15.0), tmp_path / "log", random.Random(0)
+    log.touch()
+    workers = [context.Process(target=_charge_and_report, args=(url, f"worker{i}", log)) for i in range(4)]
     for worker in workers:
         worker.start()
     for i in range(4):
@@ -243,7 +243,7 @@ def test_a_killed_server_keeps_every_charge(server, url, context, tmp_path):
         server.start()
     for worker in workers:
         worker.join()
-    outcomes = assert_as_said(ledger, said)
+    outcomes = assert_as_reported(ledger, log)
     assert "charged" in outcomes.values()
     assert ledger.spent() == (15.0, 0.0)
     assert len(ledger.entries()) == 150
@@ -390,8 +390,8 @@ def test_the_roles_on_the_page_have_the_rights_it_describes(server, database, ur
 def test_the_migration_on_the_page_works(url, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = BudgetLedger("patients.db", 3.0)
-    of_fit = {"n": 100, "release": "scores", "mechanism": "laplace", "epsilon_of_target": 0.1}
-    file.for_purpose("a report").charge_entry(LedgerEntry("first", 0.5, **of_fit))
+    fit = {"n": 100, "release": "scores", "mechanism": "laplace", "epsilon_of_target": 0.1}
+    file.for_purpose("a report").charge_entry(LedgerEntry("first", 0.5, **fit))
     file.charge("second", 0.25, rho=0.01)
     blocks = re.findall(r"```py\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert len(blocks) == 2

@@ -31,8 +31,8 @@ PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 WITHIN = {"bounds": ((0, 1), (0, 1))}
 RHO = rho_for(0.5, DELTA)
 SPLIT = 0.5**2 / 2 / D  # with epsilon split evenly over the features; half as much for tables
-OF_NAMES = pytest.approx((9 + 17**2) / 400 / 8)  # a learnt target, and one draw for all names
-OF_JOINT_NAMES = pytest.approx((9 + 17**2 * (0.9**2 / 2 + 0.1**2)) / 400 / 8)  # two choices and a number
+RHO_OF_NAMES = pytest.approx((9 + 17**2) / 400 / 8)  # a learnt target, and one draw for all names
+RHO_OF_JOINT_NAMES = pytest.approx((9 + 17**2 * (0.9**2 / 2 + 0.1**2)) / 400 / 8)  # two choices and a number
 ON_TARGET = {  # the epsilon spent on it
     "a selector's scores": 0.075,
     "names": 0.075,
@@ -112,19 +112,19 @@ RELEASES = {
     ),
     "names": (
         lambda ledger: fit_selector(ledger, 3),
-        ("PrivateSelectKBest", 0.0, N, D, OF_NAMES, "mtv_r", "names", "one-shot", 3),
+        ("PrivateSelectKBest", 0.0, N, D, RHO_OF_NAMES, "mtv_r", "names", "one-shot", 3),
     ),
     "names, where delta does not help": (
         lambda ledger: fit_selector(ledger, 1, DELTA),
-        ("PrivateSelectKBest", 0.0, N, D, OF_NAMES, "mtv_r", "names", "one-shot", 1),
+        ("PrivateSelectKBest", 0.0, N, D, RHO_OF_NAMES, "mtv_r", "names", "one-shot", 1),
     ),
     "names, all of them": (
         lambda ledger: fit_selector(ledger, "all", DELTA),
-        ("PrivateSelectKBest", 0.0, N, D, OF_NAMES, "mtv_r", "names", "k-norm", D),
+        ("PrivateSelectKBest", 0.0, N, D, RHO_OF_NAMES, "mtv_r", "names", "k-norm", D),
     ),
     "names one by one": (
         lambda ledger: fit_selector(ledger, 2, criterion="joint"),
-        ("PrivateSelectKBest", 0.0, N, D, OF_JOINT_NAMES, "mtv_r", "names", "permute-and-flip", 2),
+        ("PrivateSelectKBest", 0.0, N, D, RHO_OF_JOINT_NAMES, "mtv_r", "names", "permute-and-flip", 2),
     ),
     "correlations": (
         lambda ledger: PrivateCorrelation(epsilon=0.5, delta=DELTA, ledger=ledger).fit(X),

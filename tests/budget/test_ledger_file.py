@@ -192,7 +192,7 @@ def as_nobody(function):
         pytest.skip("no fork here")
     read, write = os.pipe()
     if (child := os.fork()) == 0:
-        said = b"done"
+        output = b"done"
         try:
             if os.getuid() == 0:
                 os.setgroups([])
@@ -200,8 +200,8 @@ def as_nobody(function):
                 os.setuid(65534)
             function()
         except Exception as error:
-            said = f"{type(error).__name__}: {error}".encode()
-        os.write(write, said)
+            output = f"{type(error).__name__}: {error}".encode()
+        os.write(write, output)
         os._exit(0)
     os.close(write)
     os.waitpid(child, 0)
@@ -314,10 +314,22 @@ def test_a_corrupted_page_that_could_lose_a_charge_raises(path):
     ledger.charge("x", 0.5)
 
 
-OF_ENTRY_3 = ("epsilon = epsilon * (1 - 1.2e-16)", "delta = 0", "rho = NULL", "what = 'Charge 2'", "n = NULL", "k = 2")
-OF_ENTRY_3 += ("statistic = 'mic_r'", "release = 'scores'", "mechanism = 'exponential'", "epsilon_of_target = 0.2")
-OF_ENTRY_3 += ("purpose = 'another report'", "unit = 'person'")
-CHANGES = [(f"UPDATE entries SET {change} WHERE number = 3", "entry 3 was changed or lost") for change in OF_ENTRY_3]
+IN_ENTRY_3 = (
+    "epsilon = epsilon * (1 - 1.2e-16)",
+    "delta = 0",
+    "rho = NULL",
+    "what = 'Charge 2'",
+    "n = NULL",
+    "k = 2",
+)
+IN_ENTRY_3 += (
+    "statistic = 'mic_r'",
+    "release = 'scores'",
+    "mechanism = 'exponential'",
+    "epsilon_of_target = 0.2",
+)
+IN_ENTRY_3 += ("purpose = 'another report'", "unit = 'person'")
+CHANGES = [(f"UPDATE entries SET {change} WHERE number = 3", "entry 3 was changed or lost") for change in IN_ENTRY_3]
 CHANGES += [(f"DELETE FROM entries WHERE number = {i}", f"entry {i} was changed or lost") for i in (1, 3)]
 CHANGES += [
     ("DELETE FROM entries WHERE number = 5", "what follows entry 4 was changed or lost"),
@@ -329,7 +341,7 @@ CHANGES += [
     ("DELETE FROM limits", "limits (was|were) changed or lost"),
     ("DELETE FROM head", "head was changed or lost"),
 ]
-OF_FILES = [
+CHANGES_OF_FILES = [
     ("UPDATE head SET path = x'00'", "what follows entry 5"),
     ("UPDATE head SET identity = x'00'", "limits were changed"),
     ("UPDATE head SET path = 'a'", "head was changed"),
@@ -341,7 +353,7 @@ OF_FILES = [
 def test_the_error_says_what_was_changed(path):
     ledger = filled(path, 5)
     whole = path.read_bytes()
-    for change, message in CHANGES + OF_FILES:
+    for change, message in CHANGES + CHANGES_OF_FILES:
         path.write_bytes(whole)
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
             assert connection.execute("SELECT epsilon FROM entries WHERE id = 3").fetchone() == (1.2,)

@@ -131,10 +131,10 @@ def test_paths_are_not_taken_for_urls(path):
     assert not ledger_database.is_url(path)
 
 
-# --- What is no ledger, or no longer one --------------------------------------------------------------------------
+# --- Databases that are not, or no longer, ledgers ----------------------------------------------------------------
 
 
-OF_DATABASES = [
+CHANGES_OF_DATABASES = [
     ("UPDATE entries SET charge_id = 'x' WHERE number = 3", "entry 3 was changed or lost"),
     ("UPDATE head SET identity = digest", "limits were changed"),
 ]
@@ -153,7 +153,7 @@ def assert_every_use_says(message, ledger):
 
 
 @pytest.mark.few
-@pytest.mark.parametrize("change, message", CHANGES + OF_DATABASES)
+@pytest.mark.parametrize("change, message", CHANGES + CHANGES_OF_DATABASES)
 def test_the_error_says_what_was_changed(file_of, change, message):
     ledger = filled(URL, 5)
     for table in ("entries", "limits", "head"):

@@ -18,7 +18,7 @@ from tests.folding import each
 
 SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5"]
 PAID = ["--ledger", "people.db", "--yes", "-o", "names.txt"]
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="requires POSIX")
 
 
 @pytest.fixture(autouse=True)

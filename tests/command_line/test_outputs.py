@@ -22,7 +22,7 @@ SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "st
 SUMMARY = ["summary", "people.csv", "--codebook", "codebook.toml", "--epsilon", "0.5"]
 PAID = ["--ledger", "people.db", "--yes"]
 NAMES = {"age", "admitted", "wait", "ward", "grade", "smoker"}
-POSIX = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
+POSIX = pytest.mark.skipif(os.name == "nt", reason="requires POSIX")
 
 
 @pytest.fixture(scope="module")

@@ -120,7 +120,7 @@ TEXT = {
 def by_arrow(frame):
     """A Polars dataframe in the form in which other libraries read it."""
     if not hasattr(frame, "__arrow_c_stream__"):
-        pytest.skip("this version of Polars does not have the protocol of Arrow yet")
+        pytest.skip("this version of Polars lacks the Arrow protocol")
     return pyarrow.RecordBatchReader.from_stream(frame)
 
 

@@ -1,8 +1,8 @@
-"""A record becomes the same numbers in every container, and no other record has a say in it.
+"""A record is read as the same numbers in every container, whatever the other records hold.
 
-Columns of every kind, in every type that a library has for them, are drawn at random, and go every way in; one record
-is replaced. What comes out without noise must be, to the last bit, what comes out for the same values as plain objects
-of Python: an oracle of this file turns each by itself into a float, or leaves it as a label.
+Columns of every kind, in every type that a library offers, are drawn at random and passed to every entry point; then
+one record is replaced. The noise-free result must equal, to the last bit, the result for the same values as plain
+Python objects. A reference implementation in this file converts each value on its own: to a float, or to a label.
 """
 
 import datetime
@@ -31,11 +31,11 @@ from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import count_stream
 from skdpmic.table.people import read_people
 from skdpmic.two_party import RandomizedResponse
-from tests.table.of_arrow import Stream, encoded
-from tests.table.of_arrow import pa as pyarrow
+from tests.table.arrow_columns import Stream, encoded
+from tests.table.arrow_columns import pa as pyarrow
 
 if not hasattr(polars, "Int128"):
-    pytest.skip("this version of Polars does not have all of its types yet", allow_module_level=True)
+    pytest.skip("this version of Polars lacks some types", allow_module_level=True)
 
 duckdb = pytest.importorskip("duckdb")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -44,7 +44,7 @@ N = 80
 CLASSES = [0, 1] * (N // 2)
 DAY, TOKYO = datetime.timedelta(days=1), datetime.timezone(datetime.timedelta(hours=9))
 
-# --- Kinds of values, and what the oracle makes of one ----------------------------------------------------------------
+# --- Kinds of values, and the reference reading of one ---------------------------------------------------------------
 
 
 def instants(*years, zone=None):
@@ -73,7 +73,7 @@ LABELS = {"bool": [False, True], "text": ["b", "a"], "numbered": [3, 1, 9]}
 
 
 def plain(value):
-    """A number, date or duration as a float, a label as it is, and None for what is missing."""
+    """The reference reading: a number, date or duration as a float, a label unchanged, a missing value as None."""
     if isinstance(value, datetime.datetime):
         value = value.astimezone(datetime.UTC).replace(tzinfo=None) if value.tzinfo else value
         value -= datetime.datetime(1970, 1, 1)
@@ -85,20 +85,20 @@ def plain(value):
     return float(value) if isinstance(value, Decimal | int) else value
 
 
-def facts(kinds, of=lambda value: value):
-    """Public facts of columns of these kinds, by name; and the ends through a function."""
-    bounds = {name: tuple(map(of, ENDS[kind])) for name, kind in kinds.items() if kind in ENDS}
+def facts(kinds, convert=lambda value: value):
+    """Public facts about columns of these kinds, by name; `convert` is applied to the ends of ranges."""
+    bounds = {name: tuple(map(convert, ENDS[kind])) for name, kind in kinds.items() if kind in ENDS}
     return {"bounds": bounds, "categories": {name: LABELS[kind] for name, kind in kinds.items() if kind in LABELS}}
 
 
-# --- The types that a library has for a kind: by name, the kind and what makes a column of a list ---------------------
+# --- The types that a library has for each kind: name -> (kind, function from a list to a column) ---------------------
 
-COMPLETE_ONLY = ("?", "U5", "Sparse[int64]", "Sparse[bool]")  # which make a value of None
+WITHOUT_MISSING = ("?", "U5", "Sparse[int64]", "Sparse[bool]")  # these turn None into a value
 
 
 def typed(make, types):
     def made(dtype, values):
-        if None in values and dtype in COMPLETE_ONLY:
+        if None in values and dtype in WITHOUT_MISSING:
             raise ValueError("this type has no missing values")
         return make(values, dtype=dtype)
 
@@ -111,7 +111,7 @@ PLAIN = {kind: (kind, list) for kind in POOLS} | {
     for missing in (math.nan, pandas.NA, pandas.NaT, np.datetime64("NaT"))
     if missing is not pandas.NaT or kind not in LABELS
 }
-OF_NUMPY = typed(
+NUMPY_TYPES = typed(
     np.array,
     {
         **{"float": ["f8"], "int": ["i8"], "bool": ["?"], "date": ["M8[D]", "M8[s]"], "instant": ["M8[us]"]},
@@ -124,7 +124,7 @@ LAYOUTS = {
     " dictionary": encoded,
     " dictionary with null": functools.partial(encoded, inside=True),
 }
-OF_ARROW = {
+ARROW_TYPES = {
     f"{kind}: {dtype}{layout}": (kind, functools.partial(lambda make, dtype, values: make(values, dtype), make, dtype))
     for kind, types in {
         "float": [pyarrow.float64()],
@@ -145,7 +145,7 @@ OF_ARROW = {
 
 
 def of_arrow(convert, name):
-    kind, make = OF_ARROW[name]
+    kind, make = ARROW_TYPES[name]
     return kind, lambda values: convert(make(values))
 
 
@@ -158,10 +158,10 @@ def categorical(values, dtype):
     return pandas.Series(pandas.Categorical(values, entries, ordered=dtype == "ordered"))
 
 
-OF_PANDAS = {f"Arrow {name}": of_arrow(in_pandas, name) for name in OF_ARROW}
-OF_PANDAS |= typed(categorical, {kind: ["category", "ordered"] for kind in POOLS})
-OF_PANDAS |= typed(pandas.Series, {kind: [object] for kind in POOLS})
-OF_PANDAS |= typed(
+PANDAS_TYPES = {f"Arrow {name}": of_arrow(in_pandas, name) for name in ARROW_TYPES}
+PANDAS_TYPES |= typed(categorical, {kind: ["category", "ordered"] for kind in POOLS})
+PANDAS_TYPES |= typed(pandas.Series, {kind: [object] for kind in POOLS})
+PANDAS_TYPES |= typed(
     pandas.Series,
     {
         **{"float": ["f8", "Float64", "Sparse[float64]"], "int": ["i8", "Int64", "Sparse[int64]"]},
@@ -169,13 +169,13 @@ OF_PANDAS |= typed(
         **{"zoned": ["datetime64[us, Asia/Tokyo]"], "text": ["string", "str"], "numbered": ["i8", "u8", "Int64"]},
     },
 )
-OF_POLARS = {
+POLARS_TYPES = {
     f"Arrow {name}": of_arrow(polars.from_arrow, name)
-    for name, (kind, _) in OF_ARROW.items()
-    if "256" not in name and ("dictionar" not in name or kind == "text")  # Polars panics, or makes text of numbers
+    for name, (kind, _) in ARROW_TYPES.items()
+    if "256" not in name and ("dictionar" not in name or kind == "text")  # Polars panics, or turns numbers into text
 }
-OF_POLARS |= typed(polars.Series, {kind: [polars.Object] for kind in POOLS})
-OF_POLARS |= typed(
+POLARS_TYPES |= typed(polars.Series, {kind: [polars.Object] for kind in POOLS})
+POLARS_TYPES |= typed(
     polars.Series,
     {
         **{"float": [polars.Float64], "int": [polars.Int64, polars.Int128], "bool": [polars.Boolean]},
@@ -184,8 +184,10 @@ OF_POLARS |= typed(
         **{"text": [polars.String, polars.Categorical, polars.Enum(POOLS["text"])], "numbered": [polars.UInt64]},
     },
 )
-OF_DUCKDB = {name: form for name, form in OF_ARROW.items() if form[0] != "duration"}  # whose intervals have months
-OF_PARQUET = {name: form for name, form in OF_ARROW.items() if form[0] != "duration"}  # numbers, in a dictionary
+DUCKDB_TYPES = {name: form for name, form in ARROW_TYPES.items() if form[0] != "duration"}  # its intervals have months
+PARQUET_TYPES = {
+    name: form for name, form in ARROW_TYPES.items() if form[0] != "duration"
+}  # in a dictionary, read back as numbers
 
 # --- Tables of columns, by name -------------------------------------------------------------------------------------
 
@@ -211,8 +213,8 @@ def through_file(columns):
     return parquet.read_table(file)
 
 
-def only_one_type(columns):
-    """None but the first of several columns would keep its type in an array."""
+def one_column_array(columns):
+    """An array has one type: of several columns, only the first would keep its own."""
     return np.column_stack(list(columns.values()))
 
 
@@ -224,22 +226,22 @@ def named(table):
     return table[next(iter(table.columns))]
 
 
-CONTAINERS = {  # the forms of columns, what makes a table, and what takes its only column
+CONTAINERS = {  # name -> (column types, function that makes a table, function that takes its only column)
     "list": (PLAIN, rows, lambda table: [row[0] for row in table]),
     "object array": (PLAIN, object_array, first),
-    "array": (OF_NUMPY, only_one_type, first),
-    "pandas": (OF_PANDAS, pandas.DataFrame, named),
-    "Polars": (OF_POLARS, polars.DataFrame, named),
-    "Polars lazy": (OF_POLARS, lambda columns: polars.DataFrame(columns).lazy(), lambda table: table),
-    "Arrow": (OF_ARROW, pyarrow.table, lambda table: table.column(0)),
-    "reader": (OF_ARROW, lambda columns: pyarrow.table(columns).to_reader(max_chunksize=7), lambda table: table),
-    "stream": (OF_ARROW, lambda columns: Stream(pyarrow.table(columns)), lambda table: table),
-    "Parquet": (OF_PARQUET, through_file, lambda table: table.column(0)),
-    "DuckDB": (OF_DUCKDB, relation, lambda table: table),
+    "array": (NUMPY_TYPES, one_column_array, first),
+    "pandas": (PANDAS_TYPES, pandas.DataFrame, named),
+    "Polars": (POLARS_TYPES, polars.DataFrame, named),
+    "Polars lazy": (POLARS_TYPES, lambda columns: polars.DataFrame(columns).lazy(), lambda table: table),
+    "Arrow": (ARROW_TYPES, pyarrow.table, lambda table: table.column(0)),
+    "reader": (ARROW_TYPES, lambda columns: pyarrow.table(columns).to_reader(max_chunksize=7), lambda table: table),
+    "stream": (ARROW_TYPES, lambda columns: Stream(pyarrow.table(columns)), lambda table: table),
+    "Parquet": (PARQUET_TYPES, through_file, lambda table: table.column(0)),
+    "DuckDB": (DUCKDB_TYPES, relation, lambda table: table),
 }
 WITHOUT_NAMES = ("list", "object array", "array")
 
-# --- Ways in ----------------------------------------------------------------------------------------------------------
+# --- Entry points -----------------------------------------------------------------------------------------------------
 
 X = np.random.default_rng(0).random((N, 3))
 Y = np.random.default_rng(1).random(N)
@@ -281,10 +283,10 @@ def by_graph(table, names, public):
     return np.asarray(PrivatePC(epsilon=math.inf, **public).fit(table).cpdag_)
 
 
-OF_ORDER = [kind for kind in POOLS if kind in ENDS]
+ORDERED = [kind for kind in POOLS if kind in ENDS]
 WAYS = {
     "fit": (lambda table, names, public: scorer(public, **SHARES).fit(table, CLASSES).scores_, POOLS),
-    "ranks": (lambda table, *_: DPMICScorer(statistic="kendall", epsilon=math.inf).fit(table, Y).scores_, OF_ORDER),
+    "ranks": (lambda table, *_: DPMICScorer(statistic="kendall", epsilon=math.inf).fit(table, Y).scores_, ORDERED),
     "partial_fit": (
         lambda table, names, public: (
             scorer(public, **SHARES).partial_fit(table, CLASSES, n_expected=N).publish().scores_
@@ -293,8 +295,8 @@ WAYS = {
     ),
     "sketch": (by_sketch, POOLS),
     "stream": (by_stream, POOLS),
-    "matrix": (lambda table, *_: np.asarray(PrivateCorrelation(epsilon=math.inf).fit(table).correlation_), OF_ORDER),
-    "graph of numbers": (by_graph, OF_ORDER),
+    "matrix": (lambda table, *_: np.asarray(PrivateCorrelation(epsilon=math.inf).fit(table).correlation_), ORDERED),
+    "graph of numbers": (by_graph, ORDERED),
     "graph of labels": (by_graph, LABELS),
     "reports": (
         lambda table, names, public: RandomizedResponse(math.inf, n_parts=200, **public).fit(table).transform(table),
@@ -305,8 +307,8 @@ WAYS = {
 }
 
 
-def goes(way, container):
-    """Whether a table may go this way at all; a reader is read once."""
+def takes_tables(way, container):
+    """Whether an entry point takes tables in this container; a reader can be read only once."""
     twice = container == "reader" and way in ("reports", "encoder")
     return not (twice or (container in WITHOUT_NAMES and way in ("stream", "encoder", "summary")))
 
@@ -316,7 +318,7 @@ PUBLIC_WARNINGS = ("the quantiles of ", "noise will exceed", "noise hides", "unt
 
 
 def outcome(call):
-    """What a call gives; or None if it refuses the data as is documented. No warning may come from data."""
+    """The result of a call, or None after a documented error; no warning may depend on the data."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
@@ -328,22 +330,22 @@ def outcome(call):
     return result
 
 
-def held(container, names, values):
-    """Columns of those forms that can hold these values in the container."""
+def columns_that_hold(container, names, values):
+    """Columns of the named types, where the container can hold these values in them."""
     forms, make, _ = CONTAINERS[container]
     columns = {}
     for name in names:
         kind, make_column = forms[name]
         try:
             make({name: make_column(values[kind])})
-        except Exception:  # of another library, some version of which cannot hold this
+        except Exception:  # from another library: some versions cannot hold this
             continue
         columns[name] = make_column(values[kind])
     return columns
 
 
-def drawn(rng, pools, has_missing):
-    """Values of a few kinds, and of the record at a place, three times others."""
+def random_values(rng, pools, has_missing):
+    """Random columns of each kind, two or three times: only one record differs."""
     values = {}
     for kind, pool in pools.items():
         few = [pool[j] for j in rng.permutation(len(pool))[: rng.integers(1, 5)]] + [None] * has_missing
@@ -356,19 +358,19 @@ def drawn(rng, pools, has_missing):
 
 
 def check_tables(way, container, seed, most, has_missing):
-    """Tables of some of the types of columns give what the oracle gives; of a matrix or graph, one of each kind."""
+    """Compare tables with the reference reading; for a matrix or graph, with one column of each kind."""
     rng = np.random.default_rng(seed)
     (call, kinds), (forms, make, _) = WAYS[way], CONTAINERS[container]
     some = [name for name in rng.permutation(sorted(forms)).tolist() if forms[name][0] in kinds]
     if way == "matrix" or way.startswith("graph"):
         some = list({forms[name][0]: name for name in some}.values())
-    for values in drawn(rng, {kind: POOLS[kind] for kind in kinds}, has_missing):
-        columns = held(container, some[: 1 if container == "array" else most], values)
+    for values in random_values(rng, {kind: POOLS[kind] for kind in kinds}, has_missing):
+        columns = columns_that_hold(container, some[: 1 if container == "array" else most], values)
         kind_of = {name: forms[name][0] for name in columns}
         if len(columns) < (2 if way.startswith(("matrix", "graph")) else 1):
             continue
         keys = dict(enumerate(kind_of.values())) if container in WITHOUT_NAMES else kind_of
-        target = {"y": pyarrow.array(CLASSES) if forms is OF_ARROW else CLASSES} if way == "stream" else {}
+        target = {"y": pyarrow.array(CLASSES) if forms is ARROW_TYPES else CLASSES} if way == "stream" else {}
         plain_values = {name: [plain(value) for value in values[kind]] for name, kind in kind_of.items()}
         oracle = pandas.DataFrame({name: pandas.Series(some, dtype=object) for name, some in plain_values.items()})
         found = outcome(lambda: call(make(columns | target), list(columns), facts(keys)))  # noqa: B023
@@ -382,18 +384,20 @@ def check_tables(way, container, seed, most, has_missing):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_table_of_some_container_gives_what_plain_values_give(way):
+def test_a_table_in_one_container_gives_the_result_of_plain_values(way):
     seed = list(WAYS).index(way)
-    containers = [container for container in CONTAINERS if goes(way, container) and container not in WITHOUT_NAMES]
+    containers = [
+        container for container in CONTAINERS if takes_tables(way, container) and container not in WITHOUT_NAMES
+    ]
     check_tables(way, containers[seed % len(containers)], seed, 12, has_missing=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("has_missing", [False, True])
 @pytest.mark.parametrize("way", WAYS)
-def test_tables_of_all_containers_give_what_plain_values_give(way, has_missing):
+def test_tables_in_all_containers_give_the_result_of_plain_values(way, has_missing):
     for container in CONTAINERS:
-        if goes(way, container):
+        if takes_tables(way, container):
             check_tables(way, container, 0, 24, has_missing)
 
 
@@ -401,40 +405,40 @@ def test_tables_of_all_containers_give_what_plain_values_give(way, has_missing):
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_every_container_holds_every_kind(container):
     forms = CONTAINERS[container][0]
-    columns = held(container, forms, {kind: (pool * N)[:N] for kind, pool in POOLS.items()})
+    columns = columns_that_hold(container, forms, {kind: (pool * N)[:N] for kind, pool in POOLS.items()})
     cannot = {"array": {"decimal", "zoned"}, "DuckDB": {"duration"}, "Parquet": {"duration"}}
     assert POOLS.keys() - {forms[name][0] for name in columns} == cannot.get(container, set())
 
 
-# --- Columns of their own: targets, people, weights, strata -----------------------------------------------------------
+# --- Single columns: targets, people, weights, strata -----------------------------------------------------------------
 
 
-def of_target(y, ends):
+def scores_by_target(y, ends):
     return scorer({"bounds": (0, 1)}, target_bounds=ends).fit(X, y).scores_
 
 
-def of_weights(weights, _):
+def scores_by_weights(weights, _):
     estimator = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=(0, 1), max_weight=9, **SHARES)
     return estimator.fit(X, CLASSES, sample_weight=weights).scores_
 
 
-def of_bounds(column, _):
+def learn_bounds(column, _):
     learnt = private_bounds(column, epsilon=math.inf, random_state=0)
     return next(iter(learnt.values())) if isinstance(learnt, dict) else learnt
 
 
-def of_people(groups, _):
+def number_people(groups, _):
     persons = read_people(groups, 1, N).persons.tolist()
     return np.array([persons.index(person) for person in persons])
 
 
 NUMERIC = {kind: POOLS[kind] for kind in ("float", "int", "decimal")}
 CLASSES_OF = {"bool": [False, True], "text": ["a", "b"], "numbered": [1, 9], "int": [0, 3]}
-ROLES = {  # what is read, of which values, beside which public fact
-    "target": (of_target, {kind: POOLS[kind] for kind in OF_ORDER}, ENDS),
+ROLES = {  # name -> (function that reads the column, values by kind, public facts by kind)
+    "target": (scores_by_target, {kind: POOLS[kind] for kind in ORDERED}, ENDS),
     "ranked target": (
         lambda y, _: DPMICScorer(statistic="kendall", epsilon=math.inf).fit(X, y).scores_,
-        {kind: POOLS[kind] for kind in OF_ORDER},
+        {kind: POOLS[kind] for kind in ORDERED},
         ENDS,
     ),
     "classes": (
@@ -442,7 +446,7 @@ ROLES = {  # what is read, of which values, beside which public fact
         CLASSES_OF,
         CLASSES_OF,
     ),
-    "weights": (of_weights, NUMERIC | {"float": [0.0, 0.5, 3.0, 9.0, 1e300]}, ENDS),
+    "weights": (scores_by_weights, NUMERIC | {"float": [0.0, 0.5, 3.0, 9.0, 1e300]}, ENDS),
     "strata": (
         lambda strata, labels: private_score(
             X[:, 0], Y, statistic="kendall", epsilon=math.inf, strata=strata, categories=labels
@@ -450,8 +454,8 @@ ROLES = {  # what is read, of which values, beside which public fact
         LABELS,
         LABELS,
     ),
-    "bounds": (of_bounds, NUMERIC, ENDS),
-    "people": (of_people, {kind: pool for kind, pool in POOLS.items() if len(pool) > 3}, ENDS | LABELS),
+    "bounds": (learn_bounds, NUMERIC, ENDS),
+    "people": (number_people, {kind: pool for kind, pool in POOLS.items() if len(pool) > 3}, ENDS | LABELS),
 }
 
 
@@ -464,7 +468,7 @@ def check_columns(role, container, most, has_missing, seed=0):
         values = [pools[kind][j % len(pools[kind])] for j in rng.permutation(N)]
         for last in (*pools[kind][::4], None) if has_missing else pools[kind][::4]:
             values[29] = last
-            for column in held(container, [name], {kind: values}).values():
+            for column in columns_that_hold(container, [name], {kind: values}).values():
                 ends = public[kind]
                 plain_ends = tuple(map(plain, ends)) if kind in ENDS else ends
                 given = column_of(make({name: column}))
@@ -477,14 +481,14 @@ def check_columns(role, container, most, has_missing, seed=0):
                     raise
 
 
-def reads(role, container):
-    """Whether a container may have the role; a reader is read once."""
+def takes_columns(role, container):
+    """Whether a column for this role may come in this container; a reader can be read only once."""
     return not (role == "people" and container == "reader")
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_columns_of_some_containers_give_what_plain_values_give(role):
-    few = np.random.default_rng(list(ROLES).index(role)).permutation([c for c in CONTAINERS if reads(role, c)])
+def test_columns_in_some_containers_give_the_result_of_plain_values(role):
+    few = np.random.default_rng(list(ROLES).index(role)).permutation([c for c in CONTAINERS if takes_columns(role, c)])
     for container in few[:2]:
         check_columns(role, container, 2, has_missing=True)
 
@@ -492,7 +496,7 @@ def test_columns_of_some_containers_give_what_plain_values_give(role):
 @pytest.mark.slow
 @pytest.mark.parametrize("has_missing", [False, True])
 @pytest.mark.parametrize("role", ROLES)
-def test_columns_of_all_containers_give_what_plain_values_give(role, has_missing):
+def test_columns_in_all_containers_give_the_result_of_plain_values(role, has_missing):
     for container in CONTAINERS:
-        if reads(role, container):
+        if takes_columns(role, container):
             check_columns(role, container, 6, has_missing, seed=1)

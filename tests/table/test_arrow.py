@@ -1,4 +1,4 @@
-"""Whatever gives a table or a column by the Arrow protocol is read as a dataframe is: whole, once, by its schema."""
+"""Any object with the Arrow protocol is read like a dataframe: whole, once, with the types of its schema."""
 
 import math
 from importlib import import_module
@@ -15,12 +15,12 @@ from skdpmic.counting import RangeGridSketch
 from skdpmic.table.normal_form import containers
 from tests.counting.tables import PUBLIC, TARGETS, mixed_table, relation
 from tests.folding import each
-from tests.table.of_arrow import Stream
-from tests.table.of_arrow import pa as pyarrow
+from tests.table.arrow_columns import Stream
+from tests.table.arrow_columns import pa as pyarrow
 
 
 class Array:
-    """Nothing but the Arrow protocol of arrays."""
+    """An object with only the Arrow array protocol."""
 
     def __init__(self, data):
         self._data = data
@@ -29,10 +29,10 @@ class Array:
         return self._data.__arrow_c_array__(requested_schema)
 
 
-def of_polars(table):
+def polars_stream(table):
     frame = polars.from_arrow(table)
     if not hasattr(frame, "__arrow_c_stream__"):
-        pytest.skip("this version of Polars does not have the protocol of Arrow yet")
+        pytest.skip("this version of Polars lacks the Arrow protocol")
     return Stream(frame)
 
 
@@ -42,7 +42,7 @@ TABLES = {
     "batch": lambda table: table.combine_chunks().to_batches()[0],
     "reader": lambda table: table.to_reader(max_chunksize=100),
     "stream": Stream,
-    "of Polars": of_polars,
+    "of Polars": polars_stream,
 }
 COLUMNS = TABLES | {
     "chunks": lambda table: table.column(0),
@@ -70,7 +70,7 @@ def test_every_kind_of_target_is_read(target):
         assert results(scorer.fit(MIXED[FEATURES], source(MIXED[[target]].to_arrow()))) == expected
 
 
-def test_sums_of_engines_and_their_enums_are_read():
+def test_sums_and_enums_of_engines_are_read():
     x = np.linspace(0, 1, 200)
     table = pyarrow.table({"x": x, "i": (x > 0.3).astype(int), "s": np.where(x > 0.3, "yes", "no")})
     expected = DPMICScorer(epsilon=math.inf, bounds=(0, 1), classes=[0, 1]).fit(x[:, None], table["i"]).scores_
@@ -91,13 +91,13 @@ GROUPS = pyarrow.table({"person": [f"p{i}" for i in RNG.integers(0, 200, N)]})
 WEIGHTS = pyarrow.table({"weight": RNG.random(N)})
 SEEDED = {"epsilon": 20.0, "random_state": 0}
 KNOWN = SEEDED | {"bounds": (0, 1), "target_bounds": (0, 1)}
-BESIDE = {"y": Y}
+TARGET = {"y": Y}
 FITS = {
-    "k best": (PrivateSelectKBest(2, **KNOWN), BESIDE),
-    "jointly": (PrivateSelectKBest(2, criterion="joint", **KNOWN), BESIDE),
-    "scores": (DPMICSelector(2, **KNOWN), BESIDE),
-    "scorer": (DPMICScorer(**KNOWN), BESIDE),
-    "ranks": (DPMICScorer(statistic="kendall", **SEEDED), BESIDE),
+    "k best": (PrivateSelectKBest(2, **KNOWN), TARGET),
+    "jointly": (PrivateSelectKBest(2, criterion="joint", **KNOWN), TARGET),
+    "scores": (DPMICSelector(2, **KNOWN), TARGET),
+    "scorer": (DPMICScorer(**KNOWN), TARGET),
+    "ranks": (DPMICScorer(statistic="kendall", **SEEDED), TARGET),
     "people": (DPMICSelector(2, max_rows_per_group=2, **KNOWN), {"y": Y, "groups": GROUPS}),
     "weights": (PrivateSelectKBest(2, max_weight=1.0, **KNOWN), {"y": Y, "sample_weight": WEIGHTS}),
     "matrix": (PrivateCorrelation(delta=1e-6, **SEEDED), {}),
@@ -108,7 +108,7 @@ quiet = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning", "ignore
 
 @quiet
 @pytest.mark.parametrize("source", TABLES)
-def test_all_that_a_fit_takes_may_come_from_one_engine(source):
+def test_every_argument_of_fit_may_come_from_one_engine(source):
     read = TABLES[source]
     for fit in list(FITS)[list(TABLES).index(source) % 3 :: 3]:
         estimator, beside = FITS[fit]
@@ -147,7 +147,7 @@ def test_a_lazy_frame_may_be_fitted_beside_streams():
     assert scorer.fit(lazy, Y.to_reader(), sample_weight=Stream(WEIGHTS)).scores_.tolist() == expected
 
 
-# --- Transformed ------------------------------------------------------------------------------------------------------
+# --- Transform --------------------------------------------------------------------------------------------------------
 
 
 @each("source", TABLES)
@@ -159,8 +159,8 @@ def test_a_stream_is_transformed_into_a_frame_of_the_library_that_read_it(source
     transformed = selector.transform(TABLES[source](table))
     assert isinstance(transformed, pyarrow.Table)
     assert transformed.to_pydict() == table.select(selector.get_feature_names_out().tolist()).to_pydict()
-    of_numbers = DPMICSelector(1, epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 1)).fit(NUMBERS, Y)
-    np.testing.assert_array_equal(of_numbers.transform(TABLES[source](NUMBERS))[:, 0], NUMBERS["b"].to_numpy())
+    selector_of_numbers = DPMICSelector(1, epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 1)).fit(NUMBERS, Y)
+    np.testing.assert_array_equal(selector_of_numbers.transform(TABLES[source](NUMBERS))[:, 0], NUMBERS["b"].to_numpy())
 
 
 def without(libraries):
@@ -172,11 +172,11 @@ def without(libraries):
     return import_others
 
 
-def test_types_come_from_the_schema_whatever_library_reads():
-    """Booleans are declared to be such where all are missing, too."""
+def test_types_come_from_the_schema_whichever_library_reads_it():
+    """The schema declares booleans even where all of them are missing."""
     table = pyarrow.table({"town": ["a", "b", "b"] * 100, "smokes": pyarrow.nulls(N, pyarrow.bool_())})
     public = {"categories": {"town": ["a", "b"]}, "target_bounds": (0, 1)}
-    for source, missing, kind in ((Stream, (), pyarrow.Table), (of_polars, ("pyarrow",), polars.DataFrame)):
+    for source, missing, kind in ((Stream, (), pyarrow.Table), (polars_stream, ("pyarrow",), polars.DataFrame)):
         X, y = source(table), source(Y)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(containers, "import_module", without(missing))
@@ -185,7 +185,7 @@ def test_types_come_from_the_schema_whatever_library_reads():
         assert chosen.shape == (N, 2)
 
 
-def test_without_a_library_that_reads_streams_the_error_says_which_there_are(monkeypatch):
+def test_without_a_library_that_reads_streams_the_error_names_those_that_do(monkeypatch):
     monkeypatch.setattr(containers, "import_module", without(("pyarrow", "polars")))
     scorer = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1))
     with pytest.raises(
@@ -196,17 +196,17 @@ def test_without_a_library_that_reads_streams_the_error_says_which_there_are(mon
         scorer.fit(np.zeros((N, 3)), Stream(Y))
 
 
-# --- What is refused --------------------------------------------------------------------------------------------------
+# --- Refusals ---------------------------------------------------------------------------------------------------------
 
 
-class OfSpark:
+class SparkFrame:
     schema = "as of PySpark before 4.3"
 
     def __getitem__(self, name):
         raise KeyError(name)
 
 
-class OfRay:
+class RayDataset:
     def schema(self):
         return "as of Ray Data"
 
@@ -217,12 +217,12 @@ class OfRay:
         raise AttributeError
 
 
-ELSEWHERE = {
+UNREADABLE = {
     "dataset": lambda table: pytest.importorskip("pyarrow.dataset").dataset(table),
     "scanner": lambda table: pytest.importorskip("pyarrow.dataset").dataset(table).scanner(),
     "of narwhals": lambda table: narwhals.from_native(relation("from t", t=table)),
-    "of Spark": lambda table: OfSpark(),
-    "of Ray": lambda table: OfRay(),
+    "of Spark": lambda table: SparkFrame(),
+    "of Ray": lambda table: RayDataset(),
 }
 
 
@@ -231,9 +231,9 @@ def refusal(name):
 
 
 @pytest.mark.filterwarnings("ignore:You passed a .*narwhals:UserWarning")
-@each("elsewhere", ELSEWHERE)
-def test_what_cannot_be_read_whole_is_refused_by_name_before_the_charge(elsewhere, tmp_path):
-    ledger, elsewhere = BudgetLedger(tmp_path / "ledger", epsilon=99), ELSEWHERE[elsewhere]
+@each("unreadable", UNREADABLE)
+def test_data_that_cannot_be_read_whole_is_refused_by_name_before_the_charge(unreadable, tmp_path):
+    ledger, unreadable = BudgetLedger(tmp_path / "ledger", epsilon=99), UNREADABLE[unreadable]
     public = {"bounds": (0, 1), "target_bounds": (0, 1), "ledger": ledger}
     for fit, name, given in (
         (DPMICSelector(1, **public).fit, "X", {"X": NUMBERS, "y": Y}),
@@ -251,28 +251,28 @@ def test_what_cannot_be_read_whole_is_refused_by_name_before_the_charge(elsewher
         (RangeGridSketch(n_features=3, bounds=(0, 1), target_bounds=(0, 1), B=9).update, "X", {"X": NUMBERS, "y": Y}),
     ):
         with pytest.raises(TypeError, match=refusal(name)):
-            fit(**given | {name: elsewhere(NUMBERS if name == "X" else given[name])})
+            fit(**given | {name: unreadable(NUMBERS if name == "X" else given[name])})
     assert ledger.entries() == []
     fitted = DPMICSelector(1, bounds=(0, 1), target_bounds=(0, 1)).fit(NUMBERS, Y)
     for method in (fitted.transform, fitted.inverse_transform):
         with pytest.raises(TypeError, match=refusal("X")):
-            method(elsewhere(NUMBERS))
+            method(unreadable(NUMBERS))
 
 
 @each("source", [source for source in TABLES if source != "batch"])
-def test_a_column_of_several_is_none(source):
+def test_a_table_of_several_columns_is_not_a_column(source):
     two = TABLES[source](NUMBERS.select(["a", "b"]))
     with pytest.raises(ValueError, match=rf"^y should be a 1d array, got an array of shape \({N}, 2\) instead"):
         DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(NUMBERS, two)
 
 
-def test_names_in_a_stream_that_do_not_tell_columns_apart_are_refused():
+def test_duplicate_names_in_a_stream_are_refused():
     twice = pyarrow.Table.from_arrays([NUMBERS["a"], NUMBERS["b"]], names=["a", "a"])
     with pytest.raises(ValueError, match=r"X must have distinct column names, got several named \['a'\]"):
         DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)).fit(Stream(twice), Y)
 
 
-def test_missing_values_of_a_target_are_refused_in_every_layout():
+def test_missing_values_in_a_target_are_refused_in_every_layout():
     y = pyarrow.table({"y": pyarrow.array([None, *range(N - 1)], pyarrow.int64())})
     for source in COLUMNS.values():
         with pytest.raises(ValueError, match="Input y contains NaN"):

@@ -1,4 +1,4 @@
-"""A column has one meaning: a name in a dataframe, a number in an array; what could be either is refused, uncharged."""
+"""A column is identified by name in a dataframe, by number in an array; ambiguous keys are refused, uncharged."""
 
 import datetime
 import math
@@ -36,7 +36,7 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.random((N, 3)), RNG.random(N)
 X[:, 1] = Y
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
-LARGE = 1e6  # so that hardly any noise is added
+LARGE = 1e6  # hardly any noise
 NOISELESS = {"epsilon": LARGE} | PUBLIC
 quiet = pytest.mark.filterwarnings(
     "ignore::skdpmic.PrivacyLeakWarning", "ignore:noise:UserWarning", "ignore:the quantiles:UserWarning"
@@ -49,7 +49,7 @@ def frame(labels):
     return table
 
 
-MIXED = {
+AMBIGUOUS = {
     "one left out": [0, 1, 3],
     "from one": [1, 2, 3],
     "another order": [2, 1, 0],
@@ -71,7 +71,7 @@ def search(X, ledger, selector=None):
     return PrivateGridSearch(pipeline, {"ridge__alpha": [1, 2]}, n_subsets=2, epsilon=50, ledger=ledger).fit(X, Y)
 
 
-def of_columns(columns):
+def on_columns(columns):
     return ColumnTransformer([("some", DPMICSelector(1, **PUBLIC), columns)])
 
 
@@ -110,7 +110,7 @@ WAYS = {
     "search": search,
     "transform": lambda X, ledger: FITTED.transform(X),
 }
-OF_TEXT = {
+TEXT_WAYS = {
     "stream": by_stream,
     "summary": by_summary,
     "encoder": lambda X, ledger: PublicEncoder(bounds=(0, 1)).fit(X),
@@ -126,28 +126,28 @@ def ledger(tmp_path):
 
 
 @quiet
-@pytest.mark.parametrize("way", WAYS | OF_TEXT)
+@pytest.mark.parametrize("way", WAYS | TEXT_WAYS)
 def test_names_that_might_be_positions_are_refused_before_the_charge_and_the_remedy_works(way, ledger):
     n_labels = 1 if way == "search" else 3
-    for labels in np.random.default_rng(len(way)).choice(list(MIXED), n_labels, replace=False):
-        table = frame(MIXED[labels])
+    for labels in np.random.default_rng(len(way)).choice(list(AMBIGUOUS), n_labels, replace=False):
+        table = frame(AMBIGUOUS[labels])
         with pytest.raises(TypeError, match=f"{REFUSED}.*by (X|frame).columns = (X|frame).columns.map"):
-            (WAYS | OF_TEXT)[way](table, ledger)
+            (WAYS | TEXT_WAYS)[way](table, ledger)
         assert ledger.entries() == []
         table.columns = table.columns.map(str)
         if way != "transform":
-            (WAYS | OF_TEXT)[way](table, None)
+            (WAYS | TEXT_WAYS)[way](table, None)
 
 
-@pytest.mark.parametrize("labels", MIXED)
-def test_no_names_are_read_of_which_a_number_might_be_one(labels):
+@pytest.mark.parametrize("labels", AMBIGUOUS)
+def test_every_kind_of_names_that_might_be_positions_is_refused(labels):
     with pytest.raises(TypeError, match=REFUSED):
-        WAYS["ranks"](frame(MIXED[labels]), None)
+        WAYS["ranks"](frame(AMBIGUOUS[labels]), None)
 
 
 @quiet
 @pytest.mark.parametrize("labels", CLEAR)
-def test_every_way_in_names_columns_by_their_labels(labels):
+def test_every_entry_point_names_columns_by_their_labels(labels):
     table, names = frame(CLEAR[labels]), list(CLEAR[labels])
     assert WAYS["scorer"](table, None).to_frame()["feature"].tolist()[0] == names[1]
     assert sorted(WAYS["in turn"](table, None).to_frame()["feature"]) == sorted(names)
@@ -163,13 +163,13 @@ def test_every_way_in_names_columns_by_their_labels(labels):
 
 
 @quiet
-def test_a_search_finds_columns_without_names_that_a_step_would_refuse_before_the_charge(ledger):
+def test_a_search_refuses_unnamed_columns_that_a_step_would_refuse_before_the_charge(ledger):
     for labels, columns in (([1, 0, 2], [0, 1]), ([0, 1, 2], [0, 2])):
         with pytest.raises(TypeError, match=REFUSED):
-            search(frame(labels), ledger, of_columns(columns))
+            search(frame(labels), ledger, on_columns(columns))
     assert ledger.entries() == []
-    search(frame([0, 1, 2]), ledger, of_columns([0, 1]))
-    search(frame(["a", "b", "c"]), ledger, of_columns([0, 1]))
+    search(frame([0, 1, 2]), ledger, on_columns([0, 1]))
+    search(frame(["a", "b", "c"]), ledger, on_columns([0, 1]))
 
 
 # --- Keys -------------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ NAMED, NUMBERED = frame(["a", "b", "c"]), X
 
 
 def by_key(key, table, names):
-    """Every parameter that takes a column by a key, with this one for the second column."""
+    """Calls of every parameter that takes column keys, with `key` for the second column."""
     first, _, last = names
     of_two = dict.fromkeys((first, last), (0, 1))
     text = table.copy() if isinstance(table, pandas.DataFrame) else table.astype(object)
@@ -222,7 +222,7 @@ def test_no_column_is_found_by_another_key(table, names, keys):
                 call()
 
 
-def test_an_error_gives_the_name_for_a_number():
+def test_an_error_suggests_the_name_for_a_number():
     with pytest.raises(
         ValueError, match=r"got others, \[1\]. Features with names are given by name, such as 'b' for 1"
     ):
@@ -231,7 +231,7 @@ def test_an_error_gives_the_name_for_a_number():
         PrivateSelectKBest(1, keep=[7], **PUBLIC).fit(NAMED, Y)
 
 
-def test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no_numbers():
+def test_columns_selected_from_a_table_without_names_get_names_that_are_not_numbers():
     table = frame([0, 1, 2])
     table[2] = ["x", "y"] * (N // 2)
     public = {"bounds": {0: (0, 1), 1: (0, 1)}, "categories": {2: ["x", "y"]}, "target_bounds": (0, 1)}
@@ -241,7 +241,7 @@ def test_chosen_columns_of_a_table_without_names_come_out_with_names_that_are_no
     assert selector.inverse_transform(chosen).shape == table.shape
 
 
-def test_libraries_with_names_of_text_only_are_read_as_they_are():
+def test_numerals_are_names_in_libraries_with_text_names_only():
     numerals = polars.DataFrame(X, schema=["2", "1", "0"])
     assert DPMICScorer(**NOISELESS).fit(numerals, Y).to_frame()["feature"].tolist()[0] == "1"
 
@@ -261,15 +261,15 @@ def test_libraries_with_names_of_text_only_are_read_as_they_are():
         ("diabetis", "diabetes"),
     ],
 )
-def test_a_name_that_almost_matches_is_pointed_out_and_what_is_not_seen_is_shown(written, meant):
+def test_a_name_that_almost_matches_is_suggested_and_invisible_characters_are_shown(written, meant):
     table = pandas.DataFrame({meant: [0.0, 1.0] * 4, "height": [1.0, 2.0] * 4})
-    said = f"Did you mean {meant!r} for {written!r}?"
+    suggestion = f"Did you mean {meant!r} for {written!r}?"
     ranges = {written: (0, 1), "height": (1, 2)}
     for public in ({"bounds": ranges}, {"bounds": {meant: (0, 1)} | ranges, "keep": [written]}):
-        with pytest.raises(ValueError, match=re.escape(said)):
+        with pytest.raises(ValueError, match=re.escape(suggestion)):
             PrivateSelectKBest(1, classes=[0, 1], **public).fit(table, [0, 1] * 4)
     codebook = Codebook({written: (0, 1), "height": (1, 2)})
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(suggestion)):
         codebook.records(table)
     with pytest.raises(ValueError, match=r"the codebook must describe column .* Did you mean"):
         codebook.target(meant)

@@ -1,4 +1,4 @@
-"""Features are shared among workers where that gains time, and come back in order."""
+"""Features are shared among workers where that saves time, and results keep the order of the features."""
 
 import threading
 import time
@@ -10,11 +10,11 @@ from skdpmic.table.columns import map_features
 
 
 def threads_of(n_samples, n_jobs):
-    """Which threads work on 40 features."""
+    """The threads that work on 40 features."""
     columns, threads = np.arange(40.0)[:, np.newaxis] + np.zeros(n_samples), set()
 
     def function(column, interval):
-        time.sleep(0.001 * (n_jobs == 2))  # for another one to begin
+        time.sleep(0.001 * (n_jobs == 2))  # time for another thread to begin
         threads.add(threading.get_ident())
         return column[0], interval
 

@@ -1,4 +1,4 @@
-"""Public bounds and labels, as a user writes them, become domains, which place each value by itself."""
+"""Public bounds and labels, as a user writes them, become domains, which encode each value independently."""
 
 import datetime
 import math
@@ -30,7 +30,7 @@ ENTRIES = [
 
 
 @each("entry, domain", ENTRIES)
-def test_an_entry_of_bounds_is_an_axis(entry, domain):
+def test_an_entry_of_bounds_becomes_an_axis(entry, domain):
     assert domain_of(entry, "bounds") == domain
 
 
@@ -40,9 +40,9 @@ def test_an_axis_can_be_written_and_read(domain):
     assert from_json(to_json(None)) is None
 
 
-NO_RANGE = r"b must be \(lower, upper\), \(lower, upper, 'log'\) or three or more"
+NOT_A_RANGE = r"b must be \(lower, upper\), \(lower, upper, 'log'\) or three or more"
 REFUSED = {
-    NO_RANGE: [
+    NOT_A_RANGE: [
         3,
         "ab",
         (),
@@ -66,7 +66,7 @@ REFUSED = {
 
 
 @each("message", REFUSED)
-def test_an_entry_that_is_no_range_is_refused(message):
+def test_an_entry_that_is_not_a_range_is_refused(message):
     for entry in REFUSED[message]:
         with pytest.raises(ValueError, match=message):
             domain_of(entry, "b")
@@ -102,7 +102,7 @@ def test_knots_are_one_apart():
 
 
 @each("domain", [Range(0.0, 4.0), LogRange(-3.0, 7.0), Knots((0.0, 1.0, 4.0)), Order()])
-def test_each_value_is_encoded_by_itself(domain):
+def test_each_value_is_encoded_independently(domain):
     together = domain.encode(VALUES)
     alone = np.concatenate([domain.encode(VALUES[i : i + 1]) for i in range(len(VALUES))])
     assert np.array_equal(together, alone, equal_nan=True)
@@ -134,7 +134,7 @@ def test_bad_labels_are_refused(labels):
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, pandas.NA, pandas.NaT, np.datetime64("NaT", "us")])
-def test_a_missing_value_is_no_label(missing):
+def test_a_missing_value_is_not_a_label(missing):
     for labels in (["a", "b", missing], [1, missing, 2]):
         with pytest.raises(ValueError, match="categories of feature 'sex' must hold labels only, got a missing value"):
             labels_of(labels, "categories of feature 'sex'")
@@ -153,12 +153,12 @@ def test_features_are_described_by_name_or_without_names_by_number():
     assert feature_domains({0: (0, 99), 2: (0, 1e6, "log")}, {1: ["f", "m"]}, 3, None) == AXES
 
 
-def test_one_entry_is_for_all_features_but_those_with_labels():
+def test_one_entry_applies_to_all_features_without_labels():
     for entry, domain in ENTRIES:
         assert feature_domains(entry, {"sex": ["f", "m"]}, 3, NAMES) == [domain, AXES[1], domain]
 
 
-def test_types_declare_labels_where_nothing_else_is_said():
+def test_types_declare_labels_unless_an_entry_overrides_them():
     declared = {0: (0.0, 1.0), 1: ("f", "m")}
     flag = Labels((0.0, 1.0))
     assert feature_domains({"pay": (0, 9)}, None, 3, NAMES, declared) == [flag, AXES[1], Range(0.0, 9.0)]
@@ -201,7 +201,7 @@ def test_ranks_need_labels_only_for_text():
         ({0: (9, 0)}, None, None, "bounds of feature 0 must be finite with lower < upper"),
     ],
 )
-def test_what_does_not_describe_the_features_is_refused_by_name(bounds, categories, names, message):
+def test_entries_that_do_not_describe_the_features_are_refused_by_name(bounds, categories, names, message):
     with pytest.raises(ValueError, match=message):
         feature_domains(bounds, categories, 3, names)
 
@@ -224,5 +224,5 @@ def test_an_error_says_how_many_more_features_there_are():
         (3, None, None),
     ],
 )
-def test_bounds_may_tell_how_many_features_there_are(bounds, categories, expected):
+def test_bounds_may_imply_the_number_of_features(bounds, categories, expected):
     assert n_features_of(bounds, categories) == expected

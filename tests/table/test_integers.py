@@ -1,4 +1,4 @@
-"""A table of small integers is never copied as floats, which take eight times as much memory, and scores as they do."""
+"""A table of small integers is scored like floats but never copied to them, which would take eight times the memory."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ TYPES = [np.int8, np.uint8, np.int32, np.uint64, np.float32]
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.bool_])
-def test_the_columns_are_those_of_the_table_itself(dtype):
+def test_columns_share_the_memory_of_the_table(dtype):
     X, y = GENOTYPES.astype(dtype), np.arange(300) % 2
     facts = PublicFacts(bounds=(0, 2), classes=[0, 1])
     records = read_records(facts, X, y, "DPMICScorer")
@@ -33,7 +33,7 @@ def test_the_columns_are_those_of_the_table_itself(dtype):
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r", "kendall", "distance_correlation"])
 @pytest.mark.parametrize("target", ["classes", "numbers"])
 @pytest.mark.combinations
-def test_every_type_of_integers_gives_the_release_of_floats(statistic, target):
+def test_every_integer_type_gives_the_release_of_floats(statistic, target):
     y = GENOTYPES[:, 3] * 1.0 if target == "numbers" else GENOTYPES[:, 3] > 0
     public = {"target_bounds": (0, 2)} if target == "numbers" else {"classes": [False, True]}
     scorer = DPMICScorer(statistic=statistic, epsilon=20, bounds=(0, 2), random_state=0, **public)
@@ -51,14 +51,14 @@ def test_every_type_of_integers_gives_the_release_of_floats(statistic, target):
     ],
     ids=["logarithms", "knots", "jointly"],
 )
-def test_integers_are_placed_on_other_axes_and_chosen_together_as_floats(selector):
+def test_integers_are_placed_on_other_axes_and_selected_jointly_like_floats(selector):
     selector.set_params(epsilon=500, classes=[0, 1, 2], random_state=0)
     expected = selector.fit(GENOTYPES * 1.0, GENOTYPES[:, 3]).get_support()
     assert (selector.fit(GENOTYPES.astype(np.int8), GENOTYPES[:, 3]).get_support() == expected).all()
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64])
-def test_a_dataframe_that_is_stored_as_one_array_is_read_as_that(dtype):
+def test_a_dataframe_stored_as_one_array_is_read_as_that_array(dtype):
     frame = pd.DataFrame(GENOTYPES.astype(dtype)).add_prefix("snp")
     table = open_table(frame, "DPMICScorer")
     assert np.shares_memory(table.values, frame.to_numpy())
@@ -70,7 +70,7 @@ def test_a_dataframe_that_is_stored_as_one_array_is_read_as_that(dtype):
     assert list(scorer.feature_names_in_) == list(frame.columns)
 
 
-def test_an_infinite_value_of_a_dataframe_is_refused_with_the_name_of_its_column():
+def test_an_infinite_value_in_a_dataframe_is_refused_with_the_name_of_its_column():
     frame = pd.DataFrame(GENOTYPES * 1.0).add_prefix("snp")
     frame.loc[4, "snp7"], frame.loc[5, "snp8"] = -np.inf, np.nan
     with pytest.raises(ValueError, match="column 'snp7' of X contains infinity"):
@@ -99,7 +99,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / 50_
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems count resident memory in other units")
-def test_a_fit_takes_a_few_hundred_bytes_a_column_beside_the_table():
+def test_a_fit_takes_a_few_hundred_bytes_per_column_beyond_the_table():
     # Results and noise; a copy as floats would take 8,000.
     run = subprocess.run([sys.executable, "-c", _FIT], capture_output=True, text=True, check=True)
     assert float(run.stdout) < 500

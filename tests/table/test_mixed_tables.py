@@ -1,4 +1,4 @@
-"""A table of people as it is: eight kinds of column in one dataframe, through everything that reads tables."""
+"""A realistic table of people: eight kinds of column in one dataframe, passed to everything that reads tables."""
 
 import datetime
 import math
@@ -19,8 +19,8 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
 from skdpmic.counting import RangeGridSketch
 from skdpmic.two_party import RandomizedResponse
 from tests.folding import each
-from tests.table.of_arrow import Stream
-from tests.table.of_arrow import pa as pyarrow
+from tests.table.arrow_columns import Stream
+from tests.table.arrow_columns import pa as pyarrow
 
 N = 600
 TOWNS = list("abcdefghij")
@@ -37,7 +37,7 @@ NAMES = ["age", "sex", "town", "income", "born", "stay", "smoker", "visits"]
 
 
 def people(n=N):
-    """A dataframe of pandas and a target; every column has missing values but for `smoker`."""
+    """A pandas dataframe and a target; every column except `smoker` has missing values."""
     rng = np.random.default_rng(0)
     age, sex, town = rng.uniform(18, 90, n), rng.choice(["f", "m"], n), rng.choice([*TOWNS, "elsewhere"], n)
     income, smoker = np.exp(rng.normal(10, 2, n)), rng.random(n) < 0.3
@@ -70,13 +70,13 @@ FRAMES = {
 
 
 def exact(**parameters):
-    """Without noise; with MTVr the target's shares are known, as a sketch would learn others than `fit` does."""
+    """A noise-free scorer; MTVr gets public target shares, because a sketch would learn others than `fit`."""
     known = {"target_shares": (0.6, 0.4)} if parameters.get("statistic") == "mtv_r" else {}
     return DPMICScorer(epsilon=math.inf, **PUBLIC | known | parameters)
 
 
 def by_hand():
-    """The columns as floats and codes, by pandas: what the package is to make of them."""
+    """The columns as floats and codes, computed with pandas: what the package should read."""
     seconds = pandas.Timedelta("1s")
     codes = {}
     for name, labels in CATEGORIES.items():
@@ -106,7 +106,7 @@ CATEGORIES_BY_HAND = {1: [0, 1], 2: range(10), 6: [0, 1]}
 
 
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r", "kendall"])
-def test_every_kind_of_column_is_scored_as_its_numbers_are(statistic):
+def test_every_kind_of_column_gets_the_score_of_its_numbers(statistic):
     bounds = {"bounds": None, "target_bounds": None} if statistic == "kendall" else {}
     by_number = {"bounds": bounds_by_hand(), "categories": CATEGORIES_BY_HAND} | bounds
     expected = exact(statistic=statistic, **by_number).fit(by_hand(), Y).scores_
@@ -118,9 +118,9 @@ def test_every_kind_of_column_is_scored_as_its_numbers_are(statistic):
 
 
 @pytest.mark.parametrize("statistic", ["mic_r", "mtv_r"])
-def test_pieces_give_the_scores_of_the_whole(statistic):
+def test_chunks_give_the_scores_of_the_whole_table(statistic):
     expected = exact(statistic=statistic).fit(FRAME, Y).scores_.tolist()
-    described = {"categories": CATEGORIES | {"smoker": [False, True]}}  # which no table is there to declare
+    described = {"categories": CATEGORIES | {"smoker": [False, True]}}  # there is no table to declare it
     empty = exact(statistic=statistic, **described).empty_sketch(N, feature_names=NAMES)
     for frame in (FRAMES[library] for library in FRAMES if library != "stream"):
         scorer = exact(statistic=statistic).partial_fit(frame[:100], Y[:100], n_expected=N)
@@ -138,7 +138,7 @@ def test_pieces_give_the_scores_of_the_whole(statistic):
         ({"bounds": None, "categories": {"sex": ["m", "f"]}}, "bounds and categories must be None or those"),
     ],
 )
-def test_an_estimator_of_other_axes_refuses_a_sketch(change, message):
+def test_an_estimator_with_other_axes_refuses_a_sketch(change, message):
     public = PUBLIC | {"categories": CATEGORIES | {"smoker": [False, True]}}
     sketch = RangeGridSketch(B=20, feature_names=NAMES, **public).update(FRAME, Y)
     with pytest.raises(ValueError, match=message):
@@ -157,7 +157,7 @@ CHOSEN = ["age", "sex", "town", "smoker"]
 
 
 @each("library", FRAMES)
-def test_chosen_columns_come_out_with_names_and_types(library):
+def test_selected_columns_keep_their_names_and_types(library):
     frame = FRAMES[library]
     chosen = selector().fit(frame, Y).transform(frame)
     native = frame if library != "stream" else FRAMES["pyarrow"]
@@ -184,20 +184,20 @@ def test_set_output_keeps_names_and_types(library, container):
 
 
 @pytest.mark.parametrize("columns", [["age", "town"], ["age"]])
-def test_of_a_table_of_which_nothing_is_chosen_the_rows_remain_and_one_warning_says_so(columns):
+def test_a_table_with_no_column_selected_keeps_its_rows_and_gives_one_warning(columns):
     frame = FRAME[columns].set_index(pandas.Index(range(5, 5 + N)))
     public = {"bounds": {"age": (0, 120)}, "target_bounds": (0, 3)}
     if "town" in columns:
         public["categories"] = {"town": TOWNS}
     nothing = DPMICSelector(threshold=1.0, epsilon=math.inf, **public).set_output(transform="pandas").fit(frame, Y)
-    with pytest.warns(UserWarning, match="No features were selected") as said:
+    with pytest.warns(UserWarning, match="No features were selected") as caught:
         chosen = nothing.transform(frame)
-    assert len(said) == 1
+    assert len(caught) == 1
     assert chosen.shape == (N, 0)
     assert chosen.index.equals(frame.index)
 
 
-def test_a_table_of_numbers_comes_out_as_an_array_as_of_scikit_learn():
+def test_a_table_of_numbers_comes_out_as_an_array_as_in_scikit_learn():
     for frame in (FRAME[["age", "visits"]].astype(float), FRAMES["polars"][["age", "visits"]]):
         scorer = DPMICSelector(k=1, epsilon=math.inf, bounds={"age": (0, 120), "visits": (0, 20)}, target_bounds=(0, 3))
         chosen = scorer.fit(frame, Y).transform(frame)
@@ -222,7 +222,7 @@ def test_a_mixed_table_goes_through_pipelines_and_searches(tmp_path):
     assert len(ledger.entries()) == 1 + 3 + 7
 
 
-# --- What is refused --------------------------------------------------------------------------------------------------
+# --- Refusals ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_mixed_table_goes_through_pipelines_and_searches(tmp_path):
     [
         (
             {"bounds": BOUNDS | {"sex": (0, 1)}, "categories": {"town": TOWNS}},
-            # Objects of pandas, as its older versions hold text in, declare nothing.
+            # Object columns, in which older pandas holds text, declare nothing.
             r"got text in \['sex'\], which must be num|could not convert string to float.* column 'sex' of X",
         ),
         (
@@ -247,7 +247,7 @@ def test_a_mixed_table_goes_through_pipelines_and_searches(tmp_path):
     ],
 )
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_columns_that_are_described_otherwise_are_refused_by_name(library, change, message, tmp_path):
+def test_columns_described_as_another_kind_are_refused_by_name(library, change, message, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=1)
     for estimator in (DPMICScorer(ledger=ledger, **PUBLIC | change), DPMICSelector(ledger=ledger, **PUBLIC | change)):
         for fit in (estimator.fit, estimator.partial_fit):
@@ -256,14 +256,14 @@ def test_columns_that_are_described_otherwise_are_refused_by_name(library, chang
     assert ledger.spent() == (0.0, 0.0)
 
 
-def test_labels_that_pandas_found_are_not_public():
+def test_labels_found_by_pandas_are_not_public():
     for ordered in (False, True):
         frame = FRAME.assign(town=FRAME["town"].cat.set_categories(TOWNS, ordered=ordered))
         with pytest.raises(ValueError, match=r"got none for \['town'\]"):
             exact(categories={"sex": ["f", "m"]}).fit(frame, Y)
 
 
-def test_numbers_in_arrays_are_no_dates():
+def test_numbers_in_arrays_are_not_dates():
     dates = (datetime.date(1970, 1, 1), datetime.date(1970, 1, 2))
     with pytest.raises(ValueError, match=r"got numbers in \[0, 1\], which must be dates"):
         exact(bounds=dates, categories=None).fit(np.random.default_rng(0).random((N, 2)), Y)
@@ -297,8 +297,8 @@ def test_sparse_matrices_are_scored_as_dense_ones(kind, statistic):
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
-def test_entries_of_one_place_of_a_sparse_matrix_add_up(kind):
-    """As scipy says of matrices that are not in canonical format."""
+def test_duplicate_entries_of_a_sparse_matrix_add_up(kind):
+    """SciPy defines it so for matrices that are not in canonical format."""
     parts = np.arange(N) % 3 == 0, np.arange(N) % 4 == 0, np.arange(N) % 5 == 0
     places = np.concatenate([np.flatnonzero(part) for part in parts])
     order = np.argsort(places, kind="stable") if kind is sparse.csr_array else np.arange(len(places))
@@ -319,7 +319,7 @@ def test_a_sparse_matrix_is_never_made_dense_as_a_whole(monkeypatch):
     DPMICSelector(k=3, bounds=(0, 1), target_bounds=(0, 1)).fit(X, np.arange(2000) / 2000).transform(X)
 
 
-def test_more_labels_than_a_twentieth_of_the_records_are_warned_of_by_name():
+def test_more_labels_than_a_twentieth_of_the_records_give_a_warning_with_the_name():
     labels = [f"town {i}" for i in range(N // 20 + 1)]
     frame = pandas.DataFrame({"sex": ["f", "m"] * (N // 2), "town": labels[:2] * (N // 2)})
     with pytest.warns(
@@ -349,7 +349,7 @@ def test_a_lazy_frame_is_scored_in_batches(statistic, target, monkeypatch):
 
 
 @pytest.mark.parametrize("n", [N - 1, N + 1])
-def test_a_lazy_frame_and_a_target_of_other_length_are_refused(n, tmp_path):
+def test_a_lazy_frame_and_a_target_of_another_length_are_refused(n, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=1)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         DPMICScorer(ledger=ledger, **PUBLIC).fit(FRAMES["polars"].lazy(), np.resize(Y, n))

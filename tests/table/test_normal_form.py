@@ -1,4 +1,4 @@
-"""A column of every library as its values one by one, as numbers, as codes of labels, and as labels of people."""
+"""A column from any library: its values one by one, as numbers, as label codes and as labels of people."""
 
 import datetime
 import enum
@@ -25,10 +25,10 @@ from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.people import read_people
 from skdpmic.table.targets import make_target
 from tests.folding import each
-from tests.table.of_arrow import encoded, pa
+from tests.table.arrow_columns import encoded, pa
 
 if not hasattr(pl, "Int128"):
-    pytest.skip("this version of Polars does not have all of its types yet", allow_module_level=True)
+    pytest.skip("this version of Polars lacks some types", allow_module_level=True)
 
 
 NAN = math.nan
@@ -67,7 +67,7 @@ def objects(values):
 
 
 def rows_of(column):
-    """The twin: one value after the other, as Python objects; None for those that are missing."""
+    """The twin: the values in order, as Python objects; None if missing."""
     places = range(column.n_samples) if column.places is None else column.places
     values = column.values.tolist()
     return [None if missing else values[place] for place, missing in zip(places, column.missing, strict=True)]
@@ -129,7 +129,7 @@ EVERY = {
 
 
 @each("name", EVERY)
-def test_every_library_gives_the_values_one_by_one_and_which_are_missing(name):
+def test_every_library_gives_its_values_one_by_one_and_marks_the_missing_ones(name):
     kind, native = EVERY[name]
     column = read(native)
     assert source(native).kind == column.kind == kind
@@ -167,9 +167,9 @@ def test_other_types_have_no_kind_and_are_refused_unless_they_are_empty(native, 
             as_numbers(native)
 
 
-def test_intervals_of_pandas_are_labels_by_their_text_each_by_itself():
+def test_pandas_intervals_are_read_independently_as_labels_of_their_text():
     cut = pd.Series(pd.cut([10, 70, 30, NAN], [0, 30, 90]))
-    assert source(pd.Series(pd.interval_range(0, 4))).kind == OTHER  # a missing one changes the text of others
+    assert source(pd.Series(pd.interval_range(0, 4))).kind == OTHER  # a missing interval changes the text of others
     for native in (cut, cut.cat.reorder_categories(cut.cat.categories[::-1])):
         column = read(native)
         assert (column.kind, source(native).kind) == (TEXT, TEXT)
@@ -179,7 +179,7 @@ def test_intervals_of_pandas_are_labels_by_their_text_each_by_itself():
 
 
 @each("unit", ["D", "M", "Q", "Y"])
-def test_periods_of_pandas_are_dates_by_their_first_moment_each_by_itself(unit):
+def test_pandas_periods_are_read_independently_as_the_dates_of_their_start(unit):
     days = pd.Series(pd.to_datetime(["2020-05-17", None, "1931-12-31", "2024-02-29"]))
     periods = days.dt.to_period(unit)
     first = pd.Series([pd.NaT if pd.isna(period) else period.start_time for period in periods])
@@ -191,8 +191,8 @@ def test_periods_of_pandas_are_dates_by_their_first_moment_each_by_itself(unit):
         assert np.array_equal(as_numbers(alone, DATES), as_numbers(periods, DATES)[j : j + 1], equal_nan=True)
 
 
-def test_a_period_far_away_leaves_all_others_as_they_are():
-    """As timestamps of nanoseconds, of older versions of pandas, one would be an error for all, with its text."""
+def test_a_distant_period_leaves_all_others_unchanged():
+    """With the nanosecond timestamps of older pandas, one such period would fail for all, and be quoted."""
     near = pd.Series(pd.PeriodIndex(["2020-01", "2019-05", None], freq="M"))
     for far in ("9999-01", "1500-07"):
         periods = pd.concat([near, pd.Series(pd.PeriodIndex([far], freq="M"))], ignore_index=True)
@@ -202,17 +202,17 @@ def test_a_period_far_away_leaves_all_others_as_they_are():
 
 
 @each("native", [np.full(3, NAN), pl.Series([None] * 3), pd.Series([None] * 3, dtype="f8"), objects([None] * 3)])
-def test_text_that_is_missing_throughout_is_missing(native):
+def test_a_column_of_labels_may_be_missing_throughout(native):
     assert as_codes(native, ("b", "a", "c")) == [4, 4, 4]
 
 
 @each("sentinel", [None, NAN, pd.NA])
-def test_text_of_variable_width_says_for_itself_what_is_missing(sentinel):
+def test_variable_width_text_marks_its_own_missing_values(sentinel):
     array = np.array(["a", sentinel, "b"], dtype=np.dtypes.StringDType(na_object=sentinel))
     assert rows_of(read(array)) == ["a", None, "b"]
 
 
-def test_the_least_integer_is_a_date_where_a_mask_tells_what_is_missing():
+def test_the_least_integer_is_a_date_where_a_mask_marks_missing_values():
     least = [-(2**63), None, 5, 6]
     for native in (pa.array(least).cast(pa.timestamp("us")), pl.Series(least).cast(pl.Datetime("us"))):
         seconds = as_numbers(native, DATES)
@@ -222,7 +222,7 @@ def test_the_least_integer_is_a_date_where_a_mask_tells_what_is_missing():
 
 
 @each("kind, unit", [*product("Mm", ("D", "us", "ns")), ("M", "M")])
-def test_dates_of_another_byte_order_are_the_same(kind, unit):
+def test_dates_in_another_byte_order_are_read_the_same(kind, unit):
     dates = np.array([0, 1, -3, np.iinfo(np.int64).min, 600], dtype=f"{kind}8[{unit}]")
     swapped = dates.astype(f">{kind}8[{unit}]")
     of = DATES if kind == "M" else DURATIONS
@@ -232,18 +232,18 @@ def test_dates_of_another_byte_order_are_the_same(kind, unit):
     assert reading.exact_labels(complete[0]) == reading.exact_labels(complete[1])
 
 
-# --- Objects, each by itself ------------------------------------------------------------------------------------------
+# --- Objects, each read on its own ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("has_pandas", [True, False])
 @each("values, expected", [([1, None, 2.5], [1, NAN, 2.5]), (["1", "2.5"], [1, 2.5]), ([True, NAN], [1, NAN])])
-def test_objects_are_read_one_by_one_without_pandas_too(values, expected, has_pandas, monkeypatch):
+def test_objects_are_read_one_by_one_with_and_without_pandas(values, expected, has_pandas, monkeypatch):
     if not has_pandas:
         monkeypatch.delitem(sys.modules, "pandas", raising=False)
     assert np.array_equal(as_numbers(objects(values)), expected, equal_nan=True)
 
 
-def test_arrays_of_no_dimension_say_for_themselves_what_they_hold():
+def test_zero_dimensional_arrays_are_read_by_their_own_type():
     column = objects([np.array(0.5), np.array(2, dtype=np.uint8), True])
     column[:2] = np.array(0.5), np.array(2, dtype=np.uint8)
     assert as_numbers(column).tolist() == [0.5, 2, 1]
@@ -267,7 +267,7 @@ def test_objects_may_be_dates(values, of, expected):
         assert np.array_equal(as_numbers(objects(values), *allowed), expected, equal_nan=True)
 
 
-NO_NUMBERS = "x must hold numbers, all of one kind, got at least one other value"
+NOT_NUMBERS = "x must hold numbers, all of one kind, got at least one other value"
 
 
 @each(
@@ -275,15 +275,15 @@ NO_NUMBERS = "x must hold numbers, all of one kind, got at least one other value
     [
         ([1, "patient 8675309"], "could not convert string to float"),
         ([1, 8675309j], "Complex data not supported"),
-        ([1, DAY], NO_NUMBERS),
-        ([DAY, DAY], NO_NUMBERS),
-        ([1, datetime.timedelta(8675)], NO_NUMBERS),
+        ([1, DAY], NOT_NUMBERS),
+        ([DAY, DAY], NOT_NUMBERS),
+        ([1, datetime.timedelta(8675)], NOT_NUMBERS),
         ([1, math.inf], "Input x contains infinity"),
         ([1, ["8675309"]], "must be a string or a real number|setting an array element with a sequence"),
         ([1, {"8675309": 1}], "must be a string or a real number"),
     ],
 )
-def test_objects_that_are_no_numbers_are_refused_without_quoting_them(values, message):
+def test_objects_that_are_not_numbers_are_refused_without_quoting_them(values, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         as_numbers(objects(values))
     assert "8675" not in str(caught.value)
@@ -301,7 +301,7 @@ class Named(str):
     __slots__ = ()
 
 
-def test_a_label_is_found_by_what_it_holds_whatever_its_class():
+def test_a_label_is_matched_by_its_value_whatever_its_class():
     assert as_codes(objects([Colour.BLUE, Named("a"), np.str_("c")]), ("b", "a", "c")) == [0, 1, 2]
     numbers = [Count.TWO, Decimal(3), Fraction(1), np.float16(2), True, np.bool_(True)]
     assert as_codes(objects(numbers), (2.0, 3.0, 1.0)) == [0, 1, 2, 0, 2, 2]
@@ -330,7 +330,7 @@ def test_a_label_of_another_type_is_an_error_that_names_the_column(labels):
         assert "8675" not in str(caught.value)
 
 
-def test_labels_of_a_type_that_no_record_has_may_be_others_than_the_public_ones():
+def test_labels_declared_by_a_type_may_differ_from_the_public_ones():
     assert as_codes(pd.Series(["a", "b"], dtype=pd.CategoricalDtype(["a", 3, "b"])), ("b", "a")) == [1, 0]
     assert as_codes(pl.Series(["a", None, "zebra"], dtype=pl.Enum(["zebra", "a"])), ("b", "a", "c")) == [1, 4, 3]
 
@@ -355,7 +355,7 @@ def table_of(value, layout="dictionary", n=200):
     "public", [{"bounds": {"x": (0, 10)}}, {"categories": {"x": [3, 7]}}], ids=["bounds", "labels"]
 )
 @each("layout, value", product(["dictionary", "pandas"], [3.0, 9.0]))
-def test_missing_values_of_a_dictionary_are_no_entry_of_it(public, layout, value):
+def test_missing_values_of_a_dictionary_are_not_read_as_an_entry(public, layout, value):
     table, y = table_of(value, layout), [i % 2 for i in range(200)]
     scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, classes=[0, 1], target_shares=[0.5, 0.5], **public)
     assert scorer.fit(table, y).scores_[0] == pytest.approx(1, abs=0.03)
@@ -374,7 +374,7 @@ def test_functions_of_pairs_refuse_missing_values_of_a_dictionary():
         mic_pairs(pa.table({"x": x, "y": pa.array(range(200))}))
 
 
-def test_batches_of_other_dictionaries_are_counted_apart():
+def test_batches_with_different_dictionaries_are_counted_separately():
     frames = [pd.DataFrame({"x": pd.Categorical(x), "y": [0, 1] * 2}) for x in ([2**53 + 1, None] * 2, [0.5, None] * 2)]
     sketch = DPMICScorer(classes=[0, 1], bounds={"x": (0, 1)}, B=8).empty_sketch(8, feature_names=["x"])
     assert count_stream(sketch, frames, target="y").n_samples == 8
@@ -422,7 +422,7 @@ def test_no_person_becomes_two():
     assert persons.tolist() == [0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 4]
 
 
-def test_people_of_several_columns_are_compared_exactly():
+def test_people_identified_by_several_columns_are_compared_exactly():
     table = pa.table({"a": pa.array(DECIMALS, pa.decimal128(30, 2)), "b": encoded(["x", "x", "x", "x", "x"])})
     assert read_people(labels_of_people(as_frame(table), ["a", "b"]), 1, 5).persons.tolist() == [0, 1, 2, 3, 0]
     with pytest.raises(ValueError, match=r"missing values in \['b'\]"):

@@ -1,4 +1,4 @@
-"""Whose rows are whose, and which of them count: as many of each person, whatever the table says of them."""
+"""Which rows belong to which person, and which of them count: the same number for everybody."""
 
 import os
 import tracemalloc
@@ -16,8 +16,8 @@ from skdpmic.table.people import People, check_max_rows, read_people
 from tests.folding import each
 
 
-def drawn(persons, m, random_bytes=os.urandom):
-    """Of each person, in order of their labels: how often each row counts."""
+def row_counts(persons, m, random_bytes=os.urandom):
+    """How often each row counts, by person."""
     people = read_people(persons, m, len(persons))
     rows = people.draw(random_bytes)
     assert len(rows) == people.n_samples == m * len(set(persons))
@@ -30,22 +30,22 @@ def drawn(persons, m, random_bytes=os.urandom):
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 6, 12])
-def test_everybody_counts_for_as_many_rows_and_one_row_at_most_once_oftener_than_another(m):
+def test_everybody_counts_for_the_same_number_of_rows_spread_evenly_over_their_own(m):
     persons = [person for person, n_own in zip("abcdef", [1, 2, 3, 4, 6, 25], strict=True) for _ in range(n_own)]
     np.random.default_rng(m).shuffle(persons)
-    for times in drawn(persons, m).values():
+    for times in row_counts(persons, m).values():
         assert sum(times) == m
         assert max(times) - min(times) <= 1
 
 
 @pytest.mark.parametrize("n_own, m", [(5, 2), (2, 3), (4, 3)])
 def test_which_rows_count_is_drawn_uniformly(n_own, m):
-    # Chi-square over all sets of rows, of 3 people in 300 draws each, at alpha = 1e-3 in all.
+    # Chi-square test over all sets of rows, for 3 people with 300 draws each, at a total alpha of 1e-3.
     persons = ["a", "b", "c"] * n_own + ["alone"]
     source = entropy_source(0)
     seen = {person: Counter() for person in "abc"}
     for _ in range(300):
-        for person, times in drawn(persons, m, source).items():
+        for person, times in row_counts(persons, m, source).items():
             if person != "alone":
                 seen[person][tuple(times)] += 1
     n_sets = len(list(combinations(range(n_own), m % n_own)))
@@ -56,18 +56,18 @@ def test_which_rows_count_is_drawn_uniformly(n_own, m):
     assert seen["a"] != seen["b"] != seen["c"]
 
 
-def test_persons_draw_by_themselves():
-    # Fisher's exact test of the first row of one against that of another, 400 draws, alpha = 1e-3.
+def test_rows_of_different_people_are_drawn_independently():
+    # Fisher's exact test: first row of one person against first row of another, 400 draws, alpha = 1e-3.
     source, table = entropy_source(1), np.zeros((2, 2))
     for _ in range(400):
-        times = drawn(["a", "b", "a", "b", "c", "d"], 1, source)
+        times = row_counts(["a", "b", "a", "b", "c", "d"], 1, source)
         table[times["a"][0], times["b"][0]] += 1
     assert stats.fisher_exact(table).pvalue > 1e-3
 
 
-def test_all_rows_that_others_have_in_common_are_drawn_alike_whoever_is_replaced():
-    # What the others' rows are drawn from does not depend on how many rows the replaced person has: as many random
-    # bytes for each row, and the draws of one person are a function of those for that person's rows.
+def test_replacing_one_person_does_not_change_the_rows_drawn_for_others():
+    # Every row uses the same number of random bytes, and a person's draw depends only on the bytes for that person's
+    # rows; so it does not matter how many rows the replaced person has.
     persons = np.repeat(np.arange(6), [3, 1, 4, 2, 5, 3])
     keys = np.random.default_rng(0).integers(2**63, size=len(persons), dtype=np.uint64)
     few = persons != 2
@@ -77,7 +77,7 @@ def test_all_rows_that_others_have_in_common_are_drawn_alike_whoever_is_replaced
 
 
 @pytest.mark.slow
-def test_a_million_rows_take_little_memory_beside_the_table():
+def test_a_million_rows_take_little_memory_beyond_the_table():
     persons = np.random.default_rng(0).integers(0, 300_000, 10**6)
     tracemalloc.start()
     rows = read_people(persons, 5, len(persons)).draw(os.urandom)
@@ -107,7 +107,7 @@ LABELS = {  # other types: test_normal_form.py
 
 
 @each("name", LABELS)
-def test_labels_of_any_kind_tell_the_same_persons(name):
+def test_labels_of_any_kind_identify_the_same_people(name):
     people = read_people(LABELS[name], 3, len(PERSONS))
     assert (people.n_groups, people.rows_per_group, people.n_samples) == (4, 3, 12)
     np.testing.assert_array_equal(people.persons[:, None] == people.persons, np.equal.outer(PERSONS, PERSONS))
@@ -146,13 +146,13 @@ WRONG = {
 
 
 @each("name", WRONG)
-def test_what_is_no_column_of_labels_is_refused(name):
+def test_anything_but_a_column_of_labels_is_refused(name):
     groups, message = WRONG[name]
     with pytest.raises(ValueError, match=f"groups must (be|have|hold) {message}"):
         read_people(groups, 2, 5)
 
 
-def test_a_dataframe_of_one_column_is_a_column_and_one_of_several_is_none():
+def test_a_dataframe_with_one_column_is_accepted_and_one_with_several_is_refused():
     expected = read_people(["a", "b", "c", "d", "a"], 2, 5).persons.tolist()
     frame = pd.DataFrame({"person": ["a", "b", "c", "d", "a"]})
     assert read_people(frame, 2, 5).persons.tolist() == expected
@@ -162,7 +162,7 @@ def test_a_dataframe_of_one_column_is_a_column_and_one_of_several_is_none():
         read_people(pd.MultiIndex.from_frame(frame.assign(also=1)), 2, 5)
 
 
-def test_labels_that_cannot_be_compared_are_refused_without_being_told():
+def test_labels_that_cannot_be_compared_are_refused_without_being_quoted():
     with pytest.raises(TypeError, match="groups must hold hashable labels") as caught:
         read_people([["secret"], 2, 3, 4, 5], 2, 5)
     assert caught.value.__context__ is None
@@ -175,7 +175,7 @@ def test_labels_that_cannot_be_compared_are_refused_without_being_told():
 
 
 @each("value", [0, -1, 2.0, "2", True, [2], float("nan"), np.array([2, 3])])
-def test_how_many_rows_a_person_may_have_is_a_positive_int(value):
+def test_the_limit_on_rows_per_person_must_be_a_positive_int(value):
     with pytest.raises(ValueError, match="max_rows_per_group must be None or an int >= 1, got"):
         check_max_rows(value)
     check_max_rows(None)

@@ -1,4 +1,4 @@
-"""Reading is silent: no warning, and no error but those of our own wording, depends on what one record holds."""
+"""Reading is silent: no warning depends on what one record holds, and every error is in our own words."""
 
 import datetime
 import math
@@ -31,7 +31,7 @@ from tests.folding import each
 
 
 class Failing(datetime.tzinfo):
-    """A zone that fails, and says of what."""
+    """A time zone that fails and quotes the value."""
 
     def utcoffset(self, when):
         raise OverflowError(f"8675309 {when}")
@@ -74,7 +74,7 @@ def objects(values):
 
 
 def outcome(call):
-    """What a call gives; None if it refuses the data. Nothing else may happen."""
+    """The result of a call, or None if it refuses the data; nothing else may happen."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", PrivacyLeakWarning)
@@ -89,13 +89,13 @@ def outcome(call):
 
 
 def both_ways(call, others, odd):
-    """What a call gives of objects, and of a column of floats, if there is one."""
+    """The outcome of a call with a column of objects and, if it can be made, with a column of floats."""
     yield outcome(lambda: call(objects([*others, odd])))
     with np.errstate(all="ignore"):
         if isinstance(odd, int | float | np.floating):
             try:
                 yield outcome(lambda: call(np.array([*others, odd], dtype=np.longdouble)))
-            except OverflowError:  # of numpy: there is no such array
+            except OverflowError:  # raised by NumPy: there is no such array
                 return
 
 
@@ -143,7 +143,7 @@ TAKES = {
 
 
 @pytest.mark.parametrize("take", TAKES)
-def test_no_odd_value_makes_a_warning_or_an_error_of_another_kind_on_any_way_in(take):
+def test_no_odd_value_causes_a_warning_or_another_kind_of_error_at_any_entry_point(take):
     odd = [*HUGE, *BEYOND, *MISSING, *DAYS, *STAYS, object(), {}, "\ud800", pd.Period("2000"), datetime.time(1)]
     for value in odd:
         for others in ([0.0, 0.5, 1.0, 2.0] * 5, [value] * 19):
@@ -172,7 +172,7 @@ def test_dates_at_the_ends_of_the_calendar_are_exact():
     assert seconds_of(FIRST.replace(tzinfo=EAST)) == first - 14 * 3_600
     assert seconds_of(FIRST.replace(tzinfo=WEST)) == first + 12 * 3_600
     assert seconds_of(datetime.timedelta.max) == 999_999_999 * 86_400 + 86_399 + 0.999999
-    for unit in ("Y", "M"):  # whose days would overflow
+    for unit in ("Y", "M"):  # in days these would overflow
         assert seconds_of(np.datetime64(2**62, unit)) > seconds_of(LAST)
         assert seconds_of(np.datetime64(-(2**62), unit)) < seconds_of(FIRST)
 
@@ -195,7 +195,7 @@ FRAME = pd.DataFrame({"x": [*np.linspace(0, 1, 11), 1.7e308], "y": [*np.linspace
 
 
 @each("bounds", AXES)
-def test_a_value_far_outside_is_scored_encoded_and_summarized_in_silence(bounds):
+def test_a_value_far_outside_is_scored_encoded_and_summarized_silently(bounds):
     for statistic in ("mic_r", "mtv_r"):
         scorer = DPMICScorer(statistic=statistic, epsilon=math.inf, bounds=bounds, target_bounds=bounds, B=9, c=1)
         assert outcome(lambda: scorer.fit(FRAME, FRAME["y"])) is scorer  # noqa: B023
@@ -204,7 +204,7 @@ def test_a_value_far_outside_is_scored_encoded_and_summarized_in_silence(bounds)
     assert outcome(lambda: private_summary(FRAME, codebook, epsilon=math.inf)) is not None
 
 
-def test_values_at_both_ends_of_the_floats_are_scored_in_silence():
+def test_values_at_both_ends_of_the_float_range_are_scored_silently():
     both = np.where(np.arange(40) % 2, 1.7e308, -1.7e308)
     for public in ({"bounds": "data", "target_bounds": "data"}, {"statistic": "kendall"}, {"statistic": "chatterjee"}):
         scorer = DPMICScorer(epsilon=math.inf, **public)

@@ -1,4 +1,4 @@
-"""The strata of records: public labels, one stratum of all others, one of those without a label."""
+"""Strata of records: one for each public label, one for all other labels, one for missing labels."""
 
 from decimal import Decimal
 
@@ -30,12 +30,12 @@ TEXT, NUMBERS = ["b", "a", "zoo", None, "b"], [2, 1, 7, None, 2]
         *[(pl.Series(TEXT), ["a", "b"]), (pl.Series(NUMBERS), [1, 2])],
     ],
 )
-def test_codes_are_places_in_the_categories_then_others_then_missing(strata, categories):
+def test_codes_are_positions_in_the_categories_then_other_then_missing(strata, categories):
     assert codes(strata, categories) == [1, 0, 2, 3, 1]
 
 
 def test_one_record_decides_no_stratum_but_its_own():
-    # One text in a list must not make all numbers of it text, nor one missing label.
+    # One text in a list must not turn all its numbers into text, nor may one missing label.
     for others in ([1, 2, 2, 1], [1.0, 2.0, 2.0, 1.0], [np.int64(1), np.float32(2), 2, True]):
         for last in (1, None, nan, 10**300, Decimal("1.1"), np.longdouble(2), np.datetime64("NaT", "us")):
             assert codes([*others, last], [1, 2])[:4] == [0, 1, 1, 0]

@@ -1,4 +1,4 @@
-"""What the party that holds the features sends."""
+"""Reports, as the party with the features sends them."""
 
 import pytest
 
@@ -9,6 +9,6 @@ may_refuse = pytest.mark.filterwarnings("ignore:The intervals of")
 
 
 def reports_of(X, epsilon=1.0, **parameters):
-    """Reports of X, of columns between 0 and 1 unless the parameters say something else."""
+    """Reports of X, with bounds (0, 1) unless the parameters give others."""
     alice = RandomizedResponse(epsilon, **({"bounds": (0, 1)} | parameters)).fit(X)
     return alice.to_arrow(alice.transform(X))

@@ -1,4 +1,4 @@
-"""What TwoPartyScorer publishes of few records, audited from outside; a mechanism with less noise fails the audit."""
+"""A black-box audit of what TwoPartyScorer publishes about few records; a mechanism with less noise fails it."""
 
 import math
 
@@ -11,12 +11,12 @@ from tests.privacy.auditing import privacy_loss_at_least
 from tests.two_party.sent import reports_of
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
-pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one source, which goes on
+pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # one seeded source for all runs
 
 
 @pytest.fixture(autouse=True)
 def counts_only(monkeypatch):
-    """Leave out what follows from the noisy counts, which takes most of the time."""
+    """Skip what is computed from the noisy counts, which takes most of the time."""
     nothing = module.distance_correlation.NOTHING
     monkeypatch.setattr(module.distance_correlation, "of_counts", lambda *arguments: (nothing, 0.0))
 
@@ -26,11 +26,11 @@ HERE, THERE = np.array([1, 0, 0, 0, 0, 0]), np.zeros(N, dtype=int)  # neighbours
 
 
 def is_here(tables):
-    """By the two counts that move, of each table."""
+    """The event: in each table, the two counts that differ look like HERE."""
     return all(counts[0, 1] >= 1 and counts[0, 0] <= N - 1 for counts in tables)
 
 
-RELEASES = {  # parameters, what is published, the neighbour that an event is likelier of and the other, the event
+RELEASES = {  # parameters, published attribute, neighbour under which the event is more likely, the other, event
     "tables": ({}, "noisy_counts_", HERE, THERE, is_here),
     "scores": (  # 2 / 3 here and 1 there
         {"statistic": "mtv_r", "target_shares": [0.5, 0.5]}, "noisy_scores_", THERE, HERE,
@@ -40,7 +40,7 @@ RELEASES = {  # parameters, what is published, the neighbour that an event is li
 
 
 def loss(kind, n_columns, n_runs):
-    """How much is lost at least, of records that all report the same of each column."""
+    """A lower bound on the privacy loss; all records send the same report for each column."""
     parameters, published, likely, other, event = RELEASES[kind]
     sent = reports_of(np.full((N, n_columns), 0.1), math.inf, n_parts=2)
     bob = TwoPartyScorer(classes=[0, 1], epsilon=EPSILON, random_state=np.random.RandomState(0), **parameters)
@@ -62,7 +62,7 @@ def test_most_of_epsilon_is_lost_and_no_more(kind, share):
         pytest.param("scores", 1, 400, marks=pytest.mark.slow),
     ],
 )  # fmt: skip
-def test_half_the_noise_is_found_out(kind, n_columns, n_runs, monkeypatch):
+def test_half_the_noise_is_detected(kind, n_columns, n_runs, monkeypatch):
     name = "noise_scale" if kind == "tables" else "noise_scale_of_score"
     of_formula = getattr(module, name)
     monkeypatch.setattr(module, name, lambda *public: of_formula(*public) / 2)

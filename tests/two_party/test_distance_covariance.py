@@ -1,4 +1,4 @@
-"""Distance covariance of reports: right without noise, unbiased with it, and its parts add up."""
+"""Distance covariance of reports: exact without noise, unbiased with it; and the distances and variances of parts."""
 
 import math
 from fractions import Fraction
@@ -58,11 +58,11 @@ def target_and_distances(kind, rng, n):
 
 @pytest.mark.parametrize("n", [5, 6, 20])
 @pytest.mark.parametrize("kind", TARGETS)
-def test_it_is_equation_1_with_any_distances_of_parts_and_without_each_record(kind, n):
+def test_it_follows_equation_1_with_any_distances_of_parts_and_without_each_record(kind, n):
     rng = np.random.default_rng(n)
     target, B = target_and_distances(kind, rng, n)
     distances = rng.normal(size=(4, 4))
-    distances += distances.T  # of a part to itself, too
+    distances += distances.T  # on the diagonal, too
     parts = rng.integers(4, size=n)
     A = distances[np.ix_(parts, parts)]
     found, own = distance_covariance(parts, target, np.ones(n), distances), distance_variance(target, np.ones(n))
@@ -85,7 +85,7 @@ N, M, EPSILON, DRAWS = 40, 4, 1.0, 3000
 @pytest.mark.few
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
 def test_it_is_unbiased_given_both_columns(kind):
-    """3,000 releases of one table of 40 records; a wrong test in 370 if unbiased."""
+    """3,000 releases of one table of 40 records; if unbiased, the test fails once in 370."""
     inverse = inverse_response_matrix(M, EPSILON)
     rng = np.random.default_rng(1)
     parts = np.sort(rng.integers(M, size=N))
@@ -111,35 +111,35 @@ def test_distances_of_parts():
 
 
 @pytest.mark.parametrize("n_equal", [2, 5, 8])
-def test_distances_allow_a_distance_covariance(n_equal):
-    """Of negative type: then it is never negative without noise, and 0 of independent columns only."""
+def test_distances_of_parts_are_of_negative_type(n_equal):
+    """With such distances it is never negative without noise, and 0 only for independent columns."""
     distances = part_distances(ReportedColumn("x", Range(0.0, 1.0), n_equal, True))
     centring = np.eye(len(distances)) - 1 / len(distances)
     eigenvalues = np.linalg.eigvalsh(-centring @ distances @ centring)
     assert eigenvalues[0] > -1e-12
-    assert eigenvalues[1] > 1e-3  # all but that of the constants
+    assert eigenvalues[1] > 1e-3  # all except that of the constants
 
 
 SHARES = np.array([0.1, 0.4, 0.3, 0.2])
-OF_PARTS = {"equal parts": between_centres(4), "labels": same_or_not(4)}
+DISTANCES = {"equal parts": between_centres(4), "labels": same_or_not(4)}
 
 
-@pytest.mark.parametrize("distances", OF_PARTS.values(), ids=OF_PARTS)
-def test_the_variance_of_shares_is_that_of_records_with_them(distances):
+@pytest.mark.parametrize("distances", DISTANCES.values(), ids=DISTANCES)
+def test_the_variance_of_shares_is_that_of_records_with_those_shares(distances):
     parts = np.repeat(np.arange(4), np.rint(1000 * SHARES).astype(int))
     assert variance_of_shares(SHARES, distances) == pytest.approx(brute_variance(distances[np.ix_(parts, parts)]))
     assert variance_of_shares(np.array([0.0, 1.0, 0.0, 0.0]), distances) == 0
     both = variance_of_shares(np.array([SHARES, SHARES[::-1]]), distances)
     apart = [variance_of_shares(of_one, distances) for of_one in (SHARES, SHARES[::-1])]
-    np.testing.assert_allclose(both, apart, rtol=1e-12)  # products of matrices and of vectors, in orders of their own
+    np.testing.assert_allclose(both, apart, rtol=1e-12)  # products of matrices and of vectors sum in different orders
 
 
 def brute_variance(D):
     return (D * D).mean() - 2 * (D.mean(axis=1) ** 2).mean() + D.mean() ** 2
 
 
-@pytest.mark.parametrize("distances", OF_PARTS.values(), ids=OF_PARTS)
-def test_the_curvature_is_that_of_small_steps(distances):
+@pytest.mark.parametrize("distances", DISTANCES.values(), ids=DISTANCES)
+def test_the_curvature_matches_finite_differences(distances):
     found, h = curvature_of_variance(SHARES, distances), 1e-3
     steps = h * np.eye(4)
 
@@ -155,15 +155,15 @@ def test_the_curvature_is_that_of_small_steps(distances):
 
 
 @pytest.mark.few
-@pytest.mark.parametrize("of_noise", [0.0, 200.0])
-def test_the_variance_of_reported_parts_has_hardly_any_bias(of_noise):
-    """4,000 tables of 300 reports at epsilon 1.5, of two parts that are taken; 3 standard errors."""
+@pytest.mark.parametrize("noise_variance", [0.0, 200.0])
+def test_the_variance_of_reported_parts_has_hardly_any_bias(noise_variance):
+    """4,000 tables of 300 reports at epsilon 1.5, with two nonempty parts; 3 standard errors."""
     rng, inverse, distances = np.random.default_rng(0), inverse_response_matrix(4, 1.5), between_centres(4)
     shares = np.array([0.5, 0.0, 0.0, 0.5])
     counts = rng.multinomial(300, np.linalg.inv(inverse) @ shares, 4000)
-    counts = counts + rng.normal(0, math.sqrt(of_noise), counts.shape)
+    counts = counts + rng.normal(0, math.sqrt(noise_variance), counts.shape)
     parts = np.arange(4)
-    found = np.array([unbiased_variance(row, parts, distances, inverse, of_noise)[0].value for row in counts])
+    found = np.array([unbiased_variance(row, parts, distances, inverse, noise_variance)[0].value for row in counts])
     plain = variance_of_shares(counts / counts.sum(axis=1, keepdims=True) @ inverse.T, distances)
     truth, error = variance_of_shares(shares, distances), found.std() / math.sqrt(4000)
     assert abs(found.mean() - truth) < 3 * error

@@ -1,4 +1,4 @@
-"""Intervals of TwoPartyScorer hold the distance correlation of the parts, of values of many laws, or are refused."""
+"""TwoPartyScorer's intervals contain the distance correlation of the parts, for many distributions, or are refused."""
 
 import warnings
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.two_party_intervals import BUDGETS, LAWS, RELATED, intervals
+from benchmarks.two_party_intervals import BUDGETS, DISTRIBUTIONS, RELATED, intervals
 from skdpmic.two_party import TwoPartyScorer
 from tests.two_party.sent import may_refuse, reports_of, seeded
 
@@ -14,34 +14,44 @@ pytest.importorskip("pyarrow", reason="reports are tables of Arrow")
 
 FAST = ("two values",)
 TOO_COARSE = ("log-normal",)  # four in five values lie in the first of eight parts
-# Each law twice, each relation and each budget equally often; ``benchmarks/two_party_intervals.py`` has all.
-HARD = [(law, list(RELATED)[(i + j) % 4], BUDGETS[(i + 2 * j) % 3]) for i, law in enumerate(LAWS) for j in (0, 1)]
+# Each distribution twice, each relation and budget equally often; all are in ``benchmarks/two_party_intervals.py``.
+HARD = [
+    (distribution, list(RELATED)[(i + j) % 4], BUDGETS[(i + 2 * j) % 3])
+    for i, distribution in enumerate(DISTRIBUTIONS)
+    for j in (0, 1)
+]
 
 
 @pytest.mark.slow
 @seeded
 @may_refuse
-@pytest.mark.parametrize("law", [pytest.param(law, marks=[] if law in FAST else pytest.mark.slow) for law in LAWS])
-def test_intervals_hold_the_truth_of_the_parts_whatever_the_law_of_the_values(law):
-    """40 tables of 1,000 records at epsilon 4: with 95% each, 34 hold it with probability .996; with 75%, with .1."""
-    held, narrower = intervals(law, "line", 1000, 4.0, None, 40)
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        pytest.param(distribution, marks=[] if distribution in FAST else pytest.mark.slow)
+        for distribution in DISTRIBUTIONS
+    ],
+)
+def test_intervals_contain_the_true_value_for_the_parts_whatever_the_distribution(distribution):
+    """40 tables of 1,000 records at epsilon 4: at 95% coverage, 34 hold it with probability .996; at 75%, with .1."""
+    held, narrower = intervals(distribution, "line", 1000, 4.0, None, 40)
     assert held >= 34
-    assert narrower == 0 if law in TOO_COARSE else narrower >= 38
+    assert narrower == 0 if distribution in TOO_COARSE else narrower >= 38
 
 
 @seeded
 @may_refuse
 @pytest.mark.slow
-@pytest.mark.parametrize("law, relation, budget", HARD)
-def test_intervals_hold_the_truth_as_often_as_they_say(law, relation, budget):
-    """Of those that are narrower than [0, 1], at 95%: with probability 0.998. At 85% of 200, with probability 0.03."""
-    held, narrower = intervals(law, relation, 1000, *budget, 200)
+@pytest.mark.parametrize("distribution, relation, budget", HARD)
+def test_intervals_contain_the_true_value_as_often_as_stated(distribution, relation, budget):
+    """Of those narrower than [0, 1]: passes with probability 0.998 at 95% coverage, with 0.03 at 85% of 200."""
+    held, narrower = intervals(distribution, relation, 1000, *budget, 200)
     assert 200 - held <= stats.binom.isf(0.002, narrower, 0.05)
 
 
 @seeded
-def test_an_interval_is_refused_where_the_parts_show_no_spread_and_says_what_to_do():
-    """Nearly all values lie in the first of 8 parts; not so of their logarithms."""
+def test_an_interval_is_refused_with_advice_where_the_parts_show_no_spread():
+    """Nearly all values lie in the first of 8 parts; their logarithms do not."""
     x = np.random.default_rng(0).lognormal(size=(1000, 1))
     for bounds, is_refused in (((0, 200), True), ((0, 200, "log"), False)):
         bob = TwoPartyScorer().fit(reports_of(x, 4.0, bounds=bounds, random_state=0), np.log(x[:, 0]))
@@ -56,7 +66,7 @@ def test_an_interval_is_refused_where_the_parts_show_no_spread_and_says_what_to_
 
 @seeded
 def test_an_interval_is_refused_where_parts_are_too_coarse_for_the_values():
-    """Four in five values lie in the first of 8 parts, most others in the next one; not so of two values."""
+    """Four in five values of the first column lie in the first of 8 parts; the second column has only two values."""
     rng = np.random.default_rng(0)
     x = np.c_[rng.lognormal(size=2000), 20.0 * (rng.random(2000) < 0.1)]
     sent = reports_of(x, 8.0, bounds={0: (0, 20), 1: (0, 20)}, columns_per_record=2, n_parts=8, random_state=0)
@@ -70,7 +80,7 @@ def test_an_interval_is_refused_where_parts_are_too_coarse_for_the_values():
 
 @seeded
 def test_an_interval_is_refused_where_one_record_decides():
-    """Of a target without a mean, whose distance correlation with anything does not exist."""
+    """The target has no mean, so its distance correlation with anything does not exist."""
     rng = np.random.default_rng(3)
     y = rng.standard_cauchy(1000)
     sent = reports_of(np.arctan(y)[:, np.newaxis], 4.0, bounds=(-2, 2), random_state=0)

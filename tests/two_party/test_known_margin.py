@@ -1,4 +1,4 @@
-"""MTVr between two parties with a known margin: the score, how far it moves, its noise and what chance shows."""
+"""MTVr between two parties with a known margin: the score, its sensitivity, its noise and the score by chance."""
 
 import math
 from fractions import Fraction
@@ -33,7 +33,7 @@ def naive(counts, inverse, shares):
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.2, 0.8), (0.2, 0.3, 0.5)])
-def test_it_is_the_formula(shares):
+def test_the_score_follows_the_formula(shares):
     counts = np.random.default_rng(0).integers(20, size=(4, len(shares)))
     inverse = inverse_response_matrix(4, 3.0)
     assert known_score(counts, inverse, np.array(shares)) == pytest.approx(naive(counts, inverse, shares), rel=1e-12)
@@ -43,11 +43,11 @@ def test_it_is_the_formula(shares):
         assert known_score(counts, inverse, np.array(shares)) == pytest.approx(of_two, rel=1e-12)
 
 
-# --- How far it moves -------------------------------------------------------------------------------------------------
+# --- Sensitivity ------------------------------------------------------------------------------------------------------
 
 
-def largest_move(n, inverse, shares, score=known_score):
-    """Of all reports and targets of n records, the largest change of the score if one target is replaced."""
+def largest_change(n, inverse, shares, score=known_score):
+    """The largest change of the score if one target is replaced, over all reports and targets of n records."""
     m, groups = len(inverse), range(len(shares))
     largest = 0.0
     for reports in combinations_with_replacement(range(m), n):
@@ -69,25 +69,25 @@ CASES = [
 
 
 @pytest.mark.parametrize("n, m, shares", CASES, ids=range(len(CASES)))
-def test_replacing_a_target_moves_it_by_what_the_noise_is_for_and_no_more(n, m, shares):
-    """All tables of so few records."""
+def test_replacing_a_target_changes_the_score_by_almost_the_sensitivity_and_no_more(n, m, shares):
+    """For every table of so few records."""
     inverse = inverse_response_matrix(m, 3.0)
     most = sensitivity(n, inverse, shares)
-    assert most < 1  # or the clamp alone would bound it
-    assert 0.8 * most < largest_move(n, inverse, shares) <= most * (1 + 1e-12)
+    assert most < 1  # otherwise the clamp alone would bound it
+    assert 0.8 * most < largest_change(n, inverse, shares) <= most * (1 + 1e-12)
 
     def in_steps(*table):
         return round(float(known_score(*table)) * STEPS)
 
-    assert largest_move(n, inverse, shares, in_steps) <= sensitivity_in_steps(n, inverse, shares)
+    assert largest_change(n, inverse, shares, in_steps) <= sensitivity_in_steps(n, inverse, shares)
 
 
-def test_the_sensitivity_is_that_of_the_theorem():
+def test_the_sensitivity_matches_the_theorem():
     for m, epsilon in ((2, 3.0), (5, 1.0), (9, 4.0)):
         q = 1 / (math.exp(epsilon) + m - 1)
-        of_theorem = (1 + (m - 2) * q) / ((math.exp(epsilon) - 1) * q * 1000 * 0.7)
-        assert sensitivity(1000, inverse_response_matrix(m, epsilon), np.array([0.3, 0.7])) == pytest.approx(of_theorem)
-    assert sensitivity(0, np.eye(2), np.array([0.5, 0.5])) == 1  # of no records: it is always 0
+        expected = (1 + (m - 2) * q) / ((math.exp(epsilon) - 1) * q * 1000 * 0.7)
+        assert sensitivity(1000, inverse_response_matrix(m, epsilon), np.array([0.3, 0.7])) == pytest.approx(expected)
+    assert sensitivity(0, np.eye(2), np.array([0.5, 0.5])) == 1  # without records the score is always 0
     assert sensitivity_in_steps(3, inverse_response_matrix(9, 1e-9), np.array([0.5, 0.5])) == STEPS
 
 
@@ -95,7 +95,7 @@ def test_the_sensitivity_is_that_of_the_theorem():
 
 
 @pytest.mark.slow
-def test_noise_is_of_the_scale_of_the_formula():
+def test_noise_has_the_scale_of_the_formula():
     scale = noise_scale_of_score(0.5, 2, 1000)
     assert scale == Fraction(4000)
     source = entropy_source(0)
@@ -104,7 +104,7 @@ def test_noise_is_of_the_scale_of_the_formula():
     assert noisy_score(0.25, noise_scale_of_score(math.inf, 2, 1000), None) == 0.25
 
 
-# --- What chance shows, and the scorer --------------------------------------------------------------------------------
+# --- The score by chance, and the scorer ------------------------------------------------------------------------------
 
 
 def line_and_noise(n, rng):
@@ -118,7 +118,7 @@ KNOWN = {"target_bounds": (-0.5, 1.5), "target_shares": [0.5, 0.5]}
 @pytest.mark.slow
 @seeded
 @pytest.mark.parametrize("epsilon", [None, 1.0])
-def test_chance_is_taken_off_and_dependence_is_found(epsilon):
+def test_the_score_by_chance_is_subtracted_and_dependence_is_found(epsilon):
     """Mean scores of 20 tables of 3,000 records that report both columns at epsilon = 4."""
     scores = []
     for seed in range(20):
@@ -129,8 +129,8 @@ def test_chance_is_taken_off_and_dependence_is_found(epsilon):
         scores.append([bob.scores_[0], raw[1] - bob.null_scores_[1], bob.null_scores_[1]])
     related, beyond, by_chance = np.mean(scores, axis=0)
     assert related > 0.5
-    assert by_chance > 0.05  # which would be the score of independent columns
-    assert -0.01 < beyond < 0.025  # of the scores that are clamped at 0 without epsilon, the upper half
+    assert by_chance > 0.05  # the score of independent columns without the correction
+    assert -0.01 < beyond < 0.025  # without epsilon, scores below 0 are clamped
 
 
 def test_what_is_published_follows_from_the_noisy_scores_and_is_charged(tmp_path):
@@ -153,8 +153,8 @@ def test_what_is_published_follows_from_the_noisy_scores_and_is_charged(tmp_path
     assert not hasattr(bob, "null_scores_")
 
 
-def test_in_zcdp_it_costs_what_its_scores_cost_together_and_unseeded_publications_differ(tmp_path):
-    """Two scores that a record is in, each at half of epsilon."""
+def test_in_zcdp_the_costs_of_all_scores_are_added_and_unseeded_publications_differ(tmp_path):
+    """A record is in two scores, each at half of epsilon."""
     X, y = line_and_noise(300, np.random.default_rng(0))
     ledger = BudgetLedger(tmp_path / "bob.db", epsilon=3.0, delta=1e-6)
     bob, sent = TwoPartyScorer("mtv_r", epsilon=0.5, ledger=ledger, **KNOWN), reports_of(X, 4.0, columns_per_record=2)

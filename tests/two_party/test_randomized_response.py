@@ -1,4 +1,4 @@
-"""RandomizedResponse: what it reads, what it reports, what that costs, and that nothing true remains."""
+"""RandomizedResponse: its input, its reports, their cost, and that it keeps no true value."""
 
 import math
 import pickle
@@ -17,7 +17,7 @@ from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning, search_cost
 from skdpmic.two_party import RandomizedResponse
 from skdpmic.two_party import randomized_response as module
 from tests.folding import each
-from tests.two_party.laws import response_matrix
+from tests.two_party.response_probabilities import response_matrix
 
 EXACT = {"epsilon": math.inf}
 ALPHA = 1e-6
@@ -32,14 +32,14 @@ def parts_of(table, **parameters):
 # --- Parts ----------------------------------------------------------------------------------------------------------
 
 
-def test_parts_are_equal_parts_of_the_range_and_one_for_missing_values():
+def test_a_range_has_equal_parts_and_one_for_missing_values():
     column = np.array([[-5.0], [0.0], [0.24], [0.25], [0.99], [1.0], [7.0], [np.nan]])
     assert parts_of(column, bounds=(0, 1), n_parts=4).ravel().tolist() == [0, 0, 0, 1, 3, 3, 3, 4]
     assert parts_of(column, bounds=(0, 0.5, 1.0), n_parts=2).ravel().tolist() == [0, 0, 0, 0, 1, 1, 1, 2]
     assert parts_of(column[:7], bounds=(0, 1), n_parts=4, allow_missing=False).max() == 3
 
 
-def test_labels_others_and_missing_are_parts_of_their_own():
+def test_each_label_other_labels_and_missing_values_have_their_own_parts():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"city": ["Bari", "Rome", "Oslo", None], "x": [0.1, 0.9, 0.5, np.nan]})
     public = {"bounds": {"x": (0, 1)}, "categories": {"city": ["Rome", "Bari"]}}
@@ -52,13 +52,13 @@ def test_labels_others_and_missing_are_parts_of_their_own():
         RandomizedResponse(allow_missing=False, **public).fit(frame)
 
 
-# --- The law of what one record reports -------------------------------------------------------------------------------
+# --- The distribution of a record's reports ---------------------------------------------------------------------------
 
 
-def law_of_record(true, m, k, epsilon):
-    """P(report) of each tuple of reports, -1 where a column is not reported."""
+def probabilities_of_reports(true, m, k, epsilon):
+    """The probability of each tuple of reports; -1 is a column that is not reported."""
     choices, R = list(combinations(range(len(true)), k)), response_matrix(m, epsilon / k)
-    law = {}
+    expected = {}
     for choice in choices:
         for reports in np.ndindex(*[m] * k):
             key = [-1] * len(true)
@@ -66,12 +66,12 @@ def law_of_record(true, m, k, epsilon):
             for j, report in zip(choice, reports, strict=True):
                 key[j] = report
                 probability *= R[true[j], report]
-            law[tuple(key)] = probability
-    return law
+            expected[tuple(key)] = probability
+    return expected
 
 
-def counted(true, n=60_000, **change):
-    """How often each tuple is reported, of many records that are alike: 3 columns of 2 parts, two of which report."""
+def observed_counts(true, n=60_000, **change):
+    """How often each tuple is reported by n equal records with 3 columns of 2 parts, two of which are reported."""
     table = np.tile((np.array(true) + 0.5) / 2, (n, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -81,20 +81,20 @@ def counted(true, n=60_000, **change):
     return dict(zip(*(part.tolist() for part in np.unique(reports @ [100, 10, 1], return_counts=True)), strict=True))
 
 
-def p_value(counts, law):
-    keys = {tuple(key): np.array(key) @ [100, 10, 1] for key in law}
+def p_value(counts, expected):
+    keys = {tuple(key): np.array(key) @ [100, 10, 1] for key in expected}
     assert set(counts) <= set(keys.values())
     observed = [counts.get(code, 0) for code in keys.values()]
-    return stats.chisquare(observed, np.array(list(law.values())) * sum(observed)).pvalue
+    return stats.chisquare(observed, np.array(list(expected.values())) * sum(observed)).pvalue
 
 
 @pytest.mark.parametrize("true", [(0, 0, 0), (1, 0, 1)])
-def test_what_a_record_reports_has_the_law_of_the_theorem_and_that_of_more_budget_does_not(true):
-    law = law_of_record(true, 2, 2, 5.0)
-    assert sum(law.values()) == pytest.approx(1)
-    assert p_value(counted(true), law) > ALPHA
-    assert p_value(counted(true, epsilon=5.5), law) < ALPHA  # a tenth more
-    assert p_value(counted(true, epsilon=10.0), law) < ALPHA  # the whole budget on each column
+def test_reports_have_the_distribution_of_the_theorem_and_those_with_more_budget_do_not(true):
+    expected = probabilities_of_reports(true, 2, 2, 5.0)
+    assert sum(expected.values()) == pytest.approx(1)
+    assert p_value(observed_counts(true), expected) > ALPHA
+    assert p_value(observed_counts(true, epsilon=5.5), expected) < ALPHA  # a tenth more
+    assert p_value(observed_counts(true, epsilon=10.0), expected) < ALPHA  # the whole budget on each column
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 6.0, 11.0])
@@ -114,7 +114,7 @@ def ledger(tmp_path):
     return BudgetLedger(tmp_path / "ledger.db", epsilon=2.5)
 
 
-def test_fit_is_free_and_every_transform_is_charged_and_warned_of(ledger):
+def test_fit_is_free_and_every_transform_is_charged_and_repeats_give_a_warning(ledger):
     alice = RandomizedResponse(1.0, (0, 1), ledger=ledger).fit(X)
     assert ledger.spent() == (0.0, 0.0)
     with warnings.catch_warnings():
@@ -135,14 +135,14 @@ def test_fit_is_free_and_every_transform_is_charged_and_warned_of(ledger):
         alice.set_params(ledger=None).fit(X).transform(X)  # a fit starts anew
 
 
-def test_what_is_charged_is_the_budget_of_all_reports_of_a_record_together(ledger):
+def test_the_charge_is_the_budget_of_all_reports_of_a_record_together(ledger):
     alice = RandomizedResponse(1.5, (0, 1), columns_per_record=3, ledger=ledger).fit(X)
     alice.transform(X)
     assert alice.epsilon_per_column_ == 0.5
     assert ledger.spent() == (1.5, 0.0)
 
 
-def test_a_copy_by_pickle_knows_of_earlier_releases_and_a_clone_does_not():
+def test_a_pickled_copy_knows_of_earlier_releases_and_a_clone_does_not():
     alice = RandomizedResponse(1.0, (0, 1)).fit(X)
     alice.transform(X)
     with pytest.warns(PrivacyLeakWarning):
@@ -173,26 +173,26 @@ def test_seeds_warn_where_the_user_called():
     assert record[0].filename == __file__
 
 
-# --- What remains -----------------------------------------------------------------------------------------------------
+# --- What it keeps ----------------------------------------------------------------------------------------------------
 
 
 def test_two_tables_leave_equal_transformers():
-    """Fitted to, and having transformed, tables with nothing in common but names and types."""
+    """Each has fitted and transformed its table; the tables share only names and types."""
     pandas = pytest.importorskip("pandas")
-    left = []
+    states = []
     for table in (X, 1 - X):
         frame = pandas.DataFrame(table, columns=list("abc"))
         alice = RandomizedResponse(1.0, (0, 1)).fit(frame)
         alice.transform(frame)
         state = {name: value for name, value in alice.__getstate__().items() if name != "nonce"}
-        left.append((pickle.dumps(state), repr(alice)))
-    assert left[0] == left[1]
+        states.append((pickle.dumps(state), repr(alice)))
+    assert states[0] == states[1]
 
 
 # --- Inside scikit-learn ---------------------------------------------------------------------------------------------
 
 
-def test_names_and_containers_are_those_of_scikit_learn():
+def test_names_and_containers_are_as_in_scikit_learn():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abc"), index=range(5, 205))
     alice = RandomizedResponse(bounds=(0, 1)).fit(frame)
@@ -206,7 +206,7 @@ def test_names_and_containers_are_those_of_scikit_learn():
     assert unnamed.to_arrow(unnamed.transform(X)).column_names == ["x0", "x1", "x2"]
 
 
-def test_what_a_search_over_it_costs_is_not_guessed():
+def test_the_cost_of_a_search_over_it_is_not_guessed():
     search = GridSearchCV(make_pipeline(RandomizedResponse(bounds=(0, 1)), Ridge()), {"ridge__alpha": [1, 2]})
     with pytest.raises(ValueError, match="each of its transforms is a separate release"):
         search_cost(search)
@@ -230,7 +230,7 @@ def test_what_a_search_over_it_costs_is_not_guessed():
         ({"random_state": -1}, "random_state must be"),
     ],
 )
-def test_parameters_are_checked_and_the_transformer_is_left_as_it_was(change, message):
+def test_parameters_are_checked_and_the_transformer_is_left_unchanged(change, message):
     alice = RandomizedResponse(bounds=(0, 1)).fit(X)
     alice.set_params(**change)
     before = dict(vars(alice))

@@ -1,4 +1,4 @@
-"""Reports between the parties: what is written is read again, and what somebody made up is refused."""
+"""Reports between the parties: genuine ones survive a round trip, and forged ones are refused."""
 
 import json
 import math
@@ -28,7 +28,7 @@ def read_reports(reports):
 
 @pytest.fixture
 def sent():
-    """A party with columns of every kind, and what it sends."""
+    """A party with columns of every kind, and its reports."""
     pandas, rng = pytest.importorskip("pandas"), np.random.default_rng(0)
     first, last = pandas.to_datetime(["2020-01-01", "2023-01-01"])
     table = pandas.DataFrame(
@@ -44,7 +44,7 @@ def sent():
     return alice, alice.to_arrow(alice.transform(table))
 
 
-def test_arrow_holds_small_whole_numbers_and_null_where_nothing_is_reported(sent):
+def test_arrow_reports_are_small_integers_and_null_where_nothing_is_reported(sent):
     alice, arrow = sent
     assert arrow.column_names == ["age", "income", "city", "since"]
     assert {str(kind) for kind in arrow.schema.types} == {"uint8"}
@@ -55,7 +55,7 @@ def test_arrow_holds_small_whole_numbers_and_null_where_nothing_is_reported(sent
     assert [column.n_parts for column in reports.description.columns] == alice.n_parts_.tolist() == [9, 9, 4, 9]
 
 
-def test_files_hold_the_same(sent, tmp_path):
+def test_files_hold_the_same_reports(sent, tmp_path):
     _, arrow = sent
     feather.write_feather(arrow, tmp_path / "reports.feather")
     with pyarrow.ipc.new_file(tmp_path / "reports.arrow", arrow.schema) as file:
@@ -82,7 +82,7 @@ DOMAINS = [
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 5.0, math.inf])
-def test_every_description_is_read_as_it_was_written(epsilon):
+def test_every_description_survives_a_round_trip(epsilon):
     columns = tuple(
         ReportedColumn(f"x{j}", domain, None if isinstance(domain, Labels) else 5, j % 2 == 0)
         for j, domain in enumerate(DOMAINS)
@@ -104,7 +104,7 @@ COLUMN = GOOD["columns"][0]
 LABELS = {**COLUMN, "described": ["Labels", ["a", "b"]], "equal_parts": None}
 SECRET = "a text of the file"
 TEXTS = ["", "null", "[]", "3", "{", "\x80", "[" * 100_000, '{"version": 1, "version": 1}', '{"version": NaN}']
-IN_TEXT = {  # values of a field of the text that nobody wrote
+FORGED_FIELDS = {  # forged values of each field
     "version": [2, "1", True],
     "mechanism": [SECRET, None],
     "epsilon": [0, 0.0, -1.0, 1e-200, SECRET, True, "1.0", 10**400],
@@ -112,49 +112,49 @@ IN_TEXT = {  # values of a field of the text that nobody wrote
     "columns": [[], {"0": COLUMN}, [COLUMN, COLUMN], [None], [{**COLUMN, "more": 1}]],
     "more": [SECRET],
 }
-NO_RANGES = [["Range", 1.0, 0.0, "numbers"], ["Range", 0.0, 1.0, "order"], ["Range", "0", "1", "numbers"]]
-NO_LABELS = [["Labels", ["a", "a"]], ["Labels", ["a", 1.0]], LABELS["described"]]
+BAD_RANGES = [["Range", 1.0, 0.0, "numbers"], ["Range", 0.0, 1.0, "order"], ["Range", "0", "1", "numbers"]]
+BAD_LABELS = [["Labels", ["a", "a"]], ["Labels", ["a", 1.0]], LABELS["described"]]
 OTHERS = [None, SECRET, [], ["Order"], ["Range", 0.0, 1.0], ["Knots", [0.0], "numbers"], ["os.system", "ls"]]
-IN_COLUMN = {
+FORGED_COLUMN_FIELDS = {
     "name": [3, None],
     "equal_parts": [0, 1, 256, 2**16, 10**9, 10**40, 4.0, None, True, SECRET],
     "missing": [1, SECRET],
-    "described": [*NO_RANGES, *NO_LABELS, *OTHERS],
+    "described": [*BAD_RANGES, *BAD_LABELS, *OTHERS],
 }
 
 
-def refused(text):
-    """Refused, without a word of the text."""
+def check_refused(text):
+    """The text is refused without being quoted."""
     with pytest.raises(ValueError, match=r"reports must have a description of version 1, as .* got another or a da"):
         description_from_json(text)
 
 
 @each("text", TEXTS)
-def test_texts_that_are_no_description_are_refused(text):
-    refused(text)
+def test_text_that_is_not_a_description_is_refused(text):
+    check_refused(text)
 
 
-@each("field", IN_TEXT)
-def test_descriptions_that_nobody_wrote_are_refused(field):
-    for value in IN_TEXT[field]:
-        refused(json.dumps({**GOOD, field: value}))
+@each("field", FORGED_FIELDS)
+def test_forged_descriptions_are_refused(field):
+    for value in FORGED_FIELDS[field]:
+        check_refused(json.dumps({**GOOD, field: value}))
 
 
-@each("field", IN_COLUMN)
-def test_columns_that_nobody_wrote_are_refused(field):
-    for value in IN_COLUMN[field]:
-        refused(json.dumps({**GOOD, "columns": [COLUMN, {**COLUMN, "name": "y", field: value}]}))
+@each("field", FORGED_COLUMN_FIELDS)
+def test_forged_columns_are_refused(field):
+    for value in FORGED_COLUMN_FIELDS[field]:
+        check_refused(json.dumps({**GOOD, "columns": [COLUMN, {**COLUMN, "name": "y", field: value}]}))
 
 
-def test_columns_with_more_labels_than_there_are_are_refused():
+def test_columns_with_more_labels_than_reports_can_have_are_refused():
     labels = [{**LABELS, "described": ["Labels", [str(i) for i in range(n)]]} for n in (254, 255)]
     assert description_from_json(json.dumps({**GOOD, "columns": labels[:1]})).columns[0].n_parts == 256
-    refused(json.dumps({**GOOD, "columns": labels[1:]}))
+    check_refused(json.dumps({**GOOD, "columns": labels[1:]}))
 
 
-def test_infinities_that_json_has_no_name_for_are_refused():
-    refused(json.dumps(GOOD).replace('"epsilon": 1.0', '"epsilon": 1e999'))
-    refused(json.dumps(GOOD).replace("0.0, 1.0", "0.0, 1e999"))
+def test_numbers_that_overflow_to_infinity_are_refused():
+    check_refused(json.dumps(GOOD).replace('"epsilon": 1.0', '"epsilon": 1e999'))
+    check_refused(json.dumps(GOOD).replace("0.0, 1.0", "0.0, 1e999"))
 
 
 def test_descriptions_that_would_need_much_memory_are_refused(monkeypatch):
@@ -166,7 +166,7 @@ def test_descriptions_that_would_need_much_memory_are_refused(monkeypatch):
     assert len(description_from_json(json.dumps({**GOOD, "columns": columns[:2048]})).columns) == 2048
 
 
-def test_who_writes_reports_is_held_to_the_same_sizes(monkeypatch):
+def test_writers_of_reports_are_held_to_the_same_limits(monkeypatch):
     X, labels = np.zeros((5, 3)), list(map(str, range(255)))
     alice = RandomizedResponse(categories={0: labels}, bounds={1: (0, 1), 2: (0, 1)})
     with pytest.raises(ValueError, match=r"at most 256 parts per column.*got 257 in column 'x0'"):
@@ -182,7 +182,7 @@ def test_who_writes_reports_is_held_to_the_same_sizes(monkeypatch):
                 RandomizedResponse(bounds=(0, 1)).fit(X)
 
 
-def made_up(values, kind=None, names=("x",), **change):
+def reports_table(values, kind=None, names=("x",), **change):
     arrays = [pyarrow.array(values, type=kind)] * len(names)
     metadata = {KEY: json.dumps({**GOOD, **change}).encode()}
     return pyarrow.table(arrays, names=list(names)).replace_schema_metadata(metadata)
@@ -191,18 +191,18 @@ def made_up(values, kind=None, names=("x",), **change):
 @each(
     "reports, message",
     [
-        (made_up([0, 5, 1, 2]), r"in 0 \.\.\. 4"),
-        (made_up([0, -1, 1, 2]), r"in 0 \.\.\. 4"),
-        (made_up([0.0, 1.0, 1.0, 2.0]), "integers, got double"),
-        (made_up([0, None, 1, 2]), r"1 column\(s\) for each record"),
-        (made_up([0, 1, 1, 2], names=("x", "x")), "the columns of their description"),
-        (made_up([0, None, None, None], epsilon=-1.0), "description of version 1"),
-        (made_up([0, 1, 1]), "3 sample"),
-        (made_up([0, 1, 1, 2]).replace_schema_metadata({}), "description in their metadata"),
-        (made_up([0, 1, 1, 2], version=2), "description of version 1"),
+        (reports_table([0, 5, 1, 2]), r"in 0 \.\.\. 4"),
+        (reports_table([0, -1, 1, 2]), r"in 0 \.\.\. 4"),
+        (reports_table([0.0, 1.0, 1.0, 2.0]), "integers, got double"),
+        (reports_table([0, None, 1, 2]), r"1 column\(s\) for each record"),
+        (reports_table([0, 1, 1, 2], names=("x", "x")), "the columns of their description"),
+        (reports_table([0, None, None, None], epsilon=-1.0), "description of version 1"),
+        (reports_table([0, 1, 1]), "3 sample"),
+        (reports_table([0, 1, 1, 2]).replace_schema_metadata({}), "description in their metadata"),
+        (reports_table([0, 1, 1, 2], version=2), "description of version 1"),
     ],
 )
-def test_reports_that_nobody_made_are_refused_and_quote_nothing(reports, message):
+def test_forged_reports_are_refused_and_not_quoted(reports, message):
     scorer = TwoPartyScorer()
     with pytest.raises(ValueError, match=message):
         scorer.fit(reports, np.arange(len(reports)))
@@ -210,8 +210,8 @@ def test_reports_that_nobody_made_are_refused_and_quote_nothing(reports, message
 
 
 def test_files_of_very_many_records_are_refused_before_they_are_read(tmp_path, monkeypatch):
-    """Thousands of millions of equal numbers may be a small file."""
-    table, path = made_up([0] * 1000), tmp_path / "reports.arrow"
+    """Billions of equal numbers may fit in a small file."""
+    table, path = reports_table([0] * 1000), tmp_path / "reports.arrow"
     feather.write_feather(table, path)
     monkeypatch.setattr(reports_module, "_MOST_VALUES", 999)
     with pytest.raises(ValueError, match="at most 999 values, got 1000 records of 1 columns"):
@@ -225,7 +225,7 @@ def test_files_of_other_kinds_are_refused(content, tmp_path):
         TwoPartyScorer().fit(tmp_path / "reports", [1, 2, 3, 4])
 
 
-def test_other_things_are_refused(tmp_path):
+def test_other_types_are_refused(tmp_path):
     for other in (np.zeros((4, 1)), None, {"x": [1]}, b"reports"):
         with pytest.raises(TypeError, match=r"reports must be a pyarrow\.Table"):
             TwoPartyScorer().fit(other, [1, 2, 3, 4])
@@ -233,7 +233,7 @@ def test_other_things_are_refused(tmp_path):
         TwoPartyScorer().fit(tmp_path / "none.arrow", [1, 2, 3, 4])
 
 
-def test_only_reports_are_made_a_table_of():
+def test_only_reports_are_turned_into_a_table():
     X = np.random.default_rng(0).random((10, 2))
     alice = RandomizedResponse(bounds=(0, 1)).fit(X)
     reports = alice.transform(X)

@@ -1,4 +1,4 @@
-"""Randomised response has the probabilities that it is said to have, exactly."""
+"""Randomised response has exactly the stated probabilities."""
 
 import math
 from fractions import Fraction
@@ -18,7 +18,7 @@ from skdpmic.two_party.response_tables import (
     n_parts_for,
     randomized_response,
 )
-from tests.two_party.laws import response_matrix
+from tests.two_party.response_probabilities import response_matrix
 
 ALPHA = 1e-6  # of every chi-square test here
 
@@ -27,9 +27,9 @@ class _AnotherRound(Exception):
     pass
 
 
-def exact_law(m, epsilon, true, monkeypatch):
+def exact_probabilities(m, epsilon, true, monkeypatch):
     """P(report | true part), by running the sampler on every proposal and coin of its first round."""
-    of_round = [0.0] * m
+    first_round = [0.0] * m
     for proposal in range(m):
         for coin, probability in ((True, math.exp(-epsilon)), (False, -math.expm1(-epsilon))):
             rounds = []
@@ -51,23 +51,23 @@ def exact_law(m, epsilon, true, monkeypatch):
                 (report,) = randomized_response(np.array([true]), m, epsilon, None)
             except _AnotherRound:
                 continue
-            of_round[report] += probability / m
-    return np.array(of_round) / sum(of_round)
+            first_round[report] += probability / m
+    return np.array(first_round) / sum(first_round)
 
 
 @pytest.mark.parametrize("m", [2, 3, 5])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5, 2), Fraction(7)])
 def test_every_report_has_the_probability_of_the_formula(m, epsilon, monkeypatch):
-    laws = np.array([exact_law(m, epsilon, true, monkeypatch) for true in range(m)])
+    probabilities = np.array([exact_probabilities(m, epsilon, true, monkeypatch) for true in range(m)])
     kept, other = (weight / (math.exp(epsilon) + m - 1) for weight in (math.exp(epsilon), 1))
-    np.testing.assert_allclose(laws, np.where(np.eye(m) == 1, kept, other), rtol=1e-13)
-    np.testing.assert_allclose(response_matrix(m, epsilon), laws, rtol=1e-12)
+    np.testing.assert_allclose(probabilities, np.where(np.eye(m) == 1, kept, other), rtol=1e-13)
+    np.testing.assert_allclose(response_matrix(m, epsilon), probabilities, rtol=1e-12)
     assert keep_probability(m, epsilon) == pytest.approx(kept, rel=1e-13)
-    loss = np.log(laws.max(axis=0) / laws.min(axis=0))
+    loss = np.log(probabilities.max(axis=0) / probabilities.min(axis=0))
     np.testing.assert_allclose(loss, float(epsilon), rtol=1e-12)  # epsilon-LDP, attained by every report
 
 
-def test_coins_fall_with_the_probability_of_the_formula():
+def test_bernoulli_draws_have_the_probability_of_the_formula():
     n, source = 100_000, entropy_source(0)
     for gamma in (Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(1, 2**70), 0):
         heads = bernoulli_exp(gamma, n, source).sum()
@@ -83,7 +83,7 @@ def test_without_noise_reports_are_the_parts():
     np.testing.assert_array_equal(inverse_response_matrix(4, math.inf), np.eye(4))
 
 
-def test_every_choice_of_columns_is_as_likely_as_another():
+def test_every_choice_of_columns_is_equally_likely():
     drawn = drawn_columns(60_000, 5, 2, entropy_source(0))
     assert np.all(drawn.sum(axis=1) == 2)
     counts = [np.all(drawn[:, list(pair)], axis=1).sum() for pair in combinations(range(5), 2)]
@@ -98,6 +98,6 @@ def test_wide_tables_draw_their_columns_in_blocks():
     assert not np.array_equal(drawn[:100], drawn[104:204])
 
 
-def test_the_automatic_numbers_are_those_that_are_stated():
+def test_the_automatic_numbers_are_as_documented():
     assert [n_columns_for(epsilon, 4) for epsilon in (0.1, 2.4, 5, 7.6, 100, math.inf)] == [1, 1, 2, 3, 4, 4]
     assert [n_parts_for(epsilon) for epsilon in (0.1, 1.4, 1.5, 2.9, 3, math.inf)] == [4, 4, 6, 6, 8, 8]

@@ -1,4 +1,4 @@
-"""TwoPartyScorer: scores of reports, how far they are off, and what is published at which cost."""
+"""TwoPartyScorer: scores from reports, their errors, and what is published at what cost."""
 
 import math
 import warnings
@@ -52,8 +52,8 @@ def plain_distance_correlation(x, y):
 
 
 @pytest.mark.parametrize("n_parts", [2, 4, 8])
-def test_without_noise_it_is_the_distance_correlation_of_the_centres_of_parts(n_parts):
-    """Whatever the law of the values: the oracle reads the centres, and not the parts."""
+def test_without_noise_the_score_is_the_distance_correlation_of_the_centres_of_parts(n_parts):
+    """For any distribution of the values: the reference implementation takes the centres, not the parts."""
     rng = np.random.default_rng(1)
     for x in (rng.random(500), rng.lognormal(size=500) / 5, rng.integers(2, size=500), rng.integers(3, size=500) / 2):
         y = x + 0.25 * rng.standard_normal(500)
@@ -63,7 +63,7 @@ def test_without_noise_it_is_the_distance_correlation_of_the_centres_of_parts(n_
 
 
 def test_covariances_are_in_the_units_of_the_target_or_of_its_bounds():
-    """Equation 1 of the centres of four parts of the feature, and the target."""
+    """Equation 1 for the target and the centres of four parts of the feature."""
     x, y = line(100, np.random.default_rng(2))
     sent = reports_of(x, math.inf, n_parts=4)
     centres = (np.floor(4 * x[:, 0]) + 0.5) / 4
@@ -103,7 +103,7 @@ def test_few_records_have_scores_and_intervals(n, epsilon, statistic):
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_missing_values_labels_and_classes_bear_on_scores(statistic):
+def test_missing_values_labels_and_classes_affect_scores(statistic):
     """A feature is missing, or has a label, where the class is 1."""
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
@@ -119,7 +119,7 @@ def test_missing_values_labels_and_classes_bear_on_scores(statistic):
     assert bob.feature_names_in_.tolist() == ["gap", "label", "other"]
 
 
-def test_bounds_of_the_target_are_needed_where_it_is_cut_in_parts_and_clip_it_elsewhere():
+def test_target_bounds_are_required_where_the_target_is_cut_into_parts_and_clip_it_elsewhere():
     x, y = line(300, np.random.default_rng(0))
     sent = reports_of(x)
     free, clipped = TwoPartyScorer().fit(sent, y), TwoPartyScorer(target_bounds=(0.4, 0.6)).fit(sent, y)
@@ -144,14 +144,14 @@ def test_a_higher_confidence_has_a_wider_interval():
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(40)])
-def test_the_variance_of_the_noise_on_a_count_is_that_of_its_law(scale):
+def test_the_variance_of_the_noise_on_a_count_matches_its_distribution(scale):
     places = np.arange(-4000, 4001)
     weights = np.exp(-np.abs(places) / float(scale))
     assert tables.noise_variance(scale) == pytest.approx(places**2 @ weights / weights.sum())
 
 
-def test_intervals_allow_for_the_noise_on_counts_and_for_less_than_twice_its_variance():
-    """Of one table of 20,000 records, with noise drawn 300 times: its own variance, beside that of the records."""
+def test_intervals_allow_for_the_noise_on_counts_but_not_for_twice_its_variance():
+    """One table of 20,000 records, with 300 draws of noise: the variance of the noise, beside that of the records."""
     x, y = line(20_000, np.random.default_rng(0))
     column, inverse = ReportedColumn("x", Range(0.0, 1.0), 4, False), np.eye(4)
     counts = np.histogram2d(x[:, 0], np.clip(y, -1, 2), bins=(4, 8), range=((0, 1), (-1, 2)))[0]
@@ -159,18 +159,18 @@ def test_intervals_allow_for_the_noise_on_counts_and_for_less_than_twice_its_var
         distance_correlation.estimate_from_counts, n=20_000, is_discrete=False, column=column, inverse=inverse
     )
     of_records, rng = of_counts(counts, scale=0)[0], np.random.default_rng(1)
-    residual = np.array([1.0, -of_records.value])  # which the interval is of
+    residual = np.array([1.0, -of_records.value])  # the interval is for this
     found = [of_counts(counts + np.rint(rng.laplace(0, 30, counts.shape)), scale=30)[0] for _ in range(300)]
     without, *with_noise = [residual @ estimate.errors @ residual for estimate in (of_records, *found)]
-    said = np.mean(with_noise) - without
-    assert said > 2 * without
+    claimed = np.mean(with_noise) - without
+    assert claimed > 2 * without
     drawn = np.var([residual @ (estimate.covariance, estimate.spread) for estimate in found])
-    assert said / 2 < drawn < 1.25 * said  # 3 standard errors of a variance
+    assert claimed / 2 < drawn < 1.25 * claimed  # 3 standard errors of a variance
 
 
 @pytest.mark.parametrize("statistic", ["mtv_r", "mic_r"])
-def test_what_noise_on_counts_makes_of_independent_columns_is_taken_off(statistic):
-    """Mean scores of 20 tables of 2,000 independent records, with noise that alone would show a tenth or more."""
+def test_the_scores_that_noise_on_counts_gives_independent_columns_are_subtracted(statistic):
+    """Mean scores of 20 tables of 2,000 independent records, with noise that alone would score 0.1 or more."""
     rng, score = np.random.default_rng(0), partial(tables.table_score, statistic, inverse=np.eye(4), is_discrete=False)
     drawn = [rng.multinomial(2000, np.full(32, 1 / 32)).reshape(4, 8) for _ in range(20)]
     noisy = [counts + np.rint(rng.laplace(0, 30, counts.shape)) for counts in drawn]
@@ -192,7 +192,7 @@ SENT = np.random.default_rng(0).random((300, 4))
 
 @seeded
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}])
-def test_counts_are_those_of_the_records_with_noise_of_the_formula(sent, target, monkeypatch):
+def test_counts_are_those_of_the_records_plus_the_noise_of_the_formula(sent, target, monkeypatch):
     monkeypatch.setattr(tables, "_FINER", {})  # as many parts without noise as with it
     y = Y if "target_bounds" in target else (3 * Y).astype(int)
     exact = TwoPartyScorer(epsilon=math.inf, **target).fit(sent, y)
@@ -209,18 +209,18 @@ def test_counts_are_those_of_the_records_with_noise_of_the_formula(sent, target,
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_all_that_is_published_follows_from_the_noisy_counts(sent, statistic, monkeypatch):
+def test_everything_published_follows_from_the_noisy_counts(sent, statistic, monkeypatch):
     """Two targets whose noisy counts happen to be the same leave the same scorer."""
     bob = TwoPartyScorer(statistic, target_bounds=(0, 1), epsilon=1.0)
-    released, left = bob.fit(sent, Y).noisy_counts_, []
-    for y in (Y, SENT[:, 0]):  # which have different scores without noise
+    released, states = bob.fit(sent, Y).noisy_counts_, []
+    for y in (Y, SENT[:, 0]):  # their scores differ without noise
         to_come = iter(released)
         monkeypatch.setattr(module, "with_laplace_noise", lambda counts, scale, source, to_come=to_come: next(to_come))
         bob.fit(sent, y)
         state = {name: value for name, value in bob.__getstate__().items() if name != "nonce"}
         shown = bob._repr_html_()
-        left.append((joblib.hash(state), repr(bob), shown[shown.index('<div class="skdpmic-release">') :]))
-    assert left[0] == left[1]
+        states.append((joblib.hash(state), repr(bob), shown[shown.index('<div class="skdpmic-release">') :]))
+    assert states[0] == states[1]
 
 
 def test_a_target_is_counted_in_more_parts_where_there_is_less_noise():
@@ -253,8 +253,8 @@ def test_what_is_published_is_charged_before_noise_is_drawn(sent, ledger, monkey
 def test_bad_input_charges_nothing_and_leaves_the_scorer_as_it_was(sent, ledger):
     bob = TwoPartyScorer(target_bounds=(0, 1), epsilon=0.5, ledger=ledger).fit(sent, Y)
     before = dict(vars(bob))
-    of_labels = np.full(len(Y), "a")
-    for reports, y in ((sent, Y[:-1]), (sent, Y * np.nan), (sent, of_labels), (sent.drop(["x0"]), Y), (None, Y)):
+    labels = np.full(len(Y), "a")
+    for reports, y in ((sent, Y[:-1]), (sent, Y * np.nan), (sent, labels), (sent.drop(["x0"]), Y), (None, Y)):
         with pytest.raises((ValueError, TypeError)):
             bob.fit(reports, y)
     assert vars(bob) == before

@@ -1,4 +1,4 @@
-"""What type checkers must accept of a user, and what not: mypy says so where an error is ignored that is none.
+"""User code that type checkers must accept, and lines that they must reject: mypy reports an ignore without an error.
 
 Nothing here is run.
 """
@@ -171,7 +171,7 @@ def cards(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
     release_card(scorer, ledger="ledger.db")  # type: ignore[arg-type]
 
 
-def pictures(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
+def plots(scorer: DPMICScorer, ledger: BudgetLedger) -> None:
     assert_type(ScoresDisplay.from_estimator(scorer, confidence=0.9, max_features=5), ScoresDisplay)
     assert_type(GapsDisplay.from_estimator(PrivateSelectKBest(2), max_features=5), GapsDisplay)
     assert_type(PlanDisplay.from_plan(n_features=20, k=5, epsilons=[0.1, 1]), PlanDisplay)

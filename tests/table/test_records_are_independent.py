@@ -1,8 +1,8 @@
-"""A record becomes numbers by itself: replacing one moves no other, whatever odd objects a table holds.
+"""Each record is read independently: replacing one changes no other, whatever odd objects a table holds.
 
-Tables of units, widths, numerals, subclasses and enumerations are drawn at random, and one record is replaced. The
-numbers of all the others must stay as they are, to the last bit, on every way in. Columns with types are in
-``test_any_container.py``.
+Tables with dates in many units, floats of many widths, numerals, subclasses and enumerations are drawn at random, and
+one record is replaced. All other records must be read as the same numbers, to the last bit, at every entry point.
+``test_any_container.py`` has typed columns.
 """
 
 import datetime
@@ -133,12 +133,12 @@ COLUMNS = {
 }
 
 
-def drawn(rng, pools, n):
+def random_rows(rng, pools, n):
     return [[pool[rng.integers(len(pool))] for pool in pools] for _ in range(n)]
 
 
-def few_of(rng, pools):
-    """Pools of one or two values each, so that tables are drawn whose columns are all of one type but for one value."""
+def narrowed(rng, pools):
+    """One or two values from each pool; columns drawn from them often have one type except for a single value."""
     return [[pool[j] for j in rng.integers(len(pool), size=rng.integers(1, 3))] for pool in pools]
 
 
@@ -147,20 +147,22 @@ def check_same(here, there):
         assert np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f")
 
 
-def check_others(read, pools, container, draws=DRAWS):
-    """What `read` gives of a table, less its last record, whatever this is."""
+def check_other_records(read, pools, container, draws=DRAWS):
+    """What `read` makes of all records but the last must not depend on the last."""
     rng = np.random.default_rng(0)
     for _ in range(draws):
-        others = drawn(rng, few_of(rng, pools), N)
-        first, *tables = ([column[:N] for column in read(container([*others, last]))] for last in drawn(rng, pools, 3))
+        others = random_rows(rng, narrowed(rng, pools), N)
+        first, *tables = (
+            [column[:N] for column in read(container([*others, last]))] for last in random_rows(rng, pools, 3)
+        )
         for table in tables:
             check_same(first, table)
 
 
 def check_columns(read, pool, draws=DRAWS):
-    """As `check_others`, of one column in every container."""
+    """`check_other_records` for one column, in every container."""
     for make in COLUMNS.values():
-        check_others(read, [pool], lambda rows: make([row[0] for row in rows]), draws)  # noqa: B023
+        check_other_records(read, [pool], lambda rows: make([row[0] for row in rows]), draws)  # noqa: B023
 
 
 def codes(records):
@@ -198,7 +200,7 @@ TABLES = {
 
 
 def public_of(container):
-    """Public facts, by name where a table has names."""
+    """Public facts, keyed by name if the container has names."""
     key_of = {name: name if container in ("pandas", "polars") else j for j, name in enumerate(NAMES)}
     return {
         "bounds": {key_of[name]: entry for name, entry in BOUNDS.items()},
@@ -207,14 +209,14 @@ def public_of(container):
 
 
 @pytest.mark.parametrize("way", TABLES)
-def test_no_record_of_a_table_moves_another(way):
+def test_no_record_of_a_table_changes_another(way):
     read, pools = TABLES[way]
     for container in CONTAINERS:
-        check_others(lambda X: read(X, public_of(container)), pools, CONTAINERS[container])  # noqa: B023
+        check_other_records(lambda X: read(X, public_of(container)), pools, CONTAINERS[container])  # noqa: B023
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_no_record_of_a_target_moves_another(target):
+def test_no_record_of_a_target_changes_another(target):
     (pool, public), X = TARGETS[target], np.zeros((N + 1, 1))
     check_columns(lambda y: [DPMICScorer(bounds=(0, 1), **public)._plan().read_table(X, y).target.values], pool)
     reports, plan = reports_of(X), TwoPartyScorer(**public)._two_party_plan()
@@ -222,7 +224,9 @@ def test_no_record_of_a_target_moves_another(target):
 
 
 def read_people_together(groups):
-    persons = read_people([*groups, "one", "two", "three", "four"], 2, N + 5).persons[:N]  # four: the fewest people
+    persons = read_people([*groups, "one", "two", "three", "four"], 2, N + 5).persons[
+        :N
+    ]  # at least four people are required
     return [persons[:, np.newaxis] == persons]
 
 
@@ -236,12 +240,12 @@ READ_ALONE = {
 
 
 @pytest.mark.parametrize("way", READ_ALONE)
-def test_no_record_of_a_column_moves_another(way):
+def test_no_record_of_a_column_changes_another(way):
     check_columns(*READ_ALONE[way], draws=5)
 
 
-def test_no_record_of_a_pair_moves_another():
-    check_others(lambda x: check_pair(x, x), [PLAIN], lambda rows: [row[0] for row in rows])
+def test_no_record_of_a_pair_changes_another():
+    check_other_records(lambda x: check_pair(x, x), [PLAIN], lambda rows: [row[0] for row in rows])
 
 
 FAR, NEAR = np.datetime64("9999-12-31"), np.datetime64("2010-06-01")
@@ -288,7 +292,7 @@ TEXT_OF_NUMBERS = {
 
 
 @pytest.mark.parametrize("container", TEXT_OF_NUMBERS)
-def test_text_of_numbers_is_numbers_and_other_text_is_refused_in_every_container(container):
+def test_numeric_text_is_read_as_numbers_and_other_text_is_refused_in_every_container(container):
     make, y = TEXT_OF_NUMBERS[container], [0, 1] * 5
     scorer = DPMICScorer(statistic="mtv_r", epsilon=math.inf, bounds=(0, 4), classes=[0, 1])
     assert (
@@ -308,7 +312,7 @@ def test_rows_may_be_arrays_of_dates():
 
 
 @each("y", [[1, "2"], [1, b"2"], [1, 2j], ["1", "2"], [1, NEAR]])
-def test_a_label_of_the_target_is_of_the_type_of_the_classes(y):
+def test_a_label_of_the_target_must_have_the_type_of_the_classes(y):
     with pytest.raises(ValueError, match="y must hold labels of the same type as classes, and no missing values"):
         DPMICScorer(bounds=(0, 1), classes=[1, 2])._plan().read_table(np.zeros((4, 1)), y * 2)
 
@@ -319,7 +323,7 @@ def test_a_label_of_the_target_is_compared_exactly():
         scorer._plan().read_table(np.zeros((4, 1)), [2**53, 2**53, 2**53 + 2, 2**53 + 1])
 
 
-# --- Counted in pieces ------------------------------------------------------------------------------------------------
+# --- Counted in chunks ------------------------------------------------------------------------------------------------
 
 GRID = {"B": 9, "c": 2, "bounds": (0, 1)}
 X_OF_COUNTS = [[0.1 * i] for i in range(N)] + [[0.35]]
@@ -344,17 +348,17 @@ def counted_by_dask(y, public):
 
 
 @pytest.mark.parametrize("count", [counted_lazily, counted_in_chunks, counted_by_dask])
-def test_no_record_of_a_target_moves_the_count_of_another(count):
+def test_no_record_of_a_target_changes_the_count_of_another(count):
     for pool, public in TARGETS.values():
         empty = RangeGridSketch(**GRID, n_features=1, **public)
 
         def counts_of_others(y, empty=empty, public=public):
-            """The counts of all, less those of the last record alone."""
+            """The counts of all records minus those of the last one."""
             whole, alone = count(y, public), empty.empty().update(X_OF_COUNTS[-1:], y[-1:])
             difference = whole._counts_of(0).astype(np.int64) - alone._counts_of(0)
             return [np.array([difference] * N)]
 
-        check_others(
+        check_other_records(
             counts_of_others,
             [pool],
             lambda rows: [row[0] for row in rows],

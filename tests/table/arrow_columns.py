@@ -1,4 +1,4 @@
-"""Columns and tables of Arrow in odd layouts; what imports this is skipped where there is no Arrow."""
+"""Arrow columns and tables in unusual layouts; a test file that imports this is skipped without pyarrow."""
 
 import pytest
 
@@ -6,7 +6,7 @@ pa = pytest.importorskip("pyarrow")
 
 
 class Stream:
-    """Nothing but the Arrow protocol; counts how often it is read."""
+    """An object with only the Arrow stream protocol, which counts its reads."""
 
     def __init__(self, data):
         self._data, self.n_reads = data, 0
@@ -17,7 +17,7 @@ class Stream:
 
 
 def encoded(values, dtype=None, index="int8", inside=False):
-    """A dictionary, in chunks of different entries, in which missing values may be entries; one is never used."""
+    """A dictionary column in two chunks with different entries, some unused; `inside` makes null an entry."""
     chunks = []
     for part in (values[:2], values[2:]):
         entries = [*dict.fromkeys(value for value in part if value is not None), *([None] if inside else []), part[0]]

@@ -1,4 +1,4 @@
-"""What users are told of a release: in attributes that are not there, in warnings, in a repr."""
+"""What users learn about a release from missing attributes, warnings and the repr."""
 
 import warnings
 from functools import partial
@@ -33,7 +33,7 @@ def test_more_features_than_were_published_are_refused():
 
 
 @pytest.mark.parametrize("kind", [DPMICScorer, DPMICSelector])
-def test_counted_chunks_are_to_be_published_first(kind):
+def test_counted_chunks_must_be_published_first(kind):
     estimator = kind(**PUBLIC)
     with pytest.raises(NotFittedError, match=r"is not fitted yet. Call 'fit'"):
         estimator.transform(X)
@@ -43,7 +43,7 @@ def test_counted_chunks_are_to_be_published_first(kind):
             ask()
 
 
-def test_a_selector_says_that_counts_are_to_be_published_before_the_support():
+def test_a_selector_asks_for_counts_to_be_published_before_it_has_a_support():
     with pytest.raises(NotFittedError, match="Call 'publish'"):
         DPMICSelector(k=1, **PUBLIC).partial_fit(X, Y).get_support()
 
@@ -51,7 +51,7 @@ def test_a_selector_says_that_counts_are_to_be_published_before_the_support():
 @pytest.mark.filterwarnings("error", "ignore:noise will exceed the signal:UserWarning")
 @pytest.mark.parametrize("delta, warned", [(0.019, False), (0.021, True)])
 @pytest.mark.parametrize("kind", [partial(DPMICSelector, mechanism="gaussian"), PrivateSelectKBest])
-def test_a_delta_that_covers_a_whole_person_is_warned_of(delta, warned, kind):
+def test_a_delta_that_covers_a_whole_person_gives_a_warning(delta, warned, kind):
     selector = kind(k=1, delta=delta, **PUBLIC)
     if not warned:
         selector.fit(X, Y)
@@ -60,7 +60,7 @@ def test_a_delta_that_covers_a_whole_person_is_warned_of(delta, warned, kind):
         selector.fit(X, Y)
 
 
-def test_arrays_are_short_in_a_repr():
+def test_arrays_are_shortened_in_a_repr():
     scorer = DPMICScorer(bounds=(np.zeros(300), np.ones(300)))
     assert len(repr(scorer)) < 200
     assert "..." in repr(scorer)

@@ -1,4 +1,4 @@
-"""The law that reports must follow."""
+"""The distribution that reports must have."""
 
 import numpy as np
 
