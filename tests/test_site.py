@@ -240,6 +240,17 @@ def test_theorems_that_code_tests_and_pages_refer_to_exist():
     assert n_found > 20
 
 
+def test_tests_that_pages_name_are_there():
+    tests = [
+        path.read_text(encoding="utf-8") for name in ("tests", "benchmarks") for path in (ROOT / name).rglob("*.py")
+    ]
+    there = {name for text in tests for name in re.findall(r"^ *def (test_\w+)", text, re.M)}
+    lines = [line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines() if "commit " not in line]
+    named = [name for line in lines for name in re.findall(r"\b(test_\w+?)_\.\.\.", line)]
+    assert len(named) > 20
+    assert [name for name in named if not any(test.startswith(name) for test in there)] == []
+
+
 def test_the_list_of_proofs_has_every_proof():
     rows = [line for line in text_of("theory/README.md").splitlines() if line.startswith("- ")]
     assert {name for line in rows for name in re.findall(r": \[[\w-]+\]\((\w+)\.md\)", line)} == {

@@ -148,7 +148,7 @@ def test_all_scores_of_the_audited_neighbours_move_by_nearly_the_sensitivity():
 @pytest.mark.parametrize("n_features, n_runs", [(4, 30), (10, 40)])
 @pytest.mark.slow
 def test_neighbours_are_separated_by_at_most_root_two_rho_and_at_least_three_quarters_of_it(n_features, n_runs):
-    # alpha = 1e-2, 3,000 to 4,000 joint releases of each neighbour, fixed seed. What it means in epsilon: next test.
+    # alpha = 1e-2, 3,000 to 4,000 joint releases of each neighbour, fixed seed.
     assert 0.75 < separation(n_features, n_runs) / CLAIMED <= 1
 
 

@@ -1,8 +1,8 @@
 """The public mechanisms, run as a user runs them, lose no more privacy than stated; broken mechanisms are detected.
 
 Each audit uses one event chosen in advance, neighbours for which the loss comes near epsilon, alpha = 1e-2 and a fixed
-seed. There are enough runs to detect noise half as large as required with probability 0.95 or more; for the worst
-possible neighbours, more runs of scores detect four fifths. For Gaussian noise see ``test_audit_gaussian.py``.
+seed. There are enough runs to detect noise half as large as required with probability 0.95 or more. For Gaussian noise
+see ``test_audit_gaussian.py``.
 """
 
 from functools import cache
@@ -214,13 +214,11 @@ AUDITS = {
 }
 
 
-def loss_of(name, more_runs=1, **changed):
+def loss_of(name, **changed):
     release, neighbours, event, n_runs = AUDITS[name]
     source = np.random.RandomState(0)
     here, there = neighbours()
-    return privacy_loss_at_least(
-        lambda table: release(table, source, **changed), here, there, event, more_runs * n_runs, ALPHA
-    )
+    return privacy_loss_at_least(lambda table: release(table, source, **changed), here, there, event, n_runs, ALPHA)
 
 
 # --- Audits of real and broken releases -------------------------------------------------------------------------
@@ -263,6 +261,3 @@ def test_noise_shared_by_features_is_detected(monkeypatch):
         lambda table: release_scores_together(table, source), *exchange(TOGETHER), second_half_is_larger, 1, ALPHA
     )
     assert loss > EPSILON
-
-
-# --- Sensitivity of the old n -----------------------------------------------------------------------------------

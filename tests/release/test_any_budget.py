@@ -206,7 +206,7 @@ def test_a_release_with_an_extreme_budget_is_drawn_or_refused_before_it_is_charg
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_release_of_any_budget_and_size_is_drawn_or_refused_before_it_is_charged(name, tmp_path):
-    has_delta = "names" in name or name.startswith(("gaussian", "summary", "correlations", "forward", "causes"))
+    has_delta = "names" in name or name.startswith(("gaussian", "summary", "correlations", "causes"))
     draw, deltas = np.random.default_rng(0), (DELTAS[1:4] if has_delta else DELTAS[:1])
     budgets = [(epsilon, deltas[draw.integers(len(deltas))]) for epsilon in EPSILONS]
     assert_drawn_or_refused(RELEASES[name], [(SIZES[draw.integers(3)], budget) for budget in budgets], tmp_path)
