@@ -52,6 +52,7 @@ def test_names_and_numbers_are_accepted_and_dataframes_returned():
     assert selector.transform(X).columns.tolist() == selector.get_feature_names_out().tolist() == ["a", "b", "f"]
     assert selector.to_frame()["rank"].tolist() == [0, 0, 1, 2, 2, 2]
     assert clone(selector).keep == ["f", "a"]
+    assert single(k=1, keep=[5, 0], **UNIT).fit(X.to_numpy(), y).get_support()[[0, 5]].all()
 
 
 def test_all_other_columns_can_be_chosen_beside_kept_ones():
