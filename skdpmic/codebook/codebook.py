@@ -291,8 +291,7 @@ class Codebook:
         not_described = check_columns(self, place_of, features, target)
         if ignored := [name for name in not_described if name not in self._listed]:
             self._listed.update(ignored)
-            told = f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}."
-            warn(told)
+            warn(f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}.")
         names = self._names(frame.to_native() if features is None else features, target)
         if not names:
             raise ValueError("frame must have a feature that the codebook describes, of a type that is used, got none.")

@@ -53,15 +53,15 @@ class CsvFile:
         """The input of a template: names without types, because a CSV file has none."""
         return self.names
 
-    def read(self, entries, note):
+    def read(self, entries, progress):
         """The columns with an entry, in the order of the file.
 
         Parameters
         ----------
         entries : dict of str to ColumnEntry or None
             Entries for :func:`spelled`.
-        note : callable
-            ``note(n_records)`` is called with the number of records read so far.
+        progress : callable
+            ``progress(n_records)`` is called with the number of records read so far.
 
         Returns
         -------
@@ -76,7 +76,7 @@ class CsvFile:
             columns = [self._spelled(batch[name], entries[name], name, n_records) for name in schema.names]
             batches.append(pyarrow.record_batch(columns, schema=schema))
             n_records += len(batch)
-            note(n_records)
+            progress(n_records)
         if n_records != n_lines and not self._has_line_breaks:
             raise ValueError(
                 f"{self.name} must have one record per line, got a value over several lines: a quotation mark is not "

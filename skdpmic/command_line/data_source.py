@@ -65,7 +65,8 @@ def read_frame(source, codebook_path, codebook, target=None, features=None, *, v
     without_rows = codebook.records(no_rows, target, features)
     used = without_rows["X"].column_names + ([] if target is None else [target])
     entries = {name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups)
-    frame = source.read(entries, _noter(verbose and not codebook.groups))  # with people, the number of rows is private
+    progress = _progress_printer(verbose and not codebook.groups)  # with people, the number of rows is private
+    frame = source.read(entries, progress)
     check_some(frame.num_rows, source)
     if target is not None:
         check_target(frame[target], codebook.entry(target), source, target)
@@ -81,17 +82,17 @@ def size_in_words(records, codebook):
     return n_people, f"{n_people:,} people"
 
 
-def _noter(verbose):
+def _progress_printer(verbose):
     """A function that occasionally prints the number of records read."""
-    told = 0
+    n_messages = 0
 
-    def note(n_records):
-        nonlocal told
-        if verbose and n_records // _RECORDS_PER_MESSAGE > told:
-            told = n_records // _RECORDS_PER_MESSAGE
+    def print_progress(n_records):
+        nonlocal n_messages
+        if verbose and n_records // _RECORDS_PER_MESSAGE > n_messages:
+            n_messages = n_records // _RECORDS_PER_MESSAGE
             print(f"{n_records:,} records read", file=sys.stderr, flush=True)
 
-    return note
+    return print_progress
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------------------
@@ -115,14 +116,14 @@ class ParquetFile:
         self.names = self.outline.names
         refuse_repeated(self.names, f"{self.name} must have distinct column names")
 
-    def read(self, entries, note):
+    def read(self, entries, progress):
         """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
         names = [name for name in self.names if name in entries]
         for name in names:
             if entries[name] is not None:
                 check_type(self.outline.field(name).type, entries[name], name, self.name)
         table = read_by_engine(self.name, self._file.read, columns=names)
-        note(len(table))
+        progress(len(table))
         return with_durations(self._read_text(table.select(names), entries), entries, self.name)
 
     def place_of(self, record):

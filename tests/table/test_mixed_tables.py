@@ -374,7 +374,6 @@ def test_a_lazy_frame_is_transformed_into_a_frame():
     ],
     ids=["bytes", "one of them", "Categorical"],
 )
-@pytest.mark.filterwarnings("ignore:noise drowns")
 def test_labels_of_another_type_are_refused_by_name_before_the_charge(X, message, tmp_path):
     ledger = BudgetLedger(tmp_path / "ledger", epsilon=100)
     public = {"bounds": {1: (0, 1)}, "categories": {0: [1, 2]}, "ledger": ledger}
