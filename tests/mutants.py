@@ -1086,7 +1086,7 @@ MUTANTS = [
            f"{SCORER}::test_intervals_allow_for_the_noise_on_counts_but_not_for_twice_its_variance"),
     Mutant("_without_each", "n - 1", "n",
            "two_party/test_distance_covariance.py::"
-           "test_it_follows_equation_1_with_any_distances_of_parts_and_without_each_record[numbers-6]"),
+           "test_the_covariance_follows_equation_1_with_any_distances_of_parts_and_without_each_record[numbers-6]"),
     Mutant("distance_covariance", "estimate.value - excess", "estimate.value",
            "two_party/test_distance_covariance.py::test_noise_on_counts_adds_nothing_on_average"),
     Mutant("_independent_tables", "table + random.laplace(0, float(min(scale, _FARTHEST)), counts.shape) if scale else table",

@@ -82,20 +82,20 @@ def test_without_a_named_folder_machine_code_is_kept_with_the_package(installed)
 
 
 @pytest.mark.slow
-def test_it_fails_if_the_named_folder_cannot_be_written(installed, tmp_path):
+def test_compiling_fails_if_the_named_folder_cannot_be_written(installed, tmp_path):
     (tmp_path / "file").touch()
     named = str(tmp_path / "file" / "cache")  # numba would use another folder
     assert named in run(None, installed, "-m", "skdpmic.compile", fails=True, NUMBA_CACHE_DIR=named).stderr
 
 
 @pytest.mark.slow
-def test_it_fails_if_no_folder_can_be_written(installed, tmp_path):
+def test_compiling_fails_if_no_folder_can_be_written(installed, tmp_path):
     done = run(None, installed, "-m", "skdpmic.compile", fails=True, **read_only(installed, tmp_path))
     assert done.stdout == ""
     assert "NUMBA_CACHE_DIR" in done.stderr
 
 
 @pytest.mark.slow
-def test_it_fails_if_nothing_is_compiled():
+def test_compiling_fails_if_nothing_is_compiled():
     done = run(None, PACKAGE.parent, "-m", "skdpmic.compile", fails=True, NUMBA_DISABLE_JIT="1")
     assert "NUMBA_DISABLE_JIT" in done.stderr

@@ -81,7 +81,7 @@ def found_jointly(names):
 
 def _chosen(table, epsilon, seed):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about the seed, and about of noise that exceeds the signal
+        warnings.simplefilter("ignore")  # about the seed, and about noise that exceeds the signal
         fitted = best(table, epsilon, seed, criterion="joint").fit(table.X, table.y)
     return np.flatnonzero(fitted.get_support()), fitted.noise_scale_
 

@@ -145,7 +145,7 @@ class TableTests:
         return Tested(p, 1.0 if self._cut.intersection(given) else at_most)
 
     def _is_sparse(self, i, j, given):
-        """Whether distributions are too smooth, but no stratum is hidden from the linear one (``private_pc.md``)."""
+        """Whether distributions are too smooth, but the linear statistic misses no stratum (``private_pc.md``)."""
         if not given or not self.is_exact(i, j, given):
             return False
         raised = (self._laws.share_raised(tuple(sorted((column, *given)))) for column in (i, j))

@@ -303,7 +303,7 @@ class RangeGridSketch:
             raise ValueError(_DAMAGED)
 
     def _in_use(self, only_reads=True):
-        """Within this context, refuse calls that count into the sketch, or read it unless all of them only read."""
+        """Within this context, refuse other calls that use the sketch, unless this one and they only read it."""
         return in_use(self, only_reads=only_reads, remedy=_REMEDY)
 
     # --- Files ------------------------------------------------------------------------------------------------

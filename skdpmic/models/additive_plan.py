@@ -31,11 +31,8 @@ from skdpmic.table.targets import labels_in
 MOST_CLASSES = 10
 NORMAL_95 = 1.959964  # half-width of a 95% interval, in standard deviations
 CLASSES, NUMBERS = "classes", "numbers"
-_MIN_FOR_SCORECARD = {
-    CLASSES: 3.0,
-    NUMBERS: 4.5,
-}  # records of a scorecard, in standard deviations of the noise on a count
-_MIN_FOR_TWO_WAY = {CLASSES: 3.0, NUMBERS: 64.0}  # records of two-way tables, likewise: docs/theory/additive_model.md
+_MIN_FOR_SCORECARD = {CLASSES: 3.0, NUMBERS: 4.5}  # records, in standard deviations of the noise on a count
+_MIN_FOR_TWO_WAY = {CLASSES: 3.0, NUMBERS: 64.0}  # likewise: docs/theory/additive_model.md
 
 
 @dataclass(frozen=True, eq=False)

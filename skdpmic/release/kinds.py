@@ -20,9 +20,7 @@ from skdpmic.privacy.top_k import ChoicesInTurn, mechanism_of_names
 from skdpmic.statistics.chance import chance_added, chance_scores
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 
-CHOSEN_SHARE = Fraction(
-    1, 10
-)  # share of the budget of scores for the single scores of chosen features: docs/theory/joint.md
+CHOSEN_SHARE = Fraction(1, 10)  # of the budget of scores, for single scores of those chosen: docs/theory/joint.md
 TARGET_SHARE = Fraction(3, 20)  # share of the budget for the target itself: docs/theory/learnt_margin.md
 
 

@@ -45,7 +45,7 @@ def run(
 
 
 class Ready(NamedTuple):
-    """A release that may be charged: everything public is checked and decided, and no record was read."""
+    """A release that may be charged: everything public is checked and decided, without regard to any record."""
 
     entry: LedgerEntry
     draw: Callable[[Any, Callable[[int], bytes]], dict[str, Any]]  # of records and random bytes: all that is published

@@ -90,9 +90,9 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         computes the scores from them (MICr only).
     B : float or "auto", default="auto"
         Maximum grid size: a number of cells >= 4; an exponent in (0, 1), for ``n_samples ** B`` cells; or "auto", a
-        value tuned for n_samples, `epsilon_per_feature_` and the classes (``benchmarks/results/defaults.md``). A number
-        may be at most n_samples, or 1,000, or 100 per class, whichever is largest; without classes it may never exceed
-        10,000.
+        value tuned for n_samples, `epsilon_per_feature_` and the number of classes
+        (``benchmarks/results/defaults.md``). A number may be at most n_samples, or 1,000, or 100 per class, whichever
+        is largest; without classes it may never exceed 10,000.
     c : float or "auto", default="auto"
         How many times finer than a merged partition its master partition is; above 0, and small enough that it has at
         most as many parts as a grid may have cells; "auto" as for `B`. With ``mechanism="geometric"``, how many times

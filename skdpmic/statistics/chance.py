@@ -44,7 +44,7 @@ def chance_scores(measure, shape, candidates=None):
 
 
 def _rare_class_ratio(measure):
-    """Ratio of chance scores for two classes of these shares to those of equal classes: the weight of one record."""
+    """Chance scores against two classes of these shares, relative to those against equal classes."""
     if measure.n_classes != 2 or measure.class_shares is None:
         return 1.0
     rarer = min(measure.class_shares)

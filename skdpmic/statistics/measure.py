@@ -95,7 +95,7 @@ class Measure(ABC):
 
     @abstractmethod
     def sensitivity(self, shape):
-        """Sensitivity of the exact score to the records of one person, rounded up; the largest of all grids."""
+        """Sensitivity of the exact score to the records of one person, rounded up; the largest of all that score."""
 
     @abstractmethod
     def rounding_error(self, shape):

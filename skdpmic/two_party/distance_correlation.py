@@ -19,9 +19,7 @@ _TO_MISSING = 0.5  # for a range of width 1: the smallest distance to all of it 
 _NO_SPREAD = 1e-12  # rounding error of zero spread
 _SIGNIFICANT = 2.0  # standard errors
 _MOST_OF_RECORD = 0.15  # share of the variance: if one record has more, the normal approximation fails
-_MOST_IN_PART = (
-    0.6  # share of the values in one part: with more, parts say little about them (log-normal values have 0.8)
-)
+_MOST_IN_PART = 0.6  # share of the values in one part: with more, parts say little (log-normal values have 0.8)
 REFUSALS = {
     "spread": "the reports do not show that values lie in more than one part: use more people, a larger epsilon, or "
     "bounds over which the values spread, such as (lower, upper, 'log') or knots",

@@ -76,7 +76,7 @@ def test_the_result_does_not_depend_on_the_order_of_the_columns_whatever_the_p_v
     assert has_arrows > 20
 
 
-def test_an_edge_remains_if_and_only_if_no_p_value_exceeds_alpha_and_no_arrows_form_a_cycle():
+def test_edges_without_a_p_value_above_alpha_remain_and_arrows_form_no_cycle():
     for seed in range(60):
         rng = np.random.default_rng(seed)
         found = find_graph(7, erring(rng, 7, 16), 0.6, 3)

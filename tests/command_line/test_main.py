@@ -484,7 +484,7 @@ def test_the_exit_status_matches_the_help(folder):
 
 
 @pytest.mark.slow
-def test_it_declines_if_nobody_can_be_asked_and_prints_what_the_terminal_can_show(folder):
+def test_a_command_declines_if_nobody_can_be_asked_and_prints_what_the_terminal_can_show(folder):
     declined = command(*SELECT)
     assert (declined.returncode, declined.stdout) == (4, "")
     assert "This will spend \\u03b5 = 0.5." in declined.stderr

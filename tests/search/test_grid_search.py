@@ -820,7 +820,7 @@ def test_infinite_epsilon_chooses_the_best_and_a_seed_warns():
     assert search.privacy_spent_ == (math.inf, 0.0)
 
 
-def test_it_behaves_like_other_meta_estimators():
+def test_a_private_search_behaves_like_other_meta_estimators():
     search = PrivateGridSearch(LogisticRegression(), {"C": [0.1, 10]}, n_subsets=5)
     assert is_classifier(search)
     assert is_regressor(PrivateGridSearch(Ridge(), {}))

@@ -103,7 +103,7 @@ def test_fdr_with_class_shares_uses_benjamini_and_hochberg():
         assert selector.get_support().tolist() == by_bh.tolist()
 
 
-def test_fdr_with_mtv_r_whose_scores_depend_on_the_learnt_share_does_not():
+def test_fdr_with_mtv_r_and_learnt_shares_uses_benjamini_and_yekutieli():
     X, y = rare_class(2000)
     selector = DPMICSelector(fdr=0.2, epsilon=50.0, statistic="mtv_r", bounds=(-4, 4), **CLASSES).fit(X, y)
     assert selector._null_model.measure.has_common_error

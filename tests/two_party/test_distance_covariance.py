@@ -58,7 +58,7 @@ def target_and_distances(kind, rng, n):
 
 @pytest.mark.parametrize("n", [5, 6, 20])
 @pytest.mark.parametrize("kind", TARGETS)
-def test_it_follows_equation_1_with_any_distances_of_parts_and_without_each_record(kind, n):
+def test_the_covariance_follows_equation_1_with_any_distances_of_parts_and_without_each_record(kind, n):
     rng = np.random.default_rng(n)
     target, B = target_and_distances(kind, rng, n)
     distances = rng.normal(size=(4, 4))
@@ -84,7 +84,7 @@ N, M, EPSILON, DRAWS = 40, 4, 1.0, 3000
 
 @pytest.mark.few
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
-def test_it_is_unbiased_given_both_columns(kind):
+def test_the_covariance_is_unbiased_given_both_columns(kind):
     """3,000 releases of one table of 40 records; if unbiased, the test fails once in 370."""
     inverse = inverse_response_matrix(M, EPSILON)
     rng = np.random.default_rng(1)

@@ -206,7 +206,7 @@ def test_names_and_containers_are_as_in_scikit_learn():
     assert unnamed.to_arrow(unnamed.transform(X)).column_names == ["x0", "x1", "x2"]
 
 
-def test_the_cost_of_a_search_over_it_is_not_guessed():
+def test_the_cost_of_a_search_over_randomized_response_is_not_guessed():
     search = GridSearchCV(make_pipeline(RandomizedResponse(bounds=(0, 1)), Ridge()), {"ridge__alpha": [1, 2]})
     with pytest.raises(ValueError, match="each of its transforms is a separate release"):
         search_cost(search)

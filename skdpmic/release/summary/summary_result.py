@@ -108,7 +108,7 @@ def _are_nearly_all(share, off, *, usual, inside, most_inside):
     """Whether `share`, known to within `off`, is certain to be nearly all values in range, whose share is `inside`.
 
     With more noise, a certain majority suffices if the share is as large as that of all values in 95% of summaries: a
-    range that is ten times too wide must be detected at a tenth of the epsilon.
+    range that is ten times too wide must be detected at an epsilon of 0.1.
     """
     if share - off > _IN_FEW_PARTS * most_inside:
         return True
