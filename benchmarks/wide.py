@@ -27,8 +27,8 @@ import numpy as np
 
 from skdpmic import DPMICSelector, PrivateSelectKBest
 from skdpmic._utils.little_work import only_kernels
-from skdpmic.release import kinds
-from skdpmic.selection import base
+from skdpmic.selection import scoring_plan
+from skdpmic.table.records import TableRecords
 
 SELECTORS = {
     "PrivateSelectKBest": partial(PrivateSelectKBest, k=10, epsilon=1),
@@ -37,7 +37,7 @@ SELECTORS = {
 }
 TABLES = {"genotypes": (0, 2), "uniform": (0, 1)}  # and the bounds of their columns
 TARGETS = {"classes": {"classes": [0, 1]}, "numbers": {"target_bounds": (0, 1)}}
-STEPS = {"reading": (base, "open_records"), "records": (base, "read_records"), "scores": (kinds, "_scores")}
+STEPS = {"reading": (scoring_plan, "read_records"), "scores": (TableRecords, "scores")}
 
 
 def main(argv=None):
@@ -51,7 +51,7 @@ def main(argv=None):
     options = parser.parse_args(argv)
     if options.one:
         return print(line(options, *options.one), flush=True)
-    print(f"{'µs of CPU time per column':64} fit  reading records scores  noise   memory beside the table")
+    print(f"{'µs of CPU time per column':64} fit  reading scores  noise   memory beside the table")
     for names in product(TABLES, TARGETS, SELECTORS):
         sizes = (f"--{name}={getattr(options, name)}" for name in ("rows", "columns", "fits"))
         subprocess.run([sys.executable, __file__, *sizes, "--one", *names], check=True)
@@ -103,14 +103,14 @@ def timed_fit(estimator, X, y):
 
         return run
 
-    for name, (module, function) in STEPS.items():
-        kept[name] = getattr(module, function)
-        setattr(module, function, timed(name, kept[name]))
+    for name, (owner, function) in STEPS.items():
+        kept[name] = getattr(owner, function)
+        setattr(owner, function, timed(name, kept[name]))
     try:
         timed("fit", estimator.fit)(X, y)
     finally:
-        for name, (module, function) in STEPS.items():
-            setattr(module, function, kept[name])
+        for name, (owner, function) in STEPS.items():
+            setattr(owner, function, kept[name])
     return seconds
 
 

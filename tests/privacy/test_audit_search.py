@@ -11,7 +11,7 @@ from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.privacy.searches import class_places, climb_mic_e, climb_mic_r, numeric_places
 
 ERROR = 1e-9  # far above the rounding error of two scores, far below any gap that matters
-pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the search is too slow in uncompiled code")
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a search too long for uncompiled code")
 MM = "miller-madow"
 FOUR = (0.1, 0.45, 0.55, 0.9)  # in thirds 0 1 1 2, in quarters 0 1 2 3
 

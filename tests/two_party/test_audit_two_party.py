@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  #
 def counts_only(monkeypatch):
     """Skip what is computed from the noisy counts, which takes most of the time."""
     nothing = module.distance_correlation.NOTHING
-    monkeypatch.setattr(module.distance_correlation, "of_counts", lambda *arguments: (nothing, 0.0))
+    monkeypatch.setattr(module.distance_correlation, "estimate_from_counts", lambda *arguments: (nothing, 0.0))
 
 
 N, EPSILON, ALPHA = 6, 2.0, 1e-3
