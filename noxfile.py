@@ -102,7 +102,7 @@ def coverage(session):
 def kernels(session):
     """The kernels without compilation, and with every index checked."""
     session.install("--editable", ".[benchmarks,examples,test]")
-    selected = ["-m", "not slow", "-k", "not 1000000 and not taken_off_two_groups"]
+    selected = ["-m", "not slow", "-k", "not 1000000 and not offset_of_two_groups"]
     session.run("python", "-m", "pytest", "-q", "-n", "2", KERNELS, *selected, env={"NUMBA_DISABLE_JIT": "1"})
     checked = {"NUMBA_BOUNDSCHECK": "1"}
     session.run(
