@@ -23,7 +23,6 @@ BLOCK = re.compile(r"```(python|shell|toml)\n(.*?)```(?:\n\n```(text|output[^\n]
 COMMAND = "python -m skdpmic "
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)%|(\d+\.\d+)")
 TIME = re.compile(r"\b\d+\.\d s\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")  # not compared
-NOISE = 0.1  # tolerance for numbers in a block ```output, which noise changes, unless the page gives ±
 
 SOURCES = [page.relative_to(DOCS) for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 PAGES = [str(page) for page in SOURCES if "```python" in (DOCS / page).read_text("utf-8")]
@@ -60,12 +59,13 @@ def show_warning(message, category, *args, **kwargs):
 
 
 def check_printed(printed, kind, shown):
+    """Compare what was printed with the page; numbers that noise changes in a block ```output ±0.1 by that much."""
     printed, shown = (TIME.sub("# s", text) for text in (printed, shown))
     if "\n...\n" in shown:
         assert OutputChecker().check_output(shown, printed, ELLIPSIS), printed
     elif kind.startswith("output"):
         assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
-        assert numbers(printed) == pytest.approx(numbers(shown), abs=float(kind.partition("±")[2] or NOISE))
+        assert numbers(printed) == pytest.approx(numbers(shown), abs=float(kind.partition("±")[2] or 0))
     elif "Warning: " in shown:  # wrapped on the page
         assert printed.split() == shown.split()
     else:
