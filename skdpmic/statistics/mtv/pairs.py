@@ -19,8 +19,8 @@ from skdpmic.table.domains import Nominal
 _PARTS = 48  # equal parts of a feature's range
 _STRATA = (2, 3, 4, 6, 8, 12)  # numbers of strata of one feature; each divides _PARTS
 _COARSE = (2, 4)  # numbers of strata for grids of unmerged cells
-_MOST_LABELS = 200  # labels kept apart, to limit the counts of a pair; neighbours are joined beyond
-_MOST_STRATA = 30  # labels of a feature used as strata
+_MOST_LABELS = 200  # codes kept apart, to limit the counts of a pair; neighbours are joined beyond
+_MOST_STRATA = 30  # codes of a feature used as strata
 _MOST_PIECES = 32
 _PENALTY_FACTOR = 1 / 2  # fraction of the penalty of one feature
 

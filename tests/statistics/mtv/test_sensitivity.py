@@ -190,11 +190,11 @@ def test_a_half_would_be_too_small_a_normaliser_for_three_parts():
 
 
 def test_scores_stay_within_the_sensitivity_where_three_parts_change_most():
-    n = 1000
+    n = 10**6
     scorer = CountsScorer(n, CLIMBED["three groups"])
     scores = []
     for cell in ((0, 0), (1, 1)):
-        table = three_by_three(n, 40).astype(np.uint32)
+        table = three_by_three(n, 2000).astype(np.uint32)
         table[cell] += 1
         scores.append(scorer.score(table.ravel(), Nominal(1)))  # a label, others and missing values: three parts
     assert 0 < abs(scores[1] - scores[0]) <= mtv_r_sensitivity(n) + 2 * ROUNDING_ERROR
