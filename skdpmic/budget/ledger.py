@@ -51,8 +51,8 @@ class BudgetLedger:
         If a parameter is invalid; if the file exists and has other limits, is not a ledger, or is damaged. The message
         names the damaged entry.
     OSError
-        If the file cannot be read or written, is locked for more than a minute, has a second name (a hard link), or was
-        moved without its journal.
+        If the file cannot be read or written, is locked for more than a minute, has a second name (a hard link) or a
+        write-ahead log, or was moved without its journal.
 
     Notes
     -----

@@ -65,6 +65,7 @@ def create_ledger_file(path, limits):
 @contextlib.contextmanager
 def open_ledger_file(path, kind):
     """A :class:`LedgerFile` in a transaction of this kind, which is rolled back on errors."""
+    _check_log(path, is_used=os.path.exists(_log(path)))  # before SQLite copies it into the file
     with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(path)) as connection:
         connection.execute(f"BEGIN {kind}")
         yield LedgerFile(path, connection)
@@ -109,6 +110,8 @@ class LedgerFile:
         if application_id != _APPLICATION_ID:
             raise ValueError(f"{self._path!r} is not a privacy ledger.")
         check_format(self._path, version, _VERSION)
+        (mode,) = self._connection.execute("PRAGMA journal_mode").fetchone()
+        _check_log(self._path, is_used=mode == "wal")
 
     def _check_names(self):
         """Refuse hard links: each name has its own journal, which could undo what was written under another name."""
@@ -180,6 +183,16 @@ def _check_place(path):
         )
 
 
+def _check_log(path, is_used):
+    """Refuse a write-ahead log: it may belong to another ledger, and its charges are lost if only the file is moved."""
+    if is_used:
+        raise OSError(
+            f"the ledger {path!r} cannot be used with a write-ahead log, {_log(path)!r}, because charges could be "
+            "lost. If another program switched it on, close that program, and run PRAGMA journal_mode = DELETE; if "
+            "this log belongs to an earlier ledger of the same name, delete it."
+        )
+
+
 def _write_new(draft, path, limits):
     with _inside_sqlite, _errors_about(path), contextlib.closing(_connect(draft)) as connection:
         connection.execute("PRAGMA journal_mode = MEMORY")  # an unfinished draft is never used
@@ -243,6 +256,11 @@ def digest_of(previous, values):
 def _journal(path):
     """The path of SQLite's rollback journal of this file."""
     return f"{path}-journal"
+
+
+def _log(path):
+    """The path of SQLite's write-ahead log of this file."""
+    return f"{path}-wal"
 
 
 def _is_same_name(path, other):

@@ -456,6 +456,47 @@ def test_no_new_ledger_is_created_beside_the_journal_of_another(path, torn):
     assert os.listdir(path.parent) == [path.name + "-journal"]
 
 
+def with_write_ahead_log(path):
+    """A connection that has switched it on, as some programs do, and keeps the log of all pages."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("VACUUM")
+    return contextlib.closing(connection)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_ledger_with_a_write_ahead_log_is_refused_until_it_is_switched_off(path, is_open):
+    # Otherwise a process killed after a charge would leave it in the log, and a move of the file alone would lose it.
+    ledger = BudgetLedger(path, 1.0)
+    ledger.charge("x", 0.25)
+    with with_write_ahead_log(path) as other:
+        if not is_open:
+            other.close()
+        for use in uses(ledger).values():
+            with pytest.raises(OSError, match=f"write-ahead log, '{path}-wal', because .* PRAGMA journal_mode = DEL"):
+                use()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    ledger.charge("x", 0.25)
+    assert ledger.spent() == (0.5, 0.0)
+
+
+def test_the_log_of_an_earlier_ledger_is_not_written_into_a_new_one(path):
+    BudgetLedger(path, 1.0).charge("x", 0.25)
+    log = path.with_name(path.name + "-wal")
+    with with_write_ahead_log(path):
+        left_over = log.read_bytes()
+    path.unlink()
+    ledger = BudgetLedger(path, 1.0)
+    ledger.charge("x", 0.75)
+    log.write_bytes(left_over)
+    for use in uses(ledger).values():
+        with pytest.raises(OSError, match="belongs to an earlier ledger of the same name, delete it"):
+            use()
+    log.unlink()
+    assert BudgetLedger.open(path).spent() == (0.75, 0.0)
+
+
 def test_a_ledger_can_be_moved_and_remembers_where_it_was_last_charged(path, tmp_path):
     ledger = BudgetLedger(path, 1.0)
     (tmp_path / "folder").mkdir()
