@@ -123,7 +123,7 @@ def given_the_table(estimator, n_features, names):
         for _, step in estimator.steps:
             if step is not None and not isinstance(step, str):
                 yield from given_the_table(step, n_features, names)
-                if not isinstance(step, OneToOneFeatureMixin):
+                if not _has_one_column_for_each(step):
                     return
                 names = UNKNOWN
     elif isinstance(estimator, FeatureUnion):
@@ -135,15 +135,21 @@ def given_the_table(estimator, n_features, names):
         yield from given_the_table(estimator.regressor, n_features, names)
     elif isinstance(estimator, ColumnTransformer):
         for _, transformer, columns in estimator.transformers:
-            if isinstance(columns, list) and not any(isinstance(column, bool) for column in columns):
-                by_name = all(isinstance(column, str) for column in columns)
-                of_columns = columns if by_name else _at(names, columns)
-                yield from given_the_table(transformer, len(columns), of_columns)
+            listed = columns if isinstance(columns, list) else []  # others, and masks, may depend on the table
+            if listed and all(isinstance(column, str) for column in listed):
+                yield from given_the_table(transformer, len(listed), listed)
+            elif listed and all(map(is_position, listed)):
+                yield from given_the_table(transformer, len(listed), _at(names, listed))
+
+
+def _has_one_column_for_each(step):
+    """Whether the output has as many columns as the input; TargetEncoder overrides the names, and may have more."""
+    return getattr(type(step), "get_feature_names_out", None) is OneToOneFeatureMixin.get_feature_names_out
 
 
 def _at(names, columns):
     """The names of columns given by number."""
-    are_known = names not in (None, UNKNOWN) and all(map(is_position, columns))
+    are_known = names not in (None, UNKNOWN)
     return [names[column] for column in columns] if are_known else names and UNKNOWN
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import clone
+from sklearn.base import OneToOneFeatureMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -34,7 +34,8 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler, TargetEncoder
+from sklearn.utils import all_estimators
 
 from skdpmic import (
     BudgetLedger,
@@ -426,6 +427,49 @@ def test_with_an_unknown_number_of_columns_the_stated_rho_is_an_upper_bound(tmp_
     assert cost.charged_rho == pytest.approx(0.045)
     assert zcdp_total(ledger) < cost.charged_rho / 9
     assert search_cost(steps).charged_rho is None
+
+
+OF_COLUMNS = {
+    "numbers": [0, 2],
+    "numpy numbers": list(np.array([0, -1])),
+    "a mask": [True, False, True],
+    "a mask of numpy": list(np.array([True, False, True])),
+    "an array": np.array([True, False, True]),
+    "a slice": slice(0, 2),
+    "a function": lambda X: [0, 2],
+    "no columns": [],
+}
+
+
+@pytest.mark.few
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OF_COLUMNS)
+def test_a_step_for_some_columns_is_charged_at_most_the_stated_rho(name, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0, 1e-5)
+    select = ("select", DPMICSelector(1, epsilon=0.5, ledger=ledger, **PUBLIC), OF_COLUMNS[name])
+    columns = ColumnTransformer([select], remainder="passthrough")
+    cost = search_cost(columns, n_features=3)
+    columns.fit(*table(N))
+    assert cost.charged_rho == (zcdp_total(ledger) if name.endswith("numbers") else 0.125) >= zcdp_total(ledger)
+    assert len(ledger.entries()) == (name != "no columns")
+    search = PrivateGridSearch(columns, {"select__epsilon": [0.5]}, n_subsets=2, scoring=lambda *_: 0.5)
+    assert search.fit(*table(N)).privacy_spent_ == (1.5, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_release_after_a_step_that_may_add_columns_is_charged_at_most_the_stated_delta(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0, 1e-3)
+    public = {"delta": 1e-6, "bounds": (-9, 9), "classes": range(8), "ledger": ledger}
+    one_to_one = [kind for _, kind in all_estimators("transformer") if issubclass(kind, OneToOneFeatureMixin)]
+    assert {StandardScaler, TargetEncoder}.issubset(one_to_one)  # the second has one column for each class
+    for kind in one_to_one:
+        steps = make_pipeline(kind(), PrivateSelectKBest("all", epsilon=0.1, criterion="joint", **public))
+        cost = search_cost(steps, n_features=1)
+        steps.fit(np.arange(N)[:, None] % 3, np.arange(N) % 8)
+        entry = ledger.entries()[-1]
+        assert cost.charged_epsilon == entry.epsilon
+        assert cost.charged_delta >= entry.delta, kind
+        assert Fraction(cost.charged_rho) >= Cost(entry.epsilon, entry.delta, entry.rho).in_zcdp, kind
 
 
 def test_lists_of_columns_and_drawn_candidates_are_priced_at_the_worst_case():
