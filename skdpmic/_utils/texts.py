@@ -5,10 +5,13 @@ import math
 import shutil
 import textwrap
 import unicodedata
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 import numpy as np
 
 _CONTROL_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, format marks, lone surrogates, separators
+_UP, _DOWN = (Context(prec=6, rounding=rounding) for rounding in (ROUND_CEILING, ROUND_FLOOR))
+_OF_A_FLOAT = Context(prec=15)  # without the rounding of floats: 0.3 for 0.1 + 0.2
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -26,8 +29,17 @@ def in_short(number, digits=3):
 
 
 def budget(epsilon, delta=0.0):
-    """A cost as text."""
-    return f"ε = {in_short(epsilon, 6)}" + (f", δ = {delta:.2g}" if delta else "")
+    """A cost as text, rounded up to six digits, so that no guarantee is stated to be stronger than it is."""
+    return _budget(*(_OF_A_FLOAT.create_decimal(repr(float(number))).normalize(_UP) for number in (epsilon, delta)))
+
+
+def budget_left(epsilon, delta):
+    """What is left of a budget as text, rounded down to six digits, so that a cost as stated fits."""
+    return _budget(*(_DOWN.create_decimal(repr(float(number))) for number in (epsilon, delta)))
+
+
+def _budget(epsilon, delta):
+    return f"ε = {in_short(float(epsilon), 6)}" + (f", δ = {float(delta):g}" if delta else "")
 
 
 def counted(number, what):

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from skdpmic._utils.summaries import NOT_COVERED
 from skdpmic._utils.tables import html_facts, html_rows
-from skdpmic._utils.texts import budget, in_html
+from skdpmic._utils.texts import budget, budget_left, in_html
 from skdpmic.budget.ledger_entry import per
 
 # --- The paragraph ---------------------------------------------------------------------------------------------------
@@ -125,9 +125,10 @@ def _guarantee(guarantee):
 def _ledger(ledger):
     if ledger is None:
         return _list("The budget of the table", ["No ledger was given, so other spending is unknown."])
-    names = {"Limit": "limit", "Spent": "spent", "Remaining": "remaining"}
     unit, most, entries = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["entries"]
-    facts = [(title, cost(ledger[name]) + unit) for title, name in names.items()]
+    left = budget_left(ledger["remaining"]["epsilon"], ledger["remaining"]["delta"])
+    stated = {"Limit": cost(ledger["limit"]), "Spent": cost(ledger["spent"]), "Remaining": left}
+    facts = [(title, text + unit) for title, text in stated.items()]
     facts += (
         []
         if most is None

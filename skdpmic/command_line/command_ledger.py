@@ -3,7 +3,7 @@
 import os
 
 from skdpmic._utils.tables import aligned
-from skdpmic._utils.texts import budget, wrapped
+from skdpmic._utils.texts import budget, budget_left, wrapped
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.command_line.outputs import picture
@@ -38,8 +38,12 @@ def _picture(ledger, path):
 def _text(ledger):
     entries, limits = ledger.entries(), ledger.limits
     unit = per(limits.unit_of(entries))
-    costs = {"Limit": limits[:2], "Spent": limits.spent(entries), "Remaining": limits.remaining(entries)}
-    lines = [f"{name + ':':10} {budget(*cost)}{unit}" for name, cost in costs.items()]
+    texts = {
+        "Limit": budget(*limits[:2]),
+        "Spent": budget(*limits.spent(entries)),
+        "Remaining": budget_left(*limits.remaining(entries)),
+    }
+    lines = [f"{name + ':':10} {text}{unit}" for name, text in texts.items()]
     if limits.max_rows_per_person is not None:
         lines.append(f"A cost per record counts {limits.max_rows_per_person:,} times, the most records of a person.")
     if entries:

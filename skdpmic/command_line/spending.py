@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 
-from skdpmic._utils.texts import budget, escaped, wrapped
+from skdpmic._utils.texts import budget, budget_left, escaped, wrapped
 from skdpmic._utils.user_files import check_regular
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
@@ -145,7 +145,7 @@ def _remains(ledger):
     if ledger is None:
         return "No ledger was given, so spending on these records is not tracked."
     limits, entries = ledger.limits, ledger.entries()
-    limit, remaining, unit = budget(*limits[:2]), budget(*limits.remaining(entries)), limits.unit_of(entries)
+    limit, remaining, unit = budget(*limits[:2]), budget_left(*limits.remaining(entries)), limits.unit_of(entries)
     of_people = per(unit) if unit == PERSON else ""
     return f"Of {limit} in {escaped(os.path.basename(ledger.path))}, {remaining}{of_people} remains."
 

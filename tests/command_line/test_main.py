@@ -16,6 +16,7 @@ from skdpmic import BudgetLedger, Codebook, __version__, plan_release
 from skdpmic.command_line import data_source, printed
 from skdpmic.command_line.csv_file import CsvFile
 from skdpmic.command_line.main import main
+from skdpmic.privacy.composition import rho_for
 from tests.command_line.tables import CODEBOOK, people, write_csv, write_parquet
 from tests.folding import each
 
@@ -401,6 +402,21 @@ def test_text_is_printed_without_json(folder, capsys):
     assert "Nothing suspicious found beyond the noise." in out
     assert main(["ledger", "new.db", "--create", "--epsilon", "1", "--delta", "1e-6"]) == 0
     assert "Limit:     ε = 1, δ = 1e-06" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_what_is_said_to_remain_can_be_spent(delta, folder, capsys):
+    ledger = BudgetLedger("budget.db", 1.0, delta)
+    for epsilon in (1 / 7, 1e-7 / 3, 0.1234567, 0.2):
+        ledger.charge("x", epsilon, delta / 3, rho=rho_for(epsilon, delta / 3) if delta else None)
+        assert main(["ledger", "budget.db"]) == 0
+        said = re.search(r"Remaining: (.*) per record", capsys.readouterr().out)[1]
+        left, left_of_delta = (float(re.search(f"{name} = ([^,]*)", said + ", δ = 0")[1]) for name in "εδ")
+        copied = BudgetLedger("copy.db", 1.0, delta)
+        for entry in ledger.entries():
+            copied.charge_entry(entry)
+        copied.charge("y", left, left_of_delta, rho=rho_for(left, left_of_delta) if left_of_delta else None)
+        os.unlink("copy.db")
 
 
 def test_warnings_are_one_line_each_on_stderr(folder, capsys):
