@@ -127,6 +127,16 @@ def largest_of_all_grids(family, y, x, s, domain, of_s):
     return best
 
 
+@pytest.mark.parametrize("n_classes", [3, 4, 7, 40])
+def test_three_or_more_classes_are_each_against_the_rest_once(n_classes):
+    families = families_of_pairs(class_family(8, 1, n_classes), n_classes)
+    divisions = [np.array(side.groups) for family in families for side in family.sides]
+    alone = [int(np.argmin(np.bincount(groups)[groups])) for groups in divisions]  # the class in the smaller group
+    assert len(families) == len(divisions) == n_classes
+    assert all(1 in np.bincount(groups) for groups in divisions)
+    assert sorted(alone) == list(range(n_classes))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 @each("domain", DOMAINS.values())
