@@ -113,6 +113,8 @@ ONE_CALL = "_utils/test_one_call_at_a_time.py"
 READ_BY_OTHERS = "test_a_sketch_can_be_read_but_not_counted_into_during_publish"
 SUMMARY_COST = f"{SUMMARY}::test_the_two_releases_cost_what_is_charged_and_use_the_mechanism_with_less_noise"
 TRUTHS = "draw_truths(scores, law, n_draws, np.random.default_rng(0))"
+STAGES = "causal/test_audit_private_pc.py::test_the_noise_drawn_in_all_stages_costs_all_of_rho_and_no_more"
+DRAWN = "models/test_drawn_noise.py::test_all_noise_of_a_fit_costs_what_is_charged"
 MODEL_TABLES = (
     "models/test_table_sensitivity.py::test_no_replacement_changes_all_tables_by_more_than_the_bound_and_one_attains_it"
 )
@@ -1379,6 +1381,36 @@ MUTANTS = [
            "models/test_scorecard_noise.py::test_the_total_of_numbers_costs_its_share_and_all_shares_add_up_to_one[4]"),
     Mutant("rates_of_window", "of_medians / rows_per_group", "of_medians",
            "models/test_target_window.py::test_the_window_costs_its_share_of_the_budget[3]"),
+    Mutant("additive_plan._results", "rates_of_window(plan.epsilon, plan.delta, plan.rows_per_group)",
+           "rates_of_window(plan.epsilon, plan.delta)", f"{DRAWN}[numbers-two-way-3]"),
+    Mutant("additive_plan._results", "records.sampled(random_bytes, Progress(plan.reader, plan.verbose))", "records",
+           f"{DRAWN}[numbers-two-way-3]"),
+    Mutant("target_change", "n_classes is not None and n_classes > 2", "False", f"{DRAWN}[three classes-two-way-1]"),
+    Mutant("TwoWayRelease.draw", "noise.sum_variance * n_steps**2", "noise.sum_variance * n_steps",
+           f"{DRAWN}[numbers-two-way-1]"),
+    Mutant("ScorecardNoise.for_budget", "change * rows_per_group**2 / (2 * tables.rho)",
+           "change * rows_per_group / (2 * tables.rho)", f"{DRAWN}[numbers-scorecard, Gaussian-3]"),
+    Mutant("ScorecardRelease.draw", "noise.on_total(int(values.sum()), n_steps, random_bytes)",
+           "noise.on_total(int(values.sum()), 1, random_bytes)", f"{DRAWN}[numbers-scorecard-1]"),
+    Mutant("private_summary.private_summary", "look.people.draw(random_bytes)", "slice(None)",
+           f"{SUMMARY}::test_the_noise_covers_the_rows_of_a_person_however_many_they_are[0.0]"),
+    Mutant("private_summary.private_summary",
+           "CellsRelease(epsilon, delta, tuple(cells.sizes for cells in look.cells), look.rows_per_group)",
+           "CellsRelease(epsilon, delta, tuple(cells.sizes for cells in look.cells))",
+           f"{SUMMARY}::test_the_noise_covers_the_rows_of_a_person_however_many_they_are[1e-06]"),
+    Mutant("ZCDPFilter._fits_as_pure", "delta == 0 and epsilon <= exact(self.epsilon)",
+           "epsilon <= exact(self.epsilon)",
+           "budget/test_filters.py::test_taking_the_smaller_of_both_sums_would_be_invalid_for_adaptive_spending"),
+    Mutant("terms_of_known_shares", "reported.sum()", "reports.n_samples",
+           f"{KNOWN_MARGIN}::test_what_is_published_follows_from_the_noisy_scores_and_is_charged"),
+    Mutant("RandomizedResponse._entry", "Fraction(1, description.columns_per_record)",
+           "Fraction(1, 2 * description.columns_per_record)",
+           "two_party/test_randomized_response.py::"
+           "test_the_charge_is_the_budget_of_all_reports_of_a_record_together"),
+    Mutant("TablesRelease.draw", "release(codes, sizes, asked, plan.asked_variance(len(asked)))",
+           "release(codes, sizes, asked, plan.asked_variance(1))", f"{STAGES}[four stages]"),
+    Mutant("TablesRelease.draw", "release([has_blank], [2], [(0,)], plan.blanks_variance())",
+           "release([has_blank], [2], [(0,)], plan.blanks_variance() // 4)", f"{STAGES}[three stages]"),
     Mutant("within_window", "(float(first / GRID), float(last / GRID))",
            "(0.0, 0.5 + float(shares_of_bounds(target).mean()))",
            "models/test_additive_model.py::test_equal_releases_leave_equal_estimators[numbers-0.0]"),

@@ -108,15 +108,15 @@ def test_taking_the_smaller_of_both_sums_would_be_invalid_for_adaptive_spending(
     p, q = 100 * delta, 99 * delta  # P(published 1) on two neighbours
     rho_bit = math.log(p / q) ** 2 / 2
     assert p - q <= delta
-    randomised_response = Cost(epsilon)
-    bit, gaussian = Cost(1e-9, delta, rho_bit), Cost(1.0, delta, rho_for(epsilon, delta) - rho_bit - 1e-12)
-    assert BasicFilter(epsilon + 1e-9, delta).accepts([bit, randomised_response])  # after a 1
+    bit, randomised_response = Cost(1e-9, delta, rho_bit), Cost(epsilon - 1e-9)
+    gaussian = Cost(1.0, delta, rho_for(epsilon, delta) - rho_bit - 1e-12)
+    assert BasicFilter(epsilon, delta).accepts([bit, randomised_response])  # after a 1
     assert ZCDPFilter(epsilon, delta).accepts([bit, gaussian])  # after a 0
     assert not ZCDPFilter(epsilon, delta).accepts(
         [bit, randomised_response]
     )  # so the ledger does not take the smaller of both sums
 
-    after_1 = 1 / (1 + math.exp(-epsilon)) * (p - q)
+    after_1 = 1 / (1 + math.exp(-randomised_response.epsilon)) * (p - q)
     left = epsilon - math.log((1 - p) / (1 - q))
     half = math.sqrt(2 * gaussian.rho) / 2
     after_0 = (1 - p) * (norm.cdf(half - left / (2 * half)) - math.exp(left) * norm.cdf(-half - left / (2 * half)))

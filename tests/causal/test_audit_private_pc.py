@@ -60,8 +60,8 @@ def with_rare_labels(n=600):
     return here, there
 
 
-def fit_to(table, random_state):
-    private = PrivatePC(*BUDGET, max_order=2, categories={j: [0, 1] for j in range(N_COLUMNS)})
+def fit_to(table, random_state, budget=BUDGET):
+    private = PrivatePC(*budget, max_order=2, categories={j: [0, 1] for j in range(N_COLUMNS)})
     return private.set_params(random_state=random_state).fit(table)
 
 
@@ -113,6 +113,24 @@ def test_a_fit_releases_tables_in_all_stages(plan):
     private = fit_to(with_a_missing_record()[0], 0)
     n_tables = [sum(len(columns) == k for columns in private.noisy_tables_) for k in STAGES[plan][2:]]
     assert (private.noisy_blanks_.ndim, len(private.noisy_counts_), *n_tables) == N_TABLES[plan]
+
+
+@pytest.mark.parametrize("plan", STAGES, indirect=True)
+def test_the_noise_drawn_in_all_stages_costs_all_of_rho_and_no_more(plan, monkeypatch):
+    """Without noise; the fit to the neighbour is answered as the first one was, and so requests the same tables."""
+    budget, seen = (1.0, 1e-6), ([], [])  # with whole variances of hundreds
+    for table, stages in zip(with_a_missing_record(6000), seen, strict=True):
+
+        def release(tables, variance, random_bytes, stages=stages):
+            stages.append((tables, variance))
+            return seen[0][len(stages) - 1][0]
+
+        monkeypatch.setattr(table_release, "with_gaussian_noise", release)
+        fit_to(table, None, budget)
+    changes = [sum(((a - b) ** 2).sum() for a, b in zip(here, there, strict=True)) / (2 * variance)
+               for (here, variance), (there, _) in zip(*seen, strict=True)]  # fmt: skip
+    assert len(changes) == len(STAGES[plan])
+    assert 0.99 * rho_for(*budget) < sum(changes) <= rho_for(*budget)
 
 
 @pytest.mark.slow

@@ -12,9 +12,11 @@ import pytest
 
 from benchmarks import findings
 from skdpmic import BudgetError, BudgetLedger, Codebook, PrivacyLeakWarning, private_summary
+from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.moves import tail_of_cells
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.summary.cells import CellsRelease, MovesMechanism, SummaryCells
+from skdpmic.privacy.parameters import exact
+from skdpmic.release.summary.cells import CellsRelease, GaussianCells, MovesMechanism, SummaryCells
 from skdpmic.release.summary.summary_result import suspicions
 from skdpmic.table.domains import Labels, domain_of
 from tests.folding import each
@@ -381,6 +383,38 @@ def test_people_are_protected_with_all_their_rows(tmp_path):
     of_people = CellsRelease(0.5, 0.0, ((4, 12), (3, 3)), rows_per_group=3)
     # Three times the noise on three times as many rows; grid steps differ.
     assert of_people.half_width(0, 4) == pytest.approx(3 * of_rows.half_width(0, 4), rel=0.1)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_the_noise_covers_the_rows_of_a_person_however_many_they_are(delta, monkeypatch):
+    """What is counted in two neighbours, and the noise added to it: the worst change costs all of the budget."""
+    seen = []
+
+    def release(mechanism, counts, random_bytes):
+        seen.append((mechanism, counts))
+        return [of_column.astype(np.float64) for of_column in counts]
+
+    for kind in (MovesMechanism, GaussianCells):
+        monkeypatch.setattr(kind, "release", release)
+    codebook = Codebook({f"x{j}": (0, 1) for j in range(60)}, groups="who", max_rows_per_group=3)
+    for value, n_own in ((0.05, 1), (0.95, 8), (-1.0, 2), (2.0, 4)):
+        values, who = np.r_[np.full(n_own, value), np.full(9, 0.5)], np.r_[np.zeros(n_own), 1 + np.arange(9)]
+        frame = pandas.DataFrame({f"x{j}": values for j in range(60)}).assign(who=who)
+        private_summary(frame, codebook, epsilon=0.5, delta=delta)
+
+    def cost(which, here, there):
+        """The share of the budget that a set of cells costs between two of the tables."""
+        (mechanism, counts), (_, others) = seen[2 * here + which], seen[2 * there + which]
+        moves = [abs(one - other) for one, other in zip(counts, others, strict=True)]
+        if delta == 0:
+            largest = Fraction(int(max(move.sum() for move in moves)), 2)
+            return largest * mechanism.n_steps / mechanism.scale / exact(0.5)
+        squares = Fraction(int(sum((move[:-1] ** 2).sum() for move in moves)))
+        return squares / (2 * mechanism.variance) / Fraction(rho_for(0.5, delta))
+
+    assert {type(mechanism) for mechanism, _ in seen} == {GaussianCells if delta else MovesMechanism}
+    assert cost(1, 0, 1) == Fraction(1, 3)  # between two parts
+    assert cost(0, 2, 3) == Fraction(2, 3)  # from below to above
 
 
 # --- What it reveals, and what the result contains --------------------------------------------------------------------

@@ -135,15 +135,16 @@ def test_the_score_by_chance_is_subtracted_and_dependence_is_found(epsilon):
 
 def test_what_is_published_follows_from_the_noisy_scores_and_is_charged(tmp_path):
     X, y = line_and_noise(300, np.random.default_rng(0))
-    sent, ledger = reports_of(X, 4.0, columns_per_record=2), BudgetLedger(tmp_path / "bob.db", epsilon=1.0)
+    sent, ledger = reports_of(np.c_[X, y], 4.0, columns_per_record=2), BudgetLedger(tmp_path / "bob.db", epsilon=1.0)
     bob = TwoPartyScorer("mtv_r", epsilon=0.5, ledger=ledger, **KNOWN).fit(sent, y)
-    assert str(ledger.entries()[0]) == "TwoPartyScorer, mtv_r, scores of 2, geometric"
+    assert str(ledger.entries()[0]) == "TwoPartyScorer, mtv_r, scores of 3, geometric"
     assert ledger.spent() == (0.5, 0.0)
     expected = (bob.noisy_scores_ - bob.null_scores_) / (1 - bob.null_scores_)
     np.testing.assert_allclose(bob.scores_, np.clip(expected, 0, 1))
     inverse = inverse_response_matrix(7, 2.0)
-    n_steps = sensitivity_in_steps(300, inverse, np.array([0.5, 0.5]))
-    assert bob.noise_scales_ == pytest.approx(2 * n_steps / STEPS / 0.5)
+    assert max(bob.n_reported_) < 300
+    n_steps = [sensitivity_in_steps(n, inverse, np.array([0.5, 0.5])) for n in bob.n_reported_]
+    assert bob.noise_scales_ == pytest.approx(2 * np.array(n_steps) / STEPS / 0.5)
     assert not hasattr(bob, "noisy_counts_")
     assert "on each score" in bob._repr_html_()
     for name in ("noisy_scores_", "noise_scales_", "null_scores_"):

@@ -140,6 +140,7 @@ def test_the_charge_is_the_budget_of_all_reports_of_a_record_together(ledger):
     alice.transform(X)
     assert alice.epsilon_per_column_ == 0.5
     assert ledger.spent() == (1.5, 0.0)
+    assert ledger.entries()[0].rho == 3 * 0.5**2 / 2
 
 
 def test_a_pickled_copy_knows_of_earlier_releases_and_a_clone_does_not():
