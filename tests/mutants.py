@@ -221,6 +221,9 @@ MUTANTS = [
            "statistics/mtv/test_margins.py::test_hill_climbing_never_exceeds_two_nths[a half, others at half weight]"),
     Mutant("Family.normaliser", "1.0 if self.knows_target_shares else 0.5", "0.5",
            "statistics/mtv/test_margins.py::test_hill_climbing_never_exceeds_two_nths[a half, others at half weight]"),
+    Mutant("Family.normaliser", "largest_variation(side.n_groups, k) * (2 if self.knows_target_shares else 1)",
+           "largest_variation(side.n_groups, k)", "statistics/mtv/test_released_shares.py"
+           "::test_a_division_of_classes_counts_the_noisy_classes_of_the_smaller_side"),
     Mutant("Family.normaliser", "1 - min(side.margins) / UNITS", "0.5",
            "statistics/mtv/test_margins.py::test_hill_climbing_never_exceeds_two_nths[a quarter, others at half weight]"),
     Mutant("mtv.counts._steps", "np.where(is_known, margins, in_groups.sum(axis=1))", "in_groups.sum(axis=1)",
