@@ -364,7 +364,7 @@ class BudgetLedger:
         try:
             entries = self.entries()
             spent, unit = self.limits.spent(entries), self.limits.unit_of(entries)
-        except (OSError, ValueError):
+        except (ImportError, OSError, ValueError):
             spent, unit = "unknown, because it cannot be read", None
         facts = {"unit": unit, "max_rows_per_person": self.max_rows_per_person, "purpose": self.purpose}
         more = "".join(f", {name}={fact!r}" for name, fact in facts.items() if fact is not None)

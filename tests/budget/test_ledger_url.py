@@ -119,6 +119,12 @@ def test_the_error_for_a_missing_module_says_what_to_install(monkeypatch):
         BudgetLedger(URL, 1.0)
 
 
+def test_an_estimator_from_another_machine_is_shown_although_a_module_of_its_ledger_is_missing(monkeypatch, file_of):
+    pickled = pickle.dumps(DPMICScorer(ledger=BudgetLedger(URL, 1.0)))
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    assert "spent=unknown, because it cannot be read" in repr(pickle.loads(pickled))
+
+
 def test_other_databases_are_refused(tmp_path):
     for url in (f"sqlite:///{tmp_path}/budget.db", "mysql+pymysql://ann@budget.example.org/patients"):
         with pytest.raises(ValueError, match="path must be the path of a file, or a URL of PostgreSQL"):
