@@ -3,7 +3,7 @@
 import functools
 import inspect
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -155,11 +155,12 @@ def _at(names, columns):
 
 def widths_in(estimator, n_features):
     """Numbers of columns of each private estimator in `estimator`, by id, except those for which they are unknown."""
-    widths = defaultdict(set)
+    places = Counter(map(id, private_steps(estimator).values()))  # one object may be used in several
+    widths = defaultdict(list)
     for private, width, _ in given_the_table(estimator, n_features, None):
         if width not in (None, UNKNOWN):
-            widths[id(private)].add(width)
-    return widths
+            widths[id(private)].append(width)
+    return {private: set(known) for private, known in widths.items() if len(known) == places[private]}
 
 
 def as_estimator(private):

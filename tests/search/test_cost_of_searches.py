@@ -34,7 +34,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler, TargetEncoder
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler, TargetEncoder
 from sklearn.utils import all_estimators
 
 from skdpmic import (
@@ -454,6 +454,20 @@ def test_a_step_for_some_columns_is_charged_at_most_the_stated_rho(name, tmp_pat
     assert len(ledger.entries()) == (name != "no columns")
     search = PrivateGridSearch(columns, {"select__epsilon": [0.5]}, n_subsets=2, scoring=lambda *_: 0.5)
     assert search.fit(*table(N)).privacy_spent_ == (1.5, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_step_used_at_two_places_is_charged_at_most_the_stated_rho(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 100.0, 1e-5)
+    step = DPMICSelector(1, epsilon=0.5, ledger=ledger, **PUBLIC)
+    one_column = make_pipeline(FunctionTransformer(lambda X: X[:, :1]), step)
+    for steps, rho in (((step, one_column), 0.25), ((step, clone(step)), 0.125 * 2 / 3)):
+        union = make_union(*steps)
+        cost = search_cost(union, n_features=3)
+        union.fit(*table(N))
+        assert cost.charged_rho == pytest.approx(rho)
+        costs = [Cost(entry.epsilon, entry.delta, entry.rho) for entry in ledger.entries()[-2:]]
+        assert Fraction(cost.charged_rho) >= sum(charged.in_zcdp for charged in costs)
 
 
 @pytest.mark.filterwarnings("ignore")
