@@ -1,5 +1,6 @@
 """Every broken line in ``mutants.py`` is caught by the test named beside it."""
 
+import ast
 import multiprocessing
 import re
 import shutil
@@ -41,6 +42,14 @@ ALL_PASSED, TESTS_FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
 def test_every_mutant_changes_one_place_and_compiles():
     wrong = [output for output in map(what_is_wrong, MUTANTS) if output]
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_name_in_the_list_is_given_twice():
+    """The second value would also stand where the first is meant."""
+    tree = ast.parse((ROOT / "tests" / "mutants.py").read_text(encoding="utf-8"))
+    targets = [target for each in tree.body if isinstance(each, ast.Assign) for target in each.targets]
+    names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    assert [name for name in names if names.count(name) > 1] == []
 
 
 def test_the_page_for_privacy_officers_states_how_many_there_are():
