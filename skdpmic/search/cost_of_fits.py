@@ -134,12 +134,24 @@ def given_the_table(estimator, n_features, names):
     elif isinstance(estimator, TransformedTargetRegressor):
         yield from given_the_table(estimator.regressor, n_features, names)
     elif isinstance(estimator, ColumnTransformer):
-        for _, transformer, columns in estimator.transformers:
+        for name, transformer, columns in estimator.transformers:
             listed = columns if isinstance(columns, list) else []  # others, and masks, may depend on the table
+            _check_are_there(name, listed, n_features, names)
             if listed and all(isinstance(column, str) for column in listed):
                 yield from given_the_table(transformer, len(listed), listed)
             elif listed and all(map(is_position, listed)):
                 yield from given_the_table(transformer, len(listed), _at(names, listed))
+
+
+def _check_are_there(transformer, columns, n_features, names):
+    """Raise unless the columns of a transformer are in the table, as far as that is known."""
+    missing = []
+    if is_position(n_features):
+        missing += [column for column in columns if is_position(column) and not -n_features <= column < n_features]
+    if isinstance(names, list):
+        missing += [column for column in columns if isinstance(column, str) and column not in names]
+    if missing:
+        raise ValueError(f"columns of the transformer {transformer!r} must be in the table, got {missing}.")
 
 
 def _has_one_column_for_each(step):

@@ -685,6 +685,21 @@ def test_bounds_that_do_not_fit_the_table_are_refused_before_the_charge(where, b
     assert ledger.entries() == []
 
 
+@pytest.mark.parametrize(
+    "is_frame, columns", [(False, [3]), (True, [0, -4]), (True, ["height", "shoes"]), (False, [np.int64(7)])]
+)
+def test_columns_that_are_not_in_the_table_are_refused_before_the_charge(is_frame, columns, tmp_path):
+    X, y = table()
+    if is_frame:
+        X = pytest.importorskip("pandas").DataFrame(X, columns=["age", "height", "weight"])
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    for step in (DPMICSelector(k=1, **PUBLIC), StandardScaler()):
+        steps = make_pipeline(ColumnTransformer([("some", step, columns)]), Ridge())
+        with pytest.raises(ValueError, match="columns of the transformer 'some' must be in the table, got "):
+            PrivateGridSearch(steps, {}, ledger=ledger).fit(X, y)
+    assert ledger.entries() == []
+
+
 @pytest.mark.parametrize("columns", [["height"], [1]])
 def test_bounds_for_the_columns_that_a_private_step_receives_are_accepted(columns):
     pandas = pytest.importorskip("pandas")
