@@ -102,10 +102,14 @@ def test_knots_are_one_apart():
 
 
 @each("domain", [Range(0.0, 4.0), LogRange(-3.0, 7.0), Knots((0.0, 1.0, 4.0)), Order()])
-def test_each_value_is_encoded_independently(domain):
-    together = domain.encode(VALUES)
-    alone = np.concatenate([domain.encode(VALUES[i : i + 1]) for i in range(len(VALUES))])
-    assert np.array_equal(together, alone, equal_nan=True)
+def test_each_value_is_encoded_independently_wherever_it_stands(domain):
+    """Compiled loops take several values at once, and the last ones of an array alone."""
+    values = np.append(np.random.default_rng(0).normal(size=67) * 10.0 ** np.arange(-33, 34), VALUES)
+    alone = np.concatenate([domain.encode(values[i : i + 1]) for i in range(len(values))])
+    for first in range(20):
+        assert np.array_equal(domain.encode(values[first:]), alone[first:], equal_nan=True)
+    for strided in (np.repeat(values, 3)[::3], np.stack([values] * 5, axis=1)[:, 2]):
+        assert np.array_equal(domain.encode(strided), alone, equal_nan=True)
 
 
 # --- Labels ----------------------------------------------------------------------------------------------------------
