@@ -6,6 +6,8 @@ does the first work of a process, with the same results, bit for bit.
 
 import contextlib
 
+_NANOSECONDS_PER_CALL = 1000  # of numpy, however little it does
+
 
 class Allowance:
     """Time that a process may spend in numpy instead of a kernel.
@@ -20,8 +22,12 @@ class Allowance:
     def __init__(self, seconds):
         self._nanoseconds = int(seconds * 1e9)
 
-    def covers(self, nanoseconds):
-        """Whether numpy should do a job of about this length, estimated from shapes, which are public."""
+    def covers(self, n_calls, nanoseconds):
+        """Whether numpy should do a job of about this many calls and this length beside them.
+
+        Both are estimated from shapes, which are public.
+        """
+        nanoseconds += n_calls * _NANOSECONDS_PER_CALL
         if self.is_off or nanoseconds > self._nanoseconds:
             return False
         self._nanoseconds -= nanoseconds

@@ -201,7 +201,7 @@ def locate_each(columns, ranges, guarded, bounds):
     n_missing : int64 ndarray of shape (n_columns,)
     """
     columns = np.ascontiguousarray(columns, dtype=np.float64).view()
-    if _IN_NUMPY.covers(50 * columns.size):
+    if _IN_NUMPY.covers(20 * len(columns), 50 * columns.size):
         return _locate_in_numpy(columns, ranges, guarded)
     columns.flags.writeable = False  # like pandas columns, for which numba would otherwise compile again
     n_edges = guarded.shape[1] - 1

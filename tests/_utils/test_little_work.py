@@ -1,8 +1,17 @@
 """A small first fit does not wait for the compiler; larger ones use the compiled kernels."""
 
+import time
+from collections import Counter
+
+import numpy as np
 import pytest
 
 from skdpmic._utils.little_work import Allowance, only_kernels
+from skdpmic.statistics import grids
+from skdpmic.statistics.mtv import counts, longest_path
+from skdpmic.statistics.registry import statistic_named
+from skdpmic.table.targets import ClassTarget, NumericTarget
+from tests.folding import each
 from tests.processes import PACKAGE, run
 
 FITS = """
@@ -29,13 +38,73 @@ def test_the_first_fit_of_a_small_table_compiles_nothing(tmp_path):
 def test_numpy_is_used_until_its_time_budget_is_spent(monkeypatch):
     monkeypatch.setattr(Allowance, "is_off", False)
     allowance = Allowance(0.1)
-    assert not allowance.covers(10**8 + 1)  # uses no time
-    assert [allowance.covers(4 * 10**7) for _ in range(3)] == [True, True, False]
-    assert allowance.covers(2 * 10**7)
+    assert not allowance.covers(0, 10**8 + 1)  # uses no time
+    assert [allowance.covers(10**4, 3 * 10**7) for _ in range(3)] == [True, True, False]
+    assert allowance.covers(0, 2 * 10**7)
 
 
 def test_numpy_is_not_used_inside_only_kernels(monkeypatch):
     monkeypatch.setattr(Allowance, "is_off", False)
     with only_kernels():
-        assert not Allowance(0.1).covers(0)
-    assert Allowance(0.1).covers(0)
+        assert not Allowance(0.1).covers(0, 0)
+    assert Allowance(0.1).covers(0, 0)
+
+
+IN_NUMPY = {
+    grids._IN_NUMPY: (grids, "_locate_in_numpy"),
+    counts._IN_NUMPY: (counts, "_add_in_numpy"),
+    longest_path._RUN: (longest_path, "_run_in_numpy"),
+    longest_path._WALK: (longest_path, "_walk_in_numpy"),
+    longest_path._LINES: (longest_path, "_lines_in_numpy"),
+}
+
+
+def microseconds(job, *arguments):
+    """Processor time of a call, and what it returns."""
+    start = time.process_time_ns()
+    returned = job(*arguments)
+    return (time.process_time_ns() - start) / 1000, returned
+
+
+def small_calls():
+    numbers = np.zeros(4)
+    for _ in range(2000):
+        np.maximum(numbers, numbers)
+
+
+@pytest.mark.parametrize("n_classes", [None, 2, 4])
+@pytest.mark.parametrize("is_joint", [False, True])
+@each("n, n_values", [(20, 2), (1000, 2), (1000, 1000)])
+@each("B", [4.0, 20.0])
+def test_numpy_takes_no_longer_than_it_is_charged(monkeypatch, n_classes, is_joint, n, n_values, B):
+    took, plenty = Counter(), 10**15
+
+    def timed(allowance, job):
+        def run(*arguments):
+            time_of_job, returned = microseconds(job, *arguments)
+            took[allowance] += time_of_job
+            return returned
+
+        return run
+
+    monkeypatch.setattr(Allowance, "is_off", False)
+    for allowance, (module, name) in IN_NUMPY.items():
+        monkeypatch.setattr(module, name, timed(allowance, getattr(module, name)))
+    rng = np.random.default_rng(n)
+    y = ClassTarget(np.arange(n) % n_classes, n_classes) if n_classes else NumericTarget(rng.random(n), (0.0, 1.0))
+    x, domain = rng.integers(n_values, size=n) / n_values, (0.0, 1.0)
+    measure = statistic_named("mtv_r", None).measure(B, 38.0, n, 1.0, n_classes)
+    scorer = measure.scorer_beside(y, x, domain) if is_joint else measure.scorer(y, None)
+
+    fastest, a_call = {}, np.inf  # of a few runs, as other processes slow down any
+    for _ in range(3):
+        took.clear()
+        for allowance in IN_NUMPY:
+            monkeypatch.setattr(allowance, "_nanoseconds", plenty)
+        scorer.score_block([x], [domain])
+        fastest = {allowance: min(of_run, fastest.get(allowance, np.inf)) for allowance, of_run in took.items()}
+        a_call = min(a_call, microseconds(small_calls)[0] / 2000)
+    assert len(fastest) >= 4
+    for allowance, at_best in fastest.items():
+        charged = (plenty - allowance._nanoseconds) / 1000
+        assert at_best < 4 * charged * max(1, 2 * a_call), IN_NUMPY[allowance]

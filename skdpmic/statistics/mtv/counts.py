@@ -94,7 +94,7 @@ _IN_NUMPY = Allowance(0.03)
 def tables_of(placed, n_columns, parts, n_parts):
     """Counts of records by the feature, and their columns and parts: uint32 (n_features, n_columns, n_parts)."""
     counts = np.zeros((len(parts), n_columns * n_parts), dtype=np.uint32)
-    if _IN_NUMPY.covers(8 * parts.size + 4 * counts.size):
+    if _IN_NUMPY.covers(10 * len(parts), 8 * parts.size + 4 * counts.size):
         _add_in_numpy(counts, *placed, parts, n_parts)
     elif placed.weights is None:
         add_records(counts, placed.columns, parts, n_parts)

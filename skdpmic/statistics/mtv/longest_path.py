@@ -17,7 +17,7 @@ from skdpmic._utils.jit import jit, leaf
 from skdpmic._utils.little_work import Allowance
 
 # Time allowed in numpy before each kernel is used: enough for a few dozen features. Compiling the last takes longer.
-_RUN, _WALK, _LINES = Allowance(0.03), Allowance(0.03), Allowance(0.8)
+_RUN, _WALK, _LINES = Allowance(0.1), Allowance(0.03), Allowance(1.0)
 
 MOST_RECORDS = 2**31 - 1  # a path is at most 2 u n long with u <= n; this must stay below 2**63
 
@@ -44,7 +44,7 @@ def running_counts(tables, edges=()):
     counts = np.empty((n_features, (n_columns + 1) * (n_master + 1)), dtype=np.int64)
     n_used, points = np.zeros(n_features, dtype=np.int64), np.zeros((n_features, len(edges)), dtype=np.int64)
     edges = np.array(edges, dtype=np.int64)
-    if _RUN.covers(8 * tables.size):
+    if _RUN.covers(30 * n_features, 8 * tables.size):
         _run_in_numpy(tables, edges, counts, n_used, points)
     else:
         buffers = np.empty(n_master, dtype=np.int64), np.empty(n_master, dtype=np.uint64)
@@ -108,7 +108,7 @@ def walk_against(counts, groups, margins):
         The share of each group, as integers relative to their sum; zeros for the shares of the table.
     """
     walk = np.zeros((len(margins), counts.shape[1]), dtype=np.int64)
-    fill = _walk_in_numpy if _WALK.covers(4 * counts.size) else _walk
+    fill = _walk_in_numpy if _WALK.covers(25 + 6 * len(margins), 4 * counts.size) else _walk
     fill(counts, groups, margins, walk)
     return walk
 
@@ -178,7 +178,8 @@ def longest_on_lines(counts, n_used, points, cuts, bisections, margins, most, le
     """
     lengths = np.zeros((len(counts), len(bisections), most + 1), dtype=np.int64)
     of_cuts = points, np.array(cuts.costs, dtype=np.int64), cuts.other
-    if _LINES.covers(16 * len(bisections) * most * counts.size // (bisections.shape[1] + 1)):
+    n_calls = (16 + 8 * len(cuts.costs)) * (most + 1) * len(counts)
+    if _LINES.covers(n_calls, 16 * len(bisections) * most * counts.size // (bisections.shape[1] + 1)):
         _lines_in_numpy(counts, n_used, *of_cuts, bisections, margins, lengths)
         return lengths
     of_line = np.empty((3, int(n_used.max(initial=0)) + 2), dtype=np.int64)  # and room after the end of a line

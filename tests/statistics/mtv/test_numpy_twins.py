@@ -28,7 +28,7 @@ from tests.statistics.mtv.test_mtv_r import (  # noqa: F401
 
 @pytest.fixture(autouse=True)
 def all_is_little(monkeypatch):
-    monkeypatch.setattr(Allowance, "covers", lambda self, nanoseconds: not self.is_off)
+    monkeypatch.setattr(Allowance, "covers", lambda self, *job: not self.is_off)
     monkeypatch.setattr(Allowance, "is_off", False)
 
 
