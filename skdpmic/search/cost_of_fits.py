@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.feature_selection import (
@@ -136,7 +137,7 @@ def given_the_table(estimator, n_features, names):
     elif isinstance(estimator, ColumnTransformer):
         for name, transformer, columns in estimator.transformers:
             listed = columns if isinstance(columns, list) else []  # others, and masks, may depend on the table
-            _check_are_there(name, listed, n_features, names)
+            _check_are_there(name, columns, n_features, names)
             if listed and all(isinstance(column, str) for column in listed):
                 yield from given_the_table(transformer, len(listed), listed)
             elif listed and all(map(is_position, listed)):
@@ -145,11 +146,12 @@ def given_the_table(estimator, n_features, names):
 
 def _check_are_there(transformer, columns, n_features, names):
     """Raise unless the columns of a transformer are in the table, as far as that is known."""
+    asked = list(columns) if np.ndim(columns) else [columns]
     missing = []
     if is_position(n_features):
-        missing += [column for column in columns if is_position(column) and not -n_features <= column < n_features]
-    if isinstance(names, list):
-        missing += [column for column in columns if isinstance(column, str) and column not in names]
+        missing += [column for column in asked if is_position(column) and not -n_features <= column < n_features]
+    if names is not UNKNOWN:
+        missing += [column for column in asked if isinstance(column, str) and column not in (names or [])]
     if missing:
         raise ValueError(f"columns of the transformer {transformer!r} must be in the table, got {missing}.")
 
@@ -169,7 +171,7 @@ def widths_in(estimator, n_features):
     """Numbers of columns of each private estimator in `estimator`, by id, except those for which they are unknown."""
     places = Counter(map(id, private_steps(estimator).values()))  # one object may be used in several
     widths = defaultdict(list)
-    for private, width, _ in given_the_table(estimator, n_features, None):
+    for private, width, _ in given_the_table(estimator, n_features, UNKNOWN):
         if width not in (None, UNKNOWN):
             widths[id(private)].append(width)
     return {private: set(known) for private, known in widths.items() if len(known) == places[private]}

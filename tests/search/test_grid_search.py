@@ -686,7 +686,11 @@ def test_bounds_that_do_not_fit_the_table_are_refused_before_the_charge(where, b
 
 
 @pytest.mark.parametrize(
-    "is_frame, columns", [(False, [3]), (True, [0, -4]), (True, ["height", "shoes"]), (False, [np.int64(7)])]
+    "is_frame, columns",
+    [
+        *[(False, columns) for columns in ([3], [np.int64(7)], 3, np.array([0, 5]), ["height"], "height")],
+        *[(True, columns) for columns in ([0, -4], ["height", "shoes"], "shoes", ("shoes",), np.array(["shoes"]))],
+    ],
 )
 def test_columns_that_are_not_in_the_table_are_refused_before_the_charge(is_frame, columns, tmp_path):
     X, y = table()
