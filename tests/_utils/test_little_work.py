@@ -51,11 +51,11 @@ def test_numpy_is_not_used_inside_only_kernels(monkeypatch):
 
 
 IN_NUMPY = {
-    grids._IN_NUMPY: (grids, "_locate_in_numpy"),
-    counts._IN_NUMPY: (counts, "_add_in_numpy"),
-    longest_path._RUN: (longest_path, "_run_in_numpy"),
-    longest_path._WALK: (longest_path, "_walk_in_numpy"),
-    longest_path._LINES: (longest_path, "_lines_in_numpy"),
+    grids._IN_NUMPY: (grids, grids._locate_in_numpy),
+    counts._IN_NUMPY: (counts, counts._add_in_numpy),
+    longest_path._RUN: (longest_path, longest_path._run_in_numpy),
+    longest_path._WALK: (longest_path, longest_path._walk_in_numpy),
+    longest_path._LINES: (longest_path, longest_path._lines_in_numpy),
 }
 
 
@@ -88,8 +88,8 @@ def test_numpy_takes_no_longer_than_it_is_charged(monkeypatch, n_classes, is_joi
         return run
 
     monkeypatch.setattr(Allowance, "is_off", False)
-    for allowance, (module, name) in IN_NUMPY.items():
-        monkeypatch.setattr(module, name, timed(allowance, getattr(module, name)))
+    for allowance, (module, job) in IN_NUMPY.items():
+        monkeypatch.setattr(module, job.__name__, timed(allowance, job))
     rng = np.random.default_rng(n)
     y = ClassTarget(np.arange(n) % n_classes, n_classes) if n_classes else NumericTarget(rng.random(n), (0.0, 1.0))
     x, domain = rng.integers(n_values, size=n) / n_values, (0.0, 1.0)
