@@ -22,6 +22,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import run
 from skdpmic.table.domains import NUMBERS, Range, domain_of
+from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import make_target
@@ -139,6 +140,7 @@ def private_evaluation(
     check_model(model, model_is_public)
     _check_n_bins(n_bins)
     of_kind = _ClassRelease if is_classifier(model) else _NumberRelease
+    X = X if hasattr(X, "__len__") else in_memory(X)  # a LazyFrame or a stream is read once
     n_samples = n_rows_of(X)
     check_enough(n_samples)
     people = None if groups is None else read_people(groups, max_rows_per_group, n_samples)

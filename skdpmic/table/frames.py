@@ -71,7 +71,7 @@ def open_table(X, reader, *, takes_text=False, least=0):
     if nw.dependencies.is_into_series(X):
         raise ValueError(f"X must be a table, got a {type(X).__name__}: pass X.to_frame(), a table of one column.")
     if sparse.issparse(X):
-        X = _validated(X, reader, ensure_min_samples=least, accept_sparse="csc")
+        X = _validated(without_data(_without_repeats, X), reader, ensure_min_samples=least, accept_sparse="csc")
         return Table(*X.shape, None, lambda j: open_column(_column_of_sparse(X, j)), is_sparse=True, native=X)
     refuse_remote(X, "X")
     X = without_data(np.asarray, as_objects(X))
@@ -136,9 +136,17 @@ def _column_of_sparse(X, j):
     """One column with its zeros."""
     column = np.zeros(X.shape[0], dtype=X.dtype)
     stored = slice(X.indptr[j], X.indptr[j + 1])
-    with np.errstate(all="ignore"):
-        np.add.at(column, X.indices[stored], X.data[stored])  # duplicate entries are summed
+    column[X.indices[stored]] = X.data[stored]
     return column
+
+
+def _without_repeats(X):
+    """A sparse matrix with one entry for each place, as its values are checked; repeated entries are summed."""
+    if X.ndim != 2 or (X.format == "csc" and X.has_canonical_format):
+        return X
+    X = X.tocsc(copy=True)
+    X.sum_duplicates()
+    return X
 
 
 # --- Dataframes -------------------------------------------------------------------------------------------------------

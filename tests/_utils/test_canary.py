@@ -139,9 +139,14 @@ def failing_dask():
     return dask.from_pandas(frame, npartitions=2).map_partitions(lambda part: part.astype(float), meta=meta)
 
 
-def dask_of_objects():
+def dask_of_bytes():
+    """dask converts them to text, and fails, before any task runs."""
+    return dask_of_objects(b"\xff" + TEXT.encode())
+
+
+def dask_of_objects(secret=TEXT):
     dask = pytest.importorskip("dask.dataframe")
-    frame = pandas.DataFrame({"a": pandas.Series(with_secret(), dtype=object), "b": SHARES})
+    frame = pandas.DataFrame({"a": pandas.Series(with_secret(secret), dtype=object), "b": SHARES})
     with pytest.MonkeyPatch.context():
         return dask.from_pandas(frame, npartitions=2)
 
@@ -203,7 +208,7 @@ def test_the_error_for_an_unreadable_table_quotes_nothing(way, table):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("X", [failing_dask, dask_of_objects], ids=["failing", "objects"])
+@pytest.mark.parametrize("X", [failing_dask, dask_of_objects, dask_of_bytes], ids=["failing", "objects", "bytes"])
 def test_the_error_for_an_unreadable_dask_collection_quotes_nothing(X):
     pytest.importorskip("dask.dataframe")
     import dask.array
@@ -212,6 +217,7 @@ def test_the_error_for_an_unreadable_dask_collection_quotes_nothing(X):
     refuses(lambda X: DPMICScorer(**NAMED).fit(X, y), X())  # rows are counted first, to choose B
     refuses(lambda X: DPMICScorer(**NAMED, B=9, c=2).fit(X, y), X())
     refuses(lambda X: DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), statistic="mtv_r").fit(X, X["a"]), X())
+    refuses(lambda X: DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), B=9, c=2).fit(X[["b"]], X["a"]), X())
 
 
 @pytest.mark.filterwarnings("ignore")

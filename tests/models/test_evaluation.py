@@ -130,6 +130,22 @@ def test_no_prediction_depends_on_another_record(rows):
     assert (predicted_by(Standardizing(), rows)[0] == changed[0]).all()
 
 
+@each("form", ["polars", "lazy", "arrow", "reader"])
+def test_the_records_may_be_in_any_table_that_the_model_takes(form):
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    columns = {"a": X[:, 0], "b": X[:, 1]}
+    rows = {
+        "polars": lambda: polars.DataFrame(columns),
+        "lazy": lambda: polars.LazyFrame(columns),
+        "arrow": lambda: pyarrow.table(columns),
+        "reader": lambda: pyarrow.table(columns).to_reader(max_chunksize=7),
+    }
+    public = {"bounds": {"a": (0, 1), "b": (0, 1)}, "classes": [0, 1]}
+    model = PrivateAdditiveClassifier(1.0, **public).fit(pandas.DataFrame(columns), Y)
+    expected = evaluate(model, rows=pandas.DataFrame(columns), epsilon=math.inf)
+    assert evaluate(model, rows=rows[form](), epsilon=math.inf).figures == expected.figures
+
+
 # --- What is refused --------------------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,7 @@ def instants(*years, zone=None):
 
 POOLS = {
     "float": [0.0, 0.5, 0.7, 3.0, 9.0, -1.0, 1e300],
+    "single": [float(np.float32(value)) for value in (0.0, 0.7, 0.9, 1.1, 3e38, 1e-40)],  # the ends, rounded
     "int": [0, 1, 3, 9, -7, 2**52],
     "bool": [False, True],
     "decimal": [Decimal(text) for text in ("0.00", "0.70", "3.00", "9.00", "-1.50", "123456789.25")],
@@ -64,6 +65,7 @@ POOLS = {
     "numbered": [3, 1, 9, 4, 2**52],
 }
 ENDS = dict.fromkeys(["float", "int", "decimal"], (0, 9)) | {
+    "single": (0.7, 1.1),
     "date": (datetime.date(1950, 1, 1), datetime.date(2050, 1, 1)),
     "instant": (datetime.datetime(1950, 1, 1), datetime.datetime(2050, 1, 1)),
     "zoned": (datetime.datetime(1950, 1, 1, tzinfo=TOKYO), datetime.datetime(2050, 1, 1, tzinfo=TOKYO)),
@@ -114,7 +116,8 @@ PLAIN = {kind: (kind, list) for kind in POOLS} | {
 NUMPY_TYPES = typed(
     np.array,
     {
-        **{"float": ["f8"], "int": ["i8"], "bool": ["?"], "date": ["M8[D]", "M8[s]"], "instant": ["M8[us]"]},
+        **{"float": ["f8"], "single": ["f4"], "int": ["i8"], "bool": ["?"], "date": ["M8[D]", "M8[s]"]},
+        **{"instant": ["M8[us]"]},
         **{"duration": ["m8[us]"], "text": ["U5"], "numbered": ["i8", "u8"]},
     },
 )
@@ -128,6 +131,7 @@ ARROW_TYPES = {
     f"{kind}: {dtype}{layout}": (kind, functools.partial(lambda make, dtype, values: make(values, dtype), make, dtype))
     for kind, types in {
         "float": [pyarrow.float64()],
+        "single": [pyarrow.float32(), pyarrow.float64()],
         "int": [pyarrow.int64(), pyarrow.float64(), pyarrow.decimal128(20, 0)],
         "bool": [pyarrow.bool_()],
         "decimal": [pyarrow.decimal128(20, 2), pyarrow.decimal256(40, 2)],
@@ -164,6 +168,7 @@ PANDAS_TYPES |= typed(pandas.Series, {kind: [object] for kind in POOLS})
 PANDAS_TYPES |= typed(
     pandas.Series,
     {
+        **{"single": ["f4", "Float32", "Sparse[float32]"]},
         **{"float": ["f8", "Float64", "Sparse[float64]"], "int": ["i8", "Int64", "Sparse[int64]"]},
         **{"bool": ["?", "boolean", "Sparse[bool]"], "date": ["M8[s]"], "instant": ["M8[us]"], "duration": ["m8[us]"]},
         **{"zoned": ["datetime64[us, Asia/Tokyo]"], "text": ["string", "str"], "numbered": ["i8", "u8", "Int64"]},
@@ -178,7 +183,8 @@ POLARS_TYPES |= typed(polars.Series, {kind: [polars.Object] for kind in POOLS})
 POLARS_TYPES |= typed(
     polars.Series,
     {
-        **{"float": [polars.Float64], "int": [polars.Int64, polars.Int128], "bool": [polars.Boolean]},
+        **{"float": [polars.Float64], "single": [polars.Float32], "int": [polars.Int64, polars.Int128]},
+        "bool": [polars.Boolean],
         **{"decimal": [polars.Decimal(20, 2)], "date": [polars.Date], "instant": [polars.Datetime("us")]},
         **{"zoned": [polars.Datetime("us", "Asia/Tokyo")], "duration": [polars.Duration("us")]},
         **{"text": [polars.String, polars.Categorical, polars.Enum(POOLS["text"])], "numbered": [polars.UInt64]},

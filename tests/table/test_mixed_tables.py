@@ -15,7 +15,14 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch
+from skdpmic import (
+    BudgetLedger,
+    DPMICScorer,
+    DPMICSelector,
+    PrivateAdditiveRegressor,
+    PrivateGridSearch,
+    PrivateSelectKBest,
+)
 from skdpmic.counting import RangeGridSketch
 from skdpmic.two_party import RandomizedResponse
 from tests.folding import each
@@ -296,20 +303,43 @@ def test_sparse_matrices_are_scored_as_dense_ones(kind, statistic):
     np.testing.assert_array_equal(fitted.transform(kind(dense)).toarray(), dense[:, fitted.get_support()])
 
 
+def one_column(kind, values, places):
+    """A sparse column with all these entries, of which several may have one place."""
+    if kind is sparse.csc_array:
+        return kind((values, places, [0, len(places)]), shape=(N, 1))
+    order = np.argsort(places, kind="stable")
+    ends = np.searchsorted(places[order], np.arange(N + 1))
+    return kind((values[order], np.zeros(len(places), dtype=int), ends), shape=(N, 1))
+
+
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
 def test_duplicate_entries_of_a_sparse_matrix_add_up(kind):
     """SciPy defines it so for matrices that are not in canonical format."""
     parts = np.arange(N) % 3 == 0, np.arange(N) % 4 == 0, np.arange(N) % 5 == 0
     places = np.concatenate([np.flatnonzero(part) for part in parts])
-    order = np.argsort(places, kind="stable") if kind is sparse.csr_array else np.arange(len(places))
-    ends = np.searchsorted(places[order], np.arange(N + 1)) if kind is sparse.csr_array else [0, len(places)]
-    columns_or_rows = np.zeros(len(places), dtype=int) if kind is sparse.csr_array else places
-    matrix = kind((np.ones(len(places)), columns_or_rows, ends), shape=(N, 1))
+    matrix = one_column(kind, np.ones(len(places)), places)
     dense, scorer = sum(part.astype(float) for part in parts)[:, None], exact(bounds=(0, 3), categories=None)
     assert not matrix.has_canonical_format
     assert (matrix.toarray() == dense).all()
     several = dense[:, 0] > 1.0
     assert scorer.fit(matrix, several).scores_.tolist() == scorer.fit(dense, several).scores_.tolist()
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array])
+@each("domain", [(0, 1), (0, 1, "log"), (0, 1, 2)])
+def test_an_overflow_of_duplicate_entries_is_refused_before_the_charge(kind, domain, tmp_path_factory):
+    ledger = BudgetLedger(tmp_path_factory.mktemp("ledger") / "ledger.db", 9.0)
+    entries = one_column(kind, np.array([0.5] * N + [1e308] * 2), np.array([*range(N), 7, 7]))
+    estimators = [
+        DPMICScorer(bounds={0: domain}, target_bounds=(0, 3), ledger=ledger),
+        PrivateSelectKBest(1, bounds={0: domain}, target_bounds=(0, 3), ledger=ledger),
+        PrivateAdditiveRegressor(bounds={0: domain}, target_bounds=(0, 3), ledger=ledger),
+    ]
+    for estimator in estimators:
+        with pytest.raises(ValueError, match="Input X contains infinity"):
+            estimator.fit(entries, Y)
+    assert not entries.has_canonical_format  # it is not changed
+    assert ledger.entries() == []
 
 
 def test_a_sparse_matrix_is_never_made_dense_as_a_whole(monkeypatch):

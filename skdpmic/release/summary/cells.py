@@ -99,6 +99,7 @@ class SummaryCells:
         return flag_of_code[codes], part_of_code[codes]
 
     def _cells_of_numbers(self, values):
+        values = values.astype(np.float64, copy=False)  # in float32, bounds would be rounded
         numbers = [bound for bound in self.domain.bounds if bound != "log"]
         is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
         flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
