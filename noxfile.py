@@ -87,7 +87,7 @@ def slow(session):
     with_more = "tests/counting tests/_utils tests/test_guides.py"
     refused = "tests/release/test_refused_before_charge.py"
     session.run("python", "-m", "pytest", "-q", "-n", "2", "-m", "not slow", *with_more.split(), refused)
-    session.run("python", "-m", "pytest", "-q", "--doctest-modules", "skdpmic")
+    session.run("python", "-m", "pytest", "-q", "-p", "tests.seeded_noise", "--doctest-modules", "skdpmic")
 
 
 @nox.session(default=False)

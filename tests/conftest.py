@@ -2,45 +2,15 @@
 
 import os
 import shutil
-import zlib
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from skdpmic._utils.little_work import only_kernels
-from skdpmic.privacy import noise
 from tests import skips
 from tests.folding import cover
 from tests.processes import PACKAGE, YEAR_2000
-
-
-@contextmanager
-def noise_of(name):
-    """Draw unseeded noise from a source seeded by the name of the test, so that all runs are alike.
-
-    New processes draw from the operating system.
-    """
-    outer, noise.os = noise.os, SimpleNamespace(urandom=np.random.RandomState(zlib.crc32(name.encode())).bytes)
-    try:
-        yield
-    finally:
-        noise.os = outer
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef, request):
-    with noise_of(f"{fixturedef.argname} of {request.node.name}"):
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item):
-    with noise_of(item.name) if "unseeded" not in item.keywords else nullcontext():
-        return (yield)
-
+from tests.seeded_noise import pytest_fixture_setup, pytest_runtest_call  # noqa: F401
 
 IS_IN_COVER = pytest.StashKey[bool]()  # from the first call: benchmarks have their own conftest
 

@@ -49,3 +49,11 @@ def test_no_docstring_refers_back_to_another():
     found = [f"{path.name}: {line.strip()}" for path in files for line in path.read_text("utf-8").splitlines()
              if line.strip().startswith('"""The same')]  # fmt: skip
     assert not found
+
+
+def test_examples_run_with_the_same_noise_every_time():
+    root = Path(__file__).parents[1]
+    files = [(root / name).read_text(encoding="utf-8") for name in ("noxfile.py", "docs/contributing.md")]
+    commands = [line for text in files for line in text.splitlines() if "--doctest-modules" in line]
+    assert len(commands) == 2
+    assert all(re.search(r"-p\W+tests\.seeded_noise\b", command) for command in commands)

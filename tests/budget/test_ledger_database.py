@@ -44,7 +44,8 @@ def url(server, database):
 @pytest.fixture
 def context():
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.budget.test_ledger_database"])
+    # What a process would import at its first charge, too: else most are killed before it.
+    context.set_forkserver_preload(["tests.budget.test_ledger_database", "sqlalchemy.dialects.postgresql.psycopg"])
     return context
 
 
@@ -168,12 +169,13 @@ def test_only_one_of_many_concurrent_charges_gets_the_rest_of_the_budget(url, mo
     assert ledger.spent() == (0.6, 0.0)
 
 
-def _charge_and_report(url, name, log):
+def _charge_and_report(url, name, log, permits):
     """The outcome of a charge is known once its line is in the file."""
     ledger = BudgetLedger.open(url)
     with open(log, "ab", buffering=0) as out:
         for i in range(10_000):
             what = f"{name}-{i}"
+            permits.acquire()
             try:
                 ledger.charge(what, 0.1)
                 outcome = "charged"
@@ -197,29 +199,38 @@ def assert_as_reported(ledger, log):
 
 
 def test_killed_clients_lose_results_but_never_charges(url, context, tmp_path):
+    # Ten charges a round are allowed; at a random moment of it a process is killed and replaced. So there are 15 rounds
+    # or more, however fast the machine is.
     ledger, log, rng = BudgetLedger(url, 15.0), tmp_path / "log", random.Random(0)
     log.touch()
-    n_started = 0
+    permits, n_started = context.Semaphore(0), 0
 
     def start():
         nonlocal n_started
         n_started += 1
-        worker = context.Process(target=_charge_and_report, args=(url, f"worker{n_started}", log))
+        worker = context.Process(target=_charge_and_report, args=(url, f"worker{n_started}", log, permits))
         worker.start()
         return worker
 
     workers = [start() for _ in range(4)]
     n_killed = 0
     while ledger.remaining()[0] > 0:
-        time.sleep(rng.uniform(0, 0.3))
+        next_kill = min(len(ledger.entries()) + rng.randrange(6), 150)
+        for _ in range(10):
+            permits.release()
+        while len(ledger.entries()) < next_kill:
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.05))
         unlucky = rng.randrange(4)
         n_killed += workers[unlucky].is_alive()
         workers[unlucky].kill()
         workers[unlucky].join()
         workers[unlucky] = start()
+    for _ in workers:
+        permits.release()
     for worker in workers:
         worker.join()
-    assert n_killed > 3
+    assert n_killed >= 15  # nobody ends before a charge beyond the limit, which the 16th round allows
     assert_as_reported(ledger, log)
     assert ledger.spent() == (15.0, 0.0)
     assert len(ledger.entries()) == 150
@@ -228,7 +239,8 @@ def test_killed_clients_lose_results_but_never_charges(url, context, tmp_path):
 def test_a_killed_server_keeps_every_charge(server, url, context, tmp_path):
     ledger, log, rng = BudgetLedger(url, 15.0), tmp_path / "log", random.Random(0)
     log.touch()
-    workers = [context.Process(target=_charge_and_report, args=(url, f"worker{i}", log)) for i in range(4)]
+    permits = context.Semaphore(10**6)  # for all
+    workers = [context.Process(target=_charge_and_report, args=(url, f"worker{i}", log, permits)) for i in range(4)]
     for worker in workers:
         worker.start()
     for i in range(4):

@@ -30,15 +30,18 @@ class TwoSteps(BudgetLedger):
         self._transact(lambda book: book.append(entry), writes=True)
 
 
-def race_for_the_last_of_the_budget(kind, path, monkeypatch, n_threads=4):
-    """All threads decide before any writes, if the ledger lets them. Return the ledger and each outcome."""
+def race_for_the_last_of_the_budget(kind, path, monkeypatch, seconds, n_threads=4):
+    """All threads decide before any writes, if the ledger lets them within some seconds.
+
+    Return the ledger and each outcome.
+    """
     together = threading.Barrier(n_threads)
     accepts = BasicFilter.accepts
 
     def slow_accepts(self, costs):
         verdict = accepts(self, costs)
         with contextlib.suppress(threading.BrokenBarrierError):
-            together.wait(timeout=0.3)
+            together.wait(timeout=seconds)
         return verdict
 
     # SQLite's locks alone must suffice, as between processes.
@@ -62,13 +65,13 @@ def race_for_the_last_of_the_budget(kind, path, monkeypatch, n_threads=4):
 
 
 def test_only_one_of_many_racing_charges_gets_the_rest_of_the_budget(path, monkeypatch):
-    ledger, outcomes = race_for_the_last_of_the_budget(BudgetLedger, path, monkeypatch)
+    ledger, outcomes = race_for_the_last_of_the_budget(BudgetLedger, path, monkeypatch, 0.3)
     assert outcomes == ["BudgetError"] * 3 + ["charged"]
     assert ledger.spent() == (0.6, 0.0)
 
 
 def test_the_race_catches_a_ledger_that_reads_and_writes_in_two_steps(path, monkeypatch):
-    ledger, outcomes = race_for_the_last_of_the_budget(TwoSteps, path, monkeypatch)
+    ledger, outcomes = race_for_the_last_of_the_budget(TwoSteps, path, monkeypatch, 60)
     assert outcomes == ["charged"] * 4
     assert ledger.spent()[0] > 1
 

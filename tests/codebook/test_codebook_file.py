@@ -64,7 +64,7 @@ def test_random_codebooks_survive_a_round_trip():
     rng = random.Random(0)
     letters = ["".join(NAMES)[i] for i in range(len("".join(NAMES)))]
     for _ in range(200):
-        names = {"".join(rng.choices(letters, k=rng.randint(0, 5))) for _ in range(3)}
+        names = dict.fromkeys("".join(rng.choices(letters, k=rng.randint(0, 5))) for _ in range(3))  # in this order
         ends = sorted({rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300) for _ in range(rng.randint(2, 6))})
         days = sorted({DAY + DAYS * rng.randint(-700_000, 2_900_000) for _ in range(rng.randint(2, 4))})
         unit = rng.choice(["weeks", "days", "hours", "minutes", "seconds"])

@@ -7,8 +7,8 @@ import pytest
 from skdpmic import PrivateSelectKBest, private_summary
 from skdpmic.command_line.main import main
 from tests.command_line.tables import CODEBOOK, OTHER_TARGETS, codebook, people, write_csv, write_parquet
-from tests.conftest import noise_of
 from tests.folding import each
+from tests.seeded_noise import noise_of
 
 SOURCES = ("csv", "semicolons", "parquet")
 
