@@ -18,7 +18,7 @@ def execute(arguments, run):
         entries = ledger.entries()
         print_json({"command": "ledger"} | ledger_state(ledger, entries) | {"entries": [e._asdict() for e in entries]})
     else:
-        print(wrapped(_text(ledger)))
+        print(_text(ledger))
     run.outputs.write(picture=lambda: _picture(ledger, arguments.picture))
 
 
@@ -46,10 +46,11 @@ def _text(ledger):
     lines = [f"{name + ':':10} {text}{unit}" for name, text in texts.items()]
     if limits.max_rows_per_person is not None:
         lines.append(f"A cost per record counts {limits.max_rows_per_person:,} times, the most records of a person.")
+    text = wrapped("\n".join(lines))
     if entries:
         rows = [(_time(entry), budget(entry.epsilon, entry.delta) + per(entry.unit), str(entry)) for entry in entries]
-        lines += ["", aligned(("time (UTC)", "cost", "what"), rows)]
-    return "\n".join(lines)
+        text += f"\n\n{aligned(('time (UTC)', 'cost', 'what'), rows)}"
+    return text
 
 
 def _time(entry):

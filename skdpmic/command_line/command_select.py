@@ -34,7 +34,7 @@ def execute(arguments, run):
     if arguments.json:
         print_json(_fields(arguments, selector, chosen, n_samples, ledger))
     else:
-        print(wrapped(_text(arguments, selector, chosen, size, ledger)))
+        print(_text(arguments, selector, chosen, size, ledger))
     _write_files(arguments, run.outputs, selector, chosen)
 
 
@@ -68,19 +68,19 @@ def _chosen(selector):
 
 
 def _text(arguments, selector, chosen, size, ledger):
-    gaps, chosen = getattr(selector, "gaps_", []), [escaped(name) for name in chosen]
-    lines = [f"The best columns to predict {escaped(arguments.target)}, from {size}, by {selector.statistic}", ""]
+    gaps, chosen, sentences = getattr(selector, "gaps_", []), [escaped(name) for name in chosen], []
+    title = f"The best columns to predict {escaped(arguments.target)}, from {size}, by {selector.statistic}"
+    table = "\n".join(chosen)
     if len(gaps):
         rows = [*zip(chosen, [f"{gap:.4f}" for gap in gaps], strict=False), (chosen[-1], "")]
-        clear = in_short(_CLEAR * selector.noise_scale_)
-        lines += [aligned(("column", "gap to the next"), rows), "", f"A gap above {clear} exceeds the noise."]
-    else:
-        lines += [*chosen, ""]
+        table = aligned(("column", "gap to the next"), rows)
+        sentences.append(f"A gap above {in_short(_CLEAR * selector.noise_scale_)} exceeds the noise.")
     if selector.criterion_ == "joint":
-        lines.append("Each column was chosen by its gain over the columns before it.")
+        sentences.append("Each column was chosen by its gain over the columns before it.")
     if arguments.keep:
-        lines.append(f"Kept in any case: {escaped(', '.join(arguments.keep))}.")
-    return "\n".join([*lines, spent_in_words(selector.privacy_spent_, ledger)])
+        sentences.append(f"Kept in any case: {escaped(', '.join(arguments.keep))}.")
+    sentences.append(spent_in_words(selector.privacy_spent_, ledger))
+    return "\n\n".join([wrapped(title), table, wrapped("\n".join(sentences))])
 
 
 def _fields(arguments, selector, chosen, n_samples, ledger):

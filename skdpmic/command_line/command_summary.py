@@ -30,7 +30,7 @@ def execute(arguments, run):
     if arguments.json:
         print_json(_fields(summary, ledger))
     else:
-        print(wrapped(_text(summary, ledger, size)))
+        print(_text(summary, ledger, size))
     run.outputs.write(
         card=lambda: file_content(release_card(summary, ledger=ledger), arguments.card),
         picture=lambda: _picture(summary, arguments.picture),
@@ -45,15 +45,11 @@ def _picture(summary, path):
 
 def _text(summary, ledger, size):
     rows = [(column.name, *map(column.flag_in_words, _FLAGS)) for column in summary.columns]
-    lines = [
-        f"Shares of {size}, with simultaneous 95% intervals",
-        "",
-        aligned(("column", *_FLAGS), rows),
-        "",
-        *(summary.suspicious or [NOTHING]),
-        spent_in_words(summary.privacy_spent, ledger),
-    ]
-    return "\n".join(lines)
+    table = aligned(("column", *_FLAGS), rows)
+    sentences = [*(summary.suspicious or [NOTHING]), spent_in_words(summary.privacy_spent, ledger)]
+    return "\n\n".join(
+        [wrapped(f"Shares of {size}, with simultaneous 95% intervals"), table, wrapped("\n".join(sentences))]
+    )
 
 
 def _fields(summary, ledger):

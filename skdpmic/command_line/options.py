@@ -8,21 +8,40 @@ import sys
 from pathlib import Path
 
 from skdpmic import __version__
+from skdpmic._utils.tables import aligned
+from skdpmic._utils.texts import wrapped
 
 DONE, INVALID, USAGE, REFUSED, DECLINED, UNWRITTEN = range(6)
 SIGNALLED = 128  # added to the number of the signal
-_EPILOG = f"""\
-exit status:
-  {DONE}    done
-  {INVALID}    invalid input or data; a message explains, without values of the data
-  {USAGE}    invalid options
-  {REFUSED}    refused by the ledger: the cost exceeds what remains
-  {DECLINED}    you declined, or there was no terminal to ask at; nothing was spent
-  {UNWRITTEN}    charged, but a file could not be written; the result is printed
-  {SIGNALLED + 2}  interrupted (Ctrl-C; {SIGNALLED + 15} by SIGTERM); a message says so if it was charged
-"""
+_STATUSES = {
+    DONE: "done",
+    INVALID: "invalid input or data; a message explains, without values of the data",
+    USAGE: "invalid options",
+    REFUSED: "refused by the ledger: the cost exceeds what remains",
+    DECLINED: "you declined, or there was no terminal to ask at; nothing was spent",
+    UNWRITTEN: "charged, but a file could not be written; the result is printed",
+    SIGNALLED + 2: f"interrupted (Ctrl-C; {SIGNALLED + 15} by SIGTERM); a message says so if it was charged",
+}
 _PICTURES = (".png", ".svg", ".pdf")
 _CARDS = (".html", ".json")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help and errors are broken between words to fit the terminal."""
+
+    def __init__(self, description, **options):
+        first, *others = [(f"  {status}", meaning) for status, meaning in _STATUSES.items()]
+        super().__init__(
+            description=wrapped(description),
+            epilog=f"exit status:\n{aligned(first, others)}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            **options,
+        )
+
+    def error(self, message):
+        """Print the usage and the message, and exit."""
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, wrapped(f"{self.prog}: error: {message}") + "\n")
 
 
 def parse_options(argv):
@@ -37,12 +56,8 @@ def parse_options(argv):
     -------
     argparse.Namespace
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m skdpmic",
-        description="Choose the columns of a table that predict a target, under differential privacy.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    what = "Choose the columns of a table that predict a target, under differential privacy."
+    parser = _Parser(what, prog="python -m skdpmic")
     parser.add_argument("--version", action="version", version=f"skdpmic {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_template(commands)
@@ -119,13 +134,7 @@ def _add_ledger(commands):
 
 
 def _command(commands, name, what):
-    command = commands.add_parser(
-        name,
-        help=what,
-        description=f"{what[0].upper()}{what[1:]}.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
     command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     command.set_defaults(check=lambda arguments: None)
     return command

@@ -24,6 +24,7 @@ SELECT = ["select", "people.csv", "--codebook", "codebook.toml", "--target", "st
 SUMMARY = ["summary", "people.csv", "--codebook", "codebook.toml", "--epsilon", "0.5"]
 PLAN = ["plan", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--n-samples", "1000"]
 SPENDING = (SELECT, SUMMARY)
+COMMANDS = ("template", "summary", "plan", "select", "ledger")
 
 
 class Terminal(io.StringIO):
@@ -236,14 +237,14 @@ def test_without_arguments_the_commands_are_listed_on_one_line_each(capsys):
         main([])
     assert caught.value.code == 2
     lines = capsys.readouterr().out.splitlines()
-    for command in ("template", "summary", "plan", "select", "ledger"):
+    for command in COMMANDS:
         assert len([line for line in lines if line.split()[:1] == [command] and len(line) <= 80]) == 1
 
 
 @each(
     "options",
     [
-        *([command, "--help"] for command in ("template", "summary", "plan", "select", "ledger")),
+        *([command, "--help"] for command in COMMANDS),
         ["--help"],
         ["template", "people.csv"],
         [*SUMMARY, "--yes", "--ledger", "people.db"],
@@ -254,6 +255,8 @@ def test_without_arguments_the_commands_are_listed_on_one_line_each(capsys):
         [*SELECT, "--yes", "--epsilon", "50", "--ledger", "people.db"],
         [*SELECT, "--target", "Stay"],
         ["ledger", "people.db"],
+        ["choose"],
+        ["select", "people.csv"],
     ],
 )
 def test_no_printed_line_is_wider_than_the_terminal(options, folder, capsys, monkeypatch):
@@ -264,6 +267,31 @@ def test_no_printed_line_is_wider_than_the_terminal(options, folder, capsys, mon
     lines = "".join(capsys.readouterr()).splitlines()
     assert lines
     assert [line for line in lines if len(line) > 80 and len(line.split()) > 1] == []  # except a long path
+
+
+@each("options", [*([command, "--help"] for command in COMMANDS), ["--help"], ["choose"], ["select", "people.csv"]])
+@each("width", [40, 60])
+def test_help_and_errors_fit_a_narrow_terminal(options, width, folder, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    with pytest.raises(SystemExit):
+        main(options)
+    assert [line for line in "".join(capsys.readouterr()).splitlines() if len(line) > width] == []
+
+
+def test_rows_of_tables_stay_whole_in_a_narrow_terminal(folder, capsys, monkeypatch):
+    name = "How important is religion in your life, on a scale from one (not at all) to four?"
+    for file in ("people.csv", "codebook.toml"):
+        text = (folder / file).read_text()
+        (folder / file).write_text(text.replace("columns.age", f'columns."{name}"').replace("age", f'"{name}"', 1))
+    monkeypatch.setenv("COLUMNS", "50")
+    for options in ([*SUMMARY, "--epsilon", "1"], [*SELECT, "--k", "3", "--epsilon", "9"]):
+        assert main([*options, "--yes"]) == 0
+        row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("How"))
+        assert row.startswith(f"{name}  "), row
+    BudgetLedger.open("people.db").charge("shares of twelve columns, by region and by year", 0.01)
+    assert main(["ledger", "people.db"]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.startswith(" " * 40)
 
 
 @each(
