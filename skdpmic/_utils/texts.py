@@ -30,16 +30,21 @@ def in_short(number, digits=3):
 
 def budget(epsilon, delta=0.0):
     """A cost as text, rounded up to six digits, so that no guarantee is stated to be stronger than it is."""
-    return _budget(*(_OF_A_FLOAT.create_decimal(repr(float(number))).normalize(_UP) for number in (epsilon, delta)))
+    return _budget(rounded_up(epsilon), rounded_up(delta))
 
 
 def budget_left(epsilon, delta):
     """What is left of a budget as text, rounded down to six digits, so that a cost as stated fits."""
-    return _budget(*(_DOWN.create_decimal(repr(float(number))) for number in (epsilon, delta)))
+    return _budget(*(float(_DOWN.create_decimal(repr(float(number)))) for number in (epsilon, delta)))
+
+
+def rounded_up(cost):
+    """A number that is part of a cost, with six digits."""
+    return float(_OF_A_FLOAT.create_decimal(repr(float(cost))).normalize(_UP))
 
 
 def _budget(epsilon, delta):
-    return f"ε = {in_short(float(epsilon), 6)}" + (f", δ = {float(delta):g}" if delta else "")
+    return f"ε = {in_short(epsilon, 6)}" + (f", δ = {delta:g}" if delta else "")
 
 
 def counted(number, what):
