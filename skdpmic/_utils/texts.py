@@ -30,7 +30,7 @@ def in_short(number, digits=3):
 
 def budget(epsilon, delta=0.0):
     """A cost as text, rounded up to six digits, so that no guarantee is stated to be stronger than it is."""
-    return _budget(rounded_up(epsilon), rounded_up(delta))
+    return _budget(cost_rounded_up(epsilon), cost_rounded_up(delta))
 
 
 def budget_left(epsilon, delta):
@@ -38,7 +38,7 @@ def budget_left(epsilon, delta):
     return _budget(*(float(_DOWN.create_decimal(repr(float(number)))) for number in (epsilon, delta)))
 
 
-def rounded_up(cost):
+def cost_rounded_up(cost):
     """A number that is part of a cost, with six digits."""
     return float(_OF_A_FLOAT.create_decimal(repr(float(cost))).normalize(_UP))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.texts import budget, in_short, rounded_up
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Display, ink_of, label_of, write_dates
@@ -168,7 +168,7 @@ class LedgerDisplay(Display):
         else:
             self._draw_line(ax, spent)
         total = spent[-1] if len(spent) else np.zeros(2)
-        deltas = f", δ = {rounded_up(total[1]):g} of {self.delta:g}" if self.delta > 0 else ""
+        deltas = f", δ = {cost_rounded_up(total[1]):g} of {self.delta:g}" if self.delta > 0 else ""
         return self._end(f"{budget(total[0])} of {in_short(self.epsilon)}{per(self.unit)} spent{deltas}")
 
     def _draw_bars(self, ax, spent, max_entries):

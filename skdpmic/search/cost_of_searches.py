@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import warn
 from skdpmic._utils.summaries import Summary, as_html
-from skdpmic._utils.texts import budget, in_short, rounded_up, wrapped
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, wrapped
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
@@ -83,7 +83,7 @@ class SearchCost:
         )
 
     def _repr_html_(self):
-        rho = "" if self.charged_rho is None else f", rho = {in_short(rounded_up(self.charged_rho), 6)}"
+        rho = "" if self.charged_rho is None else f", rho = {in_short(cost_rounded_up(self.charged_rho), 6)}"
         facts = [
             ("Cost", f"at most {budget(self.epsilon, self.delta)}, in fits {_ON_FOLDS}"),
             ("Charged", f"{budget(self.charged_epsilon, self.charged_delta)}{rho}, in {self.n_fits:,} fits"),
