@@ -143,8 +143,6 @@ def _as_python(value):
 def _labels(given, where):
     if not all(map(np.isscalar, given)):
         raise ValueError(f"the labels of {where} must be str or numbers, got {given!r}.")
-    if any(isinstance(label, bool | np.bool_) for label in given):
-        raise ValueError(f"the labels of {where} must not be booleans, which are the type 'boolean', got {given!r}.")
     labels_of(list(given), f"the labels of {where}")  # raises
     return tuple(_as_python(label) for label in given)
 

@@ -83,7 +83,6 @@ WRONG = [
     ([DAY, LATER], "the labels of column 'x' must be"),
     (["f", ["m"]], "the labels of column 'x' must be"),
     ({"labels": [["f"], ["m"]]}, "the labels of column 'x' must be"),
-    *[(labels, "the labels of column 'x' must not be booleans") for labels in ([False, True], [np.True_, 0])],
     ({"range": [0, [1]]}, "the range of column 'x' must be"),
     ({"type": "duration", "range": [0, [1]], "unit": "days"}, "the range of column 'x' must hold numbers of days"),
     ({"type": ["number"], "range": [0, 1]}, "the type of column 'x' must be one of"),
