@@ -25,9 +25,8 @@ def from_polars(series):
         is_wide = name == "Decimal" or name.endswith("128")  # which numpy does not have
         return ColumnSource(NUMBERS, lambda: _read_wide(series) if is_wide else _read_polars(series, NUMBERS))
     if name in ("String", "Categorical", "Enum"):
-        labels = tuple(dtype.categories) if name == "Enum" else ()
-        is_declared = len(labels) > 1  # as many as `categories` must have
-        return ColumnSource(TEXT, lambda: _read_texts(series.cast(_polars().String)), labels if is_declared else None)
+        labels = (tuple(dtype.categories) or None) if name == "Enum" else None
+        return ColumnSource(TEXT, lambda: _read_texts(series.cast(_polars().String)), labels)
     kind = OBJECTS if name == "Object" else BYTES if name == "Binary" else OTHER
     return ColumnSource(kind, lambda: of_objects(objects_of(series.to_list()), kind))
 
