@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent
 # are compared digit by digit. Nearly all others compare integers, or floats up to a tolerance.
 FLOATING = "@.ci/floating.txt"
 KERNELS = "@.ci/kernels.txt"
+CHANGED = "slow and not caught_before"  # session mutants runs the others
 PARALLEL = ["-q", "-n", "2", "--dist", "loadfile"]
 # OpenBLAS's kernels that every processor of this kind can run; on other kinds, its default.
 COMMON_BLAS = {"x86_64": "Nehalem", "AMD64": "Nehalem", "aarch64": "ARMV8", "arm64": "ARMV8"}
@@ -80,7 +81,7 @@ def slow(session):
     """Heavier tests with all libraries, PostgreSQL, Spark and Ray; the examples in the docstrings."""
     session.install("--editable", ".[benchmarks,dask,examples,ray,spark,test]", "build")
     clusters = "tests/counting/test_clusters.py"
-    session.run("python", "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "slow", f"--ignore={clusters}")
+    session.run("python", "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", CHANGED, f"--ignore={clusters}")
     # Each engine has its own processes, and may end the one that it was started in.
     session.run("python", "-m", "pytest", "-q", "-m", "slow", clusters)
     # The README's command has no dask.
@@ -88,6 +89,14 @@ def slow(session):
     refused = "tests/release/test_refused_before_charge.py"
     session.run("python", "-m", "pytest", "-q", "-n", "2", "-m", "not slow", *with_more.split(), refused)
     session.run("python", "-m", "pytest", "-q", "-p", "tests.seeded_noise", "--doctest-modules", "skdpmic")
+
+
+@nox.session(default=False)
+def mutants(session):
+    """All broken lines, each of which its test must catch; afterwards, slow runs only those that have changed."""
+    session.install("--editable", ".[benchmarks,examples,test]")
+    session.run("python", "-m", "pytest", "-q", "-n", "2", "-m", "slow", "tests/test_mutants.py")
+    session.run("python", "-m", "tests.test_mutants")
 
 
 @nox.session(default=False)

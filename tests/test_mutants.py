@@ -1,6 +1,7 @@
 """Every broken line in ``mutants.py`` is caught by the test named beside it."""
 
 import ast
+import hashlib
 import multiprocessing
 import re
 import shutil
@@ -15,6 +16,7 @@ from tests.breaking import broken
 from tests.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[1]
+CAUGHT = ROOT / ".ci" / "caught_mutants.txt"  # the digest of each mutant when all of them last ran
 NOT_THE_COPY = 77  # none of pytest's exit codes
 RUN = f"""
 import gc, os, sys
@@ -178,8 +180,26 @@ def test_all_named_tests_pass_on_the_package_as_it_is(copied, processes):
     assert end == ALL_PASSED, output
 
 
+def digest(mutant):
+    """The same as long as the mutant, its file and that of its test are the same."""
+    try:
+        file, source = broken(mutant)
+    except (ValueError, SyntaxError):
+        return "wrong"  # which a test above says in words
+    test = (ROOT / "tests" / mutant.test.partition("::")[0]).read_bytes()
+    return hashlib.sha256(b"".join([repr(mutant).encode(), str(file).encode(), source, test])).hexdigest()[:16]
+
+
+def cases():
+    """All mutants; those caught before, and unchanged since, run only in a session of their own."""
+    caught = set(CAUGHT.read_text(encoding="utf-8").split())
+    for mutant in MUTANTS:
+        marks = [pytest.mark.caught_before] if digest(mutant) in caught else []
+        yield pytest.param(mutant, marks=marks, id=f"{mutant.where}: {mutant.new}")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.where}: {mutant.new}")
+@pytest.mark.parametrize("mutant", [*cases()])
 def test_a_broken_line_is_caught(mutant, copied, processes):
     file, source = broken(mutant)
     # Kernels are recompiled only where the mutant may be in one: that takes longer than most tests. A mutant in another
@@ -189,3 +209,7 @@ def test_a_broken_line_is_caught(mutant, copied, processes):
         end, output = run(processes, copied, [mutant.test], machine_code)
     assert end == TESTS_FAILED, f"no test sees this mutant, or another error hides it:\n{output}"
     assert f"\nFAILED tests/{mutant.test}" in output, f"another test failed, or none ran:\n{output}"
+
+
+if __name__ == "__main__":  # when all of them were caught
+    CAUGHT.write_text("".join(sorted(f"{digest(mutant)}\n" for mutant in MUTANTS)), encoding="utf-8")
