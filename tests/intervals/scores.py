@@ -1,0 +1,153 @@
+"""Intervals of published scores, shares and correlations, of any statistic and mechanism, for any table."""
+
+import math
+
+import numpy as np
+from scipy import stats
+
+from skdpmic import DPMICScorer
+from skdpmic._utils.progress import SILENT
+from skdpmic.correlation import PrivateCorrelation
+from skdpmic.privacy.composition import budget_of
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS
+from skdpmic.privacy.top_k import OneShotTopK, confidence_among_best
+from skdpmic.release.among_best import chances_among_best
+from skdpmic.selection.sources import read
+from skdpmic.statistics.registry import STATISTICS
+from tests.intervals.table import Chance, Drawn, Interval, PValue
+
+N_DRAWS = 500
+STATISTICS_WITHOUT_KEYS = [name for name in STATISTICS if name not in ("chatterjee", "distance_correlation")]
+
+
+def scorer(setting, random):
+    """A scorer and a table that it can score: numbers or classes, with people or weights if the statistic allows."""
+    statistic, mechanism = random.choice(STATISTICS_WITHOUT_KEYS), random.choice(list(MECHANISMS))
+    options = {"statistic": statistic, "mechanism": mechanism, "epsilon": setting.epsilon, "bounds": (0, 1)}
+    options["delta"] = 1e-6 if MECHANISMS[mechanism].needs_delta else 0.0
+    X = setting.numbers(random, setting.n_features)
+    y = X[:, 0] + 0.3 * setting.numbers(random)
+    if random.random() < 0.5:
+        options["target_bounds"] = (0, 1.3)
+    else:
+        n_classes = 2 if statistic == "kendall" else setting.n_classes
+        y = np.clip(np.floor(y / 1.3001 * n_classes), 0, n_classes - 1)
+        options["classes"] = list(range(n_classes))
+    beside = {}
+    if setting.rows_per_group:
+        options["max_rows_per_group"] = setting.rows_per_group
+        beside["groups"] = setting.people()
+    if setting.max_weight and STATISTICS[statistic].takes_weights:
+        options["max_weight"] = setting.max_weight
+        beside["sample_weight"] = setting.weights(random)
+    return DPMICScorer(**options), X, y, beside
+
+
+def scores_interval(simultaneous):
+    """Noise is drawn many times on the noise-free scores at the shares that one fit learnt."""
+
+    def draw(random, setting):
+        fit, X, y, beside = scorer(setting, random)
+        fit.set_params(random_state=int(random.integers(2**31))).fit(X, y, **beside)
+        order = random.permutation(len(X))  # neither the order of rows nor a seed changes what the interval is for
+        again = {name: values[order] for name, values in beside.items()}
+        records = read(fit._plan(), X[order], y[order], **again).sampled(random.bytes, SILENT)
+        exact = records.scores(fit._null_model.measure, None, random.bytes)
+        if math.isinf(setting.epsilon):
+            return Drawn(*fit.scores_interval(simultaneous=simultaneous), exact, fit.scores_, (0, 1))
+        lower, upper, unclipped = np.empty((3, N_DRAWS, len(exact)))
+        for i in range(N_DRAWS):
+            fit.scores_, _ = fit._noise.release(exact, random.bytes)
+            lower[i], upper[i] = fit.scores_interval(simultaneous=simultaneous)
+            unclipped[i] = exact + fit._noise._noise(len(exact), random.bytes).astype(float) * GRID
+        return Drawn(lower, upper, exact, unclipped, (0, 1))
+
+    return draw
+
+
+def correlation_interval(random, setting):
+    X = setting.numbers(random, max(setting.n_features, 2))
+    X[:, 1] += X[:, 0]
+    exact = np.asarray(PrivateCorrelation(epsilon=math.inf).fit(X).noisy_correlation_)
+    fit = PrivateCorrelation(epsilon=setting.epsilon).fit(X)
+    above = np.triu_indices(len(exact), 1)
+    if math.isinf(setting.epsilon):
+        return Drawn(*(end[above] for end in fit.correlation_interval()), exact[above], exact[above], (-1, 1))
+    sums = np.round(exact[above] * fit._mechanism.n_pairs).astype(np.int64)
+    lower, upper, noisy = np.empty((3, N_DRAWS, len(sums)))
+    for i in range(N_DRAWS):
+        noisy[i] = fit._mechanism.release(sums, random.bytes)
+        fit.noisy_correlation_ = np.ones_like(exact)
+        fit.noisy_correlation_[above] = noisy[i]
+        lower[i], upper[i] = (end[above] for end in fit.correlation_interval())
+    return Drawn(lower, upper, exact[above], noisy, (-1, 1))
+
+
+def p_values(*statistics, ties=True):
+    """Independent columns, one fit: the p-values of all features under noise that is independent of one another."""
+
+    def draw(random, setting):
+        setting = setting._replace(n=min(setting.n, 800), has_ties=setting.has_ties and ties, rows_per_group=None)
+        X = np.concatenate([setting.numbers(random, 40) for _ in range(3)], axis=1)
+        delta = {"laplace": 0.0, "gaussian": 1e-6}[mechanism := random.choice(["laplace", "gaussian"])]
+        public = {"bounds": (0, 1), "target_bounds": (0, 1), "delta": delta, "mechanism": mechanism}
+        fit = DPMICScorer(statistic=random.choice(statistics), epsilon=setting.epsilon, **public)
+        return fit.fit(X, setting.numbers(random)).p_values(n_resamples=999)
+
+    return draw
+
+
+def among_best(random, setting):
+    """Scores that are uniform, as the prior says."""
+    scale, k = 0.3 / setting.epsilon, int(random.integers(1, 6))
+    law, rows = stats.laplace(scale=scale), []
+    for _ in range(40):
+        truths = random.random(20)
+        released = np.clip(truths + law.rvs(size=20, random_state=random), 0, 1)
+        rows.append([chances_among_best(released, 0.0, law, k), truths >= np.sort(truths)[-k]])
+    return np.concatenate(rows, axis=1)
+
+
+def confidence_of_names(random, setting):
+    """Scores as close as the noise, and equal ones; at one rank, because it holds for each separately."""
+    k = int(random.integers(2, 5))
+    mechanism = OneShotTopK.for_budget(budget_of(setting.epsilon), k, 2**20)
+    scores = np.round(random.random(8), 1) * mechanism.scale * GRID * 4
+    rank, rows = int(random.integers(k)), []
+    for _ in range(400):
+        chosen, gaps = mechanism.release_with_gaps(scores, random.bytes)
+        stated = confidence_among_best(gaps, mechanism.noise_scale)[rank]
+        rows.append([stated, scores[chosen[rank]] >= np.sort(scores)[-k]])
+    return np.array(rows, dtype=float).T
+
+
+ROWS = [
+    Interval("DPMICScorer.scores_interval", "the noise-free scores", scores_interval(False)),
+    Interval(
+        "DPMICScorer.scores_interval(simultaneous=True)",
+        "the noise-free scores, all at once",
+        scores_interval(True),
+        simultaneous=True,
+    ),
+    Interval(
+        "PrivateCorrelation.correlation_interval", "the noise-free correlations, each separately", correlation_interval
+    ),
+    PValue(
+        "DPMICScorer.p_values",
+        "the probability that an independent feature scores at least as much",
+        p_values(*STATISTICS),
+        smaller_because="an upper bound, because the distribution of scores depends on that of the values, or on ties",
+    ),
+    PValue(
+        "DPMICScorer.p_values without ties",
+        "the probability that an independent feature scores at least as much, exact for these statistics",
+        p_values("chatterjee", "distance_correlation", ties=False),
+    ),
+    Chance("to_frame.among_best of scores", "the probability to be among the best k without noise", among_best),
+    Chance(
+        "to_frame.among_best of names",
+        "the confidence that the feature at a rank is among the k best",
+        confidence_of_names,
+        is_bound=True,
+    ),
+]

@@ -1,0 +1,175 @@
+"""What every interval, p-value and chance that a public object shows is for, and settings drawn at random to test it.
+
+A row is for one public name. Each module of this folder with ``ROWS`` adds its own; ``test_intervals.py`` tests all.
+"""
+
+import importlib
+import math
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tests.intervals
+
+
+class Setting(NamedTuple):
+    """A table and a budget; a row uses what applies to it."""
+
+    n: int  # records, 50 to 5,000
+    epsilon: float  # 0.05 to 20, or infinite
+    n_features: int  # 1 to 12
+    n_classes: int  # 2 to 20
+    has_rare: bool  # whether one class has a fiftieth of its usual share
+    has_ties: bool  # whether numbers are rounded to five values
+    max_weight: float | None
+    rows_per_group: int | None
+
+    @classmethod
+    def drawn(cls, random):
+        """A setting drawn at random."""
+        return cls(
+            n=int(50 * 100 ** random.random()),
+            epsilon=round(0.05 * 400 ** random.random(), 4),
+            n_features=int(random.integers(1, 13)),
+            n_classes=int(random.choice([2, 3, 4, 8, 20])),
+            has_rare=bool(random.random() < 0.3),
+            has_ties=bool(random.random() < 0.5),
+            max_weight=4.0 if random.random() < 0.3 else None,
+            rows_per_group=3 if random.random() < 0.3 else None,
+        )
+
+    def without_noise(self):
+        """The same setting with an infinite epsilon."""
+        return self._replace(epsilon=math.inf)
+
+    def labels(self, random):
+        """A class, from 0, for each record."""
+        shares = random.dirichlet([4.0] * self.n_classes)
+        if self.has_rare:
+            shares[0] /= 50
+        return random.choice(self.n_classes, self.n, p=shares / shares.sum())
+
+    def numbers(self, random, n_columns=None):
+        """Numbers in [0, 1], perhaps with many ties; one column, or several."""
+        values = random.beta(1.5, 3.0, (self.n, *([] if n_columns is None else [n_columns])))
+        return np.round(values * 4) / 4 if self.has_ties else values
+
+    def people(self):
+        """Whose each record is; None if everybody has one."""
+        return None if self.rows_per_group is None else np.arange(self.n) // self.rows_per_group
+
+    def weights(self, random):
+        """Survey weights; None without."""
+        return None if self.max_weight is None else random.gamma(2.0, 0.5, self.n)
+
+
+class Drawn(NamedTuple):
+    """Intervals of one setting, drawn many times; all arrays are (n_draws, n_values), or broadcast to it."""
+
+    lower: Any
+    upper: Any
+    truth: Any  # what the docstring says the interval is for
+    estimate: Any  # with the noise of a draw, before it is cut to its limits: its errors give the simulated width
+    limits: tuple[float, float] = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval, a pair of limits or a half-width.
+
+    Parameters
+    ----------
+    name : str
+        Public name, such as "DPMICScorer.scores_interval".
+    purpose : str
+        What it contains, in the words of its docstring.
+    draw : callable
+        ``draw(random, setting)`` returns :class:`Drawn`, for a numpy Generator and a :class:`Setting`; None to skip a
+        setting for which there is no interval.
+    confidence : float, default=0.95
+    simultaneous : bool, default=False
+        Whether all values are contained together.
+    tolerance : float, default=1e-9
+        How far the ends may be from the truth without noise.
+    wider_because : str, default=""
+        Why the width may exceed 1.3 times the simulated one: an exception that the docstring names, else empty.
+    """
+
+    name: str
+    purpose: str
+    draw: Callable[[np.random.Generator, Setting], Drawn | None]
+    confidence: float = 0.95
+    simultaneous: bool = False
+    tolerance: float = 1e-9
+    wider_because: str = ""
+
+
+@dataclass(frozen=True)
+class PValue:
+    """A p-value.
+
+    Parameters
+    ----------
+    name, purpose : str
+    draw : callable
+        ``draw(random, setting)`` returns many p-values under the hypothesis, independent of one another; or None.
+    smaller_because : str, default=""
+        Why it may reach a level less than half as often as it may (a discrete law, a named bound), else empty.
+    """
+
+    name: str
+    purpose: str
+    draw: Callable[[np.random.Generator, Setting], Any]
+    smaller_because: str = ""
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A probability that something holds.
+
+    Parameters
+    ----------
+    name, purpose : str
+    draw : callable
+        ``draw(random, setting)`` returns two arrays: what was stated, and whether it held; or None.
+    is_bound : bool, default=False
+        Whether the probability is at least the one stated; otherwise it equals it.
+    """
+
+    name: str
+    purpose: str
+    draw: Callable[[np.random.Generator, Setting], Any]
+    is_bound: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """All rows of all modules of this folder."""
+
+    rows: list = field(default_factory=list)
+
+    @classmethod
+    def read(cls):
+        """Import the modules."""
+        names = [module.name for module in pkgutil.iter_modules(tests.intervals.__path__)]
+        modules = [importlib.import_module(f"tests.intervals.{name}") for name in names if not name.startswith("test_")]
+        return cls([row for module in modules for row in getattr(module, "ROWS", [])])
+
+    def of(self, kind):
+        """The rows of a kind, by name."""
+        return {row.name: row for row in self.rows if isinstance(row, kind)}
+
+
+def simulated_width(drawn, confidence, simultaneous):
+    """Mean width of each value's interval if the distribution of the errors were known: from their quantiles."""
+    errors = np.abs(drawn.estimate - drawn.truth)
+    if simultaneous:
+        scales = errors.std(axis=0) + 1e-300
+        reach = np.quantile((errors / scales).max(axis=1), confidence) * scales
+    else:
+        reach = np.quantile(errors, confidence, axis=0)
+    lower, upper = (np.clip(drawn.estimate + side * reach, *drawn.limits) for side in (-1, 1))
+    return (upper - lower).mean(axis=0)
