@@ -14,21 +14,16 @@ def read_json(text):
         value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_repeats)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    check_levels(value)
+    for _ in levels(value):  # raises
+        pass
     return value
 
 
 _TOO_DEEP = f"there must be at most {MOST_LEVELS} levels of lists and tables in one another"
 
 
-def check_levels(value):
-    """Raise a ValueError if lists and dicts are nested too deeply."""
-    for _ in _levels(value):
-        pass
-
-
-def _levels(value):
-    """All values of a tree: the tree itself, what it holds, what these hold, and so on."""
+def levels(value):
+    """All values of a tree, level by level; a ValueError if lists and dicts are nested too deeply."""
     level = [value]
     for _ in range(MOST_LEVELS):
         yield level

@@ -21,7 +21,7 @@ from skdpmic.codebook.column import (
     matches,
 )
 from skdpmic.codebook.template import names_of_columns, template_of
-from skdpmic.codebook.toml_file import as_text, parse_toml, text_of_file
+from skdpmic.codebook.toml_file import as_text, parse_toml, place_of, text_of_file
 from skdpmic.table.frames import columns_at
 from skdpmic.table.normal_form.containers import as_frame, is_frame
 from skdpmic.table.people import check_max_rows
@@ -175,7 +175,8 @@ class Codebook:
         try:
             return cls(**fields)
         except ValueError as error:
-            raise ValueError(f"{source}: {error}") from None
+            place = place_of(str(error).partition(" ")[0], text, source)  # errors begin with the name of the field
+            raise ValueError(f"{place}: {error}") from None
 
     def to_toml(self) -> str:
         """Return this codebook as TOML text.

@@ -1,15 +1,19 @@
 """A codebook as a TOML file, for people to fill in and review (``docs/reference/codebook.md``)."""
 
+import re
 import tomllib
+from itertools import chain
 
 import tomlkit
 
 from skdpmic._utils.texts import escaped
+from skdpmic._utils.untrusted_json import levels
 from skdpmic._utils.user_files import content_of
 from skdpmic.codebook.column import entry_of
 
 VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
+_MOST_LEVELS = 16  # of brackets in one another, and of parts of a key: tomllib's time grows faster than their number
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
 _MOST_LISTED = 20  # most invalid columns listed in an error
 _OTHER_FORMATS = {"<": "an HTML page", "{": "JSON"}  # such as a privacy card, by their first letter, which no TOML has
@@ -50,32 +54,42 @@ def parse_toml(text, source):
             f"{_OTHER_FORMATS[text.lstrip()[0]]}."
         )
     try:
-        fields = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # Python also raises a ValueError for very long integers
+        fields = _loads(text)
+    except ValueError as error:
         raise ValueError(f"{source} must be valid TOML: {error}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):
         raise ValueError(f"{source} must have version = {VERSION}, the supported format, got {version!r}.")
     unknown = [name for name in fields if name not in _FIELDS]
     if unknown:
-        raise ValueError(f"{source}: the fields of a codebook must be among {['version', *_FIELDS]}, got {unknown}.")
+        raise ValueError(
+            f"{place_of(unknown[0], text, source)}: the fields of a codebook must be among {['version', *_FIELDS]}, "
+            f"got {unknown}."
+        )
     if not isinstance(fields.get("columns"), dict):
         raise ValueError(f"{source} must have a table [columns], got none.")
-    return fields | {"columns": _entries(fields["columns"], source)}
+    return fields | {"columns": _entries(fields["columns"], text, source)}
 
 
-def _entries(columns, source):
+def place_of(field, text, source):
+    """The name of a valid file and the line of one of its fields; without a line if there is no such field."""
+    line = _lines(text).get((field,))
+    return source if line is None else f"{source}, line {line}"
+
+
+def _entries(columns, text, source):
     """The entry of each column; the error lists all invalid ones, because a template has many blanks."""
     entries, wrong = {}, []
     for name, fields in columns.items():
         try:
             entries[name] = _entry(fields, f"column {name!r}")
         except ValueError as error:
-            wrong.append(str(error))
+            wrong.append((name, error))
     if wrong:
+        lines = _lines(text)
+        listed = [f"line {lines['columns', name]}: {error}" for name, error in wrong[:_MOST_LISTED]]
         rest = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
-        first = f"{source} has {len(wrong)} incomplete or invalid column(s):"
-        raise ValueError("\n".join([first, *wrong[:_MOST_LISTED], *rest]))
+        raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *listed, *rest]))
     return entries
 
 
@@ -83,6 +97,78 @@ def _entry(fields, where):
     if not isinstance(fields, dict):  # a list could mean labels or a range
         raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {fields!r}.")
     return entry_of(fields, where)
+
+
+# --- The text, which may come from others ---------------------------------------------------------------------------
+
+# An unclosed string ends with its line or the text: each letter is read once, and what follows is an error anyway.
+_TOKEN = re.compile(
+    r'"""(?:[^"\\]+|\\.|""?(?!"))*(?:"{3,5})?'
+    r"|'''(?:[^']+|''?(?!'))*(?:'{3,5})?"
+    r'|"(?:[^"\\\n]+|\\[^\n])*"?'
+    r"|'[^'\n]*'?"
+    r"|#[^\n]*"
+    r"|[\[\]{}.,=\n]",
+    re.DOTALL,
+)
+
+
+def _loads(text):
+    """The fields of a text; a ValueError if it is nested too deeply, before it is parsed, or not valid."""
+    for _ in _statements(text):  # raises
+        pass
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        end = f"at line {text.rstrip().count(chr(10)) + 1}, where the text ends"
+        message = str(error).replace("at end of document", end)
+    except ValueError:  # of Python, for integers of more than 4,300 digits
+        message = _TOO_LONG
+    else:
+        values = chain.from_iterable(levels(fields))
+        if all(not isinstance(value, int) or value.bit_length() < 64 for value in values):
+            return fields
+        message = _TOO_LONG
+    raise ValueError(message)
+
+
+_TOO_LONG = "integers must have at most 64 bits"
+
+
+def _statements(text):
+    """Each header, or key with its value, and the line on which it begins; a ValueError if some go too deep."""
+    text, depth, n_parts, begin = text.replace("\r\n", "\n"), 0, 1, 0  # as tomllib
+    line = first = 1
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        n_parts = n_parts + 1 if sign == "." else 1 if sign in "[]{},=\n" else n_parts
+        depth = max(depth + (sign in "[{") - (sign in "]}"), 0)
+        if max(depth, n_parts) > _MOST_LEVELS:
+            raise ValueError(
+                f"there must be at most {_MOST_LEVELS} brackets in one another and {_MOST_LEVELS} parts of a key, got "
+                f"more (at line {line})"
+            )
+        line += sign.count("\n")
+        if sign == "\n" and depth == 0:
+            yield text[begin : token.start()], first
+            begin, first = token.end(), line
+    yield text[begin:], first
+
+
+def _lines(text):
+    """The line on which each field of a valid text begins, by (name,), and each column, by ("columns", name)."""
+    lines, above = {}, ""
+    for statement, line in _statements(text):
+        if statement.lstrip().startswith("["):
+            fields = tomllib.loads(statement)
+            above = "[columns]\n" if fields == {"columns": {}} else None  # below a column, there are no other columns
+        else:
+            fields = {} if above is None else tomllib.loads(above + statement)
+        columns = fields.get("columns")
+        names = columns if isinstance(columns, dict) else ()
+        for path in [*((name,) for name in fields), *(("columns", name) for name in names)]:
+            lines.setdefault(path, line)
+    return lines
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from skdpmic import Codebook
-from skdpmic._utils.untrusted_json import check_levels, read_json
+from skdpmic._utils.untrusted_json import levels, read_json
 from skdpmic._utils.user_files import Draft, check_regular, content_of, write_whole
 from skdpmic.command_line.main import main
 from skdpmic.counting import RangeGridSketch
@@ -87,7 +87,7 @@ def test_the_depth_and_size_of_trees_are_limited():
     endless = []
     endless.append(endless)
     with pytest.raises(ValueError, match="levels"):
-        check_levels(endless)
+        list(levels(endless))
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------

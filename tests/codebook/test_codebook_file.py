@@ -168,7 +168,7 @@ def fits_in_file(entry):
 @each(
     "entry, message", [(entry, message) for entry, message in WRONG if isinstance(entry, dict) and fits_in_file(entry)]
 )
-def test_every_mistake_is_reported_with_its_column(entry, message):
+def test_every_mistake_is_reported_with_its_column_and_line(entry, message):
     text = Codebook({"age": (0, 1)}).to_toml() + "# x\n[columns.x]\n"
     for name, value in entry.items():
         shown = (
@@ -178,7 +178,8 @@ def test_every_mistake_is_reported_with_its_column(entry, message):
         )
         text += f"{name} = {repr(value) if shown is None else '[' + ', '.join(shown) + ']'}\n"
     refused = refusal(text)
-    assert refused.startswith("patients.toml has 1 incomplete or invalid column(s):\n")
+    line = text.split("\n").index("[columns.x]") + 1
+    assert refused.startswith(f"patients.toml has 1 incomplete or invalid column(s):\nline {line}: ")
     assert "column 'x'" in refused
     assert re.search(message, refused)
 
@@ -191,9 +192,26 @@ def test_wrong_columns_are_listed_up_to_twenty():
     )
     lines = refusal(text).split("\n")
     assert lines[0].endswith("25 incomplete or invalid column(s):")
-    assert lines[1:-1] == [f"column 'c{i}' must have range or knots, got none." for i in range(20)]
+    assert lines[1:-1] == [f"line {2 * i + 2}: column 'c{i}' must have range or knots, got none." for i in range(20)]
     assert lines[-1] == "and 5 more"
     assert len(refusal(text.partition("[columns.c20]")[0]).split("\n")) == 21  # no line follows the twenty
+
+
+@each(
+    "text, line",
+    [
+        ("version = 1\n[columns]\n# age\nage = {range = 5}\n", 4),
+        ("version = 1\ncolumns.agel.range = [0, 1]\ncolumns.age.range = [0]", 3),
+        ('version = 1\n[columns.b]\nrange = [0, 1]\ndescription = "age"\n[columns."\\u0061ge"]\nrange = []', 5),
+        ("version = 1\n\n[columns.age]\nlabels = [\n]", 3),
+        ("version = 1\ncolumns = {b = {range = [0, 1]}, age = {type = 'age'}}", 2),
+        ("version = 1\n[columns.b]\nrange = [0, 1]\n[[columns.age]]\nrange = [0, 1]", 4),
+        ("version = 1\n[columns.b]\nrange = [0, 1]\nunit = '''\nage = 1\n'''\n[columns.age]", 7),
+    ],
+)
+def test_the_line_is_named_however_a_column_is_written(text, line):
+    for written in (text, text.replace("\n", "\r\n")):
+        assert re.search(rf"\nline {line}: .*column 'age'", refusal(written))
 
 
 def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
@@ -204,36 +222,34 @@ def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
 
 def test_the_error_for_an_unquoted_name_with_a_dot_explains_it():
     refused = refusal("version = 1\n[columns.blood.pressure]\nrange = [0, 300]")
-    assert "the fields of column 'blood' must be among" in refused
+    assert "line 2: the fields of column 'blood' must be among" in refused
     assert "got ['pressure']. A name with a dot must be in quotes." in refused
 
 
 @each(
     "text, message",
     [
-        ("version = 1\ntitle = 5\n[columns.a]\nrange = [0, 1]", "title must be"),
-        ("version = 1\n\ngroups = 5\n[columns.a]\nrange = [0, 1]", "groups must be"),
-        ("version = 1\ngroups = ['a', 'a']\n[columns.a]\nrange = [0, 1]", "groups must be"),
-        ("version = 1\nmax_rows_per_group = 0\n[columns.a]\nrange = [0, 1]", "max_rows_per_group must be"),
-        ("version = 1\nmax_rows_per_group = 2\n[columns.a]\nrange = [0, 1]", "max_rows_per_group must be"),
-        ("version = 1\n[colums.a]\nrange = [0, 1]", "the fields of a codebook must be among"),
-        ("version = 1\na = 1\nb = 2\n[columns.a]\nrange = [0, 1]", "the fields of a codebook must be among"),
-        ("version = 1\n[columns]", "columns must have an entry"),
+        ("version = 1\ntitle = 5\n[columns.a]\nrange = [0, 1]", "line 2: title must be"),
+        ("version = 1\n\ngroups = 5\n[columns.a]\nrange = [0, 1]", "line 3: groups must be"),
+        ("version = 1\ngroups = ['a', 'a']\n[columns.a]\nrange = [0, 1]", "line 2: groups must be"),
+        ("version = 1\nmax_rows_per_group = 0\n[columns.a]\nrange = [0, 1]", "line 2: max_rows_per_group must be"),
+        ("version = 1\nmax_rows_per_group = 2\n[columns.a]\nrange = [0, 1]", "line 2: max_rows_per_group must be"),
+        ("version = 1\n[colums.a]\nrange = [0, 1]", "line 2: the fields of a codebook must be among"),
+        ("version = 1\na = 1\nb = 2\n[columns.a]\nrange = [0, 1]", "line 2: the fields of a codebook must be among"),
+        ("version = 1\n[columns]", "line 2: columns must have an entry"),
     ],
 )
-def test_mistakes_about_the_table_are_reported(text, message):
-    assert refusal(text).startswith(f"patients.toml: {message}")
+def test_mistakes_about_the_table_are_reported_with_their_line(text, message):
+    assert refusal(text).startswith(f"patients.toml, {message}")
 
 
 @each(
     "text, message",
     [
-        ("version = 1\n[columns.age]\nrange = [0, 110", "at end of document"),
+        ("version = 1\n[columns.age]\nrange = [0, 110\n\n", "at line 3, where the text ends"),
         ("version = 1\n[columns.age]\nrange = 0 110\n", "at line 3"),
         ("version = 1\n[columns.age]\nrange = [0, 1]\n[columns.age]\nrange = [0, 2]\n", "at line 4"),
         ("version = 1\n[columns.blood pressure]\nrange = [0, 1]", "at line 2"),
-        ("version = 1\na = " + "[" * 50_000, "recursion"),
-        ("version = " + "1" * 5000, "digits"),
     ],
 )
 def test_invalid_toml_is_refused(text, message):

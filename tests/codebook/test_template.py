@@ -230,9 +230,11 @@ def test_an_incomplete_template_is_refused():
     first, *messages = str(caught.value).split("\n")
     unfilled = [name for name in POLARS.columns if name not in ("enum", "boolean", "time", "list", "nothing")]
     assert first == f"codebook.toml has {len(unfilled)} incomplete or invalid column(s):"
-    for line, name in zip(messages, unfilled, strict=True):
-        assert line.startswith(f"column '{name}' must have ")
-        assert line.endswith(" left blank.")
+    lines = text.split("\n")
+    for message, name in zip(messages, unfilled, strict=True):
+        line = lines.index(f"[columns.{name}]") + 1
+        assert message.startswith(f"line {line}: column '{name}' must have ")
+        assert message.endswith(" left blank.")
 
 
 def test_a_completed_template_can_be_used_with_an_estimator(tmp_path):
