@@ -4,6 +4,7 @@ import functools
 import inspect
 import math
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import is_position
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.parameters import exact
+from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.two_party.randomized_response import RandomizedResponse
 
@@ -62,6 +63,11 @@ def cost_of_fit(estimator, n_features=None):
 
 
 def _cost_of_part(estimator, widths):
+    if may_draw_estimators(estimator):
+        raise ValueError(
+            f"the cost has no known bound: a {type(estimator).__name__} may draw private estimators. Pass a list of "
+            "values, or a distribution of scipy.stats, which draws numbers."
+        )
     if is_private(estimator):
         return _own_cost(estimator, widths)
     if isinstance(estimator, RandomizedResponse):
@@ -214,12 +220,46 @@ def _parameters(estimator):
 
 
 def _inside(values):
-    """Estimators and functions among parameter values, including those in lists of steps."""
+    """Estimators and functions among parameter values, including those in lists of steps and in grids of searches."""
     for value in values:
-        if isinstance(value, list | tuple):
-            yield from _inside(value)
-        elif is_private(value) or (hasattr(value, "get_params") and not isinstance(value, type)):
+        if _is_collection(value):
+            yield from _inside(value.values() if isinstance(value, Mapping) else getattr(value, "flat", value))
+        elif is_private(value) or _has_parameters(value) or may_draw_estimators(value):
             yield value
+
+
+def _is_collection(value):
+    if isinstance(value, np.ndarray):
+        return value.dtype == object
+    return isinstance(value, Mapping | Sequence | Set) and not isinstance(value, str | bytes | range)
+
+
+def _has_parameters(value):
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def may_draw_estimators(values):
+    """Whether these are drawn, and not known to be numbers: distributions of scipy.stats draw only numbers."""
+    is_drawn = hasattr(values, "rvs") and not isinstance(values, type)
+    return is_drawn and not any(kind.__module__.startswith("scipy.stats") for kind in type(values).__mro__)
+
+
+def parts_of(estimator):
+    """The estimator and all estimators inside it, by parameter name; of those in a grid, by the name of the grid."""
+    given = estimator.get_params() if _has_parameters(estimator) else {}
+    named = {"": estimator} | {name: value for name, value in given.items() if not _is_collection(value)}
+    yield from named.items()
+    seen = set(map(id, named.values()))
+    for name, value in given.items():
+        for part in (part for part in _inside([value]) if id(part) not in seen):
+            yield from ((f"{name}__{inner}".removesuffix("__"), of_part) for inner, of_part in parts_of(part))
+
+
+def cost_of_choice(epsilon, n_features=None):
+    """The cost of the choice of a private search, as that of one release; `n_features` as for a fit."""
+    check_epsilon(epsilon)
+    cost = _largest_cost([Cost(epsilon)])
+    return cost if n_features is not None else cost._replace(rho=Fraction(0))
 
 
 def total_cost(costs):

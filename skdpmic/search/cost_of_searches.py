@@ -1,12 +1,12 @@
 """The privacy cost of searches, cross-validations and single fits, before they run (``docs/theory/search.md``)."""
 
-import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearchCV
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import warn
@@ -15,11 +15,13 @@ from skdpmic._utils.texts import budget, cost_rounded_up, in_short, wrapped
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
-from skdpmic.search.cost_of_candidates import costs_at_random, costs_in_grid, largest
-from skdpmic.search.cost_of_fits import FitCost, cost_of_fit, is_private, total_cost
+from skdpmic.search.candidates import checked_grid
+from skdpmic.search.cost_of_candidates import alternatives, costs_at_random, costs_of, largest
+from skdpmic.search.cost_of_fits import FitCost, cost_of_choice, cost_of_fit, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
 from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, warn_about_learning
-from skdpmic.search.priced_steps import candidates_of, priced_steps, unpriced_steps
+from skdpmic.search.grid_search import PrivateGridSearch
+from skdpmic.search.priced_steps import priced_steps, unpriced_steps
 
 _ON_FOLDS = "on folds assigned without looking at the records"
 _NOT_COVERED = (
@@ -39,7 +41,7 @@ class SearchCost:
     epsilon, delta : float
         Privacy cost of all fits together, by basic composition over the training sets that a record can be in.
     n_fits : int
-        Number of fits of private estimators; each is an entry in a ledger.
+        Number of fits of private estimators, and of choices of a PrivateGridSearch; each is an entry in a ledger.
     charged_epsilon, charged_delta : float
         Charge of a ledger, which counts every fit. With composition="zcdp", the total is less.
     charged_rho : float or None
@@ -103,14 +105,14 @@ def search_cost(
     Parameters
     ----------
     estimator : estimator
-        A GridSearchCV or RandomizedSearchCV; or any other estimator, such as a pipeline or a single private estimator.
-        It may be fitted or unfitted, with private estimators anywhere inside.
+        A GridSearchCV, RandomizedSearchCV or PrivateGridSearch; or any other estimator, such as a pipeline or a single
+        private estimator. It may be fitted or unfitted, with private estimators anywhere inside.
     cv : int, cross-validation generator, iterable or None, default=None
         For an estimator that is not a search: None gives the cost of one fit; any other value gives the cost of
         `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (In
         these functions, None means 5.)
     n_samples : int, default=None
-        Number of records in the table; required if the number of splits depends on it.
+        Number of records in the table; required if the number of splits depends on it, and by your own splitters.
     n_features : int, default=None
         Number of columns of the table; required for `charged_rho`.
 
@@ -123,10 +125,11 @@ def search_cost(
     Raises
     ------
     TypeError
-        If `estimator` is not an estimator, or is a PrivateGridSearch, whose choice costs its own `epsilon`.
+        If `estimator` is not an estimator.
     ValueError
         If the cost has no bound, for example because a step before a private one resamples rows, so that one record
-        may become many; if it requires `n_samples`; if `cv` is given for a search, which has its own; with
+        may become many, a training set repeats a row, or a search inside, or a distribution, may set a private
+        estimator; if it requires `n_samples`; if `cv` is given for a search, which has its own; with
         `n_features`, if a parameter of a private estimator is invalid.
 
     Warns
@@ -146,6 +149,8 @@ def search_cost(
     possible value. A private function hidden in a lambda is not seen. The `memory` of a pipeline does not save fits of
     private steps, which are never cached.
 
+    A PrivateGridSearch costs its own epsilon and its refit, counted at the costliest candidate.
+
     With `n_features`, the cost is that of the releases that the fits will make: a ledger with composition="zcdp" is
     charged exactly `charged_rho` if each private estimator gets all columns, or a list of them. It is charged at most
     that if an earlier step may change their number, if ``criterion="auto"`` turns out to choose by joint scores, or if
@@ -155,9 +160,11 @@ def search_cost(
     With `max_rows_per_group`, the cost is per person. A person counts in every training set, or in all but one if the
     folds are those of GroupKFold or StratifiedGroupKFold; the groups must then be the people.
 
-    All this holds for splits by row position. StratifiedKFold, scikit-learn's default for classifiers, and splits by
-    group look at all records: the cost may then be higher than stated, without a general bound
-    (``docs/theory/search.md``).
+    All this holds for training sets whose rows are distinct. A list of splits is checked, and so is what a splitter of
+    your own yields for `n_samples` rows: if a training set repeats a row, its record costs a multiple, and no price is
+    stated. All this also holds only for splits by row position. StratifiedKFold, scikit-learn's default for
+    classifiers, and splits by group look at all records: the cost may then be higher than stated, without a general
+    bound (``docs/theory/search.md``).
 
     Only steps of this package are priced. A step with a parameter `epsilon` or `accountant` that belongs neither to
     this package nor to scikit-learn (whose SVR has an unrelated epsilon) is assumed to have its own accounting, like
@@ -188,20 +195,20 @@ def search_cost(
         check_whole(n_features, "n_features")
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         _check_no_cv(cv, estimator)
-        candidates = list(candidates_of(estimator.estimator, _grids(estimator)))
-        has_people = _has_people(estimator.estimator, _searched(estimator))
-        n_splits, n_trainings = count_splits(estimator.cv, estimator.estimator, n_samples, has_people)
-        warn_about_splits_by_records(estimator.cv, estimator.estimator, has_people)
+        base, cv, is_split, grids, choice = estimator.estimator, estimator.cv, True, _grids(estimator), ()
         costs = _costs(estimator, n_features)
         fits, refit = total_cost(costs), largest(costs) if estimator.refit else FitCost()
     else:
         _check_can_be_fitted(estimator)
-        candidates = [estimator]
-        has_people = _has_people(estimator)
-        n_splits, n_trainings = (1, 1) if cv is None else count_splits(cv, estimator, n_samples, has_people)
-        if cv is not None:
-            warn_about_splits_by_records(cv, estimator, has_people)
-        fits, refit = cost_of_fit(estimator, n_features), FitCost()
+        base, is_split, grids, choice = estimator, cv is not None, [{}], ()
+        fits, refit = _cost_of_one(estimator, n_features), FitCost()
+        if isinstance(estimator, PrivateGridSearch):
+            base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
+    candidates = [candidate for candidate, _ in alternatives(base, grids)]
+    has_people = _have_people(candidates, grids)
+    n_splits, n_trainings = count_splits(cv, base, n_samples, has_people) if is_split else (1, 1)
+    if is_split:
+        warn_about_splits_by_records(cv, base, has_people)
     earlier, unpriced = earlier_steps(candidates), unpriced_steps(candidates)
     refuse_resampling(earlier)
     warn_about_learning(earlier)
@@ -216,26 +223,31 @@ def search_cost(
         charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
         charged_delta=_as_float(fits.delta * n_splits + refit.delta),
         charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
-        priced=priced_steps(candidates),
+        priced=(*choice, *priced_steps(candidates)),
         not_priced=tuple(unpriced),
         earlier=tuple(earlier),
     )
 
 
-def _has_people(estimator, searched=()):
-    """Whether an estimator, or one of its candidates, may protect people with several rows."""
-    given = {name for name, value in estimator.get_params().items() if value is not None}
-    return any(name.rpartition("__")[2] == "max_rows_per_group" for name in given.union(searched))
+def _cost_of_one(estimator, n_features):
+    """The cost of one fit; of a private search, that of its choice and of the costliest refit."""
+    if not isinstance(estimator, PrivateGridSearch):
+        return cost_of_fit(estimator, n_features)
+    costs = costs_of(estimator.estimator, checked_grid(estimator.param_grid), n_features)
+    refit = largest(costs) if estimator.refit else FitCost()
+    return total_cost([cost_of_choice(estimator.epsilon, n_features), refit])
 
 
-def _searched(search):
-    """Names of the parameters that a search varies."""
-    return itertools.chain.from_iterable(_grids(search))
+def _have_people(candidates, grids):
+    """Whether one of the candidates may protect people with several rows."""
+    searched = {name for grid in grids for name in grid}
+    given = {name for candidate in candidates for name, value in candidate.get_params().items() if value is not None}
+    return any(name.rpartition("__")[2] == "max_rows_per_group" for name in searched | given)
 
 
 def _grids(search):
-    grids = search.param_grid if isinstance(search, GridSearchCV) else search.param_distributions
-    return [grids] if isinstance(grids, dict) else list(grids)
+    grids = getattr(search, "param_distributions", None) or search.param_grid
+    return [grids] if isinstance(grids, Mapping) else list(grids)
 
 
 def _warn_about_unpriced(steps):
@@ -260,19 +272,14 @@ def _check_no_cv(cv, search):
 
 
 def _check_can_be_fitted(estimator):
-    is_estimator = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and not isinstance(estimator, type)
-    is_private_search = is_estimator and not is_private(estimator) and "ledger" in estimator.get_params(deep=False)
-    if not is_estimator or is_private_search:
-        raise TypeError(
-            "estimator must be a GridSearchCV, a RandomizedSearchCV or an estimator that is not a search, got "
-            f"{type(estimator).__name__}."
-        )
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params") or isinstance(estimator, type):
+        raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
 
 
 def _costs(search, n_features):
     """The cost of one fit of each candidate."""
     if isinstance(search, GridSearchCV):
-        return costs_in_grid(search.estimator, search.param_grid, n_features)
+        return costs_of(search.estimator, ParameterGrid(search.param_grid), n_features)
     return costs_at_random(search.estimator, _grids(search), search.n_iter, n_features)
 
 

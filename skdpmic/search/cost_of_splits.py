@@ -81,11 +81,28 @@ def count_splits(cv, estimator, n_samples, has_people):
     except (TypeError, ValueError) as error:
         hint = "" if n_samples else " Pass n_samples if it depends on that."
         raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
+    trains = _training_sets(splitter, cv, n_samples)
     if has_people:  # rows of a person may be in several folds, unless folds are assigned by person
         return n_splits, n_splits - (type(splitter) in _GROUP_FOLDS)
     if cv is splitter or _is_number_of_folds(cv):
         return n_splits, _n_trainings(splitter, n_splits, n_samples)
-    return n_splits, max(np.bincount(np.concatenate([_positions(train) for train, _ in cv])))
+    return n_splits, max(np.bincount(np.concatenate(trains)), default=0)
+
+
+def _training_sets(splitter, cv, n_samples):
+    """The rows of each training set, each at most once: of a list, and of a splitter of others for so many rows."""
+    if _is_number_of_folds(cv) or (type(splitter).__module__.startswith("sklearn.") and cv is splitter):
+        return []
+    if cv is not splitter:
+        return [_rows(train) for train, _ in cv]
+    advice = "Pass n_samples, so that the rows of its training sets can be checked, or cv as a list of splits."
+    if n_samples is None:
+        raise ValueError(f"the cost of splits by {splitter!r} is not known: cv may repeat rows. {advice}")
+    try:
+        splits = list(splitter.split(np.empty((n_samples, 1))))
+    except Exception as error:
+        raise ValueError(f"the cost of splits by {splitter!r} is not known ({error}). {advice}") from None
+    return [_rows(train) for train, _ in splits]
 
 
 def _is_number_of_folds(cv):
@@ -105,7 +122,17 @@ def _n_trainings(splitter, n_splits, n_samples):
     return n_splits  # random or growing training sets, and unknown splitters
 
 
-def _positions(train):
-    """Distinct row positions of a training set given by positions or by a mask."""
+def _rows(train):
+    """The row positions of a training set given by positions or by a mask; an error if a row is in it twice."""
     train = np.asarray(train)
-    return np.flatnonzero(train) if train.dtype == bool else np.unique(train)
+    rows = np.flatnonzero(train) if train.dtype == bool else train.ravel()
+    if rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0):
+        raise ValueError(
+            "cv must give rows by their positions, from 0, or by masks: a row with two positions may repeat."
+        )
+    if len(np.unique(rows)) < len(rows):
+        raise ValueError(
+            "cv must hold each row at most once in each training set, got one that repeats rows: the cost of a fit is "
+            "that of one row, and a record in several rows costs a multiple. Pass each position once."
+        )
+    return rows.astype(np.intp)

@@ -2,10 +2,7 @@
 
 import functools
 
-from sklearn.model_selection import ParameterGrid
-
-from skdpmic.search.candidates import candidate_with
-from skdpmic.search.cost_of_fits import private_steps
+from skdpmic.search.cost_of_fits import parts_of, private_steps
 
 _PRIVATE = {"epsilon", "accountant"}  # parameters of private estimators in diffprivlib and other libraries
 
@@ -19,23 +16,9 @@ def unpriced_steps(candidates):
     """Parts that look private and belong to another library: distinct descriptions by name."""
     found = {}
     for candidate in candidates:
-        parts = {"": candidate, **candidate.get_params()}
-        found |= {name or _kind(part): _described(part) for name, part in parts.items() if _is_private_elsewhere(part)}
+        parts = parts_of(candidate)
+        found |= {name or _kind(part): _described(part) for name, part in parts if _is_private_elsewhere(part)}
     return found
-
-
-def candidates_of(estimator, grids):
-    """An estimator with every alternative step of a search; distributions contain none."""
-    now = estimator.get_params()
-    for grid in grids:
-        lists = {name: values for name, values in grid.items() if not hasattr(values, "rvs")}
-        steps = {name: values for name, values in lists.items() if any(map(_is_step, [now.get(name), *values]))}
-        for parameters in ParameterGrid(steps):
-            yield candidate_with(estimator, parameters)
-
-
-def _is_step(value):
-    return hasattr(value, "get_params") or isinstance(value, functools.partial)
 
 
 def _names(steps):

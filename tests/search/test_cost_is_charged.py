@@ -6,14 +6,17 @@ from fractions import Fraction
 from functools import partial
 from itertools import count
 
+import numpy as np
 import pandas
 import pytest
 from scipy import stats
 from sklearn.compose import ColumnTransformer
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GridSearchCV,
+    HalvingGridSearchCV,
     KFold,
     RandomizedSearchCV,
     cross_validate,
@@ -218,6 +221,79 @@ def test_the_stated_cost_of_a_search_is_what_its_ledger_is_charged(tmp_path):
 @pytest.mark.parametrize("seed", [1])
 def test_the_stated_costs_of_many_searches_are_what_their_ledgers_are_charged(seed, tmp_path):
     try_searches(seed, 100, tmp_path)
+
+
+# --- Any nesting: priced at no less than what is charged, or refused --------------------------------------------------
+
+
+def any_step(draw, depth, ledger):
+    """A step that may hold private ones at any depth: in pipelines, unions, and what a search may set."""
+    if depth == 0 or draw.random() < 0.3:
+        scorer = DPMICScorer(statistic="kendall", epsilon=draw.choice([0.5, 1.0]), ledger=ledger)
+        return draw.choice(["passthrough", scorer])
+    inside = [("a", any_step(draw, depth - 1, ledger)), ("b", any_step(draw, depth - 1, ledger))]
+    return draw.choice([Pipeline, FeatureUnion])(inside)
+
+
+def any_search(draw, depth, ledger):
+    """A model that may be a search whose grid holds steps, lists of steps or further searches."""
+    model = any_search(draw, depth - 1, ledger) if depth and draw.random() < 0.3 else Ridge()
+    whole = Pipeline([("s", any_step(draw, depth, ledger)), ("m", model)])
+    kind = draw.choice([None, GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV, PrivateGridSearch])
+    values = [any_step(draw, depth, ledger) for _ in range(2)]
+    if kind is None:
+        return whole
+    grid = {"s": draw.choice([list, tuple, as_objects])(values)}
+    if draw.random() < 0.3:
+        grid = {"steps": [[("s", value), ("m", Ridge())] for value in values]}
+    elif draw.random() < 0.2:
+        grid["m"] = [Ridge(), any_search(draw, 0, ledger)]
+    elif kind is RandomizedSearchCV and draw.random() < 0.3:
+        grid = {"s": EitherOf(values)}
+    if kind is PrivateGridSearch:
+        return kind(whole, grid, epsilon=0.25, n_subsets=2, refit=draw.random() < 0.7, ledger=ledger)
+    options = {RandomizedSearchCV: {"n_iter": 2}, HalvingGridSearchCV: {"min_resources": 16}}.get(kind, {})
+    return kind(whole, draw.choice([grid, [grid]]), cv=CV, error_score="raise", **options)
+
+
+def as_objects(values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+class EitherOf:
+    """A distribution of estimators, which no price can look through."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def rvs(self, random_state=None):
+        return self.values[0]
+
+
+def charged_and_stated(search, ledger):
+    """What a ledger was charged, and what was stated; None if there is no price."""
+    try:
+        cost = search_cost(search, n_samples=N)
+    except ValueError:
+        return None
+    search.fit(*table(N))
+    return sum(exact(entry.epsilon) for entry in ledger.entries()), exact(cost.charged_epsilon)
+
+
+def test_any_search_charges_at_most_its_price_or_has_none(tmp_path):
+    """Also if private estimators stand only in a grid, or in the grid of a search inside."""
+    found = []
+    for seed in range(40):
+        ledger = BudgetLedger(tmp_path / f"{seed}.db", 1000.0, composition="basic")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found.append(charged_and_stated(any_search(random.Random(seed), 2, ledger), ledger))
+    priced = [pair for pair in found if pair is not None]
+    assert all(charged <= stated for charged, stated in priced)
+    assert sum(0 < charged == stated for charged, stated in priced) >= 10
+    assert found.count(None) >= 5
 
 
 # --- Examples -------------------------------------------------------------------------------------------------------
