@@ -100,6 +100,26 @@ def test_no_two_classes_or_functions_with_different_meanings_share_a_name():
     assert {name for name in found if found.count(name) > 1} - ALIKE == set()
 
 
+OF_OURS = re.compile(r"path|folder|journal|\.(name|kind|file|data)$")  # text of Python, never a scalar of numpy
+
+
+@each("module", MODULES)
+def test_no_message_quotes_a_parameter_by_its_repr(module):
+    """Only `quoted` does, which writes numpy's scalars as users wrote them, and quotes no data."""
+    in_repr = {
+        id(value)
+        for function in ast.walk(tree_of(MODULES[module]))
+        if isinstance(function, ast.FunctionDef) and function.name == "__repr__"
+        for value in ast.walk(function)
+    }
+    found = [
+        ast.unparse(value.value)
+        for value in ast.walk(tree_of(MODULES[module]))
+        if isinstance(value, ast.FormattedValue) and value.conversion == ord("r") and id(value) not in in_repr
+    ]
+    assert [text for text in found if not OF_OURS.search(text)] == []
+
+
 PAGE = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.readable import holds_dates, is_date
+from skdpmic._utils.texts import quoted
 
 _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
 
@@ -18,12 +19,12 @@ def check_interval(interval, name):
         lo, hi = map(_as_float, ordered_pair(interval))
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"{name} must be a pair of numbers (lower, upper), got {interval!r}{_advice_on_dates(interval)}."
+            f"{name} must be a pair of numbers (lower, upper), got {quoted(interval)}{_advice_on_dates(interval)}."
         ) from None
     if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
-        raise ValueError(f"{name} must be finite with lower < upper, got {interval!r}.")
+        raise ValueError(f"{name} must be finite with lower < upper, got {quoted(interval)}.")
     if not math.isfinite(hi - lo):
-        raise ValueError(f"{name} must be finite with lower < upper, as must upper - lower, got {interval!r}.")
+        raise ValueError(f"{name} must be finite with lower < upper, as must upper - lower, got {quoted(interval)}.")
     return lo, hi
 
 
@@ -57,7 +58,7 @@ def check_pair_bounds(bounds):
     try:
         x_bounds, y_bounds = ordered_pair(bounds)
     except (TypeError, ValueError):
-        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {bounds!r}.") from None
+        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {quoted(bounds)}.") from None
     return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
 
 
@@ -83,11 +84,11 @@ def check_shares(target_shares, n_shares=None):
 def check_target_cut(target_cut, target_shares, has_classes):
     """Raise unless the target is numeric, with one share for each side of its public cut."""
     if has_classes:
-        raise ValueError(f"target_cut must be None with classes, which are not cut, got {target_cut!r}.")
+        raise ValueError(f"target_cut must be None with classes, which are not cut, got {quoted(target_cut)}.")
     if target_shares is None or isinstance(target_shares, str) or len(target_shares) != 2:
         raise ValueError(
-            f"target_shares must be the 2 shares of the records below target_cut={target_cut!r} and from it on, got "
-            f"{target_shares!r}."
+            f"target_shares must be the 2 shares of the records below target_cut={quoted(target_cut)} and from it on, "
+            f"got {quoted(target_shares)}."
         )
 
 
@@ -103,12 +104,12 @@ def check_column_bounds(bounds, n_columns, name="bounds"):
     try:
         sides = [_as_floats(side) for side in ordered_pair(bounds)]
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{allowed}, got {bounds!r}{_advice_on_dates(bounds)}.") from None
+        raise ValueError(f"{allowed}, got {quoted(bounds)}{_advice_on_dates(bounds)}.") from None
     shapes = [side.shape for side in sides]
     if n_columns != 2 and shapes == [(2,)] * n_columns:
         raise ValueError(f"{allowed}, got one pair per feature: pass tuple(np.transpose({name})), or a dict by name.")
     if len(sides) != 2:
-        raise ValueError(f"{allowed}, got {bounds!r}.")
+        raise ValueError(f"{allowed}, got {quoted(bounds)}.")
     for shape in shapes:
         if shape not in ((), (n_columns,)):
             raise ValueError(f"{allowed}, got an array of shape {shape}.")
@@ -155,7 +156,7 @@ def _is_tuple_of_arrays(bounds):
 def _both_readings(bounds):
     (a, b), (c, d) = bounds
     return (
-        f"got {bounds!r}. For (all lower ends, all upper ends), pass a tuple of arrays, "
+        f"got {quoted(bounds)}. For (all lower ends, all upper ends), pass a tuple of arrays, "
         f"(np.array([{a}, {b}]), np.array([{c}, {d}])). For one pair per feature, pass "
         f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name"
     )
@@ -164,32 +165,32 @@ def _both_readings(bounds):
 def check_k(k):
     """Raise unless `k` is a valid number of features."""
     if k != "all" and (not isinstance(k, numbers.Integral) or k < 1):
-        raise ValueError(f"k must be an int >= 1 or 'all', got {k!r}.")
+        raise ValueError(f"k must be an int >= 1 or 'all', got {quoted(k)}.")
 
 
 def check_n_jobs(n_jobs):
     """Raise unless `n_jobs` is None or an int that joblib accepts."""
     if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be None or an int other than 0, got {n_jobs!r}.")
+        raise ValueError(f"n_jobs must be None or an int other than 0, got {quoted(n_jobs)}.")
 
 
 def check_whole(value, name, least=1):
     """Raise unless `value` is an int that is at least `least`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"{name} must be an int >= {least}, got {value!r}.")
+        raise ValueError(f"{name} must be an int >= {least}, got {quoted(value)}.")
 
 
 def check_verbose(verbose):
     """Raise unless `verbose` is an int >= 0, or a bool."""
     if not isinstance(verbose, numbers.Integral) or verbose < 0:
-        raise ValueError(f"verbose must be an int >= 0, got {verbose!r}.")
+        raise ValueError(f"verbose must be an int >= 0, got {quoted(verbose)}.")
 
 
 def check_row(values, kinds, wanted):
     """`values` as an array; an error unless it is 1-D, nonempty and of one of these numpy kinds."""
     array = np.asarray(values)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in kinds:
-        raise ValueError(f"{wanted}, got {values!r}.")
+        raise ValueError(f"{wanted}, got {quoted(values)}.")
     return array
 
 

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from skdpmic._utils.errors import without_data
+from skdpmic._utils.texts import as_python, quoted
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta)  # pandas' types are subclasses of these, except Period
 _NUMBER_KINDS = frozenset("biufc")
@@ -179,8 +180,9 @@ def refuse_repeated(names, allowed):
 
 def abbreviated(labels):
     """Labels as text: all of them, or the first few and the number of the others."""
-    shown = [str(label) if isinstance(label, str) else label for label in labels[:_MOST_NAMES]]
-    return f"{shown}" + (f" and {len(labels) - _MOST_NAMES} more" if len(labels) > _MOST_NAMES else "")
+    return as_python(list(labels[:_MOST_NAMES])) + (
+        f" and {len(labels) - _MOST_NAMES} more" if len(labels) > _MOST_NAMES else ""
+    )
 
 
 def almost(names, known):
@@ -193,7 +195,7 @@ def almost(names, known):
     for name in names[:_MOST_NAMES]:
         form = _simplified(name) if isinstance(name, str) else ""
         close = [form] if form in of_form else get_close_matches(form, of_form, n=1, cutoff=_SIMILAR)
-        pairs += [f"{of_form[one]!r} for {name!r}" for one in close]
+        pairs += [f"{quoted(of_form[one])} for {quoted(name)}" for one in close]
     return f" Did you mean {', '.join(pairs)}?" if pairs else ""
 
 

@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 import shutil
 import textwrap
 import unicodedata
@@ -12,6 +13,10 @@ import numpy as np
 _CONTROL_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, format marks, lone surrogates, separators
 _UP, _DOWN = (Context(prec=6, rounding=rounding) for rounding in (ROUND_CEILING, ROUND_FLOOR))
 _OF_A_FLOAT = Context(prec=15)  # without the rounding of floats: 0.3 for 0.1 + 0.2
+_SCALAR = re.compile(  # of numpy, as repr writes it: np.float64(1.0), np.str_('a'), np.longdouble('1.0'), np.True_
+    r"""np\.(?:c?longdouble\('([^']*)'\)|(?!datetime|timedelta)[a-z]+\d*_?\(((?:'[^']*'|"[^"]*"|[^()'"])*)\)|(True|False)_)"""
+)
+_MOST_LETTERS, _MOST_VALUES = 200, 20  # of a parameter in a message
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -26,6 +31,25 @@ def in_short(number, digits=3):
     if number == math.inf:
         return "∞"
     return np.format_float_positional(number, precision=digits, fractional=False, trim="-")
+
+
+def quoted(value):
+    """A parameter as Python code for a message: scalars of numpy as those of Python; of data, no more than its type.
+
+    A table, a column or a long list may be data that was passed in the wrong place, so that no value of it is quoted.
+    """
+    shape = getattr(value, "shape", ())
+    if len(shape) and not (isinstance(value, np.ndarray) and value.size <= _MOST_VALUES):
+        return f"{type(value).__name__} of shape {tuple(shape)}"
+    if isinstance(value, list | tuple | set) and len(value) > _MOST_VALUES:
+        return f"a {type(value).__name__} of {len(value):,} values"
+    text = as_python(value)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:160]}... ({len(text) - 160} characters more)"
+
+
+def as_python(value):
+    """A value as Python code, with scalars of numpy as those of Python, which is what users wrote."""
+    return _SCALAR.sub(lambda scalar: scalar[scalar.lastindex], repr(value))
 
 
 def budget(epsilon, delta=0.0):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from skdpmic._utils.errors import BudgetError
+from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import Cost, make_filter
 from skdpmic.budget.ledger_entry import PERSON, PLURAL, RECORD, LedgerEntry, count_or_none, got, number_of
 from skdpmic.privacy.parameters import check_delta, check_epsilon
@@ -99,14 +100,14 @@ def checked_limits(epsilon: Any, delta: Any, composition: Any, max_rows_per_pers
     epsilon, delta = number_of(epsilon, "epsilon"), number_of(delta, "delta")
     check_epsilon(epsilon)
     if epsilon == math.inf:
-        raise ValueError(f"epsilon must be finite, got {epsilon!r}.")
+        raise ValueError(f"epsilon must be finite, got {quoted(epsilon)}.")
     check_delta(delta)
     if not isinstance(composition, str) or composition not in COMPOSITIONS:
         raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', {got(composition)}.")
     if composition == "auto":
         composition = "zcdp" if delta > 0 else "basic"
     if composition == "zcdp" and delta == 0:
-        raise ValueError(f"composition='zcdp' needs delta > 0, got {delta!r}.")
+        raise ValueError(f"composition='zcdp' needs delta > 0, got {quoted(delta)}.")
     rows = count_or_none(max_rows_per_person, "max_rows_per_person", least=1)
     return Limits(epsilon, delta, str(composition), rows)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import check_published
+from skdpmic._utils.texts import quoted
 from skdpmic.causal.pc import arrows_of, find_graph, is_made, lines_of, markov_blanket
 from skdpmic.table.features import allowed_keys, numbers_of
 from skdpmic.table.frames import columns_by_columns
@@ -143,7 +144,7 @@ class GraphResultMixin:
 
     def _check_algorithm(self):
         if not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must be a number in (0, 1), got {self.alpha!r}.")
+            raise ValueError(f"alpha must be a number in (0, 1), got {quoted(self.alpha)}.")
         check_whole(self.max_order, "max_order", 0)
 
     def _found(self):
@@ -178,7 +179,7 @@ class GraphResultMixin:
         columns = self.n_features_in_, self._seen_names
         number = numbers_of(*columns)(column)
         if number is None:
-            raise ValueError(f"a column must be {allowed_keys(*columns)}, got {column!r}.")
+            raise ValueError(f"a column must be {allowed_keys(*columns)}, got {quoted(column)}.")
         return number
 
     def _labelled(self, matrix):

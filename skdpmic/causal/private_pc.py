@@ -9,7 +9,7 @@ import numpy as np
 from skdpmic._utils.errors import warn
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
-from skdpmic._utils.texts import counted, names_of
+from skdpmic._utils.texts import counted, names_of, quoted
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.correlation_tests import (
@@ -286,7 +286,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         float
         """
         if kind not in ("numeric", "categorical", "mixed"):
-            raise ValueError(f"kind must be 'numeric', 'categorical' or 'mixed', got {kind!r}.")
+            raise ValueError(f"kind must be 'numeric', 'categorical' or 'mixed', got {quoted(kind)}.")
         of_correlations = super().noise_scale_for(n_samples, n_features)
         if kind == NUMERIC:
             return of_correlations

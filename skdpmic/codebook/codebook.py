@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, almost
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
 from skdpmic.codebook.column import (
@@ -101,16 +102,16 @@ class Codebook:
     ) -> None:
         is_dict = isinstance(columns, Mapping)
         if not is_dict or not all(isinstance(name, str) for name in columns):
-            raise ValueError(f"columns must be a dict by column name, got {columns!r}.")
+            raise ValueError(f"columns must be a dict by column name, got {quoted(columns)}.")
         if not columns:
             raise ValueError("columns must have an entry for at least one column, got none.")
         if title is not None and not isinstance(title, str):
-            raise ValueError(f"title must be None or a str, got {title!r}.")
+            raise ValueError(f"title must be None or a str, got {quoted(title)}.")
         check_max_rows(max_rows_per_group)
-        self.columns = {name: entry_of(entry, f"column {name!r}") for name, entry in columns.items()}
+        self.columns = {name: entry_of(entry, f"column {quoted(name)}") for name, entry in columns.items()}
         self.groups = checked_groups(groups)
         if max_rows_per_group is not None and not self.groups:
-            raise ValueError(f"max_rows_per_group must be None without groups, got {max_rows_per_group!r}.")
+            raise ValueError(f"max_rows_per_group must be None without groups, got {quoted(max_rows_per_group)}.")
         self.max_rows_per_group = (max_rows_per_group or 1) if self.groups else None
         self.title = title or None
         self._patterns = [name for name in self.columns if is_pattern(name)]  # in order: the first match counts
@@ -325,11 +326,11 @@ class Codebook:
         entry = self.entry(name)
         if entry is None:
             raise ValueError(
-                f"the codebook must describe column {name!r}, got no entry for it.{almost([name], self.columns)}"
+                f"the codebook must describe column {quoted(name)}, got no entry for it.{almost([name], self.columns)}"
             )
         if not entry.is_used or name in self.groups:
             what = "one of groups" if name in self.groups else f"type {entry.kind!r}"
-            raise ValueError(f"column {name!r} must be of a type that is used, got {what}.")
+            raise ValueError(f"column {quoted(name)} must be of a type that is used, got {what}.")
         return entry
 
     def _names(self, features, target):

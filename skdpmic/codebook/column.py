@@ -8,7 +8,7 @@ import numpy as np
 
 from skdpmic._utils.readable import abbreviated, almost, is_date
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html
-from skdpmic._utils.texts import counted, shortened
+from skdpmic._utils.texts import counted, quoted, shortened
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.features import labels_of
 from skdpmic.table.normal_form.containers import open_column
@@ -112,7 +112,7 @@ def entry_of(given, where):
         return ColumnEntry(given)
     raise ValueError(
         f"{where} must be a tuple (a range or knots), a list (of labels), 'boolean', 'identifier', 'text' or a dict of "
-        f"{list(_FIELDS)}, got {given!r}."
+        f"{list(_FIELDS)}, got {quoted(given)}."
     )
 
 
@@ -122,7 +122,7 @@ def _entry_of_bounds(bounds, where):
     is_near = kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST
     plain = tuple(_as_python(value) for value in bounds) if is_near else ()
     if not is_near or (kind != NUMBER and not all(map(is_date, plain))):
-        raise ValueError(f"the range of {where} must be within years 1 to 9999, as in Python, got {bounds!r}.")
+        raise ValueError(f"the range of {where} must be within years 1 to 9999, as in Python, got {quoted(bounds)}.")
     return ColumnEntry(kind, bounds=plain, unit=_unit_in_use(plain) if kind == DURATION else None)
 
 
@@ -142,7 +142,7 @@ def _as_python(value):
 
 def _labels(given, where):
     if not all(map(np.isscalar, given)):
-        raise ValueError(f"the labels of {where} must be str or numbers, got {given!r}.")
+        raise ValueError(f"the labels of {where} must be str or numbers, got {quoted(given)}.")
     labels_of(list(given), f"the labels of {where}")  # raises
     return tuple(_as_python(label) for label in given)
 
@@ -159,7 +159,7 @@ def _entry_of_fields(fields, where):
     entry = _entry_of_values(fields, blank, where)
     kind = fields.get("type", entry.kind)
     if kind != entry.kind:
-        raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {kind!r}.")
+        raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {quoted(kind)}.")
     unit = texts["unit"] or entry.unit
     if kind == DURATION:
         _check_unit(unit, where)
@@ -177,9 +177,11 @@ def _check_names(fields, where):
 def _check_type_and_scale(fields, where):
     kind = fields.get("type", NUMBER)
     if kind not in KINDS:
-        raise ValueError(f"the type of {where} must be one of {list(KINDS)}, got {kind!r}.")
+        raise ValueError(f"the type of {where} must be one of {list(KINDS)}, got {quoted(kind)}.")
     if "scale" in fields and (fields["scale"] not in ("linear", "log") or "range" not in fields):
-        raise ValueError(f"the scale of {where} must be 'linear' or 'log', and needs a range, got {fields['scale']!r}.")
+        raise ValueError(
+            f"the scale of {where} must be 'linear' or 'log', and needs a range, got {quoted(fields['scale'])}."
+        )
 
 
 def _entry_of_values(fields, blank, where):
@@ -194,15 +196,17 @@ def _entry_of_values(fields, blank, where):
         raise ValueError(f"{where} must have {wanted}, got {got}.")
     ((name, value),) = values.items()
     if not isinstance(value, list | tuple):
-        raise ValueError(f"the {name} of {where} must be a list, got {value!r}.")
+        raise ValueError(f"the {name} of {where} must be a list, got {quoted(value)}.")
     if name == "labels":
         return ColumnEntry(LABELS, labels=_labels(value, where))
     if name == "range" and len(value) != 2:
-        raise ValueError(f"the range of {where} must be [lower, upper], got {value!r}: use knots for three or more.")
+        raise ValueError(
+            f"the range of {where} must be [lower, upper], got {quoted(value)}: use knots for three or more."
+        )
     if name == "knots" and len(value) < 3:
-        raise ValueError(f"the knots of {where} must be three or more, got {value!r}: use range for two.")
+        raise ValueError(f"the knots of {where} must be three or more, got {quoted(value)}: use range for two.")
     if any(isinstance(end, str) for end in value):
-        raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {value!r}.")
+        raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
     if kind == DURATION:
         value = _durations(value, fields.get("unit"), where)
     return _entry_of_bounds((*value, "log") if fields.get("scale") == "log" else tuple(value), where)
@@ -214,7 +218,7 @@ def _is_blank(value):
 
 def _text(value, name):
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"the {name} must be a str, got {value!r}.")
+        raise ValueError(f"the {name} must be a str, got {quoted(value)}.")
     return value
 
 
@@ -229,12 +233,12 @@ def _durations(values, unit, where):
         values = [_as_python(value) for value in values]
         return [value if is_date(value) else datetime.timedelta(**{unit: value}) for value in values]
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"the range of {where} must hold numbers of {unit}, got {values!r}.") from None
+        raise ValueError(f"the range of {where} must hold numbers of {unit}, got {quoted(values)}.") from None
 
 
 def _check_unit(unit, where):
     if unit not in UNITS_OF_TIME:
-        raise ValueError(f"the unit of {where}, a duration, must be one of {list(UNITS_OF_TIME)}, got {unit!r}.")
+        raise ValueError(f"the unit of {where}, a duration, must be one of {list(UNITS_OF_TIME)}, got {quoted(unit)}.")
 
 
 def _unit_in_use(durations):
@@ -256,7 +260,7 @@ def checked_groups(groups):
     names = (groups,) if isinstance(groups, str) else groups
     is_list = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
     if not is_list or len(set(names)) < len(names):
-        raise ValueError(f"groups must be a column name or a list of distinct names, got {groups!r}.")
+        raise ValueError(f"groups must be a column name or a list of distinct names, got {quoted(groups)}.")
     return tuple(names)
 
 
@@ -325,7 +329,7 @@ def matches(name, pattern):
 def as_column_names(features):
     """Names given by the user, as a list."""
     if isinstance(features, str):
-        raise ValueError(f"features must be a list of names or a dataframe, got {features!r}.")
+        raise ValueError(f"features must be a list of names or a dataframe, got {quoted(features)}.")
     return list(features)
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 
 import tomlkit
 
-from skdpmic._utils.texts import escaped
+from skdpmic._utils.texts import escaped, quoted
 from skdpmic._utils.untrusted_json import levels
 from skdpmic._utils.user_files import content_of
 from skdpmic.codebook.column import entry_of
@@ -59,7 +59,7 @@ def parse_toml(text, source):
         raise ValueError(f"{source} must be valid TOML: {error}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):
-        raise ValueError(f"{source} must have version = {VERSION}, the supported format, got {version!r}.")
+        raise ValueError(f"{source} must have version = {VERSION}, the supported format, got {quoted(version)}.")
     unknown = [name for name in fields if name not in _FIELDS]
     if unknown:
         raise ValueError(
@@ -82,7 +82,7 @@ def _entries(columns, text, source):
     entries, wrong = {}, []
     for name, fields in columns.items():
         try:
-            entries[name] = _entry(fields, f"column {name!r}")
+            entries[name] = _entry(fields, f"column {quoted(name)}")
         except ValueError as error:
             wrong.append((name, error))
     if wrong:
@@ -95,7 +95,7 @@ def _entries(columns, text, source):
 
 def _entry(fields, where):
     if not isinstance(fields, dict):  # a list could mean labels or a range
-        raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {fields!r}.")
+        raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {quoted(fields)}.")
     return entry_of(fields, where)
 
 

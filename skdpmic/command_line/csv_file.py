@@ -11,6 +11,7 @@ import pyarrow.csv
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
+from skdpmic._utils.texts import quoted
 from skdpmic.command_line.spelled_values import spelled_in_place, type_of
 
 _DELIMITERS = ",;\t|"
@@ -106,7 +107,7 @@ class CsvFile:
         )
 
     def _spelled(self, text, entry, name, n_before):
-        where = f"column {name!r} of {self.name}"
+        where = f"column {quoted(name)} of {self.name}"
         return spelled_in_place(text, entry, where, lambda i: self.place_of(n_before + i), self._decimal)
 
     def _header(self):

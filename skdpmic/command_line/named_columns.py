@@ -7,6 +7,7 @@ import pyarrow
 from pyarrow import compute, types
 
 from skdpmic._utils.readable import abbreviated, almost
+from skdpmic._utils.texts import quoted
 from skdpmic.codebook.column import BOOLEAN, LABELS, is_pattern
 from skdpmic.table.reading import FEWEST
 
@@ -27,7 +28,7 @@ def check_choice(arguments, codebook):
     _check_described("--features", features or [], arguments, codebook)
     _check_described("--keep", arguments.keep, arguments, codebook)
     if arguments.target in arguments.keep:
-        raise ValueError(f"--keep must name columns other than --target, got {arguments.target!r}.")
+        raise ValueError(f"--keep must name columns other than --target, got {quoted(arguments.target)}.")
     if features is not None and not set(features) - {arguments.target}:
         raise ValueError("--features must name a column other than --target, got none.")
     if features is not None and (others := [name for name in arguments.keep if name not in features]):
@@ -73,14 +74,15 @@ def check_target(column, entry, source, target):
     first = _first(compute.is_null(column, nan_is_null=True))
     if first >= 0:
         raise ValueError(
-            f"column {target!r} of {source.name} must have a value in every {source.record}, because it is the target, "
-            f"got none in {source.place_of(first)}: {_remedy(entry).format(records=source.record + 's')}."
+            f"column {quoted(target)} of {source.name} must have a value in every {source.record}, because it is the "
+            f"target, got none in {source.place_of(first)}: {_remedy(entry).format(records=source.record + 's')}."
             f"{source.about_blank_end()}"
         )
     first = _first(compute.invert(_is_label(column, entry))) if entry.kind == LABELS else -1
     if first >= 0:
         raise ValueError(
-            f"column {target!r} of {source.name} must hold labels that the codebook lists, because it is the target, "
+            f"column {quoted(target)} of {source.name} must hold labels that the codebook lists, because it is the "
+            "target, "
             f"got another in {source.place_of(first)}: check spelling, case and spaces, or add it to its labels."
         )
 
@@ -112,7 +114,9 @@ def _check_described(option, names, arguments, codebook):
     for name in names:
         if name in codebook.groups or not codebook.entry(name).is_used:
             what = "one of its groups" if name in codebook.groups else f"of type {codebook.entry(name).kind!r}"
-            raise ValueError(f"{option} must name columns that are used, got {name!r}, in {arguments.codebook} {what}.")
+            raise ValueError(
+                f"{option} must name columns that are used, got {quoted(name)}, in {arguments.codebook} {what}."
+            )
 
 
 def _about_names(source, codebook):
@@ -176,7 +180,7 @@ def check_type(kind, entry, name, file):
         "durations": 'type = "duration", a range and a unit',
     }[got]
     raise ValueError(
-        f"column {name!r} of {file} must hold {wanted}, as the codebook says, got {got}: describe it by {line}."
+        f"column {quoted(name)} of {file} must hold {wanted}, as the codebook says, got {got}: describe it by {line}."
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skdpmic import __version__
 from skdpmic._utils.tables import aligned
-from skdpmic._utils.texts import wrapped
+from skdpmic._utils.texts import quoted, wrapped
 
 DONE, INVALID, USAGE, REFUSED, DECLINED, UNWRITTEN = range(6)
 SIGNALLED = 128  # added to the number of the signal
@@ -207,13 +207,13 @@ def _finite(text):
     with contextlib.suppress(ValueError):
         if math.isfinite(number := float(text)):  # an infinite epsilon adds no noise
             return number
-    raise argparse.ArgumentTypeError(f"must be a finite number, got {text!r}")
+    raise argparse.ArgumentTypeError(f"must be a finite number, got {quoted(text)}")
 
 
 def _letter(text):
     letter = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(letter) != 1 or not letter.isascii():
-        raise argparse.ArgumentTypeError(f"must be one character, or tab, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be one character, or tab, got {quoted(text)}")
     return letter
 
 
@@ -236,5 +236,5 @@ def _codebook(text):
 
 def _ending_in(suffixes, text, remedy=""):
     if Path(text).suffix.lower() not in suffixes:  # now, so that no error comes after the charge
-        raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, got {text!r}{remedy}")
+        raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, got {quoted(text)}{remedy}")
     return text

@@ -6,6 +6,7 @@ No type is inferred, because that would need the whole column, and one record co
 import pyarrow
 from pyarrow import compute, types
 
+from skdpmic._utils.texts import quoted
 from skdpmic.codebook.column import BOOLEAN, DATE, DURATION
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", ".")  # in lower case, without surrounding spaces
@@ -43,7 +44,7 @@ def spelled(text, entry, name, decimal="."):
         return _booleans(text, name)
     if entry.kind == DATE:
         return _read(_dates, text, f"{name} must hold dates as 2024-12-31 or 2024-12-31 23:59:59")
-    numbers = _read(_numbers, text, f"{name} must hold numbers with the decimal point {decimal!r}", decimal)
+    numbers = _read(_numbers, text, f"{name} must hold numbers with the decimal point {quoted(decimal)}", decimal)
     return in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
 
 

@@ -13,6 +13,7 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import SILENT, Progress
 from skdpmic._utils.readable import is_dask_collection
+from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import gaussian_quantile
@@ -120,7 +121,7 @@ def matrix_plan(estimator, facts, release_of, read_columns):
     """The plan of an estimator; a ValueError or TypeError if a parameter that all of them have is invalid."""
     check_budget_and_run(estimator)
     if estimator.delta == 0:
-        raise ValueError(f"delta must be a number in (0, 1), got {estimator.delta!r}.")
+        raise ValueError(f"delta must be a number in (0, 1), got {quoted(estimator.delta)}.")
     return MatrixPlan.of(estimator, facts, release_of=release_of, read_columns=read_columns)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
 from skdpmic._utils.rollback import in_use
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
 from skdpmic._utils.user_files import check_regular, write_whole
 from skdpmic.counting.chunks import count_into, differences, united
@@ -142,7 +143,9 @@ class RangeGridSketch:
 
     def _set_up(self, description, statistic, B, c, correction, n_parts, max_weight):
         if not isinstance(B, numbers.Real) or not B >= 4:
-            raise ValueError(f"B must be a number >= 4 in a sketch, because its number of records is open, got {B!r}.")
+            raise ValueError(
+                f"B must be a number >= 4 in a sketch, because its number of records is open, got {quoted(B)}."
+            )
         kind = statistic_named(statistic, correction)
         check_mergeable(kind)
         check_takes_weights(kind, max_weight)

@@ -4,6 +4,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import one_of
 from skdpmic._utils.progress import SILENT
+from skdpmic._utils.texts import quoted
 from skdpmic.counting.chunks import are_equal
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.privacy.mechanisms import MECHANISMS
@@ -122,11 +123,11 @@ def check_facts(description, facts):
     if facts.target_bounds is not None and target_domain(facts.target_bounds) != description.target:
         target = description.target
         allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target.bounds}"
-        raise ValueError(f"target_bounds must be {allowed}, got {facts.target_bounds!r}.")
+        raise ValueError(f"target_bounds must be {allowed}, got {quoted(facts.target_bounds)}.")
     if facts.classes is not None and not are_equal(check_classes(facts.classes), description.classes):
         target = description.classes
         allowed = "None with a sketch of numbers" if target is None else f"None or those of the sketch, {target}"
-        raise ValueError(f"classes must be {allowed}, got {facts.classes!r}.")
+        raise ValueError(f"classes must be {allowed}, got {quoted(facts.classes)}.")
 
 
 def _check_features(description, facts):
@@ -150,7 +151,7 @@ def _check_features(description, facts):
 def check_weights_agree(sketch, max_weight):
     """Raise unless the sketch and the estimator have the same `max_weight`."""
     if max_weight != sketch.max_weight:
-        raise ValueError(f"max_weight must be that of the sketch, {sketch.max_weight}, got {max_weight!r}.")
+        raise ValueError(f"max_weight must be that of the sketch, {sketch.max_weight}, got {quoted(max_weight)}.")
 
 
 def check_grids(sketch, B, c, correction, mechanism):
@@ -159,17 +160,19 @@ def check_grids(sketch, B, c, correction, mechanism):
     "auto" always matches, as does an exponent B, because the sketch was built for an expected number of records.
     """
     if sketch.statistic == "mic_r" and sketch.n_parts is None and correction != sketch.correction:
-        raise ValueError(f"correction must be that of the sketch, {sketch.correction!r}, got {correction!r}.")
+        raise ValueError(
+            f"correction must be that of the sketch, {quoted(sketch.correction)}, got {quoted(correction)}."
+        )
     if B != "auto":
         check_B(B)
         if B >= 1 and B != sketch.B:
-            raise ValueError(f"B must be 'auto', an exponent or that of the sketch, {sketch.B}, got {B!r}.")
+            raise ValueError(f"B must be 'auto', an exponent or that of the sketch, {sketch.B}, got {quoted(B)}.")
     if c != "auto":
         check_c(c)
         if c != sketch.c:
-            raise ValueError(f"c must be 'auto' or that of the sketch, {sketch.c}, got {c!r}.")
+            raise ValueError(f"c must be 'auto' or that of the sketch, {sketch.c}, got {quoted(c)}.")
     if mechanism is None and sketch.n_parts is not None:
         raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")
     if (mechanism == "geometric") != (sketch.n_parts is not None):
         kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', because the sketch has n_parts,"
-        raise ValueError(f"mechanism must be {kind} with this sketch, got {mechanism!r}.")
+        raise ValueError(f"mechanism must be {kind} with this sketch, got {quoted(mechanism)}.")

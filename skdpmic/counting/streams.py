@@ -6,6 +6,7 @@ import narwhals.stable.v2 as nw
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.texts import quoted
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
@@ -116,14 +117,16 @@ def _check(empty, target, sample_weight):
     if not hasattr(empty, "feature_names_in_"):
         raise ValueError("empty must have feature names, which identify the columns, got none: pass feature_names.")
     if not isinstance(target, str) or target in empty.feature_names_in_:
-        raise ValueError(f"target must be the name of a column that is not a feature of the sketch, got {target!r}.")
+        raise ValueError(
+            f"target must be the name of a column that is not a feature of the sketch, got {quoted(target)}."
+        )
     check_weights_given(sample_weight, empty.max_weight)
     if sample_weight is not None and (
         not isinstance(sample_weight, str) or sample_weight in {*empty.feature_names_in_, target}
     ):
         raise ValueError(
             "sample_weight must be the name of a column that is neither a feature of the sketch nor the target, got "
-            f"{sample_weight!r}."
+            f"{quoted(sample_weight)}."
         )
 
 

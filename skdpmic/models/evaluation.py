@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from skdpmic._utils.arguments import check_verbose
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.progress import Progress
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
@@ -172,7 +173,7 @@ def private_evaluation(
 def _check_n_bins(n_bins):
     is_int = isinstance(n_bins, int | np.integer) and not isinstance(n_bins, bool)
     if n_bins is not None and not (is_int and 2 <= n_bins <= 1000 and n_bins % 2 == 0):
-        raise ValueError(f"n_bins must be None or an even int from 2 to 1000, got {n_bins!r}.")
+        raise ValueError(f"n_bins must be None or an even int from 2 to 1000, got {quoted(n_bins)}.")
 
 
 class _ClassRelease(NamedTuple):

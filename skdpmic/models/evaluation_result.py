@@ -7,7 +7,7 @@ import numpy as np
 
 from skdpmic._utils.results import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
-from skdpmic._utils.texts import budget, counted, escaped, in_short
+from skdpmic._utils.texts import budget, counted, escaped, in_short, quoted
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.models.figures_of_merit import CalibrationPart, Figure, calibration_of, curve
 
@@ -112,7 +112,7 @@ class PrivateEvaluation:
         if label is None and len(self.noisy_counts) == 1:
             (label,) = self.noisy_counts
         if label not in self.noisy_counts:
-            raise ValueError(f"label must be one of {list(self.noisy_counts)}, got {label!r}.")
+            raise ValueError(f"label must be one of {list(self.noisy_counts)}, got {quoted(label)}.")
         return self.noisy_counts[label]
 
     def to_frame(self) -> Any:

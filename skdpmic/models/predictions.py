@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.progress import SILENT
 from skdpmic._utils.summaries import broken_by
+from skdpmic._utils.texts import quoted
 
 _OWN_MODELS = "skdpmic.models."
 _OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
@@ -16,7 +17,7 @@ _OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
 def check_model(model, model_is_public):
     """Raise unless a model is fitted, predicts numbers or probabilities, and is private or declared public."""
     if not isinstance(model_is_public, bool | np.bool_):
-        raise ValueError(f"model_is_public must be a bool, got {model_is_public!r}.")
+        raise ValueError(f"model_is_public must be a bool, got {quoted(model_is_public)}.")
     if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):
         raise TypeError(f"model must be a fitted classifier or regressor, got {_kind(model)}.")
     check_is_fitted(model)

@@ -13,6 +13,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from skdpmic._utils.texts import quoted
 from skdpmic.privacy.cube_law import CubeLaw
 from skdpmic.privacy.mechanisms import law_of_scale
 from skdpmic.release.kinds import JointFeatures
@@ -33,7 +34,7 @@ _SCALES = (1e-6, 1e2)  # noise at which nearly everything is found, and at which
 def check_signal(signal):
     """Raise unless `signal` is the name of an assumption."""
     if not isinstance(signal, str) or signal not in SIGNALS:
-        raise ValueError(f"signal must be one of {list(SIGNALS)}, got {signal!r}.")
+        raise ValueError(f"signal must be one of {list(SIGNALS)}, got {quoted(signal)}.")
 
 
 def scores_of(release, statistic):

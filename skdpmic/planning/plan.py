@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import round_up
 from skdpmic.planning.chances import check_signal, scores_of, share_found
 from skdpmic.planning.rows import PlannedRelease, ReleasePlan, answers, epsilons, rounded_up, sizes
@@ -73,7 +74,7 @@ def checked(request):
     for name, value in whole.items():
         check_whole(value, name, _LEAST[name])
     if request.k is not None and request.k > request.n_features:
-        raise ValueError(f"k must be at most n_features={request.n_features}, got {request.k!r}.")
+        raise ValueError(f"k must be at most n_features={request.n_features}, got {quoted(request.k)}.")
     check_delta(request.delta)
     if request.epsilon is not None:
         check_epsilon(request.epsilon)
@@ -81,10 +82,10 @@ def checked(request):
             raise ValueError("epsilon must be finite, because there is neither noise nor privacy otherwise, got inf.")
     error = request.error
     if error is not None and not (isinstance(error, numbers.Real) and SMALLEST_ERROR <= error <= 1):
-        raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {error!r}.")
+        raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {quoted(error)}.")
     mean_weight = request.mean_weight
     if mean_weight is not None and not (isinstance(mean_weight, numbers.Real) and 0 < mean_weight <= 1):
-        raise ValueError(f"mean_weight must be None or a number in (0, 1], got {mean_weight!r}.")
+        raise ValueError(f"mean_weight must be None or a number in (0, 1], got {quoted(mean_weight)}.")
     check_signal(request.signal)
     return request._replace(**{name: int(value) for name, value in whole.items()})
 
@@ -191,14 +192,14 @@ def plan_release(
     public = (n_samples, n_features, k, epsilon, error, delta, n_classes, max_rows_per_group, mean_weight, signal)
     request = checked(Request(*public))
     if release not in ("features", "summary"):
-        raise ValueError(f"release must be 'features' or 'summary', got {release!r}.")
+        raise ValueError(f"release must be 'features' or 'summary', got {quoted(release)}.")
     if release == "summary":
         rows = planned_summaries(request)
     else:
         rows = [row for statistic in STATISTICS for row in planned_releases(statistic, request)]
     if not rows:
         raise ValueError(
-            f"no release meets error={error!r} with at most {sizes()[-1]:,} samples, or an epsilon of at most "
+            f"no release meets error={quoted(error)} with at most {sizes()[-1]:,} samples, or an epsilon of at most "
             f"{epsilons()[-1]:,.0f}."
         )
     once = {row[:3]: row for row in reversed(rows)}  # delta may make no difference

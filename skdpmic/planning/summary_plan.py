@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import round_up
 from skdpmic.planning.rows import PlannedRelease, answers, rounded_up
 from skdpmic.release.summary.cells import CellsRelease
@@ -26,7 +27,7 @@ def planned_summaries(request):
     """
     for name in _ONLY_FOR_FEATURES:
         if (value := getattr(request, name)) is not None:
-            raise ValueError(f"{name} must be None with release='summary', which has no target, got {value!r}.")
+            raise ValueError(f"{name} must be None with release='summary', which has no target, got {quoted(value)}.")
     rows = (_row(request, delta) for delta in sorted({0.0, request.delta}))
     return [row for row in rows if row is not None]
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.readable import is_position
-from skdpmic._utils.texts import budget, in_short, names_of
+from skdpmic._utils.texts import budget, in_short, names_of, quoted
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, ink_of, label_of, write_dates
 from skdpmic.privacy.parameters import check_confidence
 
@@ -219,7 +219,7 @@ def _number_of(estimator, feature):
     if names is None and is_position(feature) and 0 <= feature < estimator.n_features_in_:
         return int(feature)
     allowed = names_of(estimator) if names is not None else f"a number below {estimator.n_features_in_}"
-    raise ValueError(f"feature must be a column of the fitted table, {allowed}, got {feature!r}.")
+    raise ValueError(f"feature must be a column of the fitted table, {allowed}, got {quoted(feature)}.")
 
 
 def _row_of(estimator, target):
@@ -227,10 +227,10 @@ def _row_of(estimator, target):
     classes = getattr(estimator, "classes_", np.array([]))
     if len(classes) <= 2:
         if target is not None:
-            raise ValueError(f"target must be None unless there are more than two classes, got {target!r}.")
+            raise ValueError(f"target must be None unless there are more than two classes, got {quoted(target)}.")
         return 0
     if target not in classes.tolist():
-        raise ValueError(f"target must be one of the classes, {classes.tolist()}, got {target!r}.")
+        raise ValueError(f"target must be one of the classes, {classes.tolist()}, got {quoted(target)}.")
     return classes.tolist().index(target)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from skdpmic._utils.texts import in_short
+from skdpmic._utils.texts import in_short, quoted
 from skdpmic.plotting.figures import CHOSEN, WIDTH, Display, ink_of, label_of
 
 if TYPE_CHECKING:
@@ -157,4 +157,4 @@ class EvaluationDisplay(Display):
 
 def _check_kind(kind):
     if not isinstance(kind, str) or kind not in _AXES:
-        raise ValueError(f"kind must be 'roc' or 'calibration', got {kind!r}.")
+        raise ValueError(f"kind must be 'roc' or 'calibration', got {quoted(kind)}.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
-from skdpmic._utils.texts import budget, cost_rounded_up, in_short
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
 from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Display, ink_of, label_of, write_dates
@@ -156,7 +156,7 @@ class LedgerDisplay(Display):
             If a parameter is invalid.
         """
         if by not in ("entry", "time"):
-            raise ValueError(f"by must be 'entry' or 'time', got {by!r}.")
+            raise ValueError(f"by must be 'entry' or 'time', got {quoted(by)}.")
         check_whole(max_entries, "max_entries")
         n_rows = min(len(self.entries), max_entries + 1)
         size = WIDTH, 1.6 + 0.42 * max(n_rows, 1) if by == "entry" else 3.6

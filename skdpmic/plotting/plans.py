@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from skdpmic._utils.arguments import check_row
-from skdpmic._utils.texts import in_short
+from skdpmic._utils.texts import in_short, quoted
 from skdpmic.planning.plan import Request, checked, planned_releases
 from skdpmic.plotting.figures import CURVES, USABLE, WIDTH, Display, ink_of
 from skdpmic.statistics.registry import STATISTICS
@@ -179,8 +179,8 @@ class PlanDisplay(Display):
         values = [[math.nan if row is None else getattr(row, show) for row in of_epsilon] for of_epsilon in rows]
         if np.isnan(values).all():
             raise ValueError(
-                f"show={show!r} is not available for any release with statistic={statistic!r}, "
-                f"n_classes={n_classes!r} and max_rows_per_group={max_rows_per_group!r}."
+                f"show={quoted(show)} is not available for any release with statistic={quoted(statistic)}, "
+                f"n_classes={quoted(n_classes)} and max_rows_per_group={quoted(max_rows_per_group)}."
             )
         if show == "error":
             asked = [planned(epsilon, error=usable) for epsilon in of_epsilons]
@@ -276,15 +276,15 @@ def _least(release, statistic, request):
 def _check(k, statistic, release, show, usable):
     """Raise if an argument is invalid; return what is published."""
     if statistic not in STATISTICS:
-        raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {statistic!r}.")
+        raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, got {quoted(statistic)}.")
     if release not in (None, "scores", "names"):
-        raise ValueError(f"release must be 'scores' or 'names', got {release!r}.")
+        raise ValueError(f"release must be 'scores' or 'names', got {quoted(release)}.")
     if show not in _USABLE:
-        raise ValueError(f"show must be 'error' or 'found', got {show!r}.")
+        raise ValueError(f"show must be 'error' or 'found', got {quoted(show)}.")
     if k is None and (release == "names" or show == "found"):
         raise ValueError("k must be given for release='names' and for show='found', got None.")
     if usable is not None and not (isinstance(usable, numbers.Real) and 1e-6 <= usable <= 1):
-        raise ValueError(f"usable must be a number in [1e-06, 1], got {usable!r}.")
+        raise ValueError(f"usable must be a number in [1e-06, 1], got {quoted(usable)}.")
     return release or ("scores" if k is None else "names")
 
 

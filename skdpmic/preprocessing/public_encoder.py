@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.readable import abbreviated, refuse_repeated
 from skdpmic._utils.rollback import rollback_on_error
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.domains import Labels, domain_of
 from skdpmic.table.features import feature_domains
@@ -238,9 +239,9 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
         if self.bounds is not None and not isinstance(self.bounds, dict):
             domain_of(self.bounds, "bounds")  # a single range: arrays of ends could not follow the chosen columns
         if self.encoding not in _ENCODINGS:
-            raise ValueError(f"encoding must be one of {list(_ENCODINGS)}, got {self.encoding!r}.")
+            raise ValueError(f"encoding must be one of {list(_ENCODINGS)}, got {quoted(self.encoding)}.")
         if not isinstance(self.add_indicator, bool | np.bool_):
-            raise ValueError(f"add_indicator must be a bool, got {self.add_indicator!r}.")
+            raise ValueError(f"add_indicator must be a bool, got {quoted(self.add_indicator)}.")
 
     def _open(self, X, without_rows=False):
         """The table X; a table without rows sets the columns, any other is compared with them."""

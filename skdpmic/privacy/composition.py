@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from skdpmic._utils.texts import quoted
 from skdpmic.privacy.parameters import exact
 
 # Each term of a sum below has fewer than eight relative roundings of 2**-53, and the sum three more.
@@ -68,7 +69,7 @@ def rho_for(epsilon, delta):
         return math.inf
     rho, _ = _turning_point(lambda rho: delta_of(rho, epsilon) <= delta)
     if rho == 0:
-        raise ValueError(f"epsilon and delta must be larger, got {epsilon!r} and {delta!r}.")
+        raise ValueError(f"epsilon and delta must be larger, got {quoted(epsilon)} and {quoted(delta)}.")
     return _rounded_down(rho)
 
 

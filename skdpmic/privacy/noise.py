@@ -12,6 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from skdpmic._utils.texts import quoted
+
 _LIMIT = 2**60  # of integers kept as int64: sums of several of them cannot overflow
 _BLOCK = 2**14  # draws at a time
 
@@ -36,7 +38,8 @@ def entropy_source(random_state=None):
         return random_state.bytes
     if not isinstance(random_state, numbers.Integral) or not 0 <= random_state < 2**32:
         raise ValueError(
-            f"random_state must be None, an int in [0, 2**32 - 1] or a RandomState instance, got {random_state!r}."
+            "random_state must be None, an int in [0, 2**32 - 1] or a RandomState instance, got "
+            f"{quoted(random_state)}."
         )
     return np.random.RandomState(random_state).bytes
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
+from skdpmic._utils.texts import quoted
 
 SMALLEST_EPSILON = 1e-100  # for much less, the integer noise would be too large for a float
 
@@ -20,21 +21,21 @@ def check_epsilon(epsilon):
     compared = float(epsilon) if isinstance(epsilon, np.floating) else epsilon  # a short float would overflow
     is_number = isinstance(epsilon, numbers.Real) and (compared <= sys.float_info.max or compared == math.inf)
     if not is_number or not compared >= SMALLEST_EPSILON:
-        raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {epsilon!r}.")
+        raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {quoted(epsilon)}.")
     if float(epsilon) != epsilon:
-        raise ValueError(f"epsilon must be a number that is exactly a float, got {epsilon!r}: pass a float.")
+        raise ValueError(f"epsilon must be a number that is exactly a float, got {quoted(epsilon)}: pass a float.")
 
 
 def check_delta(delta):
     """Raise unless `delta` is a number in [0, 1)."""
     if not isinstance(delta, numbers.Real) or not 0 <= delta < 1:
-        raise ValueError(f"delta must be a number in [0, 1), got {delta!r}.")
+        raise ValueError(f"delta must be a number in [0, 1), got {quoted(delta)}.")
 
 
 def check_confidence(confidence):
     """Raise unless `confidence` is a number in (0, 1)."""
     if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be a number in (0, 1), got {confidence!r}.")
+        raise ValueError(f"confidence must be a number in (0, 1), got {quoted(confidence)}.")
 
 
 def exact(number):

@@ -18,6 +18,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from skdpmic._utils.errors import is_invalid_parameter, warn, without_data
 from skdpmic._utils.readable import are_text, check_meaning, refuse_unreadable
 from skdpmic._utils.seeding import generators_seeded
+from skdpmic._utils.texts import quoted
 from skdpmic.search.cost_of_fits import (
     UNIVARIATE,
     UNKNOWN,
@@ -41,7 +42,7 @@ def checked_grid(param_grid):
         raise ValueError(f"param_grid must be a dict or a list of dicts, got a {kind}, which is read only once.")
     grid = list(ParameterGrid(param_grid))
     if not grid:
-        raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {param_grid!r}.")
+        raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {quoted(param_grid)}.")
     return grid
 
 
@@ -133,7 +134,8 @@ def check_private_steps(candidates, X, numbers_of_samples):
             estimator = as_estimator(private)
             if estimator.max_rows_per_group is not None:
                 raise ValueError(
-                    f"max_rows_per_group must be None inside PrivateGridSearch, got {estimator.max_rows_per_group!r}: "
+                    "max_rows_per_group must be None inside PrivateGridSearch, got "
+                    f"{quoted(estimator.max_rows_per_group)}: "
                     "it assigns rows, not people, to subsets, so one person may be in several subsets."
                 )
             _check_before_data(estimator._plan(), widths.get(id(private)), numbers_of_samples)

@@ -23,6 +23,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import is_position
+from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy.parameters import check_epsilon, exact
 from skdpmic.selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
@@ -159,7 +160,7 @@ def _check_are_there(transformer, columns, n_features, names):
     if names is not UNKNOWN:
         missing += [column for column in asked if isinstance(column, str) and column not in (names or [])]
     if missing:
-        raise ValueError(f"columns of the transformer {transformer!r} must be in the table, got {missing}.")
+        raise ValueError(f"columns of the transformer {quoted(transformer)} must be in the table, got {missing}.")
 
 
 def _has_one_column_for_each(step):

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearc
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import warn
 from skdpmic._utils.summaries import Summary, as_html
-from skdpmic._utils.texts import budget, cost_rounded_up, in_short, wrapped
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted, wrapped
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
@@ -266,8 +266,8 @@ def _warn_about_none_seen(estimator):
 def _check_no_cv(cv, search):
     if cv is not None:
         raise ValueError(
-            f"cv must be None with a {type(search).__name__}, which has its own cv, got {cv!r}. Cross-validating a "
-            "search would fit all of it once for each split."
+            f"cv must be None with a {type(search).__name__}, which has its own cv, got {quoted(cv)}. Cross-validating "
+            "a search would fit all of it once for each split."
         )
 
 

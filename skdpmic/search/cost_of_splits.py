@@ -24,6 +24,7 @@ from sklearn.model_selection import (
 )
 
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
+from skdpmic._utils.texts import quoted
 
 # With these, changing the label or group of one record may move other records to other folds.
 _BY_RECORDS = (
@@ -80,7 +81,7 @@ def count_splits(cv, estimator, n_samples, has_people):
         n_splits = splitter.get_n_splits(X)
     except (TypeError, ValueError) as error:
         hint = "" if n_samples else " Pass n_samples if it depends on that."
-        raise ValueError(f"the number of splits of {splitter!r} is not known.{hint} ({error})") from None
+        raise ValueError(f"the number of splits of {quoted(splitter)} is not known.{hint} ({error})") from None
     trains = _training_sets(splitter, cv, n_samples)
     if has_people:  # rows of a person may be in several folds, unless folds are assigned by person
         return n_splits, n_splits - (type(splitter) in _GROUP_FOLDS)
@@ -97,11 +98,11 @@ def _training_sets(splitter, cv, n_samples):
         return [_rows(train) for train, _ in cv]
     advice = "Pass n_samples, so that the rows of its training sets can be checked, or cv as a list of splits."
     if n_samples is None:
-        raise ValueError(f"the cost of splits by {splitter!r} is not known: cv may repeat rows. {advice}")
+        raise ValueError(f"the cost of splits by {quoted(splitter)} is not known: cv may repeat rows. {advice}")
     try:
         splits = list(splitter.split(np.empty((n_samples, 1))))
     except Exception as error:
-        raise ValueError(f"the cost of splits by {splitter!r} is not known ({error}). {advice}") from None
+        raise ValueError(f"the cost of splits by {quoted(splitter)} is not known ({error}). {advice}") from None
     return [_rows(train) for train, _ in splits]
 
 

@@ -21,7 +21,7 @@ from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
-from skdpmic._utils.texts import budget, in_short, shortened
+from skdpmic._utils.texts import budget, in_short, quoted, shortened
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.filters import round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -284,9 +284,9 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         check_verbose(self.verbose)
         check_interval(self.score_bounds, "score_bounds")
         if isinstance(self.scoring, list | tuple | set | dict):
-            raise ValueError(f"scoring must be a single score, got {self.scoring!r}.")
+            raise ValueError(f"scoring must be a single score, got {quoted(self.scoring)}.")
         if not isinstance(self.test_size, numbers.Real) or not 0 < self.test_size < 1:
-            raise ValueError(f"test_size must be a number in (0, 1), got {self.test_size!r}.")
+            raise ValueError(f"test_size must be a number in (0, 1), got {quoted(self.test_size)}.")
 
     def _check_private_estimators(self, candidates, X, n_samples):
         """Raise the errors of private estimators, on a subset or on all rows, that do not depend on X and y."""
@@ -295,8 +295,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         if private and min(sizes) < 4:
             raise ValueError(
                 "n_subsets and test_size must leave 4 rows in each subset to fit a private estimator on, got "
-                f"n_subsets={self.n_subsets!r} and test_size={self.test_size!r}, which leave {min(sizes)} of "
-                f"{n_samples} samples."
+                f"n_subsets={quoted(self.n_subsets)} and test_size={quoted(self.test_size)}, which leave {min(sizes)} "
+                f"of {n_samples} samples."
             )
         check_private_steps(candidates, X, sizes)
         if self.ledger is None and any(estimator.ledger is not None for estimator in private):

@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_validate
 from skdpmic._utils.arguments import check_interval
 from skdpmic._utils.errors import public_messages
 from skdpmic._utils.seeding import generators_seeded
+from skdpmic._utils.texts import quoted
 from skdpmic.search.cost_of_fits import is_private, private_steps
 
 SEED_BYTES = 16
@@ -30,7 +31,7 @@ def checked_n_subsets(n_subsets, n_samples, reader):
     if not isinstance(asked, numbers.Integral) or not 2 <= asked <= most:
         raise ValueError(
             f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
-            f"got {n_subsets!r}."
+            f"got {quoted(n_subsets)}."
         )
     return int(asked)
 

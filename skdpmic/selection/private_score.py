@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_pair_bounds, one_of
 from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
@@ -208,10 +209,11 @@ def _chosen(name, mechanism, correction, strata, categories):
     statistic = statistic_named(name, correction, PAIR_STATISTICS)
     of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta and each.is_independent]
     if not isinstance(mechanism, str) or mechanism not in (*of_scores, GeometricMechanism.name):
-        raise ValueError(f"mechanism must be {one_of((*of_scores, GeometricMechanism.name))}, got {mechanism!r}.")
+        raise ValueError(f"mechanism must be {one_of((*of_scores, GeometricMechanism.name))}, got {quoted(mechanism)}.")
     if mechanism == GeometricMechanism.name and not statistic.supports_counts:
         raise ValueError(
-            f"mechanism must be {' or '.join(map(repr, of_scores))} with statistic={name!r}, got {mechanism!r}."
+            f"mechanism must be {' or '.join(map(repr, of_scores))} with statistic={quoted(name)}, got "
+            f"{quoted(mechanism)}."
         )
     if (strata is None) != (categories is None):
         given = "categories" if strata is None else "strata"

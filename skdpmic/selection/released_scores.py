@@ -4,6 +4,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import one_of
 from skdpmic._utils.private_estimator import check_published
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Auto, Floats, RandomState
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.privacy.parameters import check_confidence
@@ -137,17 +138,17 @@ def scores_plan(estimator, mechanisms, k=None, needs_largest=False):
 def _check_mechanism(mechanism, allowed, statistic, delta):
     """Raise unless a mechanism is among those allowed, and suits the statistic and delta."""
     if mechanism not in allowed:
-        raise ValueError(f"mechanism must be {one_of(allowed)}, got {mechanism!r}.")
+        raise ValueError(f"mechanism must be {one_of(allowed)}, got {quoted(mechanism)}.")
     if mechanism not in MECHANISMS and not statistic.supports_counts:
         raise ValueError(
-            f"mechanism must be {one_of(MECHANISMS)} with statistic={statistic.name!r}, got {mechanism!r}, "
+            f"mechanism must be {one_of(MECHANISMS)} with statistic={statistic.name!r}, got {quoted(mechanism)}, "
             "whose noisy tables require statistic='mic_r'."
         )
     needs_delta = mechanism in MECHANISMS and MECHANISMS[mechanism].needs_delta
     if needs_delta and delta == 0:
-        raise ValueError(f"delta must be > 0 with mechanism={mechanism!r}, got {delta!r}.")
+        raise ValueError(f"delta must be > 0 with mechanism={quoted(mechanism)}, got {quoted(delta)}.")
     if not needs_delta and delta > 0:
         raise ValueError(
-            f"delta must be 0 with mechanism={mechanism!r}, whose guarantee needs none, got {delta!r}; "
+            f"delta must be 0 with mechanism={quoted(mechanism)}, whose guarantee needs none, got {quoted(delta)}; "
             "use mechanism='gaussian'."
         )

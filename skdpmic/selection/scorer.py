@@ -282,8 +282,8 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         for name, beside in (("max_rows_per_group", "groups"), ("max_weight", "sample_weight")):
             if getattr(self, name) is not None:
                 raise ValueError(
-                    f"{name} must be None if no {beside} can be passed, got {getattr(self, name)!r}: function forms, "
-                    "and the score functions of SelectKBest and similar, get X and y only. Use DPMICSelector, or "
+                    f"{name} must be None if no {beside} can be passed, as in function forms and the score functions "
+                    "of SelectKBest and similar, which get X and y only. Use DPMICSelector, or "
                     f"DPMICScorer.fit(X, y, {beside}=...)."
                 )
         return self.fit(X, y).scores_.copy()

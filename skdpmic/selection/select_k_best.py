@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from skdpmic._utils.arguments import check_k
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.results import best_first
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Categories, ColumnLike, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.top_k import confidence_among_best
@@ -289,7 +290,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         if n_kept > self.n_ranked_:
             raise ValueError(
                 f"k must be at most {self.n_ranked_}, the number of features whose names were published, got "
-                f"{self.k!r}: fit again, which costs its own budget."
+                f"{quoted(self.k)}: fit again, which costs its own budget."
             )
         support = (self.ranking_ > 0) & (self.ranking_ <= n_kept)
         support[list(kept_columns(self.keep, self.n_features_in_, getattr(self, "feature_names_in_", None)))] = True
@@ -298,9 +299,9 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
 
 def _check_criterion(criterion, statistic):
     if not isinstance(criterion, str) or criterion not in _CRITERIA:
-        raise ValueError(f"criterion must be one of {list(_CRITERIA)}, got {criterion!r}.")
+        raise ValueError(f"criterion must be one of {list(_CRITERIA)}, got {quoted(criterion)}.")
     if criterion == "joint" and statistic != "mtv_r":
         raise ValueError(
-            f"criterion must be 'single' or 'auto' with statistic={statistic!r}, got 'joint': only 'mtv_r' scores "
-            "features together."
+            f"criterion must be 'single' or 'auto' with statistic={quoted(statistic)}, got 'joint': only 'mtv_r' "
+            "scores features together."
         )

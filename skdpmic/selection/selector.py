@@ -10,7 +10,7 @@ from skdpmic._utils.arguments import check_k
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.results import share_of_possible
-from skdpmic._utils.texts import in_short
+from skdpmic._utils.texts import in_short, quoted
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, Correction, FromData, RandomState, Range, Ranges
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS
@@ -272,19 +272,22 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         statistic = statistic_named(self.statistic, self.correction)
         changes_scores = self.classes is None or not statistic.is_explained_by_shares
         if self.target_shares is not None and changes_scores:
-            raise ValueError(f"fdr must be None with target_shares, whose errors are not known, got {self.fdr!r}.")
+            raise ValueError(
+                f"fdr must be None with target_shares, whose errors are not known, got {quoted(self.fdr)}."
+            )
         if not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1:
-            raise ValueError(f"fdr must be None or a number in (0, 1), got {self.fdr!r}.")
+            raise ValueError(f"fdr must be None or a number in (0, 1), got {quoted(self.fdr)}.")
         if self.threshold is not None:
-            raise ValueError(f"fdr must be None if threshold is given, got {self.fdr!r}.")
+            raise ValueError(f"fdr must be None if threshold is given, got {quoted(self.fdr)}.")
         if self.max_weight is not None:
             raise ValueError(
-                f"fdr must be None with max_weight, because scores of weighted rows have no p-values, got {self.fdr!r}."
+                "fdr must be None with max_weight, because scores of weighted rows have no p-values, got "
+                f"{quoted(self.fdr)}."
             )
         if self.max_rows_per_group is not None and self.max_rows_per_group > 1:
             raise ValueError(
-                f"fdr must be None with max_rows_per_group={self.max_rows_per_group!r}, because the rows of a "
-                f"person are dependent, got {self.fdr!r}."
+                f"fdr must be None with max_rows_per_group={quoted(self.max_rows_per_group)}, because the rows of a "
+                f"person are dependent, got {quoted(self.fdr)}."
             )
 
     def _further_columns(self):
@@ -312,7 +315,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         if not hasattr(self, "largest_possible_score_"):
             raise ValueError(
                 f"threshold must be a number after this fit, whose largest possible score is not known, got "
-                f"{self.threshold!r}."
+                f"{quoted(self.threshold)}."
             )
         return share_of_possible(self.scores_, self.largest_possible_score_) >= least
 
@@ -327,8 +330,8 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         elif self.classes is not None:
             remedy = "Scores of classes that are not equally common do not reach 1: lower the threshold"
         warn(
-            f"no feature is kept by threshold={self.threshold!r}: the largest released score is {largest}. {remedy}; "
-            "after the fit, by set_params, that costs nothing more."
+            f"no feature is kept by threshold={quoted(self.threshold)}: the largest released score is {largest}. "
+            f"{remedy}; after the fit, by set_params, that costs nothing more."
         )
 
     def _discoveries(self):
@@ -337,7 +340,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         try:
             p_values = self.p_values()
         except AttributeError as error:
-            raise ValueError(f"fdr must be None after this fit, got {self.fdr!r}: {error}") from None
+            raise ValueError(f"fdr must be None after this fit, got {quoted(self.fdr)}: {error}") from None
         has_common_error = self._null_model.measure.has_common_error
         method = "bh" if self._noise.is_independent and not has_common_error else "by"
         return stats.false_discovery_control(p_values, method=method) <= self.fdr

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from skdpmic._utils.arguments import check_public
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import is_dask_collection, refuse_masked
+from skdpmic._utils.texts import quoted
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.counting.sketched import SketchedRecords, check_facts, check_grids, check_weights_agree
@@ -57,8 +58,8 @@ def _check_pieces(statistic, max_rows_per_group):
     check_mergeable(statistic)
     if max_rows_per_group is not None:
         raise ValueError(
-            f"max_rows_per_group must be None if records come in pieces, got {max_rows_per_group!r}: the rows of one "
-            "person may be in several pieces."
+            f"max_rows_per_group must be None if records come in pieces, got {quoted(max_rows_per_group)}: the rows of "
+            "one person may be in several pieces."
         )
 
 
@@ -156,7 +157,9 @@ def read_sketch(plan, sketch, recount=None):
 def check_agreement(plan, sketch):
     """Raise unless a sketch matches the parameters."""
     if plan.statistic.name != sketch.statistic:
-        raise ValueError(f"statistic must be that of the sketch, {sketch.statistic!r}, got {plan.statistic.name!r}.")
+        raise ValueError(
+            f"statistic must be that of the sketch, {quoted(sketch.statistic)}, got {plan.statistic.name!r}."
+        )
     check_facts(sketch.description, plan.facts)
     check_weights_agree(sketch, plan.max_weight)
     check_grids(sketch, *plan.asked, plan.publishes.mechanism)

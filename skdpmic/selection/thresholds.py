@@ -3,6 +3,8 @@
 import numbers
 from typing import NamedTuple
 
+from skdpmic._utils.texts import quoted
+
 _POSSIBLE = "possible"
 
 
@@ -19,7 +21,7 @@ def read_threshold(threshold):
     if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
         raise ValueError(
             "threshold must be None, a number in [0, 1], or such a part of the largest possible score, as in "
-            f"'0.5*possible', got {threshold!r}."
+            f"'0.5*possible', got {quoted(threshold)}."
         )
     return Threshold(float(value), isinstance(threshold, str))
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from skdpmic._utils.jit import jit
 from skdpmic._utils.little_work import Allowance
+from skdpmic._utils.texts import quoted
 
 # --- Limits of B and c (``benchmarks/results/defaults.md``) -----------------------------------------------------------
 
@@ -79,9 +80,11 @@ def finest_merge(B, n_classes=None):
 def check_B(B, n=None, n_classes=None):
     """Raise unless `B` is a number >= 4 or an exponent in (0, 1) and, if `n` is given, at most `largest_size`."""
     if not isinstance(B, numbers.Real) or not (4 <= B <= sys.float_info.max or 0 < B < 1):
-        raise ValueError(f"B must be a number >= 4 or an exponent in (0, 1), got {B!r}.")
+        raise ValueError(f"B must be a number >= 4 or an exponent in (0, 1), got {quoted(B)}.")
     if n is not None and B > largest_size(n, n_classes):
-        raise ValueError(f"B must be at most {largest_size(n, n_classes):,} cells{_with(n, n_classes)}, got {B!r}.")
+        raise ValueError(
+            f"B must be at most {largest_size(n, n_classes):,} cells{_with(n, n_classes)}, got {quoted(B)}."
+        )
 
 
 def grid_size(B, n, n_classes=None):
@@ -93,11 +96,11 @@ def grid_size(B, n, n_classes=None):
 def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
     """Raise unless `c` is a positive number and, if `n` and `B` are given, at most `largest_c`."""
     if not isinstance(c, numbers.Real) or not 0 < c <= sys.float_info.max:
-        raise ValueError(f"c must be a number > 0, got {c!r}.")
+        raise ValueError(f"c must be a number > 0, got {quoted(c)}.")
     if n is not None and c > largest_c(n, B, n_classes, master):
         raise ValueError(
             f"c must be at most {largest_c(n, B, n_classes, master):.6g} with B={B:.6g}{_with(n, n_classes)}, because "
-            f"master partitions have at most {largest_size(n):,} parts, got {c!r}."
+            f"master partitions have at most {largest_size(n):,} parts, got {quoted(c)}."
         )
 
 

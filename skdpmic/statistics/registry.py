@@ -13,6 +13,7 @@ from collections import ChainMap
 from typing import Any
 
 from skdpmic._utils.errors import warn
+from skdpmic._utils.texts import quoted
 from skdpmic.statistics.mic.mic_r import check_correction
 from skdpmic.statistics.mic.rank_grids import MicE
 from skdpmic.statistics.mic.statistic import MicR
@@ -28,7 +29,7 @@ PAIR_STATISTICS: ChainMap[str, Any] = ChainMap({MicE.name: MicE}, STATISTICS)  #
 def statistic_named(name, correction, among=STATISTICS):
     """The statistic with this name, with the bias correction if it is MICr; a ValueError if there is none."""
     if not isinstance(name, str) or name not in among:
-        raise ValueError(f"statistic must be one of {', '.join(map(repr, among))}, got {name!r}.")
+        raise ValueError(f"statistic must be one of {', '.join(map(repr, among))}, got {quoted(name)}.")
     check_correction(correction)
     return among[name].with_correction(correction)
 
@@ -36,7 +37,7 @@ def statistic_named(name, correction, among=STATISTICS):
 def within_strata(name):
     """The statistic with this name within public strata; a ValueError if there is none."""
     if name != Kendall.name:
-        raise ValueError(f"strata must be None with statistic={name!r}: only {Kendall.name!r} supports strata.")
+        raise ValueError(f"strata must be None with statistic={quoted(name)}: only {Kendall.name!r} supports strata.")
     return KendallWithinStrata()
 
 
@@ -77,6 +78,6 @@ def warn_about_copies(statistic, rows_per_group):
     if statistic.takes_copies_for_dependence and rows_per_group > 1:
         warn(
             f"statistic={statistic.name!r} counts rows that are close in both columns, such as the rows of a person, "
-            f"as dependence: with max_rows_per_group={rows_per_group!r}, features that are independent of y may score "
-            f"up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
+            f"as dependence: with max_rows_per_group={quoted(rows_per_group)}, features that are independent of y may "
+            f"score up to {1 - 1 / rows_per_group:.2g}. Use max_rows_per_group=1 or another statistic.",
         )

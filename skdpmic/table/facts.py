@@ -12,6 +12,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import asks_for_data, check_public, warn_about_data
 from skdpmic._utils.readable import refuse_repeated
+from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, domain_of
 from skdpmic.table.features import feature_domains, kept_columns, labels_of, n_features_of
 from skdpmic.table.targets import check_classes, check_kind, target_domain
@@ -65,7 +66,7 @@ def checked_domain(domain):
 def _given_range(domain):
     given = domain_of(domain.bounds, "bounds")
     if type(given) is not type(domain) or domain.of not in (NUMBERS, DATES, DURATIONS):
-        raise ValueError(f"bounds must hold numbers, dates or durations, got {domain!r}.")
+        raise ValueError(f"bounds must hold numbers, dates or durations, got {quoted(domain)}.")
     return given if domain.of == NUMBERS else replace(given, of=domain.of)
 
 
@@ -83,7 +84,7 @@ def check_n_features(n_features, names):
     if n_features is None and names is not None:
         n_features = len(names)
     if not isinstance(n_features, numbers.Integral) or n_features < 1:
-        raise ValueError(f"n_features must be an int >= 1 if bounds do not determine it, got {n_features!r}.")
+        raise ValueError(f"n_features must be an int >= 1 if bounds do not determine it, got {quoted(n_features)}.")
     if names is not None and len(names) != n_features:
         raise ValueError(f"feature_names must have n_features={n_features} names, got {len(names)}.")
     return int(n_features)

@@ -7,6 +7,7 @@ import numpy as np
 from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, almost, is_position
+from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
 from skdpmic.table.normal_form.from_numpy import is_missing
 
@@ -113,7 +114,7 @@ def by_number(entries, parameter, n_features, names):
     if not isinstance(entries, dict):
         raise ValueError(
             f"{parameter} must be a dict by name of a feature, or by number without names, such as "
-            f"{{{0 if names is None else str(names[0])!r}: ...}}, got {entries!r}."
+            f"{{{quoted(0 if names is None else str(names[0]))}: ...}}, got {quoted(entries)}."
         )
     number_of = numbers_of(n_features, names)
     found = {key: number_of(key) for key in entries}
@@ -159,13 +160,13 @@ def _advice_on_numbers(keys, n_features, names):
     given = [key for key in keys if is_position(key)]
     if names is None or not given:
         return ""
-    meant = [f"{names[key]!r} for {key}" for key in given[:3] if 0 <= key < n_features]
+    meant = [f"{quoted(names[key])} for {key}" for key in given[:3] if 0 <= key < n_features]
     example = f", such as {', '.join(meant)}" if meant else ""
     return f" Features with names are given by name{example}; numbers are for arrays."
 
 
 def _label(parameter, j, names):
-    return f"{parameter} of feature {(j if names is None else names[j])!r}"
+    return f"{parameter} of feature {quoted(j if names is None else names[j])}"
 
 
 def listed(columns, names):
@@ -212,14 +213,14 @@ def labels_of(labels, name):
     items = [str(item) if hasattr(item, "closed_left") else item for item in items]  # of pandas.cut, as its columns
     allowed = f"{name} must be a list or array of at least 2 distinct labels, all str or all numbers"
     if isinstance(labels, str | dict | set) or len(items) < 2:
-        raise ValueError(f"{allowed}, got {labels!r}.")
+        raise ValueError(f"{allowed}, got {quoted(labels)}.")
     refuse_missing(array, name)
     if not all(isinstance(item, str) for item in items):
         if not all(isinstance(item, numbers.Real) for item in items):
-            raise ValueError(f"{allowed}, got {labels!r}.")
+            raise ValueError(f"{allowed}, got {quoted(labels)}.")
         items = [float(item) for item in items]
     if len(set(items)) < len(items):
-        raise ValueError(f"{allowed}, got {labels!r}.")
+        raise ValueError(f"{allowed}, got {quoted(labels)}.")
     return Labels(tuple(items))
 
 
@@ -241,7 +242,7 @@ def check_keep(keep):
     items = list(keep) if is_list else []
     are_columns = all(isinstance(item, str | numbers.Integral) and not isinstance(item, bool) for item in items)
     if not is_list or not are_columns or len(set(items)) < len(items):
-        raise ValueError(f"keep must be a list of distinct names or numbers of features, got {keep!r}.")
+        raise ValueError(f"keep must be a list of distinct names or numbers of features, got {quoted(keep)}.")
 
 
 def kept_columns(keep, n_features, names):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import as_objects, refuse_masked
+from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS
 from skdpmic.table.normal_form.containers import as_frame, is_frame, open_column, open_series, refuse_remote
 from skdpmic.table.normal_form.form import Column
@@ -49,7 +50,7 @@ class Table(NamedTuple):
 
     def read(self, j, label=None):
         """The column of a number, in its normal form."""
-        return self.column_at(j).read(label or f"column {self.name_of(j)!r} of X")
+        return self.column_at(j).read(label or f"column {quoted(self.name_of(j))} of X")
 
 
 def open_table(X, reader, *, takes_text=False, least=0):

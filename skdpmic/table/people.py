@@ -13,6 +13,7 @@ import numpy as np
 
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import is_dask_collection
+from skdpmic._utils.texts import quoted
 from skdpmic.table.normal_form.containers import open_column, open_series
 from skdpmic.table.normal_form.from_numpy import objects_of
 from skdpmic.table.values import numbered
@@ -63,15 +64,15 @@ def check_max_rows(max_rows_per_group):
     """Raise unless `max_rows_per_group` is valid."""
     is_number = isinstance(max_rows_per_group, numbers.Integral) and not isinstance(max_rows_per_group, bool)
     if max_rows_per_group is not None and not (is_number and max_rows_per_group >= 1):
-        raise ValueError(f"max_rows_per_group must be None or an int >= 1, got {max_rows_per_group!r}.")
+        raise ValueError(f"max_rows_per_group must be None or an int >= 1, got {quoted(max_rows_per_group)}.")
 
 
 def check_given_together(groups, max_rows_per_group):
     """Raise unless `groups` and `max_rows_per_group` are given together."""
     if groups is None and max_rows_per_group is not None:
         raise ValueError(
-            f"groups must identify the person behind each row with max_rows_per_group={max_rows_per_group!r}, got "
-            "None: call fit(X, y, groups=...). Pipelines and searches pass groups to estimators with "
+            f"groups must identify the person behind each row with max_rows_per_group={quoted(max_rows_per_group)}, "
+            "got None: call fit(X, y, groups=...). Pipelines and searches pass groups to estimators with "
             "set_fit_request(groups=True), if metadata routing is enabled."
         )
     if groups is not None and max_rows_per_group is None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.readable import abbreviated, is_dask_collection
+from skdpmic._utils.texts import quoted
 from skdpmic.table import values
 from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Order, Range, with_range_of_data
@@ -174,7 +175,7 @@ def _place(table, j, domain):
 def _read(table, j, domain):
     if isinstance(domain, Ignored):
         return np.zeros(table.n_samples)
-    name = f"column {table.name_of(j)!r} of X"
+    name = f"column {quoted(table.name_of(j))} of X"
     column = table.read(j)
     if isinstance(domain, Labels):
         return values.as_codes(column, domain.labels, name)

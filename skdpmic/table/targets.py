@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
 from skdpmic._utils.readable import abbreviated, as_objects, is_dask_collection
+from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
@@ -144,19 +145,19 @@ def _as_numbers(y, domain):
 def check_classes(classes):
     """The distinct labels of a discrete target, in ascending order."""
     if np.ndim(classes) != 1:
-        raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {classes!r}.")
+        raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {quoted(classes)}.")
     labels = without_data(np.asarray, as_objects(classes))
     if labels.dtype.kind in "Of":
         refuse_missing(labels, "classes")
     labels = _with_common_type(labels)
     if labels.dtype.kind not in "biufUS":
-        raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {classes!r}.")
+        raise ValueError(f"classes must be numbers, booleans or strings, all of one type, got {quoted(classes)}.")
     labels = np.unique(labels)
     if len(labels) < 2:
-        raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {classes!r}.")
+        raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {quoted(classes)}.")
     if kind_of_dtype(labels.dtype) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
         # One float in y would turn all labels into floats, so that one record could change the classes of others.
-        raise ValueError(f"classes must also be distinct as float64, got {classes!r}.")
+        raise ValueError(f"classes must also be distinct as float64, got {quoted(classes)}.")
     return labels
 
 
@@ -245,15 +246,15 @@ def check_max_weight(max_weight):
     """Raise unless `max_weight` is valid."""
     is_number = isinstance(max_weight, numbers.Real) and not isinstance(max_weight, bool)
     if max_weight is not None and not (is_number and 0 < max_weight < float("inf")):
-        raise ValueError(f"max_weight must be None or a finite number > 0, got {max_weight!r}.")
+        raise ValueError(f"max_weight must be None or a finite number > 0, got {quoted(max_weight)}.")
 
 
 def check_weights_given(sample_weight, max_weight):
     """Raise unless `sample_weight` and `max_weight` are given together."""
     if sample_weight is None and max_weight is not None:
         raise ValueError(
-            f"sample_weight must hold the weight of each row with max_weight={max_weight!r}, got None: call fit(X, y, "
-            "sample_weight=...). Pipelines and searches pass it to estimators with "
+            f"sample_weight must hold the weight of each row with max_weight={quoted(max_weight)}, got None: call "
+            "fit(X, y, sample_weight=...). Pipelines and searches pass it to estimators with "
             "set_fit_request(sample_weight=True), if metadata routing is enabled."
         )
     if sample_weight is not None and max_weight is None:

@@ -12,7 +12,7 @@ from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.rollback import in_use, one_call_at_a_time
 from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
-from skdpmic._utils.texts import budget, counted, names_of
+from skdpmic._utils.texts import budget, counted, names_of, quoted
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -269,11 +269,13 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         if not is_auto(self.n_parts):
             check_whole(self.n_parts, "n_parts")
             if not 2 <= self.n_parts < MOST_PARTS:
-                raise ValueError(f"n_parts must be 'auto' or an int from 2 to {MOST_PARTS - 1}, got {self.n_parts!r}.")
+                raise ValueError(
+                    f"n_parts must be 'auto' or an int from 2 to {MOST_PARTS - 1}, got {quoted(self.n_parts)}."
+                )
         if not is_auto(self.columns_per_record):
             check_whole(self.columns_per_record, "columns_per_record")
         if not isinstance(self.allow_missing, bool | np.bool_):
-            raise ValueError(f"allow_missing must be a bool, got {self.allow_missing!r}.")
+            raise ValueError(f"allow_missing must be a bool, got {quoted(self.allow_missing)}.")
 
     def _described(self, table, facts):
         """The public description of future reports."""
@@ -281,7 +283,9 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
         domains = facts.domains(d, names, table.declared())
         k = n_columns_for(self.epsilon, d) if is_auto(self.columns_per_record) else int(self.columns_per_record)
         if k > d:
-            raise ValueError(f"columns_per_record must be at most n_features={d}, got {self.columns_per_record!r}.")
+            raise ValueError(
+                f"columns_per_record must be at most n_features={d}, got {quoted(self.columns_per_record)}."
+            )
         n_parts = n_parts_for(self.epsilon / k) if is_auto(self.n_parts) else int(self.n_parts)
         columns = tuple(
             ReportedColumn(str(name), domain, None if isinstance(domain, Labels) else n_parts, bool(self.allow_missing))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.user_files import check_regular
 from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Nominal
@@ -121,7 +122,7 @@ def _opened(schema, count, read_table):
         raise ValueError("reports must have the columns of their description, in the same order.")
     for name, kind in zip(schema.names, schema.types, strict=True):
         if not _pyarrow().types.is_integer(kind):
-            raise ValueError(f"reports of column {name!r} must be integers, got {kind}.")
+            raise ValueError(f"reports of column {quoted(name)} must be integers, got {kind}.")
     with _errors_of_files():
         n_samples, n_columns = count(), len(description.columns)
     if n_samples * n_columns > _MOST_VALUES:

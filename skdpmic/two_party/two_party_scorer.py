@@ -12,7 +12,7 @@ from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import ResultsMixin
 from skdpmic._utils.rollback import one_call_at_a_time
 from skdpmic._utils.summaries import Summary, by_rank, feature_columns, why_broken
-from skdpmic._utils.texts import budget, counted, in_short
+from skdpmic._utils.texts import budget, counted, in_short, quoted
 from skdpmic._utils.typing import BesideTable, ColumnLike, Floats, RandomState, Range
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.privacy.noise import entropy_source
@@ -271,7 +271,9 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
 
     def _two_party_plan(self):
         if self.statistic not in ("distance_correlation", "mtv_r", "mic_r"):
-            raise ValueError(f"statistic must be 'distance_correlation', 'mtv_r' or 'mic_r', got {self.statistic!r}.")
+            raise ValueError(
+                f"statistic must be 'distance_correlation', 'mtv_r' or 'mic_r', got {quoted(self.statistic)}."
+            )
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
         check_ledger(self.ledger)
@@ -289,7 +291,7 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
     def _checked_shares(self):
         if self.statistic != "mtv_r":
             raise ValueError(
-                f"target_shares must be None with statistic={self.statistic!r}, because it requires 'mtv_r'."
+                f"target_shares must be None with statistic={quoted(self.statistic)}, because it requires 'mtv_r'."
             )
         shares = np.array(check_target_shares(self.target_shares, self.target_bounds, self.classes))
         return shares / shares.sum()

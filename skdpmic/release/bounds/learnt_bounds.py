@@ -10,6 +10,7 @@ import numpy as np
 from skdpmic._utils.errors import warn
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.readable import as_objects, is_date
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -214,7 +215,7 @@ def _warn_about_coarse_parts(columns, knots):
 def _read_columns(X, categories):
     """The columns of numbers or dates, by name, or by number without names, and whether X is a table."""
     if categories is not None and not isinstance(categories, dict):
-        raise ValueError(f"categories must be None or a dict by name or number, got {categories!r}.")
+        raise ValueError(f"categories must be None or a dict by name or number, got {quoted(categories)}.")
     is_table = is_frame(X) or _n_dimensions(X) != 1
     if is_table:
         table = open_table(X, "private_bounds", takes_text=categories is not None, least=_MIN_SAMPLES)
@@ -250,7 +251,7 @@ class _Column(NamedTuple):
 
 
 def _read(table, j, is_table):
-    label = f"column {table.name_of(j)!r} of X" if is_table else "X"
+    label = f"column {quoted(table.name_of(j))} of X" if is_table else "X"
     column = table.column_at(j).read(label)
     of, unit, line = _KINDS_OF_DATES.get(column.kind, ((NUMBERS, OBJECTS), None, NUMBER_LINE))
     if column.kind == OBJECTS and any(map(is_date, column.values)):

@@ -10,7 +10,7 @@ import numpy as np
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
-from skdpmic._utils.texts import budget, escaped, wrapped
+from skdpmic._utils.texts import budget, escaped, quoted, wrapped
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER, SummaryCells
 from skdpmic.table.domains import NUMBERS, Knots, LogRange
@@ -88,7 +88,7 @@ def _label_finding(name, cells, parts, most_inside, reach, margin):
     if parts[first] - reach <= _ONE_LABEL * most_inside:
         return []
     labels = cells.part_ends()[first]
-    label = f"{labels[0]!r}" if len(labels) == 1 else f"one of {labels[0]!r} to {labels[-1]!r}"
+    label = f"{quoted(labels[0])}" if len(labels) == 1 else f"one of {quoted(labels[0])} to {quoted(labels[-1])}"
     return [f"{_about(parts[first], margin)} of {name} is {label}: the column hardly distinguishes records."]
 
 

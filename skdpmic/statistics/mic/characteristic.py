@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import check_pair_bounds
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, Master, Range
 from skdpmic.statistics.grids import check_B, check_c, equipartitions, grid_size, locate_between, refine
 from skdpmic.statistics.mic.mass_partitions import both_ways, mass_tables, ranked_column
@@ -83,7 +84,7 @@ class CharacteristicMatrix:
             Tolerance, in [0, 1]. ``eps = 1 - MIC`` makes it robust to noise.
         """
         if not 0 <= eps <= 1:
-            raise ValueError(f"eps must be in [0, 1], got {eps!r}.")
+            raise ValueError(f"eps must be in [0, 1], got {quoted(eps)}.")
         return float(np.log2(self._cells()[self._entries() >= (1 - eps) * self.mic()].min()))
 
     def gmic(self, p: float = -1) -> float:
@@ -359,17 +360,17 @@ def check_statistic(statistic, B, c, bounds, master, correction=None):
     """Check the arguments of a statistic; returns c, with None replaced by the default of the statistic."""
     defaults = {"mic_e": 15, "mic_r": 5}
     if statistic not in defaults:
-        raise ValueError(f"statistic must be 'mic_e' or 'mic_r', got {statistic!r}.")
+        raise ValueError(f"statistic must be 'mic_e' or 'mic_r', got {quoted(statistic)}.")
     c = defaults[statistic] if c is None else c
     check_B(B)
     check_c(c)
     if master not in ("reduced", "full"):
-        raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
+        raise ValueError(f"master must be 'reduced' or 'full', got {quoted(master)}.")
     check_correction(correction)
     if statistic == "mic_e" and master != "reduced":
-        raise ValueError(f"master must be 'reduced' for mic_e, got {master!r}.")
+        raise ValueError(f"master must be 'reduced' for mic_e, got {quoted(master)}.")
     if statistic == "mic_e" and correction is not None:
-        raise ValueError(f"correction must be None for mic_e, got {correction!r}.")
+        raise ValueError(f"correction must be None for mic_e, got {quoted(correction)}.")
     if statistic == "mic_e" and bounds is not None:
         raise ValueError("bounds must be None for mic_e, which does not depend on them.")
     if statistic == "mic_r" and bounds is None:

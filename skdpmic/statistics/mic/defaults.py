@@ -7,6 +7,7 @@ from importlib.resources import files
 import numpy as np
 
 from skdpmic._utils.arguments import is_auto
+from skdpmic._utils.texts import quoted
 from skdpmic.statistics.grids import check_c, finest_merge, grid_size, largest_c
 
 TABLES = {None: "defaults.csv", "miller-madow": "defaults_miller_madow.csv"}  # by correction
@@ -107,7 +108,7 @@ def resolve_parts(B, c, n, epsilon, n_classes=None):
     if int(min(c, MOST_PARTS) * k_max) > MOST_PARTS:
         raise ValueError(
             f"c must be at most {MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric', because a noisy "
-            f"table has at most {MOST_PARTS} parts per side, got {c!r}."
+            f"table has at most {MOST_PARTS} parts per side, got {quoted(c)}."
         )
     return max(int(c * k_max), 2), float(c)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_pair_bounds
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, Correction, Master
 from skdpmic.statistics.grids import check_c, equipartitions, finest_merge, grid_size
 from skdpmic.statistics.mic import cell_counts
@@ -23,7 +24,7 @@ from skdpmic.table.values import check_pair
 def check_correction(correction):
     """Raise unless `correction` is valid."""
     if correction is not None and not (isinstance(correction, str) and correction == "miller-madow"):
-        raise ValueError(f"correction must be None or 'miller-madow', got {correction!r}.")
+        raise ValueError(f"correction must be None or 'miller-madow', got {quoted(correction)}.")
 
 
 def chance_of(correction):
@@ -350,7 +351,7 @@ def mic_r(
     n = len(x)
     B = grid_size(B, n)
     if master not in ("reduced", "full"):
-        raise ValueError(f"master must be 'reduced' or 'full', got {master!r}.")
+        raise ValueError(f"master must be 'reduced' or 'full', got {quoted(master)}.")
     check_correction(correction)
     check_c(c, n, B, master=master)
     target = NumericTargetScorer(y, y_bounds, B, c, master, correction)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from skdpmic._utils.arguments import check_n_shares
+from skdpmic._utils.texts import quoted
 from skdpmic.statistics.grids import check_B, check_c, finest_merge, largest_c
 from skdpmic.statistics.largest_scores import largest_mic_r
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
@@ -160,12 +161,12 @@ class MicRTables:
 def _check_c_of_parts(c, n_parts, B, n_classes):
     """c as a number: the ratio of `n_parts` to the finest merge."""
     if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= MOST_PARTS:
-        raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {n_parts!r}.")
+        raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {quoted(n_parts)}.")
     if c is not None:
         check_c(c)
     k_max = finest_merge(B, n_classes)
     if c is None or c == n_parts / k_max:
         return n_parts / k_max
     if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
-        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {c!r}.")
+        raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {quoted(c)}.")
     return c

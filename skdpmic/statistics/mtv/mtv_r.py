@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import ordered_pair
+from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
@@ -111,8 +112,8 @@ def _domains(bounds):
     try:
         x_bounds, y_bounds = ordered_pair(bounds)
     except (TypeError, ValueError):
-        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {bounds!r}.") from None
+        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {quoted(bounds)}.") from None
     domains = domain_of(x_bounds, "bounds of x"), domain_of(y_bounds, "bounds of y")
     if {domain.of for domain in domains} != {NUMBERS}:
-        raise ValueError(f"bounds must be of numbers, got {bounds!r}.")
+        raise ValueError(f"bounds must be of numbers, got {quoted(bounds)}.")
     return domains

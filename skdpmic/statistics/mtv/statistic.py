@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from skdpmic._utils.texts import quoted
 from skdpmic.statistics.largest_scores import largest_mtv_r
 from skdpmic.statistics.measure import Measure, Statistic
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
@@ -45,7 +46,7 @@ class MtvR(Statistic):
     def measure_of_any_number(self, B, c, n_parts, n_classes):
         """The grids for an unknown number of records; B is a number, c may be None."""
         if n_parts is not None:
-            raise ValueError(f"n_parts must be None with statistic='mtv_r', got {n_parts!r}.")
+            raise ValueError(f"n_parts must be None with statistic='mtv_r', got {quoted(n_parts)}.")
         return self.measure(B, "auto" if c is None else c, math.inf, 1.0, n_classes)
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from skdpmic._utils.arguments import check_n_shares, check_target_cut
+from skdpmic._utils.texts import quoted
 from skdpmic.statistics.mtv.family import UNITS
 from skdpmic.table.domains import Knots, numbers_in
 
@@ -136,7 +137,7 @@ def _position_of_cut(target_cut, domain):
         of, value = None, [math.nan]
     (position,) = domain.encode(np.array(value)).tolist()
     if of != domain.of or not lower < position < upper:
-        raise ValueError(f"target_cut must be inside target_bounds, and of their type, got {target_cut!r}.")
+        raise ValueError(f"target_cut must be inside target_bounds, and of their type, got {quoted(target_cut)}.")
     edge = candidate_cut(round((position - lower) / ((upper - lower) / N_PLACES)), domain.encoded)
     return edge if numbers_in([domain.decode(edge)]) == (of, value) else position
 
