@@ -1432,6 +1432,16 @@ MUTANTS = [
     Mutant("AdditivePlan.ready", "_check_size(shape, public)", "pass",
            "models/test_additive_model.py::"
            "test_invalid_arguments_are_refused_before_the_charge_and_change_nothing[many classes]"),
+    Mutant("PrivateAdditiveModel._have_records", "deviation / np.sqrt(2)", "deviation / 9",
+           "models/test_additive_model.py::"
+           "test_no_part_is_named_or_said_to_have_records_if_its_count_is_within_the_noise[0.0]"),
+    Mutant("PrivateAdditiveModel._shown", "np.where(self._have_records(), effects[-1], np.nan)", "effects[-1]",
+           "models/test_additive_model.py::"
+           "test_no_part_is_named_or_said_to_have_records_if_its_count_is_within_the_noise[0.0]"),
+    Mutant("part_names.beside", "name in taken", "False",
+           "table/test_part_names.py::test_frames_and_encoders_tell_all_parts_of_random_labels_apart[4]"),
+    Mutant("part_names._first_within", "(np.abs((values - ends).astype(np.float64)) <= errors).all()", "True",
+           "table/test_part_names.py::test_exact_ends_are_written_exactly_and_others_in_short"),
     Mutant("losses_in_steps", "np.clip(errors, 0.0, 1.0)", "errors",
            "models/test_scorecard_noise.py::test_the_loss_of_a_record_is_within_its_steps_and_independent_of_other_records[False]"),
     Mutant("TableTests._is_sparse", "max(raised) > _MOST_RAISED", "False",

@@ -90,7 +90,7 @@ def _cost_of_target(estimator):
     found = f"the shares of the classes of the target, {', '.join(shares)}"
     if hasattr(estimator, "target_cut_"):
         cut = estimator.target_cut_  # or a date
-        found = f"the median of the target, about {in_short(cut) if isinstance(cut, float) else cut}"
+        found = f"the median of the target, about {cut}"
     return f", of which ε = {in_short(part)} found {found}"
 
 

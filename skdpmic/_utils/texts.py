@@ -117,3 +117,15 @@ def wrapped(text, width=None):
 def shortened(text, most_letters):
     """The beginning of a text that is too long, with an ellipsis."""
     return text if len(text) <= most_letters else text[: most_letters - 1] + "…"
+
+
+def told_apart(texts):
+    """Texts of which none is repeated: later ones are numbered."""
+    given, names = set(texts), []
+    for text in texts:
+        name, number = text, 1
+        while name in names or (number > 1 and name in given):
+            number += 1
+            name = f"{text} ({number})"
+        names.append(name)
+    return names

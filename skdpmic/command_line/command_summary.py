@@ -9,10 +9,12 @@ from skdpmic.command_line.data_source import open_data, read_frame, size_in_word
 from skdpmic.command_line.outputs import picture
 from skdpmic.command_line.printed import print_json, printing_to_stderr, verbosity
 from skdpmic.command_line.spending import after_paying, ask, ledger_state, open_to_pay, spent_in_words
+from skdpmic.release.summary.cells import ABOVE, BELOW
 from skdpmic.release.summary.private_summary import private_summary
 from skdpmic.release.summary.summary_result import NOTHING
+from skdpmic.table.part_names import MISSING, OTHER
 
-_FLAGS = ("missing", "below", "above", "other")
+_FLAGS = (MISSING, BELOW, ABOVE, OTHER)
 
 
 def execute(arguments, run):

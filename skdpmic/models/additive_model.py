@@ -13,10 +13,13 @@ from skdpmic._utils.texts import counted, names_of
 from skdpmic.models.additive_plan import NORMAL_95, AdditivePlan
 from skdpmic.models.parts import codes_of, ends_of_parts, names_of_parts
 from skdpmic.planning.rows import ReleasePlan
+from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile
 from skdpmic.table.domains import Labels
 from skdpmic.table.frames import check_columns_seen, open_table
 from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.reading import read_columns
+
+_CONFIDENCE = 0.95  # that all parts said to have records have some
 
 
 class PrivateAdditiveModel(PrivateEstimator):
@@ -39,11 +42,14 @@ class PrivateAdditiveModel(PrivateEstimator):
             One row per part of each column (and class, if there are more than two), with the columns
 
             - `feature`: the name of the column, or its number if columns have no names;
-            - `part`: the range or the label; "other" for other labels, "missing" for missing values;
+            - `part`: the range or the label; "other" for other labels, "missing" for missing values, and "other (not a
+              label)" or "missing (not a label)" if a label is called so;
             - `class`: the class to which the effect belongs; only with more than two classes;
             - `effect`: its effect, as in `coef_`;
             - `lower`, `upper`: approximately the range of the effects without noise, at 95% for each effect separately;
-            - `count`: the noisy number of records in the part.
+            - `count`: the noisy number of records in the part; 0 if the noise makes it negative in `noisy_counts_`;
+            - `has_records`: whether the count exceeds its noise, at 95% for all parts together. If not, the part may be
+              empty, and its effect nothing but noise.
 
         Raises
         ------
@@ -54,14 +60,15 @@ class PrivateAdditiveModel(PrivateEstimator):
         """
         check_published(self)
         effects, margins = np.atleast_2d(self.coef_), NORMAL_95 * np.atleast_2d(self.coef_noise_scale_)
-        counts = np.concatenate(self.noisy_counts_)
+        of_parts = {"count": np.maximum(np.concatenate(self.noisy_counts_), 0), "has_records": self._have_records()}
         names = np.repeat(np.asarray(names_of(self), dtype=object), np.diff(self._offsets))
         parts = [part for domain in self._domains for part in names_of_parts(domain)]
         columns = {"feature": np.tile(names, len(effects)), "part": parts * len(effects)}
         if len(effects) > 1:
             columns["class"] = np.repeat(self.classes_, len(parts))
         columns |= {"effect": effects.ravel(), "lower": (effects - margins).ravel()}
-        return dataframe(columns | {"upper": (effects + margins).ravel(), "count": np.tile(counts, len(effects))})
+        columns["upper"] = (effects + margins).ravel()
+        return dataframe(columns | {name: np.tile(of_part, len(effects)) for name, of_part in of_parts.items()})
 
     def plan(self, n_samples: int, n_features: int) -> ReleasePlan:
         """Plan the noise of a fit to a table of this shape.
@@ -117,19 +124,31 @@ class PrivateAdditiveModel(PrivateEstimator):
         both = (np.atleast_2d(values)[:, of_column] for values in (self.coef_, self.coef_noise_scale_))
         return names_of_parts(self._domains[j]), ends_of_parts(self._domains[j]), *both
 
+    def _have_records(self):
+        """Whether the number of records in each part exceeds its noise, at 95% for all parts together."""
+        counts = np.concatenate(self.noisy_counts_)
+        n_summed = self.noisy_sums_.shape[1] if self.kind_ == "scorecard" else 1  # noisy counts, of each class
+        deviation = self.noise_scale_ * np.sqrt(n_summed)
+        if deviation == 0:
+            return counts > 0
+        is_gaussian = self._entry.mechanism == "gaussian"
+        quantile, scale = (gaussian_quantile, deviation) if is_gaussian else (laplace_quantile, deviation / np.sqrt(2))
+        return counts > quantile(scale, _CONFIDENCE, len(counts))
+
     def _shown(self):
         """The columns of an additive model, those with the largest effects first."""
         names, effects = names_of(self), np.atleast_2d(self.coef_)
         margins = NORMAL_95 * np.atleast_2d(self.coef_noise_scale_)
         ranges = [slice(*pair) for pair in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
         parts = [names_of_parts(domain) for domain in self._domains]
+        shown = np.where(self._have_records(), effects[-1], np.nan)  # on the last class if there are several
         weights = np.maximum(np.concatenate(self.noisy_counts_), 0.0)
         sizes = np.array([_root_mean_square(effects[:, j], weights[j]) for j in ranges])
         columns = [
             ResultColumn("feature", names),
             number_column("typical effect", sizes),
-            ResultColumn("largest in", [texts[_best(effects[:, j])] for texts, j in zip(parts, ranges, strict=True)]),
-            ResultColumn("smallest in", [texts[_best(-effects[:, j])] for texts, j in zip(parts, ranges, strict=True)]),
+            ResultColumn("largest in", [_best(shown[j], texts) for texts, j in zip(parts, ranges, strict=True)]),
+            ResultColumn("smallest in", [_best(-shown[j], texts) for texts, j in zip(parts, ranges, strict=True)]),
             number_column("95% half-width", [float(np.median(margins[:, j])) for j in ranges]),
         ]
         released = f"an additive model of {counted(len(names), 'column')}, and the tables from which it is computed"
@@ -152,6 +171,6 @@ def _root_mean_square(effects, weights):
     return float(np.sqrt(np.average((effects**2).mean(axis=0), weights=weights)))
 
 
-def _best(effects):
-    """The part with the largest effect, on the last class if there are several."""
-    return int(np.argmax(effects[-1]))
+def _best(effects, texts):
+    """The part with the largest effect, among those that certainly have records."""
+    return "every count is within its noise" if np.isnan(effects).all() else texts[np.nanargmax(effects)]

@@ -118,7 +118,7 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     >>> bool(model.score(X, y) > 0.9), model.kind_
     (True, 'two-way')
     >>> model.to_frame().columns.tolist()
-    ['feature', 'part', 'effect', 'lower', 'upper', 'count']
+    ['feature', 'part', 'effect', 'lower', 'upper', 'count', 'has_records']
     """
 
     def __init__(

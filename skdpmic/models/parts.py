@@ -1,12 +1,10 @@
 """The public parts of each column of a table: eight of equal width in a range, or the labels; other, and missing."""
 
-from itertools import pairwise
-
 import numpy as np
 
-from skdpmic._utils.texts import in_short
 from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Labels, Nominal
+from skdpmic.table.part_names import MISSING, beside, names_of_labels, names_of_ranges
 
 N_CUT = 8  # parts of a range, besides the part of missing values
 
@@ -30,8 +28,9 @@ def offsets_of(sizes):
 def names_of_parts(domain):
     """A text for each part of a column with this public domain."""
     if isinstance(domain, Labels):
-        return [*map(_label, domain.labels), "other", "missing"]
-    return [*(f"{low} to {high}" for low, high in pairwise(map(_end, ends_of_parts(domain)))), "missing"]
+        labels = names_of_labels(domain.labels)
+        return labels + beside(labels)
+    return [*names_of_ranges(ends_of_parts(domain)), MISSING]
 
 
 def ends_of_parts(domain):
@@ -40,14 +39,3 @@ def ends_of_parts(domain):
         return None
     lower, upper = domain.encoded
     return np.array([domain.decode(lower + j * (upper - lower) / N_CUT) for j in range(N_CUT + 1)])
-
-
-def _end(value):
-    """A number, date or duration as text."""
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return str(value.astype(f"{value.dtype.kind}8[s]"))
-    return in_short(value)
-
-
-def _label(label):
-    return label if isinstance(label, str) else in_short(label)

@@ -9,10 +9,11 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget
-from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, label_of
-from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER
+from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, labels_apart
+from skdpmic.release.summary.cells import ABOVE, BELOW
 from skdpmic.release.summary.summary_result import FLAG, PART, PrivateSummary
-from skdpmic.table.domains import DATES, DURATIONS, Knots, LogRange
+from skdpmic.table.domains import DATES, DURATIONS, Knots, LogRange, as_date
+from skdpmic.table.part_names import MISSING, OTHER, ends_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,7 +200,8 @@ class SummaryDisplay(Display):
             label = None
 
     def _write_names(self, ax, heights):
-        names = [("! " if column.suspicious else "") + label_of(column.name, _MOST_LETTERS) for column in self.columns_]
+        names = labels_apart([column.name for column in self.columns_], _MOST_LETTERS)
+        names = [("! " if of.suspicious else "") + name for name, of in zip(names, self.columns_, strict=True)]
         for tick, column in zip(ax.set_yticks(heights, labels=names, fontsize="small"), self.columns_, strict=True):
             tick.label1.set_fontweight("bold" if column.suspicious else "normal")
         headers = {}
@@ -228,8 +230,8 @@ def _write_flags(ax, column, floor):
 def _write_parts(ax, cells, floor):
     """Write the ends of the range below the bars, or the labels: all if there are few, else the first and the last."""
     if cells.is_nominal and cells.n_parts <= _MOST_LABELS:
-        labels, n = [labels[0] for labels in cells.part_ends()], cells.n_parts
-        texts = [((2 * part + 1) / (2 * n), "center", label_of(labels[part], _LETTERS // n)) for part in range(n)]
+        labels, n = labels_apart([labels[0] for labels in cells.part_ends()], _LETTERS // cells.n_parts), cells.n_parts
+        texts = [((2 * part + 1) / (2 * n), "center", label) for part, label in enumerate(labels)]
     else:
         first, between, last = _ends(cells)
         texts = [(0, "left", first), (0.5, "center", between), (1, "right", last)]
@@ -241,7 +243,7 @@ def _ends(cells):
     """The texts below the first part, in between (if there is room) and below the last part."""
     if cells.is_nominal:
         ends = cells.part_ends()
-        first, last = label_of(ends[0][0], _LETTERS // 3), label_of(ends[-1][-1], _LETTERS // 3)
+        first, last = labels_apart([ends[0][0], ends[-1][-1]], _LETTERS // 3)
         between = f"({len(cells.domain.labels)} labels)"
     else:
         (first, last), between = _texts_of_ends(cells.domain), _SCALES.get(type(cells.domain), "")
@@ -259,42 +261,13 @@ def _texts_of_ends(domain):
     """The two ends of a range as short texts, durations with their unit."""
     lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
     if domain.of == DATES:
-        first, last = _dates([lower, upper])
+        first, last = (
+            text.replace("T", "\n") for text in ends_in_words([as_date(lower, DATES), as_date(upper, DATES)])
+        )
         return first.replace("\n", " "), last.partition("\n")[2] or last  # the same day is written once
     unit, seconds = _unit_of(domain)
-    first, last = _numbers([lower / seconds, upper / seconds], fewest_digits=4)
-    return first, last if unit is None else f"{last} {unit}"
-
-
-def _numbers(values, fewest_digits=3):
-    """Numbers as text, with enough digits to distinguish them."""
-    for digits in range(fewest_digits, 18):
-        texts = [_number(value, digits) for value in values]
-        if len(set(texts)) == len(texts):
-            break
-    return texts
-
-
-def _number(value, digits):
-    if value != 0 and not 1e-4 <= abs(value) < 1e7:
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        text = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
-    else:
-        text = np.format_float_positional(value + 0.0, precision=digits, fractional=False, trim="-")
-    return text.replace("-", "\N{MINUS SIGN}")  # as matplotlib writes it
-
-
-def _date(seconds):
-    return np.datetime64(round(seconds * 1e6), "us") if abs(seconds) < 1e12 else np.datetime64(round(seconds), "s")
-
-
-def _dates(values):
-    """Dates as text, just fine enough to distinguish them."""
-    dates = np.array([np.datetime64(int(value), "s") for value in values])
-    texts = [np.datetime_as_string(dates, unit=unit).tolist() for unit in ("D", "m", "s")]
-    texts.append([str(_date(value)) for value in values])
-    distinct = next((text for text in texts if len(set(text)) == len(text)), texts[-1])
-    return [text.replace("T", "\n") for text in distinct]
+    first, last = (text.replace("-", "\N{MINUS SIGN}") for text in ends_in_words([lower / seconds, upper / seconds]))
+    return first, last if unit is None else f"{last} {unit}"  # as matplotlib writes minus
 
 
 def _unit_of(domain):

@@ -10,9 +10,10 @@ from scipy import stats
 
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.readable import is_position
-from skdpmic._utils.texts import budget, in_short, names_of, quoted
-from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, ink_of, label_of, write_dates
+from skdpmic._utils.texts import budget, names_of, quoted
+from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, ink_of, label_of, labels_apart, write_dates
 from skdpmic.privacy.parameters import check_confidence
+from skdpmic.table.part_names import ends_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,7 +170,7 @@ class EffectsDisplay(Display):
         if self.edges is None:
             self._draw_points(ax, np.arange(len(effects)), effects, margins, CHOSEN)
             names = [f"part {j}" for j in range(len(effects))] if self.part_names is None else self.part_names
-            ax.set_xticks(range(len(effects)), labels=[label_of(name) for name in names])
+            ax.set_xticks(range(len(effects)), labels=labels_apart(names))
             ax.tick_params(axis="x", labelrotation=45 if len(effects) > 4 else 0)
         else:
             self._draw_curve(ax, np.asarray(self.edges), effects, margins)
@@ -182,7 +183,7 @@ class EffectsDisplay(Display):
 
     def _draw_curve(self, ax, edges, effects, margins):
         if not _are_even(edges):  # of logarithms, or knots: parts of equal width, with their ends beside them
-            ax.set_xticks(range(len(edges)), labels=[_text_of(edge) for edge in edges], rotation=45, ha="right")
+            ax.set_xticks(range(len(edges)), labels=ends_in_words(edges), rotation=45, ha="right")
             edges = np.arange(len(edges))
         values, widths = effects[:-1], margins[:-1]
         lower, upper = (np.append(values + side * widths, values[-1] + side * widths[-1]) for side in (-1, 1))
@@ -206,10 +207,6 @@ def _are_even(edges):
     """Whether parts are of equal width."""
     widths = np.diff(edges).astype(np.float64)
     return np.allclose(widths, widths[0], rtol=1e-3)
-
-
-def _text_of(edge):
-    return in_short(edge) if isinstance(edge, float | np.floating) else str(edge)[:10]
 
 
 def _number_of(estimator, feature):

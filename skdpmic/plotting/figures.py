@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
-from skdpmic._utils.texts import escaped, shortened
+from skdpmic._utils.texts import escaped, shortened, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,11 +63,25 @@ def write_dates(axis, **options):
 
 def label_of(text, most_letters=_MOST_LETTERS):
     """A user's text on one line, shortened, with $ escaped, which would otherwise start a formula."""
-    return shortened(escaped(" ".join(str(text).split())), most_letters).replace("$", r"\$")
+    return labels_apart([text], most_letters)[0]
+
+
+def labels_apart(texts, most_letters=_MOST_LETTERS):
+    """Labels of users' texts, each as by `label_of`; those that begin alike show their ends, and none is repeated."""
+    lines = [escaped(" ".join(str(text).split())) for text in texts]
+    begin = Counter(shortened(line, most_letters) for line in lines)
+    half = most_letters // 2
+    whole = [
+        line[: half - 1] + "…" + line[half - most_letters :]
+        if begin[short := shortened(line, most_letters)] > 1 and short != line
+        else short
+        for line in lines
+    ]
+    return [text.replace("$", r"\$") for text in told_apart(whole)]
 
 
 def feature_labels(feature_names, n_features):
     """The label of each feature; None numbers them."""
     if feature_names is None:
         return [f"feature {j}" for j in range(n_features)]
-    return [label_of(name) for name in feature_names]
+    return labels_apart(feature_names)

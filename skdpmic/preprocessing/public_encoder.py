@@ -10,14 +10,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import asks_for_data
-from skdpmic._utils.readable import abbreviated, refuse_repeated
+from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.rollback import rollback_on_error
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.texts import quoted, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.domains import Labels, domain_of
 from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
+from skdpmic.table.part_names import MISSING, OTHER, beside, names_of_labels
 from skdpmic.table.reading import read_columns
 
 _ENCODINGS = ("one-hot", "ordinal")
@@ -90,6 +91,10 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
     ``name_missing``    with `add_indicator`: 1 if the value is missing, 0 otherwise
     ==================  ===============================================================================================
 
+    All names are different. If a label is "other" or "missing", or a column is called so, our own columns are
+    ``name_other (not a label)`` and ``name_missing (not a label)``; of a column ``town_a`` and a label "a" of ``town``,
+    the second has `` (2)`` after its name.
+
     Not covered by the guarantee: the output of `transform`, which is as sensitive as X, and errors raised on invalid
     data, although they quote no values. A model fitted on the output needs its own privacy mechanism.
 
@@ -157,8 +162,8 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
         Raises
         ------
         ValueError, TypeError
-            If a parameter is invalid, X is not a dataframe with column names of type str, a column has no entry, or two
-            output columns would have the same name. The transformer is left unchanged.
+            If a parameter is invalid, X is not a dataframe with column names of type str, or a column has no
+            entry. The transformer is left unchanged.
         RuntimeError
             If another call that changes the transformer is not finished, in another thread.
         """
@@ -169,8 +174,7 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
             self._domains = feature_domains(*public, table.n_features, table.names, table.declared())
             self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
             # The encoding of an empty table gives the output columns.
-            self._names_out = [name for name, _ in self._encoded([np.empty(0, dtype=np.uint32)] * table.n_features)]
-            refuse_repeated(self._names_out, "columns and labels must give distinct names of output columns")
+            self._names_out = _names_out(self._encoded([np.empty(0, dtype=np.uint32)] * table.n_features))
             n_features_out = len(self._names_out)
             self.bounds_ = np.zeros(n_features_out), np.ones(n_features_out)
             # Proof: of the output columns of one column of X, at most one is not 0 in each row, and it is in [0, 1]; so
@@ -203,7 +207,8 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
         check_is_fitted(self)
         table = self._open(X)
         columns, _ = read_columns(table, self._domains)
-        return _as_dataframe(dict(self._encoded(columns)), super().transform(None), table.native)
+        encoded = [values.astype(np.float64, copy=False) for *_, values in self._encoded(columns)]
+        return _as_dataframe(dict(zip(self._names_out, encoded, strict=True)), super().transform(None), table.native)
 
     def get_feature_names_out(self, input_features: ColumnLike | None = None) -> NDArray[np.object_]:
         """Return the names of the output columns.
@@ -259,10 +264,10 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
         return table
 
     def _encoded(self, columns):
-        """Name and values of each output column."""
+        """The column and the part that each output column is for, the latter empty for all of it, and the values."""
         for name, domain, column in zip(self.feature_names_in_, self._domains, columns, strict=True):
-            for suffix, values in _encoded(domain, column, self._is_one_hot, self._has_indicators):
-                yield name + suffix, values.astype(np.float64, copy=False)
+            for part, values in _encoded(domain, column, self._is_one_hot, self._has_indicators):
+                yield name, part, values
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -274,8 +279,21 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
 # --- One column -------------------------------------------------------------------------------------------------------
 
 
+class _Ours(str):
+    """The name of a part that is no label."""
+
+
+def _names_out(encoded):
+    """The names of output columns, all different, whatever the columns and labels are: a refusal could cost budget."""
+    names = [(name if part is None else f"{name}_{part}", isinstance(part, _Ours)) for name, part, _ in encoded]
+    theirs = told_apart([name for name, is_ours in names if not is_ours])
+    ours = beside(theirs, [name for name, is_ours in names if is_ours])
+    next_of = {True: iter(ours), False: iter(theirs)}
+    return [next(next_of[is_ours]) for _, is_ours in names]
+
+
 def _encoded(domain, column, is_one_hot, has_indicator):
-    """The output columns of one column: pairs of name suffix and values.
+    """The output columns of one column: pairs of a part, None for all of the column, and values.
 
     Parameters
     ----------
@@ -286,31 +304,26 @@ def _encoded(domain, column, is_one_hot, has_indicator):
 
     Returns
     -------
-    list of (str, ndarray of shape (n_samples,))
+    list of (str or None, ndarray of shape (n_samples,))
     """
     filler = 0.0 if has_indicator else 0.5
     if isinstance(domain, Labels):
         encoded, is_missing = _labels(domain.labels, column, is_one_hot, filler), column == len(domain.labels) + 1
     else:
         is_missing = np.isnan(column)
-        encoded = [("", np.where(is_missing, filler, _in_unit_interval(column, *domain.encoded)))]
-    return [*encoded, ("_missing", is_missing)] if has_indicator else encoded
+        encoded = [(None, np.where(is_missing, filler, _in_unit_interval(column, *domain.encoded)))]
+    return [*encoded, (_Ours(MISSING), is_missing)] if has_indicator else encoded
 
 
 def _labels(labels, codes, is_one_hot, filler):
     """The output columns of a column of labels, without the missing indicator."""
     n_labels = len(labels)
     if is_one_hot:
-        encoded = [(f"_{_as_text(label)}", codes == code) for code, label in enumerate(labels)]
+        encoded = [(label, codes == code) for code, label in enumerate(names_of_labels(labels))]
     else:
         of_code = [*np.linspace(0.0, 1.0, n_labels), 0.0, filler]  # each label, other labels, missing
-        encoded = [("", np.array(of_code)[codes])]
-    return [*encoded, ("_other", codes == n_labels)]
-
-
-def _as_text(label):
-    """A label as it was written: numeric labels are stored as floats."""
-    return label if isinstance(label, str) else repr(label).removesuffix(".0")
+        encoded = [(None, np.array(of_code)[codes])]
+    return [*encoded, (_Ours(OTHER), codes == n_labels)]
 
 
 def _in_unit_interval(values, lower, upper):

@@ -351,6 +351,25 @@ def test_the_notebook_and_the_card_show_the_effects(table):
     assert card.fields["private"]
 
 
+@pytest.mark.filterwarnings("ignore:noise will exceed the signal")
+@pytest.mark.parametrize("delta", DELTAS)
+def test_no_part_is_named_or_said_to_have_records_if_its_count_is_within_the_noise(delta):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.uniform(0, 40, N), "sex": rng.choice(["f", "m"], N)})
+    public = {"bounds": {"age": (0, 80)}, "categories": {"sex": ["f", "m", "never"]}, "classes": [0, 1, 2]}
+    held = {"f", "m", "0 to 10", "10 to 20", "20 to 30", "30 to 40"}
+    n_wrong = 0
+    for _ in range(30):
+        model = PrivateAdditiveClassifier(2.0, delta, **public).fit(X, rng.integers(0, 3, N))
+        frame = model.to_frame()
+        assert (frame["count"] >= 0).all()
+        said = set(frame.loc[frame["has_records"], "part"])
+        assert said >= held
+        assert {cell for column in model._shown().columns[2:4] for cell in column.cells} <= said
+        n_wrong += said != held
+    assert n_wrong <= 4  # of 30, each with a probability of 2.5%: alpha = 0.001
+
+
 CHECKED = [
     PrivateAdditiveClassifier(bounds=(-10, 10), classes="data"),
     PrivateAdditiveRegressor(bounds="data", target_bounds="data", delta=0.0, n_jobs=2),

@@ -386,19 +386,30 @@ def test_names_that_are_not_text_are_refused():
         assert PublicEncoder(bounds=(0, 1)).fit(frame.rename(columns=str)).n_features_in_ == 2
 
 
+OURS = "(not a label)"
+
+
 @each(
-    "frame, categories, name",
+    "frame, categories, names",
     [
-        ({"town": ["a"]}, {"town": ["a", "other"]}, "town_other"),
-        ({"town": ["a"]}, {"town": ["missing", "a"]}, "town_missing"),
-        ({"town": ["a"], "town_a": [1.0]}, {"town": ["a", "b"]}, "town_a"),
-        ({"age": [1.0], "age_missing": [1.0]}, None, "age_missing"),
+        ({"town": ["a"]}, {"town": ["a", "other"]}, ["town_a", "town_other", f"town_other {OURS}", "town_missing"]),
+        ({"town": ["a"]}, {"town": ["missing", "a"]}, ["town_missing", "town_a", "town_other", f"town_missing {OURS}"]),
+        (
+            {"town": ["a"], "town_a": [1.0]},
+            {"town": ["a", "b"]},
+            ["town_a", "town_b", "town_other", "town_missing", "town_a (2)", "town_a_missing"],
+        ),
+        (
+            {"age": [1.0], "age_missing": [1.0]},
+            None,
+            ["age", f"age_missing {OURS}", "age_missing", "age_missing_missing"],
+        ),
     ],
 )
-def test_two_output_columns_with_one_name_are_refused(frame, categories, name):
-    message = rf"distinct names of output columns, got several named \['{name}'\]"
-    with pytest.raises(ValueError, match=message):
-        PublicEncoder(bounds=(0, 1), categories=categories).fit(pandas.DataFrame(frame))
+def test_output_columns_have_different_names_whatever_the_labels_are(frame, categories, names):
+    encoder = PublicEncoder(bounds=(0, 1), categories=categories).fit(pandas.DataFrame(frame))
+    assert encoder.get_feature_names_out().tolist() == names
+    assert encoder.transform(pandas.DataFrame(frame)).columns.tolist() == names
 
 
 def test_transform_needs_fit_and_its_columns():

@@ -15,8 +15,9 @@ from skdpmic.privacy.moves import discrete_moves, reach_of_cells
 from skdpmic.privacy.noise import discrete_gaussian
 from skdpmic.privacy.parameters import exact
 from skdpmic.table.domains import Labels
+from skdpmic.table.part_names import MISSING, OTHER, ends_in_words, names_of_labels
 
-MISSING, BELOW, ABOVE, OTHER = "missing", "below", "above", "other"
+BELOW, ABOVE = "below", "above"
 _FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)
 # A fiftieth, then tenths: skewed columns are recognised by their lower end.
 _ENDS = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -56,15 +57,14 @@ class SummaryCells:
         return len(self.flags) + 1, self.n_parts + 1
 
     def part_ends(self):
-        """The ends of the parts of numbers or dates, in the user's types; for labels, the labels of each part."""
+        """The ends of the parts of numbers or dates; for labels, the labels of each part: all as text."""
         if self.is_nominal:
-            part_of = self._parts_of_labels()
-            labels = [label if isinstance(label, str) else f"{label:g}" for label in self.domain.labels]
+            part_of, labels = self._parts_of_labels(), names_of_labels(self.domain.labels)
             return [
                 [label for label, j in zip(labels, part_of, strict=True) if j == part] for part in range(self.n_parts)
             ]
         lower, upper = self.domain.encoded
-        return [self.domain.decode(lower + end * (upper - lower)) for end in _ENDS]
+        return ends_in_words([self.domain.decode(lower + end * (upper - lower)) for end in _ENDS])
 
     def part_places(self):
         """The ends of the parts on an axis from 0 to 1, for figures."""

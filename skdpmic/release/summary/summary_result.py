@@ -10,10 +10,11 @@ import numpy as np
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.results import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
-from skdpmic._utils.texts import budget, escaped, quoted, wrapped
+from skdpmic._utils.texts import budget, escaped, quoted, told_apart, wrapped
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.release.summary.cells import ABOVE, BELOW, MISSING, OTHER, SummaryCells
+from skdpmic.release.summary.cells import ABOVE, BELOW, SummaryCells
 from skdpmic.table.domains import NUMBERS, Knots, LogRange
+from skdpmic.table.part_names import MISSING, OTHER
 
 # --- Suspicious findings ---------------------------------------------------------------------------------------------
 
@@ -70,7 +71,7 @@ def _flag_finding(name, cells, flag, about):
     if flag == OTHER:
         labels = abbreviated(list(cells.domain.labels[:5]))
         return f"{about} of {name} matches none of its labels, such as {labels}: check spelling, case and spaces."
-    end = written(cells.part_ends()[0 if flag == BELOW else -1])
+    end = cells.part_ends()[0 if flag == BELOW else -1]
     return f"{about} of {name} lies {flag} its range, which ends at {end}: check the unit, or widen the range."
 
 
@@ -78,7 +79,7 @@ def _ends_finding(name, cells, share, reach):
     """A finding if values lie outside, although too few on either side to be detected."""
     if share - reach <= FEWEST:
         return []
-    lower, upper = (written(cells.part_ends()[end]) for end in (0, -1))
+    lower, *_, upper = cells.part_ends()
     return [f"{_about(share, reach)} of {name} lies outside its range, {lower} to {upper}: widen the range."]
 
 
@@ -117,7 +118,7 @@ def _are_nearly_all(share, off, *, usual, inside, most_inside):
 
 def _in_few_parts(name, cells, first, n_together, about):
     ends = cells.part_ends()
-    lower, upper = written(ends[first]), written(ends[first + n_together])
+    lower, upper = ends[first], ends[first + n_together]
     place = {(0, 1): "the lowest fiftieth", (0, 2): "the lowest tenth"}.get((first, n_together))
     place = place or ("a tenth" if n_together == 1 else "a fifth")
     scale = {LogRange: "the logarithms of its range", Knots: "its knots"}.get(type(cells.domain), "its range")
@@ -130,15 +131,6 @@ def _about(share, margin):
     """A share with its interval."""
     low, high, share = (min(max(value, 0.0), 1.0) for value in (share - margin, share + margin, share))
     return f"About {share:.0%} ({low:.0%} to {high:.0%})"
-
-
-def written(end):
-    """A short form of a number, a date (without its time if that is midnight) or a duration in days and hours."""
-    if isinstance(end, float):
-        return np.format_float_positional(end, precision=4, fractional=False, trim="-")
-    if isinstance(end, np.timedelta64):
-        return str(end.item()).removesuffix(", 0:00:00")
-    return str(end).removesuffix("T00:00:00.000000")
 
 
 FLAG, PART = "flag", "part"
@@ -195,9 +187,8 @@ class ColumnShares:
     def part_names(self):
         """The labels or the ends of each part."""
         ends = self.cells.part_ends()
-        if self.cells.is_nominal:
-            return [labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}" for labels in ends]
-        return [f"{written(lower)} to {written(upper)}" for lower, upper in pairwise(ends)]
+        parts = ends if self.cells.is_nominal else pairwise(ends)
+        return told_apart([labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}" for labels in parts])
 
 
 @dataclass(frozen=True, repr=False)
