@@ -18,6 +18,7 @@ _DATE_KINDS = frozenset("mM")
 _PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
 _DECLARED = ("__array__", "__array_interface__", "__array_namespace__", "__dataframe__", "dtype")
 _MOST_NAMES = 20  # columns named in a message
+_MOST_KNOWN, _MOST_LETTERS = 10_000, 100  # names among which similar ones are sought, and the length of these
 _SIMILAR = 0.84  # similarity of two names that may be the same: one letter of six may differ
 
 
@@ -190,10 +191,11 @@ def almost(names, known):
 
     Case, spaces, invisible marks and variants of a letter are ignored, and one letter may differ.
     """
-    of_form = {_simplified(name): name for name in known if isinstance(name, str)}
+    known = [name for name in known if isinstance(name, str) and len(name) <= _MOST_LETTERS]
+    of_form = {_simplified(name): name for name in known} if len(known) <= _MOST_KNOWN else {}
     pairs = []
     for name in names[:_MOST_NAMES]:
-        form = _simplified(name) if isinstance(name, str) else ""
+        form = _simplified(name) if isinstance(name, str) and len(name) <= _MOST_LETTERS else ""
         close = [form] if form in of_form else get_close_matches(form, of_form, n=1, cutoff=_SIMILAR)
         pairs += [f"{quoted(of_form[one])} for {quoted(name)}" for one in close]
     return f" Did you mean {', '.join(pairs)}?" if pairs else ""

@@ -12,6 +12,7 @@ from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
 from skdpmic.codebook.column import (
     ColumnEntry,
+    any_of,
     as_column_names,
     check_columns,
     checked_groups,
@@ -19,13 +20,14 @@ from skdpmic.codebook.column import (
     entry_of,
     is_pattern,
     labels_of_people,
-    matches,
 )
 from skdpmic.codebook.template import names_of_columns, template_of
 from skdpmic.codebook.toml_file import as_text, parse_toml, place_of, text_of_file
 from skdpmic.table.frames import columns_at
 from skdpmic.table.normal_form.containers import as_frame, is_frame
 from skdpmic.table.people import check_max_rows
+
+_MOST_PATTERNS = 1000  # each is compared with all names of a table
 
 
 class Codebook:
@@ -115,6 +117,9 @@ class Codebook:
         self.max_rows_per_group = (max_rows_per_group or 1) if self.groups else None
         self.title = title or None
         self._patterns = [name for name in self.columns if is_pattern(name)]  # in order: the first match counts
+        if len(self._patterns) > _MOST_PATTERNS:
+            raise ValueError(f"columns must have at most {_MOST_PATTERNS} patterns, got {len(self._patterns)}.")
+        self._any_pattern = any_of(self._patterns)
         self._listed: set[str] = set()  # ignored columns already listed in a warning
 
     # --- Files ----------------------------------------------------------------------------------------------------
@@ -320,7 +325,8 @@ class Codebook:
         """
         if name in self.columns:
             return self.columns[name]
-        return next((self.columns[pattern] for pattern in self._patterns if matches(name, pattern)), None)
+        found = self._any_pattern.match(name) if self._patterns and isinstance(name, str) else None
+        return None if found is None else self.columns[self._patterns[found.lastindex - 1]]
 
     def _used(self, name):
         entry = self.entry(name)

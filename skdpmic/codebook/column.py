@@ -2,6 +2,7 @@
 
 import datetime
 import fnmatch
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +22,7 @@ UNITS_OF_TIME = ("weeks", "days", "hours", "minutes", "seconds")  # units of dur
 _FIELDS = ("type", "range", "scale", "knots", "labels", "unit", "description")
 _VALUES = ("range", "knots", "labels")  # a column has at most one of these
 _FARTHEST = 2.0**43  # seconds, whose microseconds fit in numpy's integers
+_MOST_GROUPS = 16  # columns that together identify a person
 _KINDS_OF_BOUNDS = {NUMBERS: NUMBER, DATES: DATE, DURATIONS: DURATION}
 
 
@@ -259,8 +261,10 @@ def checked_groups(groups):
     """The names of the columns that identify a person; may be empty."""
     names = (groups,) if isinstance(groups, str) else groups
     is_list = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
-    if not is_list or len(set(names)) < len(names):
-        raise ValueError(f"groups must be a column name or a list of distinct names, got {quoted(groups)}.")
+    if not is_list or len(set(names)) < len(names) or len(names) > _MOST_GROUPS:
+        raise ValueError(
+            f"groups must be a column name or a list of at most {_MOST_GROUPS} distinct names, got {quoted(groups)}."
+        )
     return tuple(names)
 
 
@@ -321,9 +325,9 @@ def is_pattern(name):
     return "*" in name or "?" in name
 
 
-def matches(name, pattern):
-    """Whether a pattern matches a column; names that are not str never match."""
-    return isinstance(name, str) and fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+def any_of(patterns):
+    """An expression that matches the names that any of the patterns matches; its last group is the first of these."""
+    return re.compile("|".join(f"({fnmatch.translate(pattern.replace('[', '[[]'))})" for pattern in patterns))
 
 
 def as_column_names(features):

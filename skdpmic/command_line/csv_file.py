@@ -4,6 +4,8 @@ import csv
 import gzip
 import os
 import re
+import zlib
+from contextlib import contextmanager
 from itertools import islice
 
 import pyarrow
@@ -14,6 +16,7 @@ from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import quoted
 from skdpmic.command_line.spelled_values import spelled_in_place, type_of
 
+_MOST_BYTES = 2**22  # of the names in the first line, as many as a codebook has
 _DELIMITERS = ",;\t|"
 _OTHER_FILES = {
     "\x1f\x8b": "a compressed file: let its name end in .csv.gz",
@@ -68,7 +71,7 @@ class CsvFile:
         -------
         pyarrow.Table
         """
-        n_lines = read_by_engine(self.name, self._count_lines)
+        n_lines = self._count_lines()
         schema = pyarrow.schema([(name, type_of(entries[name])) for name in self.names if name in entries])
         if n_lines == 0:  # an error in pyarrow
             return schema.empty_table()
@@ -113,7 +116,12 @@ class CsvFile:
     def _header(self):
         """The names in the first line. Nothing else is read."""
         with self._lines() as file:
-            line = file.readline()
+            line = file.readline(_MOST_BYTES + 1)
+        if len(line) > _MOST_BYTES:
+            raise ValueError(
+                f"{self.name} must have column names in the first line, of at most {_MOST_BYTES:,} bytes together, got "
+                "more: save a table of that many columns as .parquet."
+            )
         other = next((kind for start, kind in _OTHER_FILES.items() if line.startswith(start)), None)
         if other is not None:
             raise ValueError(f"{self.name} must be a CSV file in UTF-8, got {other}.")
@@ -130,9 +138,19 @@ class CsvFile:
             kind = "a title, which is to be deleted" if any(names) else "an empty line, which is to be deleted"
         raise ValueError(f"{self.name} must have column names in the first line, in UTF-8, got {kind}.")
 
+    @contextmanager
     def _lines(self):
         """The file, opened for its lines, in an encoding in which all bytes are valid."""
-        return (gzip.open if self._path.lower().endswith(".gz") else open)(self._path, "rt", encoding="latin-1")
+        try:
+            with (gzip.open if self._path.lower().endswith(".gz") else open)(self._path, "rt", encoding="latin-1") as f:
+                yield f
+            return
+        except (gzip.BadGzipFile, EOFError, zlib.error):  # raised below, because their messages quote bytes
+            pass
+        raise ValueError(
+            f"{self.name} must be a compressed file, as its name says, got another or a damaged one: if it is not "
+            "compressed, let its name end in .csv."
+        )
 
     def _check_delimiter(self):
         """Raise if the names seem to have another delimiter, because columns would not be found."""

@@ -8,15 +8,16 @@ try:
     import pyarrow
     import pyarrow.parquet
 except ImportError as error:
-    raise ImportError("reading a table requires pyarrow: pip install pyarrow") from error
+    raise ImportError("reading a table requires pyarrow: pip install 'skdpmic[command-line]'") from error
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted
 from skdpmic._utils.user_files import check_regular
+from skdpmic.codebook.column import DURATION
 from skdpmic.command_line.csv_file import CsvFile
-from skdpmic.command_line.named_columns import check_in_file, check_some, check_target, check_type, is_text
-from skdpmic.command_line.spelled_values import spelled_in_place, with_durations
+from skdpmic.command_line.named_columns import check_in_file, check_some, check_target, check_type, is_number, is_text
+from skdpmic.command_line.spelled_values import in_unit, spelled_in_place
 from skdpmic.table.people import read_people
 
 _RECORDS_PER_MESSAGE = 1_000_000  # records between progress messages
@@ -124,7 +125,7 @@ class ParquetFile:
                 check_type(self.outline.field(name).type, entries[name], name, self.name)
         table = read_by_engine(self.name, self._file.read, columns=names)
         progress(len(table))
-        return with_durations(self._read_text(table.select(names), entries), entries, self.name)
+        return pyarrow.table([self._described(table.column(name), entries[name], name) for name in names], names)
 
     def place_of(self, record):
         """Where a record is, counted from 0."""
@@ -134,12 +135,10 @@ class ParquetFile:
         """Nothing: no program writes blank rows into such a file."""
         return ""
 
-    def _read_text(self, table, entries):
-        """Text in place of numbers, dates or booleans is read as in a CSV, value by value."""
-        for i, field in enumerate(table.schema):
-            entry = entries[field.name]
-            if entry is not None and is_text(field.type) and not entry.has_text_labels:
-                text = table.column(i).cast(pyarrow.string())
-                where = f"column {field.name!r} of {self.name}"
-                table = table.set_column(i, field.name, spelled_in_place(text, entry, where, self.place_of))
-        return table
+    def _described(self, column, entry, name):
+        """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
+        where = f"column {name!r} of {self.name}"
+        if entry is not None and is_text(column.type) and not entry.has_text_labels:
+            return spelled_in_place(column.cast(pyarrow.string()), entry, where, self.place_of)
+        is_duration = entry is not None and entry.kind == DURATION
+        return in_unit(column, entry, where) if is_duration and is_number(column.type) else column

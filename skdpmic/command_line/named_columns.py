@@ -50,7 +50,8 @@ def check_in_file(codebook_path, codebook, source, target=None, features=None):
     if features is None:
         features = [name for name, entry in codebook.columns.items() if entry.is_used and not is_pattern(name)]
     wanted = [*features, *codebook.groups, *([] if target is None else [target])]
-    missing = [name for name in dict.fromkeys(wanted) if name not in source.names]
+    known = set(source.names)
+    missing = [name for name in dict.fromkeys(wanted) if name not in known]
     if missing:
         raise ValueError(
             f"{source.name} must have all columns of {codebook_path}{source.place_of_names}, got none named "
@@ -154,6 +155,11 @@ def is_text(kind):
     return types.is_string(kind) or types.is_large_string(kind)
 
 
+def is_number(kind):
+    """Whether an Arrow type holds numbers."""
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+
+
 def check_type(kind, entry, name, file):
     """Raise if a column's declared type contradicts the codebook; the message has the line to write.
 
@@ -189,7 +195,7 @@ def _in_words(kind):
         return "text"
     if types.is_boolean(kind):
         return "booleans"
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+    if is_number(kind):
         return "numbers"
     if types.is_timestamp(kind) or types.is_date(kind):
         return "dates"

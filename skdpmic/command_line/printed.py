@@ -67,7 +67,12 @@ class UnfailingStream:
 
 
 def write_all_letters():
-    """Replace characters that a terminal lacks, so that no paid result is lost to an encoding error."""
+    """Write results to files and pipes in UTF-8, as codebooks are read, and replace characters that a terminal lacks.
+
+    So no result that was paid for is lost to an encoding error.
+    """
+    if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -4,7 +4,7 @@ No type is inferred, because that would need the whole column, and one record co
 """
 
 import pyarrow
-from pyarrow import compute, types
+from pyarrow import compute
 
 from skdpmic._utils.texts import quoted
 from skdpmic.codebook.column import BOOLEAN, DATE, DURATION
@@ -83,28 +83,6 @@ def _first_unreadable(text, entry, decimal):
 def in_unit(values, entry, name):
     """A column of durations, from numbers in the unit of the codebook."""
     return _read(_durations, values, f"{name} must hold numbers of {entry.unit}", _MICROSECONDS[entry.unit])
-
-
-def with_durations(table, entries, name):
-    """A table with declared types, with durations in place of numbers in a unit.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    entries : dict of str to ColumnEntry or None
-    name : str
-        Name of the table in errors.
-    """
-    for i, field in enumerate(table.schema):
-        entry = entries[field.name]
-        if entry is not None and entry.kind == DURATION and _is_of_numbers(field.type):
-            column = in_unit(table.column(i), entry, f"column {field.name!r} of {name}")
-            table = table.set_column(i, field.name, column)
-    return table
-
-
-def _is_of_numbers(kind):
-    return any(is_kind(kind) for is_kind in (types.is_integer, types.is_floating, types.is_decimal))
 
 
 def type_of(entry):

@@ -330,12 +330,24 @@ def test_only_the_type_of_an_error_from_another_library_is_shown(folder, capsys,
     assert capsys.readouterr().err.startswith("skdpmic select: failed with KeyError. Its message is not shown")
 
 
+@each("encoding", ["ascii", "latin-1", "cp1252", "utf-16"])
+def test_a_template_redirected_to_a_file_is_read_in_any_locale(encoding, folder, monkeypatch):
+    names = ["Größe", "日本", "e\u0301", "\x85", "ε", "€"]
+    (folder / "names.csv").write_text(",".join(names) + "\n", encoding="utf-8")
+    with open("printed.toml", "w", encoding=encoding) as file, monkeypatch.context() as redirected:
+        redirected.setattr(sys, "stdout", file)
+        assert main(["template", "names.csv"]) == 0
+    text = (folder / "printed.toml").read_text("utf-8").replace('type = ""', "range = [0, 1]")
+    (folder / "printed.toml").write_text(text, encoding="utf-8")
+    assert list(Codebook.read("printed.toml").columns) == names
+
+
 def test_a_missing_library_is_named(folder, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in ("data_source", "command_template"):
         monkeypatch.delitem(sys.modules, f"skdpmic.command_line.{name}", raising=False)
     assert main(["template", "people.csv"]) == 1
-    assert "requires pyarrow: pip install pyarrow" in capsys.readouterr().err
+    assert "requires pyarrow: pip install 'skdpmic[command-line]'" in capsys.readouterr().err
 
 
 # --- Output -----------------------------------------------------------------------------------------------------------

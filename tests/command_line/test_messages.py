@@ -73,6 +73,10 @@ def test_the_error_for_an_unusable_file_says_what_to_change(name, folder, capsys
     assert all(phrase in err for phrase in phrases), err
 
 
+TEXTS, PACKED = ("csv", "tsv", "txt"), gzip.compress(b"age\n1\n" * 99)
+NO_GZIP = [b"age,stay\n1,2\n", b"\x1f\x8b", PACKED[:12], PACKED[:10] + b"8675309" + PACKED[17:]]
+
+
 @each(
     "name, content, message",
     [
@@ -82,11 +86,15 @@ def test_the_error_for_an_unusable_file_says_what_to_change(name, folder, capsys
         ("wide.csv", "age,stay\n1,2\n".encode("utf-16"), "UTF-16: save it as CSV UTF-8"),
         ("latin.csv", "l\xe4nge,stay\n1,2\n".encode("latin-1"), "save it as CSV UTF-8"),
         ("data.sav", b"$FL2", "save a table of another kind"),
+        *((f"fake.{kind}.gz", text, "compressed, let its name end in .csv") for kind in TEXTS for text in NO_GZIP),
+        ("fake.parquet", b"PAR1 age,stay\n", "fake.parquet could not be read"),
     ],
 )
 def test_the_error_for_a_file_of_another_kind_says_how_to_convert_it(name, content, message, folder, capsys):
     (folder / name).write_bytes(content)
-    assert message in refused(capsys, "template", name)
+    err = refused(capsys, "template", name)
+    assert message in " ".join(err.split())
+    assert name in err
 
 
 @each(
