@@ -12,7 +12,7 @@ except ImportError as error:
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
-from skdpmic._utils.texts import counted
+from skdpmic._utils.texts import counted, quoted
 from skdpmic._utils.user_files import check_regular
 from skdpmic.codebook.column import DURATION
 from skdpmic.command_line.csv_file import CsvFile
@@ -137,7 +137,7 @@ class ParquetFile:
 
     def _described(self, column, entry, name):
         """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
-        where = f"column {name!r} of {self.name}"
+        where = f"column {quoted(name)} of {self.name}"
         if entry is not None and is_text(column.type) and not entry.has_text_labels:
             return spelled_in_place(column.cast(pyarrow.string()), entry, where, self.place_of)
         is_duration = entry is not None and entry.kind == DURATION
