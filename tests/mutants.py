@@ -875,6 +875,8 @@ MUTANTS = [
            "search/test_cost_of_searches.py::test_a_varying_epsilon_is_summed_and_the_refit_counted_at_the_largest"),
     Mutant("cost_of_fits._is_collection", "Mapping | Sequence | Set", "Sequence | Set",
            "search/test_cost_is_charged.py::test_any_search_charges_at_most_its_price_or_has_none"),
+    Mutant("trials.for_a_subset", "n_samples / n_rows", "1.0",
+           "search/test_grid_search.py::test_what_is_tried_on_some_rows_is_as_noisy_as_what_is_fitted_on_all[step3]"),
     Mutant("cost_of_splits._rows", "len(np.unique(rows)) < len(rows)", "False",
            "search/test_cost_of_searches.py::test_a_training_set_that_holds_a_row_twice_has_no_price"),
     Mutant("cost_of_searches._costs", "search.n_iter", "1",

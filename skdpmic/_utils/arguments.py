@@ -162,21 +162,32 @@ def _both_readings(bounds):
     )
 
 
+def is_number(value):
+    """Whether a parameter is a real number; True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def is_whole(value):
+    """Whether a parameter is an int; True and False are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
 def check_k(k):
     """Raise unless `k` is a valid number of features."""
-    if k != "all" and (not isinstance(k, numbers.Integral) or k < 1):
+    is_all = isinstance(k, str) and k == "all"
+    if not is_all and (not is_whole(k) or k < 1):
         raise ValueError(f"k must be an int >= 1 or 'all', got {quoted(k)}.")
 
 
 def check_n_jobs(n_jobs):
     """Raise unless `n_jobs` is None or an int that joblib accepts."""
-    if n_jobs is not None and (not isinstance(n_jobs, numbers.Integral) or n_jobs == 0):
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise ValueError(f"n_jobs must be None or an int other than 0, got {quoted(n_jobs)}.")
 
 
 def check_whole(value, name, least=1):
     """Raise unless `value` is an int that is at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+    if not is_whole(value) or value < least:
         raise ValueError(f"{name} must be an int >= {least}, got {quoted(value)}.")
 
 

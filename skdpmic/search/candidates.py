@@ -16,7 +16,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic._utils.errors import is_invalid_parameter, warn, without_data
-from skdpmic._utils.readable import are_text, check_meaning, refuse_unreadable
+from skdpmic._utils.readable import are_text, check_meaning, is_dask_collection, refuse_unreadable
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic._utils.texts import quoted
 from skdpmic.search.cost_of_fits import (
@@ -29,6 +29,7 @@ from skdpmic.search.cost_of_fits import (
     widths_in,
 )
 from skdpmic.table.frames import declared_by_name
+from skdpmic.table.normal_form.containers import is_lazy
 from skdpmic.table.targets import check_weights, check_weights_given
 
 _ANY_SEED = bytes(16)
@@ -44,6 +45,26 @@ def checked_grid(param_grid):
     if not grid:
         raise ValueError(f"param_grid must be a dict, or a list of at least one dict, got {quoted(param_grid)}.")
     return grid
+
+
+def check_has_choice(grid):
+    """Raise if there is a single candidate: nothing would be chosen, at the cost of a choice."""
+    if len(grid) == 1:
+        raise ValueError(
+            f"param_grid must have two candidates or more, got {quoted(grid)}: nothing would be chosen, at a cost of "
+            "epsilon. Set these parameters by set_params, and fit the estimator by itself."
+        )
+
+
+def refuse_unsplittable(data, name):
+    """Raise if the rows of a table or a column cannot be assigned to subsets, because it is not in memory."""
+    is_stream = hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__")
+    if is_lazy(data) or is_dask_collection(data) or is_stream or isinstance(data, Iterator):
+        raise TypeError(
+            f"{name} must be in memory inside PrivateGridSearch, which assigns its rows to subsets, got "
+            f"{type(data).__name__}: load it first, as by {name}.collect(), {name}.compute(), {name}.to_arrow_table() "
+            f"or np.array(list({name}))."
+        )
 
 
 def candidate_with(estimator, parameters):

@@ -15,7 +15,7 @@ from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted, wrap
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.parameters import exact
-from skdpmic.search.candidates import checked_grid
+from skdpmic.search.candidates import check_has_choice, checked_grid
 from skdpmic.search.cost_of_candidates import alternatives, costs_at_random, costs_of, largest
 from skdpmic.search.cost_of_fits import FitCost, cost_of_choice, cost_of_fit, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
@@ -233,7 +233,9 @@ def _cost_of_one(estimator, n_features):
     """The cost of one fit; of a private search, that of its choice and of the costliest refit."""
     if not isinstance(estimator, PrivateGridSearch):
         return cost_of_fit(estimator, n_features)
-    costs = costs_of(estimator.estimator, checked_grid(estimator.param_grid), n_features)
+    grid = checked_grid(estimator.param_grid)
+    costs = costs_of(estimator.estimator, grid, n_features)
+    check_has_choice(grid)
     refit = largest(costs) if estimator.refit else FitCost()
     return total_cost([cost_of_choice(estimator.epsilon, n_features), refit])
 

@@ -7,11 +7,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
@@ -36,12 +34,14 @@ from skdpmic.search import trials
 from skdpmic.search.candidates import (
     candidate_with,
     candidates_with,
+    check_has_choice,
     check_private_steps,
     check_weights_of,
     checked_grid,
     n_columns,
     private_estimators,
     refuse_unreadable_for,
+    refuse_unsplittable,
     warn_about_unknown,
 )
 from skdpmic.search.cost_of_fits import UNKNOWN, cost_of_fit
@@ -62,14 +62,14 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     estimator : estimator
         What to tune; usually a pipeline with a private selector and a model.
     param_grid : dict or list of dicts
-        As in scikit-learn's GridSearchCV.
+        As in scikit-learn's GridSearchCV, with two candidates or more.
     epsilon : float, default=1.0
         Privacy budget of the choice; above 0. Infinity adds no noise. The refit additionally costs the budgets of its
         private estimators.
     n_subsets : int or "auto", default="auto"
         Number of subsets, from 2 to a quarter of the number of rows. With more subsets, each is smaller, but there is
         less noise: its scale is ``2 / (n_subsets epsilon)`` times the range of the score. "auto" is the square root of
-        the number of rows, or a quarter of that number if smaller.
+        the number of rows, half of that if a candidate has a private step, and at most a quarter of the number of rows.
     scoring : str, callable or None, default=None
         As in GridSearchCV; a single score. None uses the estimator's `score` method: accuracy or R squared.
     score_bounds : pair of floats, default=(0, 1)
@@ -127,10 +127,13 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     on a class or module, a scoring function with memory, a time limit. With these, one record can affect all subsets,
     and the choice is not private. A warning lists the classes that have not been checked.
 
-    In the subsets, the private estimators inside `estimator` get `n_subsets` times their epsilon, which makes their
-    noise about as large as that of the refit. They get no ledger, because their releases never leave the subset. A
-    private function hidden in a lambda is not seen, and charges its ledger in every subset: use functools.partial. A
-    candidate that fails in a subset gets the lowest score there.
+    In a subset, the private estimators inside `estimator` get their epsilon times the number of all rows over the
+    number fitted on: their noise is then that of the refit (with `delta`, it is rho that grows, by the square; with
+    "mic_r", it is somewhat less, because the sensitivity of this statistic falls more slowly than 1 / n). They get no
+    ledger, because their releases never leave the subset, and the choice alone is published. What chance does to so few
+    rows is not reduced: a step that needs hundreds of rows to find anything needs subsets of hundreds. A private
+    function hidden in a lambda is not seen, and charges its ledger in every subset: use functools.partial. A candidate
+    that fails in a subset gets the lowest score there.
 
     After an error the search is unchanged, unless the refit failed. The choice has then been charged and is kept:
     `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`. There is no
@@ -149,8 +152,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>>     >>> from sklearn.neighbors import KNeighborsRegressor
     >>> from sklearn.pipeline import Pipeline
     >>> from skdpmic import PrivateGridSearch, PrivateSelectKBest
     >>> rng = np.random.default_rng(0)
@@ -199,7 +201,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            One record per row; at least 8 rows.
+            One record per row; at least 8 rows, in memory.
         y : array-like of shape (n_samples,), default=None
             The target.
         **params
@@ -237,10 +239,13 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             scorer = functools.partial(trials.score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            for data, name in ((X, "X"), (y, "y")):
+                refuse_unsplittable(data, name)
             X, y = indexable(X, y)
             refuse_unreadable_for(candidates, X, y)
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-            self.n_subsets_ = trials.checked_n_subsets(self.n_subsets, n_samples, type(self).__name__)
+            has_private = any(private_estimators(candidate) for candidate in candidates)
+            self.n_subsets_ = trials.checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, has_private)
             self._check_private_estimators(candidates, X, n_samples)
             check_weights_of(candidates, params, n_samples)
             costs = [cost_of_fit(candidate, n_columns(X) or UNKNOWN) for candidate in candidates]
@@ -248,14 +253,20 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
                 earlier = earlier_steps(candidates)
                 refuse_resampling(earlier)
                 warn_about_learning(earlier)
+            check_has_choice(grid)
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
 
             def draw(random_bytes):
                 subsets = trials.assign_subsets(n_samples, self.n_subsets_, self.test_size, random_bytes)
-                on_subsets = [trials.for_a_subset(candidate, self.n_subsets_) for candidate in candidates]
-                seeds = [random_bytes(trials.SEED_BYTES) for _ in product(on_subsets, subsets)]
-                scores = self._score(on_subsets, X, y, params, subsets, scorer, seeds)
+                fits = [
+                    (trials.for_a_subset(candidate, n_samples, len(train)), (train, test))
+                    for candidate, (train, test) in product(candidates, subsets)
+                ]
+                seeds = [random_bytes(trials.SEED_BYTES) for _ in fits]
+                progress = Progress(type(self).__name__, self.verbose)
+                scores = trials.scores_of(fits, (X, y, params), scorer, seeds, self.n_jobs, progress)
+                scores = scores.reshape(-1, self.n_subsets_)
                 return int(mechanism.release(trials.mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
             seed, by = broken_by_seed(self.random_state), mechanism.name
@@ -304,24 +315,6 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
                 f"ledger is None, so the cost of the choice, epsilon={self.epsilon}, is not recorded, while the "
                 f"private estimators inside have a ledger: pass it as {type(self).__name__}(..., ledger=...), too.",
             )
-
-    def _score(self, on_subsets, X, y, params, subsets, scorer, seeds):
-        """Scores of shape (n_candidates, n_subsets); NaN if a candidate fails."""
-        fits = zip(product(on_subsets, subsets), seeds, strict=True)
-        progress = Progress(type(self).__name__, self.verbose)
-        scores = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
-            delayed(trials.score_in_subset)(trial, X, y, params, subset, scorer, seed) for (trial, subset), seed in fits
-        )
-        scores = list(progress.track(scores, len(seeds), "fits"))
-        scores = np.reshape(scores, (len(on_subsets), len(subsets)))
-        if np.isnan(scores).all():
-            why = trials.failure_reason(on_subsets[0], X, y, params, subsets[0], scorer, seeds[0])
-            raise ValueError(
-                f"no candidate could be fitted and scored in any of the {len(subsets)} subsets of the data. "
-                f"{why}Fit the estimator by itself to see more. The subsets may also be "
-                "too small for it, or lack a class: try a smaller n_subsets."
-            )
-        return scores
 
     def _mechanism(self):
         steps = grid_sensitivity(Fraction(1, self.n_subsets_), trials.MEAN_ERROR)

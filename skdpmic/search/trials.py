@@ -3,17 +3,18 @@
 import contextlib
 import functools
 import math
-import numbers
 import warnings
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import cross_validate
+from sklearn.utils.parallel import Parallel, delayed
 
-from skdpmic._utils.arguments import check_interval
+from skdpmic._utils.arguments import check_interval, is_auto, is_whole
 from skdpmic._utils.errors import public_messages
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic._utils.texts import quoted
+from skdpmic.privacy.composition import epsilon_of, rho_for
 from skdpmic.search.cost_of_fits import is_private, private_steps
 
 SEED_BYTES = 16
@@ -22,13 +23,17 @@ SEED_BYTES = 16
 MEAN_ERROR = 2.0**-52
 
 
-def checked_n_subsets(n_subsets, n_samples, reader):
-    """The number of subsets, with "auto" resolved; a ValueError if there are too many or too few."""
+def checked_n_subsets(n_subsets, n_samples, reader, has_private):
+    """The number of subsets, with "auto" resolved; a ValueError if there are too many or too few.
+
+    What a private step finds in few rows is left to chance at any epsilon: half as many subsets are twice as large.
+    """
     most = n_samples // 4
     if most < 2:
         raise ValueError(f"Found array with {n_samples} sample(s) while a minimum of 8 is required by {reader}.")
-    asked = min(math.isqrt(n_samples), most) if n_subsets == "auto" else n_subsets
-    if not isinstance(asked, numbers.Integral) or not 2 <= asked <= most:
+    usual = max(math.isqrt(n_samples) // (1 + has_private), 2)
+    asked = min(usual, most) if is_auto(n_subsets) else n_subsets
+    if not is_whole(asked) or not 2 <= asked <= most:
         raise ValueError(
             f"n_subsets must be 'auto' or an int in [2, n_samples // 4] = [2, {most}] with n_samples={n_samples}, "
             f"got {quoted(n_subsets)}."
@@ -63,14 +68,32 @@ def mean_over_subsets(scores, bounds):
     return np.array([math.fsum(row) / len(row) for row in shares])
 
 
-def for_a_subset(candidate, n_subsets):
-    """The candidate for each subset: with as much private noise as in the refit, and without ledgers."""
-    trial = clone(candidate)
+def for_a_subset(candidate, n_samples, n_rows):
+    """The candidate for this many of all rows: with as much private noise as in the refit, and without ledgers."""
+    trial, factor = clone(candidate), n_samples / n_rows
     if is_private(trial):
-        return _more_epsilon(trial, n_subsets)
+        return _more_budget(trial, factor)
     for name, private in private_steps(trial).items():
-        trial.set_params(**{name: _more_epsilon(private, n_subsets)})
+        trial.set_params(**{name: _more_budget(private, factor)})
     return trial
+
+
+def scores_of(fits, arguments, scorer, seeds, n_jobs, progress):
+    """The scores of all fits, each of a trial in a subset; NaN if one fails, and an error if all do."""
+    X, y, params = arguments
+    scores = Parallel(n_jobs=n_jobs, return_as=progress.return_as)(
+        delayed(score_in_subset)(trial, X, y, params, subset, scorer, seed)
+        for (trial, subset), seed in zip(fits, seeds, strict=True)
+    )
+    scores = np.array(list(progress.track(scores, len(seeds), "fits")))
+    if np.isnan(scores).all():
+        trial, subset = fits[0]
+        why = failure_reason(trial, X, y, params, subset, scorer, seeds[0])
+        raise ValueError(
+            f"no candidate could be fitted and scored in any of the subsets of the data. {why}Fit the estimator by "
+            "itself to see more. The subsets may also be too small for it, or lack a class: try a smaller n_subsets."
+        )
+    return scores
 
 
 def score_in_subset(trial, X, y, params, subset, scorer, seed):
@@ -100,8 +123,14 @@ def failure_reason(trial, X, y, params, subset, scorer, seed):
     return ""
 
 
-def _more_epsilon(private, factor):
+def _more_budget(private, factor):
+    """The same step with noise smaller by this factor; with delta, of which noise depends on rho, the square grows."""
+    given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
+    epsilon, delta = float(given["epsilon"]), given.get("delta", 0.0)
+    more = (
+        epsilon_of(factor**2 * rho_for(epsilon, delta), delta) if 0 < delta and epsilon < math.inf else epsilon * factor
+    )
+    changed = {"epsilon": more, "ledger": None}
     if isinstance(private, functools.partial):
-        changed = {"epsilon": private.keywords["epsilon"] * factor, "ledger": None}
         return functools.partial(private.func, *private.args, **(private.keywords | changed))
-    return private.set_params(epsilon=private.epsilon * factor, ledger=None)
+    return private.set_params(**changed)

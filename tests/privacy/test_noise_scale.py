@@ -161,7 +161,7 @@ def test_the_noise_of_tables_is_twice_their_number_over_epsilon(monkeypatch):
 def test_the_noise_of_a_choice_matches_the_formula_to_the_last_step(n_subsets):
     # A mean of scores has an error of at most 2^-52. A quarter is a whole number of steps, so the error adds one.
     x = np.random.default_rng(0).random((60, 1))
-    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.3, n_subsets=n_subsets).fit(x, x[:, 0])
+    search = PrivateGridSearch(Ridge(), {"alpha": [1, 1]}, epsilon=0.3, n_subsets=n_subsets).fit(x, x[:, 0])
     steps = steps_of(Fraction(1, n_subsets), 2.0**-52)
     assert steps == STEPS // n_subsets + 1
     assert search.noise_scale_ * STEPS == math.ceil(2 * steps / EPSILON)

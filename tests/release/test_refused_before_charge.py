@@ -115,7 +115,7 @@ PAIRS = {
 
 @each("change, name", SOME_TOO_LARGE)
 def test_too_large_grids_are_refused_by_everything_that_reads_their_sizes(change, name, ledger):
-    search = PrivateGridSearch(DPMICScorer(**NUMBERS, **change), {}, scoring=lambda *_: 1.0, ledger=ledger)
+    search = PrivateGridSearch(DPMICScorer(**NUMBERS, **change), [{}, {}], scoring=lambda *_: 1.0, ledger=ledger)
     before = vars(search).copy()
     given = {"epsilon": 1, "ledger": ledger}
     calls = [

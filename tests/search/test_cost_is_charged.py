@@ -352,7 +352,7 @@ def test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_unus
     pipeline = Pipeline([*first, ("select", select), ("model", Ridge())])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        search = PrivateGridSearch(pipeline, {"model__alpha": [1.0]}, epsilon=0.5, n_subsets=2).fit(X, y)
+        search = PrivateGridSearch(pipeline, {"model__alpha": [1.0, 1.0]}, epsilon=0.5, n_subsets=2).fit(X, y)
     assert search.best_estimator_["select"].privacy_spent_ == (1.0, 0.0)
     assert search.privacy_spent_ == (1.5, 0.0 if is_first else 1e-4)
 
@@ -360,7 +360,7 @@ def test_a_private_search_fits_a_selector_that_keeps_features_and_states_no_unus
 def test_plans_costs_and_searches_refuse_to_keep_all_features():
     select, error = PrivateSelectKBest(1, keep=[0, 1], **PUBLIC), "keep must leave at least one feature to choose"
     for ask in (lambda: select.plan(100, 2), lambda: search_cost(select, n_features=2), lambda: fitted(
-        PrivateGridSearch(select, {}, scoring=lambda *_: 1.0), *table_of(2))):  # fmt: skip
+        PrivateGridSearch(select, [{}, {}], scoring=lambda *_: 1.0), *table_of(2))):  # fmt: skip
         with pytest.raises(ValueError, match=error):
             ask()
 

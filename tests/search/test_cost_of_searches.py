@@ -496,7 +496,7 @@ def test_a_step_for_some_columns_is_charged_at_most_the_stated_rho(name, tmp_pat
     columns.fit(*table(N))
     assert cost.charged_rho == (zcdp_total(ledger) if name.endswith("numbers") else 0.125) >= zcdp_total(ledger)
     assert len(ledger.entries()) == (name != "no columns")
-    search = PrivateGridSearch(columns, {"select__epsilon": [0.5]}, n_subsets=2, scoring=lambda *_: 0.5)
+    search = PrivateGridSearch(columns, {"select__epsilon": [0.5, 0.5]}, n_subsets=2, scoring=lambda *_: 0.5)
     assert search.fit(*table(N)).privacy_spent_ == (1.5, 0.0)
 
 

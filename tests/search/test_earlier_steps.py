@@ -111,7 +111,7 @@ def test_a_private_search_refuses_to_refit_on_copied_rows_before_anything_is_cha
     ledger = BudgetLedger(tmp_path / "ledger", 10.0)
     pipeline = after(Copies())
     pipeline.steps.append(("model", Ridge()))
-    search = PrivateGridSearch(pipeline, {"model__alpha": [1.0]}, epsilon=1.0, n_subsets=2, ledger=ledger)
+    search = PrivateGridSearch(pipeline, {"model__alpha": [1.0, 1.0]}, epsilon=1.0, n_subsets=2, ledger=ledger)
     before = vars(search).copy()
     with pytest.raises(ValueError, match=r"resamples rows before a private step, got s0 \(Copies\)"):
         search.fit(*table(60))
@@ -176,7 +176,7 @@ def test_steps_that_transform_each_row_independently_cause_no_warning(step):
 
 def test_the_summary_and_the_card_of_a_private_search_name_earlier_steps():
     pipeline = Pipeline([("scale", StandardScaler()), ("select", selector()), ("model", Ridge())])
-    search = PrivateGridSearch(pipeline, {"model__alpha": [1.0]}, epsilon=1.0, n_subsets=2)
+    search = PrivateGridSearch(pipeline, {"model__alpha": [1.0, 1.0]}, epsilon=1.0, n_subsets=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.warns(PrivacyLeakWarning, match=r"scale \(StandardScaler\) may learn from all rows") as caught:

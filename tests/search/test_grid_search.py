@@ -32,16 +32,19 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivacyLeakWarning,
+    PrivateAdditiveRegressor,
     PrivateGridSearch,
     PrivateSelectKBest,
     dp_mic_classif,
     dp_mic_regression,
     search_cost,
 )
+from skdpmic.budget.filters import Cost
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import exact
 from skdpmic.search import trials as trials_module
+from skdpmic.search.cost_of_fits import as_estimator
 from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
 from tests.folding import each
 from tests.privacy.test_top_k import law
@@ -49,6 +52,9 @@ from tests.privacy.test_top_k import law
 unknown = pytest.mark.filterwarnings("ignore:the choice is private if:UserWarning")
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
+
+
+TWICE = [{}, {}]  # a grid for any estimator
 
 
 def table(n=240):
@@ -112,12 +118,12 @@ def test_a_record_moves_the_scores_of_one_subset_only(monkeypatch):
 
 @seeded
 def test_subsets_do_not_share_a_given_generator(monkeypatch):
-    search = PrivateGridSearch(RandomForestRegressor(2, random_state=np.random.RandomState(0)), {}, n_subsets=6)
+    search = PrivateGridSearch(RandomForestRegressor(2, random_state=np.random.RandomState(0)), TWICE, n_subsets=6)
     search.set_params(refit=False, random_state=0)
     X, y = table()
     here = scores_of(search, X, y, monkeypatch)
     y[0] = 1000.0
-    assert (here != scores_of(search, X, y, monkeypatch)).sum() == 1
+    assert (here != scores_of(search, X, y, monkeypatch)).any(axis=0).sum() == 1
 
 
 @pytest.mark.slow
@@ -271,7 +277,7 @@ def choice_distribution(steps, scale):
 def worst_log_ratio(epsilon, n_moved, monkeypatch, values=(0, 0.5, 1)):
     """The largest log ratio, over scores in `values` of two candidates, if a record moves `n_moved` of the subsets."""
     monkeypatch.setattr(mechanisms, "_STEPS", STEPS)
-    search = PrivateGridSearch(Ridge(), {}, epsilon=epsilon)
+    search = PrivateGridSearch(Ridge(), TWICE, epsilon=epsilon)
     search.n_subsets_ = N_SUBSETS
     scale = search._mechanism().scale
 
@@ -300,9 +306,9 @@ def test_a_record_in_two_subsets_would_be_caught(monkeypatch):
 
 
 def test_the_noise_scale_is_two_over_subsets_times_epsilon():
-    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, epsilon=0.5, n_subsets=20).fit(*table())
+    search = PrivateGridSearch(Ridge(), TWICE, epsilon=0.5, n_subsets=20).fit(*table())
     assert search.noise_scale_ == pytest.approx(2 / (20 * 0.5), rel=1e-6)
-    assert PrivateGridSearch(Ridge(), {"alpha": [1]}).fit(*table()).n_subsets_ == 15  # square root of 240
+    assert PrivateGridSearch(Ridge(), TWICE).fit(*table()).n_subsets_ == 15  # square root of 240
 
 
 # --- What users get -----------------------------------------------------------------------------------------------
@@ -356,7 +362,9 @@ def test_privacy_spent_is_never_below_the_exact_sum():
     X, y = table()
     for k in range(1, 12):
         choice, refit = k / 7, math.pi / k  # sums with more digits than a float: half of them would be rounded down
-        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__k": [1]}, epsilon=choice, n_subsets=2).fit(X, y)
+        search = PrivateGridSearch(pipeline(epsilon=refit), {"select__k": [1, 1]}, epsilon=choice, n_subsets=2).fit(
+            X, y
+        )
         spent, delta = search.privacy_spent_
         assert delta == 0.0
         assert exact(math.nextafter(spent, 0)) < exact(choice) + exact(refit) <= exact(spent)
@@ -393,13 +401,13 @@ def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
 def test_a_charged_choice_survives_a_failing_refit(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 3.0)
     full = BudgetLedger(tmp_path / "full.db", 0.1)
-    search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3]}, ledger=ledger)
+    search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3, 3]}, ledger=ledger)
     search.fit(*table())
-    search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5]}, n_subsets=10)
+    search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5, 5]}, n_subsets=10)
     with pytest.raises(BudgetError):
         search.fit(*table())
     assert [entry.release for entry in ledger.entries()] == ["choice"] * 2
-    assert (search.best_params_, search.best_index_, search.n_subsets_) == ({"model__n_neighbors": 5}, 0, 10)
+    assert (search.best_params_, search.n_subsets_) == ({"model__n_neighbors": 5}, 10)
     assert search.noise_scale_ == pytest.approx(2 / 10, rel=1e-6)
     assert search.privacy_spent_ == (1.0, 0.0)
     assert not {"best_estimator_", "n_features_in_"} & set(vars(search))
@@ -407,23 +415,63 @@ def test_a_charged_choice_survives_a_failing_refit(tmp_path):
         search.predict(table()[0])
 
 
-def test_private_estimators_in_the_subsets_have_more_epsilon_and_no_ledger(tmp_path, monkeypatch):
+BUDGETS = [
+    DPMICSelector(k=2, epsilon=0.5, mechanism="laplace", statistic="mtv_r", **PUBLIC),
+    DPMICSelector(k=2, epsilon=0.5, mechanism="k-norm", statistic="mtv_r", **PUBLIC),
+    DPMICSelector(k=2, epsilon=0.5, mechanism="gaussian", delta=1e-6, statistic="kendall"),
+    PrivateSelectKBest(2, epsilon=0.5, **PUBLIC),
+    SelectKBest(DPMICScorer(epsilon=0.5, statistic="kendall"), k=1),
+    SelectKBest(partial(dp_mic_regression, epsilon=0.5, statistic="mtv_r", **PUBLIC), k=1),
+    PrivateAdditiveRegressor(epsilon=0.5, **PUBLIC),
+    PrivateAdditiveRegressor(epsilon=0.5, delta=1e-6, **PUBLIC),
+]
+
+
+def noise_of(estimator, n):
+    """The error of the noise in the plan of the private estimator in this step, for this many rows."""
+    scorer = as_estimator(getattr(estimator, "score_func", estimator))
+    return scorer.plan(n, 3).rows[0].error
+
+
+@pytest.mark.parametrize("step", BUDGETS)
+def test_what_is_tried_on_some_rows_is_as_noisy_as_what_is_fitted_on_all(step, monkeypatch):
+    tried, cross_validate = [], trials_module.cross_validate
+
+    def spy(trial, X, y, cv, **parameters):
+        tried.append((trial[0], len(cv[0][0])))
+        return cross_validate(trial, X, y, cv=cv, **parameters)
+
+    monkeypatch.setattr(trials_module, "cross_validate", spy)
+    whole = Pipeline([("step", step)])
+    X, y = table(250)
+    PrivateGridSearch(whole, TWICE, scoring=lambda *_: 0.5, n_subsets=7, refit=False).fit(X, y)
+    assert {n for _, n in tried} == {26, 27}
+    for trial, n in tried[:2] + tried[-2:]:
+        assert noise_of(trial, n) == pytest.approx(noise_of(step, len(X)), rel=1e-3)
+
+
+def test_private_estimators_in_the_subsets_have_no_ledger(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 100.0)
     scorer = partial(dp_mic_regression, epsilon=0.25, ledger=ledger, **PUBLIC)
     both = make_pipeline(DPMICSelector(k=2, epsilon=0.5, ledger=ledger, **PUBLIC), SelectKBest(scorer, k=1), Ridge())
-    trials, cross_validate = [], trials_module.cross_validate
-
-    def spy(trial, *arguments, **parameters):
-        trials.append(trial)
-        return cross_validate(trial, *arguments, **parameters)
-
-    monkeypatch.setattr(trials_module, "cross_validate", spy)
     search = PrivateGridSearch(both, {"ridge__alpha": [1, 2]}, n_subsets=10, ledger=ledger).fit(*table())
-    for trial in trials:
-        assert (trial[0].epsilon, trial[0].ledger) == (5.0, None)
-        assert (trial[1].score_func.keywords["epsilon"], trial[1].score_func.keywords["ledger"]) == (2.5, None)
     assert [entry.epsilon for entry in ledger.entries()] == [1.0, 0.5, 0.25]
     assert search.privacy_spent_ == (1.75, 0.0)
+
+
+def test_a_table_that_is_not_in_memory_is_refused_with_the_line_to_write(tmp_path):
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    dask_array = pytest.importorskip("dask.array")
+    X, y = table()
+    frame = polars.DataFrame(X, schema=list("abc"))
+    tables = [frame.lazy(), iter(X), (row for row in X), pyarrow.RecordBatchReader.from_stream(frame)]
+    tables.append(dask_array.from_array(X, chunks=50))
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    for given in tables:
+        for arguments in ((given, y), (X, given)):
+            with pytest.raises(TypeError, match=r"must be in memory inside PrivateGridSearch.*load it first, as by"):
+                PrivateGridSearch(pipeline(), TWICE, ledger=ledger).fit(*arguments)
+    assert ledger.entries() == []
 
 
 def test_without_refit_only_the_choice_is_made():
@@ -484,16 +532,16 @@ def test_a_score_that_is_not_a_number_fails_only_in_its_subset(n_jobs, monkeypat
     subsets = assign_subsets(240, 6, 0.25, entropy_source(3))
     X[subsets[2][1][0], 0] = 2.0
     search = PrivateGridSearch(
-        Ridge(), {}, n_subsets=6, scoring=no_score_where_a_value_is_large, refit=False, random_state=3, n_jobs=n_jobs
+        Ridge(), TWICE, n_subsets=6, scoring=no_score_where_a_value_is_large, refit=False, random_state=3, n_jobs=n_jobs
     )
-    np.testing.assert_array_equal(scores_of(search, X, y, monkeypatch), [[1, 1, np.nan, 1, 1, 1]])
+    np.testing.assert_array_equal(scores_of(search, X, y, monkeypatch), [[1, 1, np.nan, 1, 1, 1]] * 2)
 
 
 @unknown
 def test_when_everything_fails_the_error_quotes_no_data():
     X, y = table()
     X[:, 0] = 0.8675309
-    search = PrivateGridSearch(FailsOn(), {"everywhere": [True]})
+    search = PrivateGridSearch(FailsOn(), {"everywhere": [True, True]})
     with pytest.raises(ValueError, match="no candidate could be fitted and scored in any of the 15 subsets") as caught:
         search.fit(X, y > 0.5)
     assert "8675" not in str(caught.value)
@@ -501,7 +549,7 @@ def test_when_everything_fails_the_error_quotes_no_data():
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert not hasattr(search, "n_subsets_")
     with pytest.raises(ValueError, match=r"subsets of the data\. Input X contains NaN"):
-        PrivateGridSearch(Ridge(), {}).fit(X * np.nan, y)
+        PrivateGridSearch(Ridge(), TWICE).fit(X * np.nan, y)
 
 
 def test_a_scikit_learn_message_that_quotes_values_is_not_passed_on():
@@ -530,13 +578,13 @@ def test_a_scikit_learn_message_that_quotes_values_is_not_passed_on():
 )
 def test_bad_parameters_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        PrivateGridSearch(Ridge(), {"alpha": [1]}).set_params(**change).fit(*table())
+        PrivateGridSearch(Ridge(), TWICE).set_params(**change).fit(*table())
 
 
 def failure_reason(estimator, X, y, **parameters):
     """The reason that a search's error gives when every fit fails."""
     with pytest.raises(ValueError, match="no candidate could be fitted") as caught:
-        PrivateGridSearch(estimator, {}, **parameters).fit(X, y)
+        PrivateGridSearch(estimator, TWICE, **parameters).fit(X, y)
     return str(caught.value).partition("subsets of the data. ")[2].partition("Fit the estimator by itself")[0].rstrip()
 
 
@@ -597,13 +645,13 @@ class CountedFits(Ridge):
 @pytest.mark.parametrize("within", [lambda model: model, lambda model: VotingRegressor([("one", model)])])
 def test_checking_ordinary_steps_fits_no_unknown_estimator(within):
     CountedFits.n_fits = 0
-    PrivateGridSearch(within(CountedFits()), {}, n_subsets=3, epsilon=5.0).fit(*table())
-    assert CountedFits.n_fits == 3 + 1
+    PrivateGridSearch(within(CountedFits()), TWICE, n_subsets=3, epsilon=5.0).fit(*table())
+    assert CountedFits.n_fits == 2 * 3 + 1
 
 
 def test_valid_parameters_of_ordinary_steps_are_accepted():
     models = [Ridge(), RandomForestRegressor(2), KNeighborsRegressor(3), make_pipeline(StandardScaler(), Ridge())]
-    models += [BaggingRegressor(Ridge(), 2), TransformedTargetRegressor(Ridge()), GridSearchCV(Ridge(), {"alpha": [1]})]
+    models += [BaggingRegressor(Ridge(), 2), TransformedTargetRegressor(Ridge()), GridSearchCV(Ridge(), TWICE)]
     PrivateGridSearch(pipeline(), {"model": models}, n_subsets=2, epsilon=5.0).fit(*table())
 
 
@@ -700,7 +748,7 @@ def test_columns_that_are_not_in_the_table_are_refused_before_the_charge(is_fram
     for step in (DPMICSelector(k=1, **PUBLIC), StandardScaler()):
         steps = make_pipeline(ColumnTransformer([("some", step, columns)]), Ridge())
         with pytest.raises(ValueError, match="columns of the transformer 'some' must be in the table, got "):
-            PrivateGridSearch(steps, {}, ledger=ledger).fit(X, y)
+            PrivateGridSearch(steps, TWICE, ledger=ledger).fit(X, y)
     assert ledger.entries() == []
 
 
@@ -711,22 +759,24 @@ def test_bounds_for_the_columns_that_a_private_step_receives_are_accepted(column
     for bounds in ((0, 1), ([0], [1]), {"height": (0, 1)}):
         scorer = DPMICScorer(bounds=bounds, target_bounds=(0, 1))
         both = make_pipeline(ColumnTransformer([("one", scorer, columns)]), DPMICSelector(k=1, **PUBLIC), Ridge())
-        PrivateGridSearch(both, {}, n_subsets=4).fit(X, table()[1])
+        PrivateGridSearch(both, TWICE, n_subsets=4).fit(X, table()[1])
 
 
 @pytest.mark.parametrize(
     "grid, message",
     [
         ([], r"param_grid must be a dict, or a list of at least one dict, got \[\]"),
-        (iter([{"alpha": [1]}]), "param_grid must be a dict or a list of dicts, got a list_iterator"),
+        (iter(TWICE), "param_grid must be a dict or a list of dicts, got a list_iterator"),
         (({"alpha": [a]} for a in (1, 2)), "param_grid must be a dict or a list of dicts, got a generator"),
+        ({"alpha": [1]}, "two candidates or more, got .{'alpha': .* nothing would be chosen, at a cost of epsilon"),
+        ([{}], "two candidates or more"),
         ({"alpha": []}, "(?i)parameter grid for parameter 'alpha'"),
         ([{"alpha": [1]}, {"alfa": [1]}], "Invalid parameter 'alfa'"),
     ],
 )
 def test_a_bad_grid_is_refused_before_the_charge(grid, message, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
-    search = PrivateGridSearch(Ridge(), {"alpha": [1]}, ledger=ledger).fit(*table())
+    search = PrivateGridSearch(Ridge(), TWICE, ledger=ledger).fit(*table())
     before = vars(search.set_params(param_grid=grid)).copy()
     with pytest.raises(ValueError, match=message):
         search.fit(*table())
@@ -734,18 +784,20 @@ def test_a_bad_grid_is_refused_before_the_charge(grid, message, tmp_path):
     assert len(ledger.entries()) == 1
 
 
-@pytest.mark.parametrize("change, left", [({}, 3), ({"n_subsets": 6}, 2), ({"n_subsets": 4, "test_size": 0.5}, 3)])
+@pytest.mark.parametrize(
+    "change, left", [({"n_subsets": 5}, 3), ({"n_subsets": 6}, 2), ({"n_subsets": 4, "test_size": 0.5}, 3)]
+)
 def test_subsets_too_small_for_a_private_step_are_refused_before_the_charge(change, left, tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
     X, y = table(25)
     with pytest.raises(
         ValueError, match=f"n_subsets and test_size must leave 4 rows .*, which leave {left} of 25 samples"
     ):
-        PrivateGridSearch(pipeline(), {}, ledger=ledger, **change).fit(X, y)
+        PrivateGridSearch(pipeline(), TWICE, ledger=ledger, **change).fit(X, y)
     assert ledger.entries() == []
-    grid = {"select": ["passthrough"], "model__n_neighbors": [1]}
+    grid = {"select": ["passthrough"], "model__n_neighbors": [1, 2]}
     PrivateGridSearch(pipeline(), grid, ledger=ledger, **change).fit(X, y)
-    PrivateGridSearch(pipeline(), {"model__n_neighbors": [1]}, ledger=ledger, n_subsets=4).fit(X, y)
+    PrivateGridSearch(pipeline(), {"model__n_neighbors": [1, 1]}, ledger=ledger, n_subsets=4).fit(X, y)
 
 
 def test_a_B_that_suits_all_rows_but_not_a_subset_is_refused_before_the_charge(tmp_path):
@@ -754,7 +806,7 @@ def test_a_B_that_suits_all_rows_but_not_a_subset_is_refused_before_the_charge(t
 
     def search(**grids):
         selector = DPMICSelector(k=1, epsilon=2.0, **PUBLIC, **grids)
-        return PrivateGridSearch(pipeline().set_params(select=selector), {}, n_subsets=40, ledger=ledger)
+        return PrivateGridSearch(pipeline().set_params(select=selector), TWICE, n_subsets=40, ledger=ledger)
 
     search(B=1000).fit(X, y)
     for change in ({"B": 2000}, {"B": 100, "c": 200}):
@@ -766,8 +818,8 @@ def test_a_B_that_suits_all_rows_but_not_a_subset_is_refused_before_the_charge(t
 def test_eight_records_are_necessary_and_sufficient():
     for n in (0, 2, 7):
         with pytest.raises(ValueError, match=rf"with {n} sample\(s\) while a minimum of 8 is required by PrivateGrid"):
-            PrivateGridSearch(Ridge(), {}).fit(*table(n))
-    assert [PrivateGridSearch(Ridge(), {}).fit(*table(n)).n_subsets_ for n in (8, 9, 11, 12, 16)] == [2, 2, 2, 3, 4]
+            PrivateGridSearch(Ridge(), TWICE).fit(*table(n))
+    assert [PrivateGridSearch(Ridge(), TWICE).fit(*table(n)).n_subsets_ for n in (8, 9, 11, 12, 16)] == [2, 2, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -807,7 +859,7 @@ def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_
         PrivateGridSearch(pipeline(), {"select__k": [1, 0]}, ledger=ledger).fit(*table())
     scorer = partial(dp_mic_classif, epsilon=0.5, bounds=(0, 1))
     with pytest.raises(TypeError, match=r"missing a required .*classes"):
-        PrivateGridSearch(make_pipeline(SelectKBest(scorer), Ridge()), {}, ledger=ledger).fit(*table())
+        PrivateGridSearch(make_pipeline(SelectKBest(scorer), Ridge()), TWICE, ledger=ledger).fit(*table())
     assert ledger.entries() == []
 
 
@@ -815,9 +867,11 @@ def test_a_bad_k_and_a_function_form_without_an_argument_are_refused_before_the_
 def test_parameters_read_from_the_data_are_accepted():
     selector = DPMICSelector(k=1, epsilon=2.0, bounds="data", target_bounds="data")
     for estimator in (selector, selector.set_params(bounds=((0, 0, 0), (1, 1, 1)))):
-        PrivateGridSearch(make_pipeline(estimator, Ridge()), {}, n_subsets=4).fit(*table())
+        PrivateGridSearch(make_pipeline(estimator, Ridge()), TWICE, n_subsets=4).fit(*table())
     selector.set_params(target_bounds=None, classes="data")
-    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), {}, n_subsets=4).fit(table()[0], table()[1] > 0.5)
+    PrivateGridSearch(make_pipeline(selector, LogisticRegression()), TWICE, n_subsets=4).fit(
+        table()[0], table()[1] > 0.5
+    )
 
 
 @pytest.mark.slow
@@ -842,20 +896,36 @@ def test_infinite_epsilon_chooses_the_best_and_a_seed_warns():
 def test_a_private_search_behaves_like_other_meta_estimators():
     search = PrivateGridSearch(LogisticRegression(), {"C": [0.1, 10]}, n_subsets=5)
     assert is_classifier(search)
-    assert is_regressor(PrivateGridSearch(Ridge(), {}))
+    assert is_regressor(PrivateGridSearch(Ridge(), TWICE))
     assert hasattr(search, "predict_proba")
-    assert not hasattr(PrivateGridSearch(Ridge(), {}), "predict_proba")
+    assert not hasattr(PrivateGridSearch(Ridge(), TWICE), "predict_proba")
     assert clone(search.set_params(estimator__tol=0.5)).get_params()["estimator__tol"] == 0.5
     X, y = table()
     search.fit(X, np.where(X[:, 0] > 0.5, "yes", "no"))
     assert search.classes_.tolist() == ["no", "yes"]
     assert search.predict_proba(X).shape == (240, 2)
     pandas = pytest.importorskip("pandas")
-    named = PrivateGridSearch(Ridge(), {}, n_subsets=5).fit(pandas.DataFrame(X, columns=list("abc")), y)
+    named = PrivateGridSearch(Ridge(), TWICE, n_subsets=5).fit(pandas.DataFrame(X, columns=list("abc")), y)
     assert named.feature_names_in_.tolist() == ["a", "b", "c"]
     assert named.score(pandas.DataFrame(X, columns=list("abc")), y) <= 1
 
 
-def test_search_cost_refuses_a_private_search():
-    with pytest.raises(TypeError, match="got PrivateGridSearch"):
-        search_cost(PrivateGridSearch(Ridge(), {}))
+@pytest.mark.parametrize("refit", [True, False])
+def test_the_price_of_a_private_search_is_what_it_spends(refit, tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0, 0.1)
+    grid = {"select__epsilon": [0.5, 0.7], "model__n_neighbors": [1, 2]}
+    search = PrivateGridSearch(pipeline(), grid, epsilon=0.1, n_subsets=4, refit=refit, ledger=ledger)
+    cost = search_cost(search, n_features=3)
+    search.set_params(estimator__select__ledger=ledger).fit(*table())
+    spent = 0.1 + refit * search.best_params_["select__epsilon"]
+    assert search.privacy_spent_ == (pytest.approx(spent), 0.0)
+    assert (
+        (cost.epsilon, cost.n_fits)
+        == (0.8 if refit else 0.1, 2 if refit else 1)
+        == (cost.charged_epsilon, len(ledger.entries()))
+    )
+    assert cost.priced == ("PrivateGridSearch", "select")
+    assert Fraction(cost.charged_rho) >= sum(
+        Cost(entry.epsilon, entry.delta, entry.rho).in_zcdp for entry in ledger.entries()
+    )
+    assert search_cost(search, cv=4).epsilon == pytest.approx(3 * cost.epsilon)

@@ -310,7 +310,7 @@ def test_shares_for_a_wrong_number_of_classes_are_refused_before_the_charge_in_e
                 with pytest.raises(ValueError, match=message):
                     fit(partial(made, kind, shared), empty, X, y)
         scorer = DPMICScorer(bounds=(0, 1), classes=range(n_classes), **shared)
-        search = PrivateGridSearch(make_pipeline(scorer, Ridge()), {"ridge__alpha": [1.0]}, ledger=ledger)
+        search = PrivateGridSearch(make_pipeline(scorer, Ridge()), {"ridge__alpha": [1.0, 1.0]}, ledger=ledger)
         for use in (
             lambda scorer=scorer: dp_mic_classif(X, y, **scorer.get_params()),
             lambda scorer=scorer: scorer.plan(100, 1),

@@ -516,7 +516,7 @@ def test_a_private_search_refuses_people_before_the_charge(ledger):
         with pytest.raises(ValueError, match="max_rows_per_group must be None inside PrivateGridSearch, got 3"):
             search.fit(X, Y)
     partial_ = partial(dp_mic_regression, epsilon=1.0, max_rows_per_group=3, **UNIT)
-    search = PrivateGridSearch(make_pipeline(SelectKBest(partial_), Ridge()), {"selectkbest__k": [1]}, ledger=ledger)
+    search = PrivateGridSearch(make_pipeline(SelectKBest(partial_), Ridge()), {"selectkbest__k": [1, 1]}, ledger=ledger)
     with pytest.raises(ValueError, match="max_rows_per_group must be None inside PrivateGridSearch, got 3"):
         search.fit(X, Y)
     assert ledger.entries() == []

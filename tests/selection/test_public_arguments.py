@@ -216,7 +216,7 @@ def test_a_search_and_a_ledger_refuse_an_epsilon_too_large_for_a_float(tmp_path)
     with pytest.raises(ValueError, match="epsilon must be"):
         BudgetLedger(tmp_path / "ledger", epsilon=10**400)
     with pytest.raises(ValueError, match="epsilon must be"):
-        PrivateGridSearch(Ridge(), {"alpha": [1.0]}, epsilon=10**400).fit(X, Y)
+        PrivateGridSearch(Ridge(), {"alpha": [1.0, 1.0]}, epsilon=10**400).fit(X, Y)
 
 
 # --- Ranges whose width overflows a float -----------------------------------------------------------------------------
