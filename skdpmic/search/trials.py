@@ -78,8 +78,8 @@ def for_a_subset(candidate, n_samples, n_rows):
     return trial
 
 
-def scores_of(fits, arguments, scorer, seeds, n_jobs, progress):
-    """The scores of all fits, each of a trial in a subset; NaN if one fails, and an error if all do."""
+def scores_of(fits, n_subsets, arguments, scorer, seeds, n_jobs, progress):
+    """Scores of shape (n_candidates, n_subsets) of fits of a trial in a subset; NaN if one fails, an error if all do."""
     X, y, params = arguments
     scores = Parallel(n_jobs=n_jobs, return_as=progress.return_as)(
         delayed(score_in_subset)(trial, X, y, params, subset, scorer, seed)
@@ -90,10 +90,11 @@ def scores_of(fits, arguments, scorer, seeds, n_jobs, progress):
         trial, subset = fits[0]
         why = failure_reason(trial, X, y, params, subset, scorer, seeds[0])
         raise ValueError(
-            f"no candidate could be fitted and scored in any of the subsets of the data. {why}Fit the estimator by "
-            "itself to see more. The subsets may also be too small for it, or lack a class: try a smaller n_subsets."
+            f"no candidate could be fitted and scored in any of the {n_subsets} subsets of the data. {why}Fit the "
+            "estimator by itself to see more. The subsets may also be too small for it, or lack a class: try a smaller "
+            "n_subsets."
         )
-    return scores
+    return scores.reshape(-1, n_subsets)
 
 
 def score_in_subset(trial, X, y, params, subset, scorer, seed):
