@@ -10,20 +10,21 @@ from skdpmic.privacy.noise import discrete_laplace
 from skdpmic.privacy.parameters import exact
 
 _FEWEST_BINS, _MOST_BINS = 8, 64
+TABLES_SHARE, RIGHT_SHARE = Fraction(5, 6), Fraction(1, 6)  # of the budget
 
 
-def usual_n_bins(n_groups, epsilon):
+def usual_n_bins(n_groups, epsilon, n_tables):
     """An even number of bins, by public numbers: more bins round predictions less, and accumulate more noise.
 
     Parameters
     ----------
     n_groups : int
     epsilon : float
-        Budget of each table.
+    n_tables : int
     """
     if epsilon == math.inf:
         return _MOST_BINS
-    most = min(n_groups * float(epsilon), 1e6)
+    most = min(n_groups * float(epsilon * TABLES_SHARE / n_tables), 1e6)
     return int(np.clip(2 * round(most**0.4 / 3), _FEWEST_BINS, _MOST_BINS))
 
 
@@ -31,8 +32,8 @@ def usual_n_bins(n_groups, epsilon):
 class ClassCells:
     """The cells of a predicted probability of each class, by whether the record is of that class.
 
-    With two classes there is one table, of the second class. With more there is one per class, and a table of two
-    counts: records whose most probable class is wrong, or right. A record is in exactly one cell of each table.
+    With two classes there is one table, of the second class; with more, one per class. A record is in exactly one cell
+    of each table. Besides, right predictions are counted.
 
     Parameters
     ----------
@@ -48,11 +49,6 @@ class ClassCells:
         """The classes that have a table."""
         return (1,) if self.n_classes == 2 else tuple(range(self.n_classes))
 
-    @property
-    def n_tables(self):
-        """Number of tables."""
-        return 1 if self.n_classes == 2 else self.n_classes + 1
-
     def edges(self):
         """Ends of the bins, equal parts of the arcsine of the square root: finer near 0 and 1, for rare classes."""
         edges = np.sin(np.linspace(0, np.pi / 2, self.n_bins + 1)) ** 2
@@ -65,7 +61,7 @@ class ClassCells:
         return (edges[:-1] + edges[1:]) / 2
 
     def cells(self, probabilities, target):
-        """The cell of each record in each table, independent of other records.
+        """The cell of each record in each table, ``n_bins * is_of_class + bin``, independent of other records.
 
         Parameters
         ----------
@@ -76,36 +72,28 @@ class ClassCells:
         Returns
         -------
         int64 ndarray of shape (n_tables, n_samples)
-            Cell ``n_bins * is_of_class + bin`` of a class; 0 or 1 in the table of right predictions.
         """
         inner = self.edges()[1:-1]
-        cells = [
-            np.searchsorted(inner, probabilities[:, k], side="right") + self.n_bins * (target == k) for k in self.scored
-        ]
-        if self.n_classes > 2:
-            cells.append((np.argmax(probabilities, axis=1) == target).astype(np.int64))
-        return np.array(cells, dtype=np.int64)
+        bins = [np.searchsorted(inner, probabilities[:, k], side="right") for k in self.scored]
+        return np.array([of + self.n_bins * (target == k) for of, k in zip(bins, self.scored, strict=True)])
 
     def counts(self, cells):
-        """The tables: one array (2, n_bins) per class, others first, and with several classes one of shape (2,)."""
-        tables = [
-            np.bincount(of_class, minlength=2 * self.n_bins).reshape(2, -1) for of_class in cells[: self.n_scored]
-        ]
-        return tables + [np.bincount(right, minlength=2) for right in cells[self.n_scored :]]
-
-    @property
-    def n_scored(self):
-        """Number of classes that have a table."""
-        return len(self.scored)
+        """The tables, others first: int64 ndarray of shape (n_tables, 2, n_bins)."""
+        counts = [np.bincount(of_table, minlength=2 * self.n_bins) for of_table in cells]
+        return np.reshape(counts, (len(self.scored), 2, self.n_bins))
 
     def sensitivity(self, rows_per_group):
         """L1 sensitivity of all tables together: in each, every row of a person leaves a cell and enters another."""
-        return 2 * self.n_tables * rows_per_group
+        return 2 * len(self.scored) * rows_per_group
+
+    def squares(self):
+        """The sum of ``(epsilon_i / epsilon)**2`` over two counts of each table, and the number of right ones."""
+        return TABLES_SHARE**2 / (2 * len(self.scored)) + RIGHT_SHARE**2
 
 
 @dataclass(frozen=True)
 class GeometricCounts:
-    """Independent discrete Laplace noise on all counts of all tables.
+    """Independent discrete Laplace noise on counts.
 
     Parameters
     ----------
@@ -118,22 +106,13 @@ class GeometricCounts:
     name = "geometric"
 
     @classmethod
-    def for_budget(cls, epsilon, sensitivity):
-        """The noise that spends epsilon on counts of this L1 sensitivity."""
-        return cls(Fraction(0) if epsilon == math.inf else Fraction(sensitivity) / exact(epsilon))
+    def for_budget(cls, epsilon, share, sensitivity):
+        """The noise that spends a share of epsilon on counts of this L1 sensitivity."""
+        return cls(Fraction(0) if epsilon == math.inf else sensitivity / (share * exact(epsilon)))
 
-    @property
-    def deviation(self):
-        """An upper bound on the standard deviation of the noise on a count."""
-        return math.sqrt(2) * float(self.scale)
-
-    def release(self, tables, random_bytes):
+    def release(self, counts, random_bytes):
         """Noisy counts as floats, not clamped."""
         if self.scale == 0:
-            return [table.astype(np.float64) for table in tables]
-        return [
-            (table.ravel() + discrete_laplace(self.scale, table.size, random_bytes))
-            .astype(np.float64)
-            .reshape(table.shape)
-            for table in tables
-        ]
+            return counts.astype(np.float64)
+        noise = discrete_laplace(self.scale, counts.size, random_bytes)
+        return (counts + noise.reshape(counts.shape)).astype(np.float64)

@@ -12,21 +12,23 @@ from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, RandomState
+from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
-from skdpmic.models.class_counts import ClassCells, GeometricCounts, usual_n_bins
+from skdpmic.models.class_counts import RIGHT_SHARE, TABLES_SHARE, ClassCells, GeometricCounts, usual_n_bins
 from skdpmic.models.evaluation_result import PrivateEvaluation
-from skdpmic.models.figures_of_merit import area_under_curve, figures_of_sums, mean_over_cells, sum_of_figures
-from skdpmic.models.number_sums import ErrorSums, noisy_sums
+from skdpmic.models.figures_of_merit import accuracy, area_under_curve, bounded_scale, brier_score, figures_of_sums
+from skdpmic.models.number_sums import SQUARES, ErrorSums, noisy_sums
 from skdpmic.models.predictions import check_model, n_rows_of, predicted_by
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.privacy.weighted_noise import deviations_of
 from skdpmic.release.path import run
 from skdpmic.table.domains import NUMBERS, Range, domain_of
 from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.reading import check_enough
-from skdpmic.table.targets import make_target
+from skdpmic.table.targets import check_classes, make_target
 
 
 @never_cached
@@ -150,11 +152,12 @@ def private_evaluation(
     release = of_kind.for_budget(model, epsilon, target_bounds, n_bins, n_groups, n_counted)
     # The number of rows of people is private, so it is not shown.
     progress = Progress("private_evaluation", verbose if people is None else 0)
-    predictions = predicted_by(model, X, progress)
-    records = release.records(predictions, y, n_samples)
+    records = release.records(predicted_by(model, X, progress), y, n_samples)
+    cost = release.cost(epsilon)
     entry = LedgerEntry(
         "private_evaluation",
-        epsilon=float(epsilon),
+        epsilon=cost.epsilon,
+        rho=cost.rho,
         n=n_groups,
         release="test score",
         mechanism=GeometricCounts.name,
@@ -177,11 +180,13 @@ def _check_n_bins(n_bins):
 
 
 class _ClassRelease(NamedTuple):
-    """The release for a classifier; its records are given by their cells, one row per table."""
+    """The release for a classifier; its records are given by their cells, one row per table, and whether it is right."""
 
     cells: ClassCells
-    classes: np.ndarray
+    classes: np.ndarray  # ascending
+    columns: np.ndarray  # the position of each of them in the model's own order
     noise: GeometricCounts
+    noise_of_right: GeometricCounts
     n_counted: int
     rows_per_group: int
 
@@ -190,44 +195,46 @@ class _ClassRelease(NamedTuple):
         """The release that spends epsilon."""
         if target_bounds is not None:
             raise ValueError("target_bounds must be None for a classifier.")
+        given, classes = np.asarray(model.classes_).tolist(), check_classes(model.classes_)
+        if len(given) > len(classes):
+            raise ValueError("model.classes_ must be distinct labels, got duplicates.")
+        n_tables = len(ClassCells(len(classes), 2).scored)
+        cells = ClassCells(len(classes), n_bins or usual_n_bins(n_groups, epsilon, n_tables))
         rows_per_group = n_counted // n_groups
-        n_classes = len(model.classes_)
-        n_tables = ClassCells(n_classes, 2).n_tables
-        cells = ClassCells(n_classes, n_bins or usual_n_bins(n_groups, epsilon / n_tables))
-        noise = GeometricCounts.for_budget(epsilon, cells.sensitivity(rows_per_group))
-        return cls(cells, np.asarray(model.classes_), noise, n_counted, rows_per_group)
+        noise = GeometricCounts.for_budget(epsilon, TABLES_SHARE, cells.sensitivity(rows_per_group))
+        noise_of_right = GeometricCounts.for_budget(epsilon, RIGHT_SHARE, rows_per_group)
+        columns = np.array([given.index(label) for label in classes.tolist()])
+        return cls(cells, classes, columns, noise, noise_of_right, n_counted, rows_per_group)
 
-    def records(self, probabilities, y, n_samples):
-        """The cells of each record."""
-        if probabilities.shape != (n_samples, len(self.classes)):
-            raise ValueError("model.predict_proba must return one column per class in model.classes_.")
-        target = make_target(y, n_samples, None, self.classes, "private_evaluation")
-        return self.cells.cells(probabilities, target.values)
+    def cost(self, epsilon):
+        """The charge of a ledger."""
+        return Cost.of_parts(epsilon, self.cells.squares())
 
-    def draw(self, cells, random_bytes):
+    def records(self, predictions, y, n_samples):
+        """The cells of each record, and whether its prediction is right."""
+        probabilities, predicted = predictions
+        target = make_target(y, n_samples, None, self.classes, "private_evaluation").values
+        is_right = predicted == self.columns[target]
+        return np.vstack([self.cells.cells(probabilities[:, self.columns], target), is_right])
+
+    def draw(self, records, random_bytes):
         """What is published: figures, noisy counts, ends of bins, and the scale of the noise."""
-        noisy = self.noise.release(self.cells.counts(cells), random_bytes)
+        *cells, is_right = records
+        tables = self.noise.release(self.cells.counts(cells), random_bytes)
+        (n_right,) = self.noise_of_right.release(is_right.sum(keepdims=True), random_bytes)
         labels = [self.classes.tolist()[k] for k in self.cells.scored]
-        counts = dict(zip(labels, noisy, strict=False))
-        areas = [area_under_curve(*table, self.noise.deviation, self.rows_per_group) for table in counts.values()]
-        worth = (np.arange(2)[:, None] - self.cells.middles()) ** 2
-        figures = {"roc_auc": self._mean(areas), "accuracy": self._accuracy(noisy)}
-        figures["brier_score"] = sum_of_figures([self._mean_of(worth, table) for table in counts.values()])
-        if len(areas) > 1:
-            figures |= {f"roc_auc of {label}": area for label, area in zip(labels, areas, strict=True)}
+        scale, of_right = (bounded_scale(noise.scale) for noise in (self.noise, self.noise_of_right))
+        number = self.n_counted, self.rows_per_group
+        figures = {
+            "roc_auc": area_under_curve(tables, scale, self.rows_per_group),
+            "accuracy": accuracy(n_right, of_right, *number),
+            "brier_score": brier_score(self.cells.middles(), tables, scale, *number),
+        }
+        if len(labels) > 1:
+            for label, table in zip(labels, tables, strict=True):
+                figures[f"roc_auc of {label}"] = area_under_curve(table[None], scale, self.rows_per_group)
+        counts = dict(zip(labels, tables, strict=True))
         return figures, counts, self.cells.edges(), float(self.noise.scale)
-
-    def _accuracy(self, noisy):
-        is_upper = np.arange(self.cells.n_bins) >= self.cells.n_bins // 2
-        worth = np.array([~is_upper, is_upper], dtype=np.float64) if self.cells.n_classes == 2 else np.arange(2.0)
-        return self._mean_of(worth, noisy[-1])
-
-    def _mean_of(self, worth, table):
-        return mean_over_cells(worth, table, self.noise.deviation, self.n_counted, self.rows_per_group)
-
-    @staticmethod
-    def _mean(figures):
-        return type(figures[0])(*(total / len(figures) for total in sum_of_figures(figures)))
 
 
 class _NumberRelease(NamedTuple):
@@ -247,21 +254,24 @@ class _NumberRelease(NamedTuple):
         scales = ErrorSums().scales(epsilon, rows_per_group)
         return cls(_bounds(model, target_bounds), scales, n_counted, rows_per_group)
 
+    def cost(self, epsilon):
+        """The charge of a ledger."""
+        return Cost.of_parts(epsilon, SQUARES)
+
     def records(self, predictions, y, n_samples):
         """The rounded target and prediction of each record."""
-        if predictions.shape != (n_samples,):
-            raise ValueError("model.predict must return one number per record.")
-        target = make_target(y, n_samples, Range(*self.bounds), None, "private_evaluation")
-        return np.array([ErrorSums().rounded(values, self.bounds) for values in (target.values, predictions)])
+        target = make_target(y, n_samples, Range(*self.bounds), None, "private_evaluation").values
+        return np.array([ErrorSums().rounded(values, self.bounds) for values in (target, *predictions)])
 
     def draw(self, rounded, random_bytes):
         """What is published, as for classes."""
         sums = ErrorSums()
         noisy = noisy_sums(sums.sums(*rounded), self.scales, random_bytes)
         width = self.bounds[1] - self.bounds[0]
-        given = noisy, self.scales, sums.steps, width, self.n_counted, self.rows_per_group
-        noise_scale = np.sqrt(2) * float(self.scales[0] / sums.steps) * width / self.n_counted
-        return figures_of_sums(*given), {"sums": np.array(noisy, dtype=np.float64)}, None, float(noise_scale)
+        scales = [bounded_scale(scale) for scale in self.scales]
+        figures = figures_of_sums(noisy, scales, sums.steps, width, self.n_counted, self.rows_per_group)
+        deviation = float(deviations_of(scales[0])) * width / sums.steps / self.n_counted
+        return figures, {"sums": np.array(noisy, dtype=np.float64)}, None, deviation
 
 
 def _bounds(model, target_bounds):

@@ -104,7 +104,7 @@ class PrivateEvaluation:
             the class; and `lower` and `upper`, the 95% interval for this share without noise.
         """
         others, members = self._counts_of(label)
-        return calibration_of(others, members, self.edges, np.sqrt(2) * self.noise_scale)
+        return calibration_of(others, members, self.edges, self.noise_scale)
 
     def _counts_of(self, label):
         if self.edges is None:

@@ -1,7 +1,6 @@
 """Figures of merit of a model from noisy counts or sums, each with an interval for its value without noise.
 
-An interval holds all values that the noise, at 95%, does not rule out. Ratios are not divided first: a value v of a / b
-is kept if a - v b is within its noise (Fieller 1954), so intervals stay valid where noise exceeds the signal.
+All of them are means of ratios of noisy numbers (``noisy_ratios.py``, ``docs/theory/evaluation.md``).
 """
 
 import math
@@ -9,11 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-_CONFIDENCE = 0.95
-# Half-width of the interval in standard deviations: that of one Laplace number, whose tails are no lighter at this
-# confidence than those of weighted sums of several (``docs/theory/evaluation.md``).
-_REACH = math.log(1 / (1 - _CONFIDENCE)) / math.sqrt(2)
-_CANDIDATES = np.linspace(0, 1, 4001)
+from skdpmic.models.noisy_ratios import Ratio, mean_of
+from skdpmic.privacy.weighted_noise import deviations_of
 
 
 class Figure(NamedTuple):
@@ -27,61 +23,110 @@ class Figure(NamedTuple):
     """Estimated standard error for another sample of people; NaN where the release does not determine it."""
 
 
-def mean_over_cells(worth, counts, deviation, n_samples, rows_per_group):
-    """The mean of a number that depends on the cell only, over all records, whose number is public.
+_MOST = 1e25  # of noisy numbers: far below the largest scale of their noise, so that nothing overflows, or seems clear
+
+
+def bounded_scale(scale):
+    """The scale of noise as a float whose powers do not overflow: larger noise leaves nothing to be seen, either."""
+    return float(min(scale, 10**30))
+
+
+def mean_over_records(worth, noisy, scale, n_samples, usual=0.0, limits=(0.0, 1.0)):
+    """The mean over records, whose number is public, of what they are worth: its value and interval.
 
     Parameters
     ----------
-    worth, counts : ndarrays of one shape
-    deviation : float
-        Standard deviation of the noise on a count.
+    worth, noisy : ndarrays of one shape
+        What a record of each cell is worth, less `usual`; and the noisy numbers of records, with noise of this scale.
+    scale : float
+    n_samples : int
+    usual : float
+    limits : (float, float)
+        Of the mean.
+    """
+    worth, noisy = worth.ravel(), np.clip(noisy, -_MOST, _MOST).ravel()
+    nothing = np.zeros(len(worth))
+    mean = Ratio(worth @ noisy, n_samples, worth, nothing, deviations_of(nothing + scale))
+    return mean_of([mean._replace(top=mean.top + usual * n_samples)], limits)
+
+
+def accuracy(n_right, scale, n_samples, rows_per_group):
+    """The share of right predictions, from their noisy number."""
+    value, *ends = mean_over_records(np.ones(1), np.array([n_right]), scale, n_samples)
+    return Figure(value, *ends, math.sqrt(value * (1 - value) * rows_per_group / n_samples))
+
+
+def brier_score(middles, tables, scale, n_samples, rows_per_group):
+    """The sum over classes of the mean squared difference between a prediction and whether the record is of the class.
+
+    Parameters
+    ----------
+    middles : ndarray of shape (n_bins,)
+        The prediction that represents each bin.
+    tables : ndarray of shape (n_scored, 2, n_bins)
+        Noisy counts.
+    scale : float
+        That of their noise.
     n_samples, rows_per_group : int
     """
-    mean_worth = worth.mean()
-    centred = worth - mean_worth  # as the sum of all counts is known
-    value = float(np.vdot(centred, counts)) / n_samples + mean_worth
-    noise = deviation * math.sqrt(float((centred**2).sum())) / n_samples
-    squares = float(np.vdot(centred**2, counts)) / n_samples - (value - mean_worth) ** 2
-    sampling = math.sqrt(max(squares, 0.0) * rows_per_group / n_samples)
-    ends = worth.min(), worth.max()
-    return Figure(*np.clip([value, value - _REACH * noise, value + _REACH * noise], *ends).tolist(), sampling)
+    worth, n_scored = (np.arange(2)[:, None] - middles) ** 2, len(tables)
+    usual = worth.mean()
+    centred = np.tile(worth - usual, (n_scored, 1, 1))  # as the sum of all counts is known
+    limits = n_scored * worth.min(), n_scored * worth.max()
+    value, *ends = mean_over_records(centred, tables, scale, n_samples, n_scored * usual, limits)
+    means, squares = ((centred**power * tables).sum(axis=(1, 2)) / n_samples for power in (1, 2))
+    spreads = np.sqrt(np.maximum(squares - means**2, 0.0) * rows_per_group / n_samples)
+    return Figure(value, *ends, float(spreads.sum()))
 
 
-def sum_of_figures(figures):
-    """The sum of several means; the intervals and errors add, whatever their dependence."""
-    return Figure(*(float(sum(each)) for each in zip(*figures, strict=True)))
+# --- ROC AUC ----------------------------------------------------------------------------------------------------------
 
 
-def area_under_curve(others, members, deviation, rows_per_group):
-    """The probability that a member of the class has a larger prediction than another record; ties count half.
-
-    With A the noisy number of such pairs, and N that of all pairs, a value v remains possible if A - v N is within the
-    noise on it. The variance of this noise is estimated from the noisy counts, on average from above.
+def area_under_curve(tables, scale, rows_per_group):
+    """The mean over classes of the probability that a member has a larger prediction than another; ties count half.
 
     Parameters
     ----------
-    others, members : ndarrays of shape (n_bins,)
-        Noisy counts.
+    tables : ndarray of shape (n_scored, 2, n_bins)
+        Noisy counts, others first.
+    scale : float
+        That of their noise.
+    rows_per_group : int
     """
-    wins = np.cumsum(others) - others / 2  # of a member in each bin
-    losses = members[::-1].cumsum()[::-1] - members / 2
+    tables = np.clip(tables, -_MOST, _MOST)
+    areas = mean_of([_area(*table, scale) for table in tables])
+    return Figure(*areas, float(np.mean([_sampling_error_of_area(*table, rows_per_group) for table in tables])))
+
+
+def _area(others, members, scale):
+    """The number of pairs in which the member has the larger prediction, by that of all; 1/2 if there is none."""
     n_members, n_others = members.sum(), others.sum()
-    gaps = members @ wins - _CANDIDATES * n_members * n_others
-    of_members = wins[:, None] - _CANDIDATES * n_others  # what one more member of a bin adds to the gap
-    of_others = losses[:, None] - _CANDIDATES * n_members
-    noise = deviation * np.sqrt((of_members**2).sum(axis=0) + (of_others**2).sum(axis=0))
-    possible = _CANDIDATES[np.abs(gaps) <= _REACH * noise + _FLOAT_NOISE * max(abs(n_members * n_others), 1.0)]
     if n_members <= 0 or n_others <= 0:
-        return Figure(0.5, 0.0, 1.0, math.nan)
-    value = float(np.clip(members @ wins / (n_members * n_others), 0, 1))
-    influence = wins / n_others - value, losses / n_members - value
-    variance = np.maximum(members, 0) @ influence[0] ** 2 / n_members**2
-    variance += np.maximum(others, 0) @ influence[1] ** 2 / n_others**2
-    ends = [value, *possible[[0, -1]]] if len(possible) else [value]
-    return Figure(value, float(min(ends)), float(max(ends)), math.sqrt(variance * rows_per_group))
+        nothing, is_known = np.zeros(1), float(scale == 0)
+        return Ratio(is_known / 2, is_known, nothing, nothing, nothing)
+    wins, losses = _of_one_more(others, members)
+    of_pairs = np.repeat([n_members, n_others], len(members))
+    of_wins = np.concatenate([losses, wins])
+    return Ratio(members @ wins, n_members * n_others, of_wins, of_pairs, deviations_of(np.full(len(of_wins), scale)))
 
 
-_FLOAT_NOISE = 1e-12
+def _of_one_more(others, members):
+    """Pairs that one more member of each bin wins, and that one more of the others loses."""
+    return np.cumsum(others) - others / 2, members[::-1].cumsum()[::-1] - members / 2
+
+
+def _sampling_error_of_area(others, members, rows_per_group):
+    n_members, n_others = members.sum(), others.sum()
+    if n_members <= 0 or n_others <= 0:
+        return math.nan
+    wins, losses = _of_one_more(others, members)
+    area = np.clip(members @ wins / (n_members * n_others), 0, 1)
+    variance = np.maximum(members, 0) @ (wins / n_others - area) ** 2 / n_members**2
+    variance += np.maximum(others, 0) @ (losses / n_members - area) ** 2 / n_others**2
+    return math.sqrt(variance * rows_per_group)
+
+
+# --- Numbers ----------------------------------------------------------------------------------------------------------
 
 
 def figures_of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
@@ -91,7 +136,7 @@ def figures_of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
     ----------
     noisy : list of int
         The four sums of :class:`skdpmic.models.number_sums.ErrorSums`.
-    scales : list of Fraction
+    scales : list of float
         Scales of their noise.
     steps : int
     width : float
@@ -102,34 +147,30 @@ def figures_of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
     -------
     dict of Figure
     """
-    units = steps, steps**2, 2 * steps, 4 * steps**2
-    means = (np.clip(total / unit / n_samples, -_MAX_MEAN, _MAX_MEAN) for total, unit in zip(noisy, units, strict=True))
-    error, square, mean, mean_square = map(float, means)
-    noise = [min(math.sqrt(2) * float(b / unit) / n_samples, _MAX_MEAN) for b, unit in zip(scales, units, strict=True)]
-    mean = float(np.clip(mean, -0.5, 0.5))
-    variance = mean_square - mean**2 + noise[2] ** 2
-    of_variance = math.hypot(noise[3], 2 * mean * noise[2], math.sqrt(5) * noise[2] ** 2)
+    units = np.array([steps, steps**2, 2 * steps, 4 * steps**2], dtype=np.float64)
+    worth = 1 / units / n_samples
+    error, square, mean, mean_square = worth * [max(min(total, _MOST), -_MOST) for total in noisy]
+    absolute = mean_over_records(1 / units[:1], error / worth[:1], scales[0], n_samples)
     sampling = math.sqrt(max(square - error**2, 0.0) * rows_per_group / n_samples)
-    ends = [error, error - _REACH * noise[0], error + _REACH * noise[0]]
     return {
-        "r2": _r2(square, variance, noise[1], of_variance),
-        "mean_absolute_error": Figure(*(np.clip(ends, 0, 1) * width).tolist(), sampling * width),
+        "r2": _r2(square, float(np.clip(mean, -0.5, 0.5)), mean_square, worth, deviations_of(scales)),
+        "mean_absolute_error": Figure(*(width * end for end in (*absolute, sampling))),
     }
 
 
-_MAX_MEAN = 1e30  # of means in [-1, 1] that are all noise, so that no square overflows
+def _r2(square, mean, mean_square, worth, deviations):
+    """1 - S / V, with S the mean of squares of errors, and V the variance of the target.
 
-
-def _r2(square, variance, noise, of_variance):
-    """1 - square / variance; the share v is possible if square - v variance is within the noise on it."""
-    reach = _REACH**2
-    a, c = variance**2 - reach * of_variance**2, square**2 - reach * noise**2
-    if variance <= 0 or a <= 0:  # the variance of the target cannot be distinguished from 0
-        value = 1 - square / variance if variance > 0 else math.nan
-        return Figure(min(value, 1.0), -math.inf, 1.0, math.nan)
-    spread = math.sqrt(max(square * variance**2 - a * c, 0.0))
-    lower, upper = 1 - (square * variance + spread) / a, 1 - (square * variance - spread) / a
-    return Figure(min(1 - square / variance, 1.0), min(lower, 1.0), min(upper, 1.0), math.nan)
+    The square of the noise on the mean, less its expectation, is in V, too. Its deviation is that of sqrt(5) times the
+    variance of this noise, so it counts as one more noisy number.
+    """
+    of_mean = worth[2] * deviations[2]
+    variance = mean_square - mean**2 + of_mean**2
+    of_variance = [0.0, worth[3], -2 * mean * worth[2], math.sqrt(5) * worth[2] * of_mean]
+    of_square = np.array([worth[1], 0.0, 0.0, 0.0])
+    ratio = Ratio(square, variance, of_square, np.array(of_variance), deviations[[1, 3, 2, 2]])
+    share, lower, upper = mean_of([ratio], (0.0, math.inf))
+    return Figure(1 - share if variance > 0 else math.nan, 1 - upper, 1 - lower, math.nan)
 
 
 # --- Curves -----------------------------------------------------------------------------------------------------------
@@ -163,25 +204,23 @@ _PARTS = 10  # of the records, or fewer if their counts are not clear
 _CLEAR = 5.0  # standard deviations of the noise
 
 
-def calibration_of(others, members, edges, deviation):
+def calibration_of(others, members, edges, scale):
     """Observed shares of a class by predicted probability, in ranges of bins with clearly more records than noise."""
     both, parts, start = others + members, [], 0
-    fewest = max(both.sum() / _PARTS, 1.0)
+    fewest, deviation = max(both.sum() / _PARTS, 1.0), float(deviations_of(scale))
     for end in range(1, len(both) + 1):
         inside = slice(start, end)
         count = both[inside].sum()
         if count >= max(fewest, _CLEAR * deviation * math.sqrt(2 * (end - start))):
-            parts.append(_part(others[inside], members[inside], edges[start : end + 1], deviation))
+            parts.append(_part(others[inside], members[inside], edges[start : end + 1], scale))
             start = end
     return parts
 
 
-def _part(others, members, edges, deviation):
-    count, of_class = others.sum() + members.sum(), members.sum()
+def _part(others, members, edges, scale):
     middles, weights = (edges[:-1] + edges[1:]) / 2, np.maximum(others + members, 0)
-    share = of_class / count
-    # The share v is possible if of_class - v count is within its noise; at least the interval at v = share.
-    noise = deviation * math.sqrt(len(members) * (share**2 + (1 - share) ** 2)) / count
-    ends = np.clip([share, share - _REACH * noise, share + _REACH * noise], 0, 1)
-    predicted = float(middles @ weights / weights.sum()) if weights.sum() > 0 else float(middles.mean())
-    return CalibrationPart(float(edges[0]), float(edges[-1]), predicted, *map(float, ends))
+    of_class = np.repeat([0.0, 1.0], len(members))
+    of_both = np.ones(len(of_class))
+    share = Ratio(members.sum(), others.sum() + members.sum(), of_class, of_both, deviations_of(scale * of_both))
+    predicted = float(middles @ weights / weights.sum())
+    return CalibrationPart(float(edges[0]), float(edges[-1]), predicted, *mean_of([share]))

@@ -13,6 +13,9 @@ STEPS = 2**14  # of the range of the target, to which targets and predictions ar
 # Weights of the sums in the budget, where each sum is scaled so that a record moves it by at most 1 (the last: 1/4).
 # The target and its square cost less together than the sum of their weights (Theorem 2).
 ERROR_SHARE, SQUARE_SHARE, TARGET_SHARE, TARGET_SQUARE_SHARE = (Fraction(n, 80) for n in (9, 44, 24, 48))
+# Most of the sum of squares of (change / scale / epsilon): an error of 1 that goes, and a target that moves from end to
+# end, which does not move its square.
+SQUARES = ERROR_SHARE**2 + SQUARE_SHARE**2 + TARGET_SHARE**2
 
 
 @dataclass(frozen=True)

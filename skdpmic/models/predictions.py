@@ -5,7 +5,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.errors import without_data
+from skdpmic._utils.errors import public_messages
 from skdpmic._utils.progress import SILENT
 from skdpmic._utils.summaries import broken_by
 from skdpmic._utils.texts import quoted
@@ -23,6 +23,8 @@ def check_model(model, model_is_public):
     check_is_fitted(model)
     if is_classifier(model) and not hasattr(model, "predict_proba"):
         raise TypeError(f"model must have predict_proba, or be a regressor, got {_kind(model)}.")
+    if is_classifier(model) and (np.ndim(model.classes_) != 1 or len(model.classes_) < 2):
+        raise ValueError("model.classes_ must be the labels of one target, at least two.")
     if not model_is_public and (reason := why_not_private(model)):
         raise ValueError(
             f"model must be known to be private, got {reason}. The test score of a model that has seen people without "
@@ -62,35 +64,69 @@ def n_rows_of(X):
 
 
 def predicted_by(model, X, progress=SILENT):
-    """Probabilities of the classes, or numbers: one prediction per record, which no other record can influence.
+    """What a model predicts for each record, which no other record can influence.
 
     The models of this package predict all records at once, each from its own parts. What others do with several
     records is unknown (some standardize them, some compute in another order), so they get one record at a time.
 
     Returns
     -------
-    float64 ndarray of shape (n_samples,) or (n_samples, n_classes)
+    tuple of ndarrays
+        Numbers, of shape (n_samples,). Or for classes, the probabilities of shape (n_samples, n_classes), and the
+        position of the predicted class in ``model.classes_``, -1 for any other label.
     """
-    predict = model.predict_proba if is_classifier(model) else model.predict
+    ask = _classes if is_classifier(model) else _numbers
     if not has_foreign_steps(model):
-        return _checked(without_data(predict, X))
+        return ask(model, X)
     n_samples = n_rows_of(X)
     rows = getattr(X, "iloc", X)
-    each = (_checked(without_data(predict, rows[i : i + 1])) for i in range(n_samples))
-    predictions = list(progress.track(each, n_samples, "records"))
-    if any(len(prediction) != 1 for prediction in predictions):
-        raise ValueError("model must return one prediction per record, got another number.")
-    return np.concatenate(predictions)
+    each = (ask(model, rows[i : i + 1]) for i in range(n_samples))
+    return tuple(map(np.concatenate, zip(*progress.track(each, n_samples, "records"), strict=True)))
+
+
+def _numbers(model, rows):
+    return (_checked(_answer(model.predict, rows), rows, ()),)
+
+
+def _classes(model, rows):
+    position = {label: k for k, label in enumerate(np.asarray(model.classes_).tolist())}
+    probabilities = _checked(_answer(model.predict_proba, rows), rows, (len(position),))
+    labels = np.asarray(_answer(model.predict, rows))
+    if labels.shape != (n_rows_of(rows),):
+        raise ValueError("model.predict must return one label per record.")
+    return probabilities, np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+
+
+def _answer(predict, rows):
+    """What a model answers; its errors are its own, and quote no value of the data."""
+    try:
+        return predict(rows)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        what = ". ".join(public_messages(error)) or f"{type(error).__name__}, whose message may quote values"
+    raise kind(
+        f"model must predict the records of X, but its {predict.__name__} failed: {what}. If it takes no missing values "
+        "or no labels, pass a fitted pipeline of the steps that prepare them and the model."
+    )
+
+
+def _checked(predictions, rows, shape):
+    """Predictions as numbers: one of this shape for each row."""
+    try:
+        numbers = np.asarray(predictions, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array(None)
+    if numbers.shape != (n_rows_of(rows), *shape):
+        each = "one number per class of model.classes_" if shape else "one number"
+        raise ValueError(f"model must predict {each} for every record.")
+    if np.isnan(numbers).any():
+        raise ValueError("model must predict a number for every record, got NaN for at least one.")
+    return numbers
 
 
 def has_foreign_steps(model):
     """Whether a model has steps that are not of this package, private or not."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     return any(not type(step).__module__.startswith(_OWN_STEPS) for step in steps if step not in (None, "passthrough"))
-
-
-def _checked(predictions):
-    predictions = without_data(np.asarray, predictions, dtype=np.float64)
-    if np.isnan(predictions).any():
-        raise ValueError("model must predict a number for every record, got NaN for at least one.")
-    return predictions

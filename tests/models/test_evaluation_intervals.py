@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, mean_absolute_erro
 from skdpmic import private_evaluation
 from skdpmic.models import evaluation
 from skdpmic.models.evaluation_result import PrivateEvaluation
+from skdpmic.models.predictions import predicted_by
 from skdpmic.privacy.noise import entropy_source
 from tests.folding import each
 
@@ -34,6 +35,9 @@ class Given(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         return np.column_stack([1 - X, X]) if self.n_classes == 2 else X
+
+    def predict(self, X):
+        return self.predict_proba(X).argmax(axis=1)
 
 
 class GivenNumbers(RegressorMixin, BaseEstimator):
@@ -146,7 +150,7 @@ class RepeatedEvaluation:
 
     def __init__(self, X, y, model=None, **options):
         self.model, self.y, self.options = model or Given(), y, options
-        self.predictions = self.model.predict_proba(X[:, 0]) if model is None else self.model.predict(X)
+        self.predictions = predicted_by(self.model, X)
 
     def evaluated(self, epsilon, seed, n_bins=None):
         kind = evaluation._ClassRelease if n_bins else evaluation._NumberRelease

@@ -7,10 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skdpmic.models.class_counts import ClassCells, GeometricCounts
+from skdpmic.budget.filters import Cost
+from skdpmic.models.class_counts import RIGHT_SHARE, TABLES_SHARE, ClassCells, GeometricCounts
 from skdpmic.models.number_sums import (
     ERROR_SHARE,
     SQUARE_SHARE,
+    SQUARES,
     TARGET_SHARE,
     TARGET_SQUARE_SHARE,
     ErrorSums,
@@ -40,7 +42,7 @@ def test_replacing_any_record_by_any_other_changes_at_most_two_counts_per_table(
         sum(int(np.abs(a - b).sum()) for a, b in zip(tables(cells, [one]), tables(cells, [other]), strict=True))
         for one, other in product(records, repeat=2)
     }
-    assert max(moved) == cells.sensitivity(1) == 2 * (1 if n_classes == 2 else n_classes + 1)
+    assert max(moved) == cells.sensitivity(1) == 2 * (1 if n_classes == 2 else n_classes)
 
 
 def test_the_change_by_a_person_is_proportional_to_the_number_of_rows():
@@ -67,35 +69,46 @@ def test_predictions_outside_zero_and_one_are_in_the_outermost_bins():
     assert cells.cells(np.array([[0, -7.0], [0, 7.0], [0, np.inf]]), np.zeros(3, int)).tolist() == [[0, 7, 7]]
 
 
-def test_the_noise_on_counts_has_the_scale_of_the_theorem():
-    noise = GeometricCounts.for_budget(0.1, ClassCells(3, 8).sensitivity(2))
-    assert noise.scale == Fraction(2 * 4 * 2) / Fraction(1, 10)
+@each("n_classes, rows", [(2, 1), (2, 3), (5, 1), (20, 4)])
+def test_the_noise_on_counts_costs_epsilon_and_in_zcdp_what_is_charged(n_classes, rows):
+    """A person whose rows all move in every table, and are all right before and wrong after, in exact fractions."""
+    cells, epsilon = ClassCells(n_classes, 8), Fraction(1, 10)
+    tables = GeometricCounts.for_budget(epsilon, TABLES_SHARE, cells.sensitivity(rows))
+    right = GeometricCounts.for_budget(epsilon, RIGHT_SHARE, rows)
+    changes = [(rows, tables.scale)] * 2 * len(cells.scored) + [(rows, right.scale)]
+    assert sum(change / scale for change, scale in changes) == epsilon
+    rho = sum((change / scale) ** 2 / 2 for change, scale in changes)
+    assert rho <= Cost.of_parts(0.1, cells.squares()).rho < float(rho) * (1 + 1e-12)
 
 
 def test_the_worst_neighbours_of_counts_lose_epsilon_and_no_more():
-    """20,000 draws each, alpha 1e-6: the loss is epsilon = 1 on the event that both counts lean to one side."""
+    """20,000 draws each, alpha 1e-6: the loss is epsilon = 1 on the event that all three counts lean to one side."""
     cells, epsilon, n_runs = ClassCells(2, 2), 1.0, 20_000
-    here, there = tables(cells, [((0.9, 0.1), 0)] * 4), tables(cells, [((0.9, 0.1), 0)] * 3 + [((0.1, 0.9), 1)])
+    here = tables(cells, [((0.9, 0.1), 0)] * 4), 4
+    there = tables(cells, [((0.9, 0.1), 0)] * 3 + [((0.1, 0.9), 1)]), 3
     source = entropy_source(0)
 
-    def loss_of(noise):
+    def loss_of(noise, noise_of_right):
         def release(counts):
-            (noisy,) = noise.release([np.repeat(counts[0][None], n_runs, axis=0)], source)
-            return (noisy[:, 0, 0] >= 4) & (noisy[:, 1, 1] <= 0)
+            (table,), n_right = counts
+            noisy = noise.release(np.repeat(table[None], n_runs, axis=0), source)
+            is_right = noise_of_right.release(np.repeat(n_right, n_runs), source)
+            return (noisy[:, 0, 0] >= 4) & (noisy[:, 1, 1] <= 0) & (is_right >= 4)
 
         return privacy_loss_at_least(release, here, there, lambda occurred: occurred, 1, 1e-6)
 
-    noise = GeometricCounts.for_budget(epsilon, cells.sensitivity(1))
-    assert 0.75 < loss_of(noise) <= epsilon < loss_of(GeometricCounts(noise.scale / 2))
+    noise = GeometricCounts.for_budget(epsilon, TABLES_SHARE, cells.sensitivity(1))
+    of_right = GeometricCounts.for_budget(epsilon, RIGHT_SHARE, 1)
+    assert 0.7 < loss_of(noise, of_right) <= epsilon < loss_of(GeometricCounts(noise.scale / 2), of_right)
 
 
 # --- Sums ------------------------------------------------------------------------------------------------------------
 
 
-def cost_of_a_change(sums, before, after, scales):
-    """Privacy cost of changing one record: the change of each sum divided by its noise scale, added up."""
+def cost_of_a_change(sums, before, after, scales, power=1):
+    """Privacy cost of changing one record: powers of the change of each sum divided by its noise scale, added up."""
     here, there = (sums.sums(*(np.array([value]) for value in record)) for record in (before, after))
-    return sum(abs(a - b) / scale for a, b, scale in zip(here, there, scales, strict=True))
+    return sum((abs(a - b) / scale) ** power for a, b, scale in zip(here, there, scales, strict=True))
 
 
 @each("steps", [1, 2, 3, 4, 5, 8])
@@ -109,6 +122,8 @@ def test_changing_a_record_costs_at_most_epsilon_and_one_change_costs_all_of_it(
     assert (max(costs) == epsilon) == (steps % 4 == 0)
     doubled = sums.scales(epsilon, 2)
     assert doubled == [2 * scale for scale in scales]
+    squares = [cost_of_a_change(sums, *pair, scales, 2) for pair in product(records, repeat=2)]
+    assert max(squares) == SQUARES * epsilon**2
 
 
 def test_the_two_sums_of_the_target_cost_less_together_than_separately():
@@ -133,7 +148,7 @@ def test_the_noise_on_each_sum_is_drawn_at_its_scale():
 
 def test_infinite_epsilon_adds_no_noise():
     assert noisy_sums([1, 2, 3, 4], ErrorSums().scales(math.inf, 1), None) == [1, 2, 3, 4]
-    (same,) = GeometricCounts.for_budget(math.inf, 2).release([np.array([3, 4])], None)
+    same = GeometricCounts.for_budget(math.inf, TABLES_SHARE, 2).release(np.array([3, 4]), None)
     assert same.tolist() == [3, 4]
     with pytest.raises(ZeroDivisionError):
         ErrorSums().scales(Fraction(0), 1)
