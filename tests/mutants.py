@@ -1385,7 +1385,7 @@ MUTANTS = [
            f"{EVALUATED}.py::test_a_model_of_this_package_whose_guarantee_is_broken_is_not_private"),
     Mutant("private_evaluation", "people.draw(random_bytes)", "slice(None)",
            f"{EVALUATED}.py::test_every_person_counts_equally_often"),
-    Mutant("figures_of_merit.area_under_curve", "(of_members**2).sum(axis=0)", "0.0",
+    Mutant("figures_of_merit._area", "np.concatenate([losses, wins])", "np.concatenate([wins, losses])",
            f"{EVALUATED}_intervals.py::test_intervals_for_a_classifier_cover"),
     Mutant("two_way_noise.squared_sensitivity", "m * (m - 1)", "m * m",
            f"{MODEL_TABLES}[weight0-numbers-sizes2]"),

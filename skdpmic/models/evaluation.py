@@ -19,7 +19,7 @@ from skdpmic.models.class_counts import RIGHT_SHARE, TABLES_SHARE, ClassCells, G
 from skdpmic.models.evaluation_result import PrivateEvaluation
 from skdpmic.models.figures_of_merit import accuracy, area_under_curve, bounded_scale, brier_score, figures_of_sums
 from skdpmic.models.number_sums import SQUARES, ErrorSums, noisy_sums
-from skdpmic.models.predictions import check_model, n_rows_of, predicted_by
+from skdpmic.models.predictions import check_model, check_unit, n_rows_of, predicted_by
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.weighted_noise import deviations_of
@@ -49,16 +49,17 @@ def private_evaluation(
 ) -> PrivateEvaluation:
     """Publish how well a model predicts people that it has not seen, under epsilon-differential privacy.
 
-    For classes: ROC AUC with its curve, accuracy, Brier score and calibration, from noisy counts of the records in
-    public bins of the predicted probability, by class. For numbers: R2 and the mean absolute error, from noisy sums.
+    For classes: ROC AUC with its curve, Brier score and calibration, from noisy counts of the records in public bins of
+    the predicted probability, by class; and accuracy, from a noisy count of those for which `predict` is right. For
+    numbers: R2 and the mean absolute error, from noisy sums.
     Replacing one record of X and y (with `groups`, all rows of one person) changes the probability of any outcome by a
     factor of at most exp(epsilon), for any fixed model.
 
     Parameters
     ----------
     model : estimator
-        A fitted classifier with `predict_proba`, or a regressor: a private model of this package, or a pipeline of its
-        private steps and such a model. Any other one requires `model_is_public`.
+        A fitted classifier with `predict_proba` and `predict`, or a regressor: a private model of this package, or a
+        pipeline of its private steps and such a model. Any other one requires `model_is_public`.
     X : array-like of shape (n_samples, n_features)
         Test records, at least 4, as the model takes them.
     y : array-like of shape (n_samples,)
@@ -69,7 +70,8 @@ def private_evaluation(
         Public range of y for a regressor; targets and predictions outside are clipped to it. None uses the
         `target_bounds` of the model.
     groups : array-like of shape (n_samples,), default=None
-        Label of the person behind each row, if people have several rows. Split train and test by person.
+        Label of the person behind each row, if people have several rows. Split train and test by person. Required if
+        the model, or a step of it, was fitted with `max_rows_per_group`.
     max_rows_per_group : int, default=None
         Number of rows that count for each person, required with `groups`.
     n_bins : int, default=None
@@ -115,10 +117,10 @@ def private_evaluation(
     of their epsilons; if a person may be in both, the sum. A ledger always adds them, which is right in both cases
     (``docs/theory/evaluation.md``).
 
-    All figures of classes are those of predictions rounded to the middle of their bin, which ROC AUC counts as ties. R2
-    and the mean absolute error are those of targets and predictions rounded to 2**-14 of the range. Models of this
-    package predict all records at once; all others predict one record at a time, so that no prediction depends on other
-    records. A prediction that changes the model is not covered.
+    ROC AUC and Brier score are those of predictions rounded to the middle of their bin, which count as ties. R2 and the
+    mean absolute error are those of targets and predictions rounded to 2**-14 of the range. Models of this package
+    predict all records at once; all others predict one record at a time, without their warnings, so that no prediction
+    depends on other records. A prediction that changes the model is not covered.
 
     Examples
     --------
@@ -141,6 +143,7 @@ def private_evaluation(
     check_given_together(groups, max_rows_per_group)
     entropy_source(random_state)  # raises if it is invalid
     check_model(model, model_is_public)
+    check_unit(model, groups)
     _check_n_bins(n_bins)
     of_kind = _ClassRelease if is_classifier(model) else _NumberRelease
     X = X if hasattr(X, "__len__") else in_memory(X)  # a LazyFrame or a stream is read once
@@ -180,7 +183,7 @@ def _check_n_bins(n_bins):
 
 
 class _ClassRelease(NamedTuple):
-    """The release for a classifier; its records are given by their cells, one row per table, and whether it is right."""
+    """The release for a classifier; records are given by their cells, one row per table, and whether they are right."""
 
     cells: ClassCells
     classes: np.ndarray  # ascending

@@ -8,7 +8,7 @@ import numpy as np
 from skdpmic._utils.results import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, counted, escaped, in_short, quoted
-from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.budget.ledger_entry import RECORD, LedgerEntry
 from skdpmic.models.figures_of_merit import CalibrationPart, Figure, calibration_of, curve
 
 _NAMES = {
@@ -28,9 +28,12 @@ class PrivateEvaluation:
     ----------
     figures : dict
         For classes "roc_auc", "accuracy" and "brier_score"; with three classes or more also "roc_auc" of each class
-        against the others, such as "roc_auc of high". For numbers "r2" and "mean_absolute_error". Each has `value`;
-        `lower` and `upper`, the 95% interval for the value without noise, for the same records; and `sampling_error`,
-        the estimated standard error that another sample of people would add (NaN for "r2").
+        against the others, such as "roc_auc of high"; "roc_auc" is their mean, with 1/2 for a class that no record, or
+        every record, is of. For numbers "r2" and "mean_absolute_error". Each has `value`; `lower` and `upper`, the 95%
+        interval for the value without noise, of each figure by itself, for the same records (with `groups`, for the
+        rows that were drawn), which are all possible values where a number below a fraction bar is within its noise;
+        and `sampling_error`, the estimated standard error that another sample of people would add (NaN for "r2"; with
+        three classes or more, at most).
     noisy_counts : dict
         For classes: noisy counts of shape (2, n_bins) for each class that has a curve, records of other classes first.
         For numbers: noisy sums.
@@ -101,7 +104,7 @@ class PrivateEvaluation:
         list of CalibrationPart
             Up to ten ranges of predictions with about equally many records, fewer where noise is large. Each has
             `lower_end` and `upper_end`; `predicted`, the mean prediction; `observed`, the share of records that are of
-            the class; and `lower` and `upper`, the 95% interval for this share without noise.
+            the class; and `lower` and `upper`, the 95% interval for this share without noise, each by itself.
         """
         others, members = self._counts_of(label)
         return calibration_of(others, members, self.edges, self.noise_scale)
@@ -130,7 +133,12 @@ class PrivateEvaluation:
             If pandas is not installed.
         """
         rows = [(name, *figure) for name, figure in self.figures.items()]
-        return with_intervals(dataframe(rows, ["figure", *Figure._fields]), _WHAT_INTERVALS_HOLD)
+        return with_intervals(dataframe(rows, ["figure", *Figure._fields]), self._what_intervals_hold)
+
+    @property
+    def _what_intervals_hold(self):
+        rows = "same records" if self.entry.unit == RECORD else "rows drawn of each person"
+        return f"the value without noise, for the {rows}, each by itself"
 
     def __repr__(self):
         lines = [f"<PrivateEvaluation of {counted(self.n_samples, 'record')}, {budget(*self.privacy_spent)}>"]
@@ -145,7 +153,7 @@ class PrivateEvaluation:
             ("Released", "test score of a model"),
             ("Cost", budget(*self.privacy_spent)),
             ("Noise", "none" if self.noise_scale == 0 else f"geometric noise on {noisy}"),
-            ("Intervals", f"for {_WHAT_INTERVALS_HOLD}"),
+            ("Intervals", f"for {self._what_intervals_hold}"),
         ]
         names, figures = [_in_words(name) for name in self.figures], list(self.figures.values())
         columns = [
@@ -155,9 +163,6 @@ class PrivateEvaluation:
             ResultColumn("standard error of sampling", [_short(f.sampling_error) for f in figures], "number"),
         ]
         return Summary(facts, why_broken(self.entry), columns, range(len(names)), unit="figure", entries=(self.entry,))
-
-
-_WHAT_INTERVALS_HOLD = "the value without noise, for the same records"
 
 
 def _in_words(name):

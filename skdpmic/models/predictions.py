@@ -1,5 +1,7 @@
 """The predictions of a model, each from its own record; and whether the model is known to be private."""
 
+import warnings
+
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
@@ -30,6 +32,17 @@ def check_model(model, model_is_public):
             f"model must be known to be private, got {reason}. The test score of a model that has seen people without "
             "noise publishes more than its cost says. If the model itself is published with a privacy guarantee, or "
             "never saw people of this table, pass model_is_public=True."
+        )
+
+
+def check_unit(model, groups):
+    """Raise if a model was fitted to people, and people are not identified."""
+    rows = [value for name, value in model.get_params().items() if name.endswith("max_rows_per_group") and value]
+    if rows and groups is None:
+        raise ValueError(
+            f"groups must identify the person behind each row of X, as model has max_rows_per_group={rows[0]}: pass "
+            f"groups=... and max_rows_per_group={rows[0]}. If every row is another person, pass groups=range(len(X)) "
+            "and max_rows_per_group=1."
         )
 
 
@@ -81,7 +94,9 @@ def predicted_by(model, X, progress=SILENT):
     n_samples = n_rows_of(X)
     rows = getattr(X, "iloc", X)
     each = (ask(model, rows[i : i + 1]) for i in range(n_samples))
-    return tuple(map(np.concatenate, zip(*progress.track(each, n_samples, "records"), strict=True)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a warning may be about a record, such as one of an unknown label
+        return tuple(map(np.concatenate, zip(*progress.track(each, n_samples, "records"), strict=True)))
 
 
 def _numbers(model, rows):
@@ -107,8 +122,8 @@ def _answer(predict, rows):
         kind = TypeError if isinstance(error, TypeError) else ValueError
         what = ". ".join(public_messages(error)) or f"{type(error).__name__}, whose message may quote values"
     raise kind(
-        f"model must predict the records of X, but its {predict.__name__} failed: {what}. If it takes no missing values "
-        "or no labels, pass a fitted pipeline of the steps that prepare them and the model."
+        f"model must predict the records of X, but its {predict.__name__} failed: {what}. Pass X as in its fit; if the "
+        "model takes no missing values or labels, pass the fitted pipeline that prepares them, and ends in the model."
     )
 
 

@@ -17,7 +17,7 @@ RELEASES = {
     "the share without noise, of the same records, simultaneous for all": lambda: private_summary(
         pd.DataFrame(X, columns=["a", "b"]), Codebook({"a": (0, 1), "b": (0, 1)}), epsilon=1.0
     ),
-    "the value without noise, for the same records": lambda: private_evaluation(
+    "the value without noise, for the same records, each by itself": lambda: private_evaluation(
         LogisticRegression().fit(X, Y), X, Y, epsilon=1.0, model_is_public=True
     ),
     "the noise-free correlation of these records, each by itself": lambda: PrivateCorrelation(epsilon=1.0).fit(X),

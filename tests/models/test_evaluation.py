@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
 from skdpmic import (
@@ -207,6 +207,40 @@ def test_people_with_several_rows_are_protected_as_a_whole(tmp_path):
     assert evaluate(**numbers, groups=person, max_rows_per_group=4).noise_scale == pytest.approx(
         4 * evaluate(**numbers).noise_scale
     )
+
+
+def test_a_model_fitted_to_people_asks_for_people_before_the_charge(tmp_path):
+    """What it knows of its unit is a parameter of the model, of a step, or of what it wraps."""
+    person, ledger = np.arange(N) // 4, BudgetLedger(tmp_path / "ledger", epsilon=5)
+    options = {"bounds": (0, 1), "classes": [0, 1]}
+    model = PrivateAdditiveClassifier(5.0, **options, max_rows_per_group=4).fit(X, Y, groups=person)
+    selector = PrivateSelectKBest(1, epsilon=5, **options, max_rows_per_group=4).fit(X, Y, groups=person)
+    for each_model in (model, make_pipeline(selector, LogisticRegression().fit(selector.transform(X), Y))):
+        with pytest.raises(ValueError, match=r"max_rows_per_group=4: pass groups=... and max_rows_per_group=4\."):
+            evaluate(each_model, ledger=ledger)
+    card = release_card(evaluate(model, groups=range(N), max_rows_per_group=1, ledger=ledger), ledger=ledger)
+    assert card.fields["guarantees"][0]["unit"] == "person"
+    assert "for the rows drawn of each person" in card.fields["published"]["facts"][-1]["text"]
+
+
+@each(
+    "rows, said", [({3: np.nan}, "Input X contains NaN"), ({7: "secret"}, "could not convert string"), (1, "features")]
+)
+def test_errors_of_a_model_are_said_to_be_its_own_and_quote_no_value(rows, said):
+    changed = X[:, :rows] if isinstance(rows, int) else X.astype(object)
+    for i, value in {} if isinstance(rows, int) else rows.items():
+        changed[i, 0] = value
+    with pytest.raises(ValueError, match=f"^model must predict the records of X, .*{said}") as raised:
+        evaluate(rows=changed)
+    assert "target" not in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+def test_warnings_of_a_model_about_records_are_not_shown(recwarn):
+    labels = np.array(["a", "b"])[Y][:, None]
+    model = make_pipeline(OneHotEncoder(handle_unknown="warn"), LogisticRegression()).fit(labels, Y)
+    evaluate(model, rows=np.where(np.arange(N)[:, None] == 5, "c", labels))
+    assert not recwarn.list
 
 
 def test_every_person_counts_equally_often():

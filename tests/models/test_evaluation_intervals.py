@@ -99,6 +99,39 @@ def test_without_noise_figures_of_several_classes_equal_those_of_scikit_learn():
     assert figures["brier_score"].value == pytest.approx(brier, abs=2e-3)
 
 
+class AtAThreshold(Given):
+    """A classifier that predicts another class than the most probable one, and whose classes are in any order."""
+
+    def __init__(self, classes=(0, 1)):
+        self.classes = classes
+
+    @property
+    def classes_(self):
+        return np.array(self.classes)
+
+    def predict_proba(self, X):
+        return X
+
+    def predict(self, X):
+        return self.classes_[np.argmin(X / np.arange(1, len(self.classes) + 1), axis=1)]
+
+
+def test_figures_are_those_of_predict_and_of_classes_in_the_order_of_the_model():
+    """Random orders of 2 to 6 classes, numbers or text, of a model that predicts an improbable class."""
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 2, 2, 3, 6):
+        labels = rng.permutation([list(range(-1, n_classes - 1)), list("abcdef"[:n_classes])][rng.integers(2)])
+        X = rng.dirichlet(np.ones(n_classes), size=150)
+        y = np.array([rng.choice(labels, p=p) for p in X])
+        model = AtAThreshold(labels.tolist())
+        figures = evaluated(X, y, model=model, n_bins=1000).figures
+        assert figures["accuracy"].value == pytest.approx(accuracy_score(y, model.predict(X)))
+        for label, of_label in zip(labels, X.T, strict=True):
+            if n_classes > 2 or label == max(labels):
+                area = figures["roc_auc" if n_classes == 2 else f"roc_auc of {label}"]
+                assert area.value == pytest.approx(roc_auc_score(y == label, of_label), abs=5e-3)
+
+
 def test_sixty_four_bins_change_every_figure_by_less_than_a_hundredth():
     """Base rates from 2% to 50%."""
     for rate in (0.02, 0.1, 0.5):
