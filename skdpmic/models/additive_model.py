@@ -11,7 +11,7 @@ from skdpmic._utils.results import dataframe
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
 from skdpmic._utils.texts import counted, names_of
 from skdpmic.models.additive_plan import NORMAL_95, AdditivePlan
-from skdpmic.models.parts import codes_of, ends_of_parts, names_of_parts
+from skdpmic.models.parts import codes_of, ends_of_parts, names_of_parts, sums_of_effects
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile
 from skdpmic.table.domains import Labels
@@ -112,11 +112,8 @@ class PrivateAdditiveModel(PrivateEstimator):
         table = open_table(in_memory(X), type(self).__name__, takes_text=takes_text, least=1)
         check_columns_seen(self, table)
         columns, domains = read_columns(table, self._domains)
-        effects = np.atleast_2d(self.coef_).T
-        scores = np.tile(np.atleast_1d(self.intercept_), (table.n_samples, 1))
-        for column, domain, first in zip(columns, domains, self._offsets[:-1], strict=True):
-            scores += effects[first + codes_of(column, domain.encoded)]
-        return scores
+        codes = [codes_of(column, domain.encoded) for column, domain in zip(columns, domains, strict=True)]
+        return sums_of_effects(codes, np.atleast_2d(self.coef_).T, self.intercept_, self._offsets)
 
     def _effects_of(self, j):
         """The names of the parts of a column, their ends or None, and effects and their noise: (n_targets, n_parts)."""

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
@@ -13,8 +14,10 @@ from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.texts import in_short
 from skdpmic.budget.filters import round_up
-from skdpmic.models.parts import n_parts_of, offsets_of
+from skdpmic.models.parts import codes_of, n_parts_of, offsets_of, sums_of_effects
 from skdpmic.models.scorecard import ScorecardRelease
+from skdpmic.models.scorecard_noise import ScorecardNoise
+from skdpmic.models.target_mean import correction_of, is_bent
 from skdpmic.models.target_window import rates_of_window, within_window
 from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
 from skdpmic.planning.rows import PlannedRelease
@@ -26,7 +29,7 @@ from skdpmic.table.features import listed
 from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_records
-from skdpmic.table.targets import labels_in
+from skdpmic.table.targets import labels_in, target_domain
 
 MOST_CLASSES = 10
 NORMAL_95 = 1.959964  # half-width of a 95% interval, in standard deviations
@@ -54,8 +57,9 @@ class AdditivePlan(FitPlan):
 
     def _releases(self, n_features):
         """The possible kinds of release, those with less noise last."""
-        card = ScorecardRelease(self.epsilon, self.delta, n_features, self._target_kind == NUMBERS)
-        return [card] if self.delta == 0 else [TwoWayRelease(self.epsilon, self.delta, n_features), card]
+        budget, is_bent = (self.epsilon, self.delta, n_features), self._is_bent
+        card = ScorecardRelease(*budget, self._target_kind == NUMBERS, is_bent)
+        return [card] if self.delta == 0 else [TwoWayRelease(*budget, is_bent), card]
 
     def rows(self, n_people, n_features):
         """The rows of a plan: of the release of a table of this shape first."""
@@ -86,6 +90,11 @@ class AdditivePlan(FitPlan):
     def _target_kind(self):
         """The kind of target."""
         return NUMBERS if self.facts.classes is None else CLASSES
+
+    @property
+    def _is_bent(self):
+        """Whether the axis of the target is not its own scale."""
+        return self._target_kind == NUMBERS and is_bent(target_domain(self.facts.target_bounds))
 
     @property
     def rows_per_group(self):
@@ -144,8 +153,10 @@ def _check_size(shape, public):
     if sum(sizes) > MOST_PARTS:
         largest = np.argsort(sizes, kind="stable")[::-1][:5].tolist()
         raise ValueError(
-            f"X must have at most {MOST_PARTS:,} parts in all columns together, got {sum(sizes):,}; the most are in "
-            f"{listed(largest, public.names)}. Use fewer columns, or group labels by public knowledge."
+            f"X must have at most {MOST_PARTS:,} parts in all columns together (a column of numbers has nine, another "
+            f"one two more than it has labels), got {sum(sizes):,}; the most are in {listed(largest, public.names)}. "
+            "Choose columns first, by PrivateSelectKBest in front of the model, for instance make_pipeline("
+            "PrivateSelectKBest(k=20, ...).set_output(transform='pandas'), model), or group labels by public knowledge."
         )
 
 
@@ -153,6 +164,7 @@ def _results(plan, release, noise, entry, records, random_bytes):
     """What an estimator stores from a release: all of it noisy or public."""
     public = records.public
     sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
+    target = sampled.target
     if public.n_classes is None:
         rates = rates_of_window(plan.epsilon, plan.delta, plan.rows_per_group)
         sampled = sampled._replace(target=within_window(sampled.target, rates, random_bytes))
@@ -165,6 +177,8 @@ def _results(plan, release, noise, entry, records, random_bytes):
     }
     if public.n_classes is None:
         model |= _model_of_numbers(effects, sampled.target.bounds, public.target_domain)
+        if plan._is_bent:
+            model |= _mean_of_numbers(plan, model, sampled._replace(target=target), random_bytes)
     else:
         model |= _model_of_classes(release, effects, public)
     return plan.results(public, released | model, entry)
@@ -199,14 +213,31 @@ def _model_of_numbers(effects, window, domain):
     }
 
 
+def _mean_of_numbers(plan, model, records, random_bytes):
+    """The correction of predictions to the mean of a target with a bent axis, and the noisy sums behind it."""
+    columns = records.map_features(codes_of, plan.n_jobs)
+    scores = sums_of_effects(columns, model["coef_"][:, None], model["intercept_"], model["_offsets"])[:, 0]
+    noise = ScorecardNoise.of_mean(plan.epsilon, plan.delta, plan.rows_per_group)
+    domain, window = model["_target_domain"], model["target_window_"]
+    correction, sums = correction_of(domain, window, records.target.values, scores, noise, random_bytes)
+    return sums | {"correction_": correction}
+
+
 def _domain_or_range(domain, encoded):
     """The domain of a column; its range, if that was read from the data."""
     return Range(*encoded) if domain is None else domain
 
 
 def additive_plan(estimator, target_bounds=None, classes=None):
-    """The plan of an estimator; a ValueError or TypeError if a parameter is invalid."""
+    """The plan of an estimator, with what it says about the target; a ValueError or TypeError if that is invalid."""
     check_budget_and_run(estimator)
+    if classes is None and target_bounds is None:
+        raise ValueError(
+            "classes must hold all labels that the target can have, such as classes=['no', 'yes'], got None."
+            if is_classifier(estimator)
+            else "target_bounds must hold the public range of the target, such as target_bounds=(0, 100), got None: "
+            "where nothing is known, private_bounds learns it, at a cost of epsilon."
+        )
     facts = PublicFacts(
         estimator.bounds,
         estimator.categories,

@@ -10,8 +10,9 @@ from skdpmic._utils.typing import BesideTable, Categories, FromData, RandomState
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.models.additive_model import PrivateAdditiveModel
 from skdpmic.models.additive_plan import additive_plan
+from skdpmic.models.target_mean import is_bent, numbers_at
 from skdpmic.release.path import publish, store
-from skdpmic.table.domains import NUMBERS
+from skdpmic.table.domains import NUMBERS, as_date
 
 
 class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
@@ -79,6 +80,13 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
         three times as far as to about the quartile on either side, or further with little noise.
     noisy_sums_ : ndarray of shape (n_parts, 1)
         The release: the noisy sum of the target in each part, after `target_window_` is mapped to [-1/2, 1/2].
+    correction_ : tuple (anchor, factor, shift)
+        Only with "log" or knots, where the mean of the axis is not that of the target: a prediction becomes ``anchor +
+        factor * (prediction - anchor) + shift``, so that predictions add up to about the total of the target. The
+        factor is for a range on one side of the anchor, the shift for a range on both.
+    noisy_octaves_ : ndarray of shape (2, n_sides, n_bins)
+        The release, likewise: noisy sums of the target and of the predictions without correction, in bins of their
+        distance from the anchor, each over the upper end of its bin.
     noisy_total_ : float
         The release, with ``kind_="scorecard"``: the noisy sum of the target of all records, likewise.
     factor_ : float
@@ -102,7 +110,9 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
 
     Notes
     -----
-    Predictions are clipped to `target_bounds`. With much noise, they are near the mean of the target.
+    Predictions are of the mean of the target, in its units, and clipped to `target_bounds`. With much noise, they are
+    near one number for all: the mean, or, with "log" or knots and so few records that all of `noisy_octaves_` are
+    within their noise, the number at the mean of the axis.
 
     See ``docs/theory/additive_model.md`` for the theorems. Not covered by the guarantee: errors raised on invalid data,
     timing, scores on other records.
@@ -206,10 +216,12 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
         ndarray of shape (n_samples,)
             Numbers within `target_bounds`; dates or durations if these are.
         """
-        scores, domain = self._scores(X), self._target_domain
-        positions = np.clip(scores[:, 0], *domain.encoded)
-        is_position = domain.of == NUMBERS and domain.bounds == domain.encoded
-        return positions if is_position else np.array([domain.decode(position) for position in positions.tolist()])
+        scores, domain = self._scores(X)[:, 0], self._target_domain
+        lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
+        if is_bent(domain):
+            scores = self.correction_.applied(numbers_at(domain, np.clip(scores, *self.target_window_)))
+        numbers = np.clip(scores, lower, upper)
+        return numbers if domain.of == NUMBERS else np.array([as_date(number, domain.of) for number in numbers])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -25,6 +25,14 @@ def offsets_of(sizes):
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
+def sums_of_effects(columns, effects, intercept, offsets):
+    """The sum of the effects of each row, with the intercept: (n_samples, n_targets); each row separately."""
+    scores = np.tile(np.atleast_1d(intercept), (len(columns[0]), 1))
+    for codes, first in zip(columns, offsets[:-1], strict=True):
+        scores += effects[first + codes]
+    return scores
+
+
 def names_of_parts(domain):
     """A text for each part of a column with this public domain."""
     if isinstance(domain, Labels):

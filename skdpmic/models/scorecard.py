@@ -14,7 +14,7 @@ from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import Effects
 from skdpmic.models.scorecard_noise import FACTOR_SHARE, STEPS, TOTAL_SHARE, ScorecardNoise, share_of_tables
 from skdpmic.models.target_steps import in_steps, sums_in_parts
-from skdpmic.models.target_window import squares_of_window
+from skdpmic.models.target_window import MEAN_SHARE, squares_of_window
 
 _PSEUDO_RECORDS = 4.0  # pseudo-records with the overall distribution in each part, in standard deviations of the noise
 _CAUTION = 4.0  # halves the usual factor for numbers, whose bad predictions may be worse than none
@@ -28,6 +28,7 @@ class ScorecardRelease:
     delta: float
     n_features: int
     of_numbers: bool
+    is_bent: bool = False  # the axis of the target
 
     publishes = "tables"
     k = None
@@ -39,12 +40,14 @@ class ScorecardRelease:
         """The charge of the ledger: for one table per column and the factor; for numbers, also for window and total."""
         if self.delta > 0:
             return Cost.concentrated(self.epsilon, self.delta)
-        squares = share_of_tables(self.of_numbers) ** 2 / self.n_features + FACTOR_SHARE**2
-        return Cost.of_parts(self.epsilon, squares + (squares_of_window() + TOTAL_SHARE**2 if self.of_numbers else 0))
+        squares = share_of_tables(self.of_numbers, self.is_bent) ** 2 / self.n_features + FACTOR_SHARE**2
+        squares += squares_of_window() + TOTAL_SHARE**2 if self.of_numbers else 0
+        return Cost.of_parts(self.epsilon, squares + (MEAN_SHARE**2 if self.is_bent else 0))
 
     def noise(self, n_classes, rows_per_group=1):
         """The noise."""
-        return ScorecardNoise.for_budget(self.epsilon, self.delta, self.n_features, n_classes, rows_per_group)
+        columns = self.n_features, n_classes, rows_per_group, self.is_bent
+        return ScorecardNoise.for_budget(self.epsilon, self.delta, *columns)
 
     def draw(self, records, noise, n_jobs, random_bytes):
         """The published attributes, and the effects of all parts."""

@@ -9,19 +9,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from skdpmic.models.target_window import WINDOW_SHARE
+from skdpmic.models.target_steps import GRID
+from skdpmic.models.target_window import MEAN_SHARE, share_besides
 from skdpmic.privacy.composition import Pure, budget_of
 from skdpmic.privacy.noise import clamped, discrete_gaussian, discrete_laplace, exponential_choice
 
 FACTOR_SHARE = Fraction(3, 20)  # share of the budget for the factor
 TOTAL_SHARE = Fraction(1, 10)  # share for the total of a numeric target
 STEPS = 2**12  # of the loss of one record, so that losses are integers
+_OF_MEAN = 4  # L1 and squared L2 sensitivity: 2 of the sums of the target in octaves, and of those of predictions
 _SUMS_TO_COUNTS = 4  # variance of the noise on counts, relative to sums of a numeric target in units of its range
 
 
-def share_of_tables(of_numbers):
+def share_of_tables(of_numbers, is_bent=False):
     """The share of the budget for the tables."""
-    return 1 - FACTOR_SHARE - (WINDOW_SHARE + TOTAL_SHARE if of_numbers else 0)
+    return 1 - FACTOR_SHARE - share_besides(of_numbers, is_bent) - (TOTAL_SHARE if of_numbers else 0)
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,10 @@ class ScorecardNoise:
     total_scale: Fraction = Fraction(0)
 
     @classmethod
-    def for_budget(cls, epsilon, delta, n_columns, n_classes, rows_per_group=1):
-        """The noise at which everything but the window costs the rest of (epsilon, delta)."""
+    def for_budget(cls, epsilon, delta, n_columns, n_classes, rows_per_group=1, is_bent=False):
+        """The noise at which everything but the window and the mean costs the rest of (epsilon, delta)."""
         whole, of_numbers = budget_of(epsilon, delta), n_classes is None
-        tables, factor, total = map(whole.part, (share_of_tables(of_numbers), FACTOR_SHARE, TOTAL_SHARE))
+        tables, factor, total = map(whole.part, (share_of_tables(of_numbers, is_bent), FACTOR_SHARE, TOTAL_SHARE))
         name = "geometric" if isinstance(whole, Pure) else "gaussian"
         if epsilon == math.inf:
             return cls(name, Fraction(0), 0)
@@ -60,10 +62,25 @@ class ScorecardNoise:
             scales = change * rows_per_group**2 / (2 * tables.rho), rows_per_group**2 / (2 * total.rho)
         return cls(name, scales[0], choice_scale, scales[1] if of_numbers else Fraction(0))
 
+    @classmethod
+    def of_mean(cls, epsilon, delta, rows_per_group=1):
+        """The noise on the sums of a target in octaves and of its predictions, at which these cost their share."""
+        part = budget_of(epsilon, delta).part(MEAN_SHARE)
+        if epsilon == math.inf:
+            return cls("gaussian", Fraction(0), 0)
+        if isinstance(part, Pure):
+            return cls("geometric", _OF_MEAN * rows_per_group / part.epsilon, 0)
+        return cls("gaussian", _OF_MEAN * rows_per_group**2 / (2 * part.rho), 0)
+
     @property
     def noise_scale(self):
         """Standard deviation of the noise on a count."""
         return math.sqrt(2) * float(self.count_scale) if self.name == "geometric" else math.sqrt(self.count_scale)
+
+    @property
+    def sure(self):
+        """A count that noise alone exceeds with a probability below 1e-5."""
+        return self.noise_scale * (8 if self.name == "geometric" else 5)
 
     @property
     def sum_scale(self):
@@ -83,6 +100,10 @@ class ScorecardNoise:
         """Sums of a numeric target, in steps of its range, with noise; of half the standard deviation of counts."""
         factor = Fraction(n_steps, 2) if self.name == "geometric" else Fraction(n_steps**2, _SUMS_TO_COUNTS)
         return self._added(sums, self.count_scale * factor, random_bytes)
+
+    def on_steps(self, sums, random_bytes):
+        """Sums of numbers in [0, 1], in steps of a grid, with noise as on counts."""
+        return self._added(sums, self.count_scale * GRID ** (1 if self.name == "geometric" else 2), random_bytes)
 
     def on_total(self, total, n_steps, random_bytes):
         """The total of a numeric target, in steps of its range, with noise: an array of one number."""

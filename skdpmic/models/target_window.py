@@ -15,16 +15,16 @@ from skdpmic.privacy.composition import Pure, budget_of, root_below
 from skdpmic.release.bounds.edges import medians, rates, squared_rates
 
 WINDOW_SHARE = Fraction(1, 10)  # share of the budget for the window
+MEAN_SHARE = Fraction(3, 20)  # share for the mean in the target's units, on a bent axis
 _N_LEVELS = 2  # of medians: of all targets, and of those on either side
 _REACH = 3.0  # from the median, in distances to the quartile
 _FAR = 200.0  # n times the rate of the first median beyond which the window extends further
 _LEAST = GRID / 8  # from the median on either side, in steps
 
 
-def budget_of_tables(epsilon, delta, of_numbers):
-    """The budget of everything but the window, which only numbers have."""
-    whole = budget_of(epsilon, delta)
-    return whole.part(1 - WINDOW_SHARE) if of_numbers else whole
+def share_besides(of_numbers, is_bent):
+    """The share of the budget for what only numbers have: a window, and the mean if their axis is bent."""
+    return (WINDOW_SHARE if of_numbers else 0) + (MEAN_SHARE if is_bent else 0)
 
 
 def squares_of_window():

@@ -7,8 +7,9 @@ from skdpmic.budget.filters import Cost
 from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import moment_matrix, ridge
 from skdpmic.models.target_steps import in_steps, sums_in_parts
-from skdpmic.models.target_window import budget_of_tables
+from skdpmic.models.target_window import share_besides
 from skdpmic.models.two_way_noise import TwoWayNoise, target_change
+from skdpmic.privacy.composition import budget_of
 from skdpmic.release.count_tables import counts_of_sets, with_gaussian_noise
 
 MOST_PARTS = 4_000  # of all columns together, to limit memory and time
@@ -21,6 +22,7 @@ class TwoWayRelease:
     epsilon: float
     delta: float
     n_features: int
+    is_bent: bool = False  # the axis of the target
 
     publishes = "tables"
     k = None
@@ -34,7 +36,7 @@ class TwoWayRelease:
 
     def noise(self, n_classes, rows_per_group=1):
         """The noise."""
-        rho = budget_of_tables(self.epsilon, self.delta, n_classes is None).rho
+        rho = budget_of(self.epsilon, self.delta).part(1 - share_besides(n_classes is None, self.is_bent)).rho
         return TwoWayNoise.for_budget(rho, self.n_features, target_change(n_classes), rows_per_group)
 
     def draw(self, records, noise, n_jobs, random_bytes):

@@ -133,7 +133,7 @@ def test_public_numbers_decide_between_two_way_tables_and_a_scorecard_by_their_n
 REFUSED = {
     "epsilon": ({"epsilon": 0}, "epsilon must be a number > 0"),
     "delta": ({"delta": 1}, "delta must be a number in"),
-    "no classes": ({"classes": None}, "exactly one of target_bounds"),
+    "no classes": ({"classes": None}, r"classes must hold all labels .* classes=\['no', 'yes'\], got None"),
     "another class": ({"classes": ["no", "maybe"]}, "y must hold only labels that are in classes"),
     "many classes": ({"classes": ["yes", "no", *"abcdefghi"]}, "classes must hold at most 10"),
     "no bounds": ({"bounds": {"age": (0, 1)}}, "bounds must have an entry for every feature"),
@@ -235,6 +235,7 @@ def test_people_with_several_rows_need_more_noise_and_are_protected_as_a_whole(t
 
 CLASSIFIER = PrivateAdditiveClassifier(2.0, categories={0: [0, 1], 1: [0, 1]}, classes=[0, 1])
 REGRESSOR = PrivateAdditiveRegressor(2.0, bounds=(0, 1), target_bounds=(0, 3))
+OF_LOGARITHMS = PrivateAdditiveRegressor(2.0, bounds=(0, 1), target_bounds=(0, 3, "log"))
 
 
 def fit_with_fixed_release(model, table, monkeypatch):
@@ -257,7 +258,7 @@ def fit_with_fixed_release(model, table, monkeypatch):
 
 
 @pytest.mark.parametrize("delta", DELTAS)
-@pytest.mark.parametrize("model", [CLASSIFIER, REGRESSOR], ids=["classes", "numbers"])
+@pytest.mark.parametrize("model", [CLASSIFIER, REGRESSOR, OF_LOGARITHMS], ids=["classes", "numbers", "logarithms"])
 def test_equal_releases_leave_equal_estimators(model, delta, monkeypatch):
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (300, 2)), rng.integers(0, 2, 300)

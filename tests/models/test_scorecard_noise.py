@@ -9,7 +9,7 @@ import pytest
 
 from skdpmic.models.scorecard import ScorecardRelease, candidate_factors, losses_in_steps, minus_log_prior
 from skdpmic.models.scorecard_noise import FACTOR_SHARE, STEPS, TOTAL_SHARE, ScorecardNoise, share_of_tables
-from skdpmic.models.target_window import WINDOW_SHARE
+from skdpmic.models.target_window import MEAN_SHARE, WINDOW_SHARE
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 
@@ -108,9 +108,10 @@ def test_without_noise_the_best_factor_is_chosen_and_nothing_is_added():
 
 
 def test_the_ledger_is_charged_for_independent_releases():
-    for of_numbers in (False, True):
-        release, part = ScorecardRelease(1.0, 0.0, 10, of_numbers), share_of_tables(of_numbers) / 10
+    for of_numbers, is_bent in ((False, False), (True, False), (True, True)):
+        release, part = ScorecardRelease(1.0, 0.0, 10, of_numbers, is_bent), share_of_tables(of_numbers, is_bent) / 10
         others = TOTAL_SHARE**2 + WINDOW_SHARE**2 * Fraction(5, 36) if of_numbers else 0
+        others += MEAN_SHARE**2 if is_bent else 0
         squares = 10 * part**2 + FACTOR_SHARE**2 + others
         assert release.cost.epsilon == 1.0
         assert release.cost.in_zcdp == pytest.approx(float(squares) / 2, rel=1e-12)
