@@ -15,8 +15,9 @@ _ADVICE = {
     "contains NaN": NO_MISSING,
     "boolean value of NA": NO_MISSING,
     "NAType": NO_MISSING,
-    "could not convert string": "Features with labels require their public labels in categories; a target with labels "
-    "requires classes instead of target_bounds.",
+    "could not convert string": "Numbers with ',' between thousands or '%' are converted by pd.to_numeric(column.str."
+    "replace('[,%]', '', regex=True), errors='coerce'), which makes other text missing; labels of features require "
+    "categories, those of a target require classes instead of target_bounds.",
 }
 
 

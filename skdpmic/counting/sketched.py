@@ -12,6 +12,7 @@ from skdpmic.statistics.grids import check_B, check_c
 from skdpmic.table.columns import map_features
 from skdpmic.table.domains import Ignored, Labels, Order
 from skdpmic.table.features import feature_domains, listed
+from skdpmic.table.normal_form.form import TEXT, ColumnSource
 from skdpmic.table.reading import FEWEST
 from skdpmic.table.records import PublicTable, Shape
 from skdpmic.table.targets import check_classes, target_domain
@@ -139,7 +140,9 @@ def _check_features(description, facts):
         raise ValueError(f"keep must include {listed(uncounted, description.names)}, which the sketch did not count.")
     if bounds is None and categories is None:
         return
-    declared = {j: domain.labels for j, domain in enumerate(domains) if isinstance(domain, Labels)}
+    declared = {
+        j: ColumnSource(TEXT, None, domain.labels) for j, domain in enumerate(domains) if isinstance(domain, Labels)
+    }
     columns = (len(domains), description.names, declared)
     given = feature_domains(bounds, categories, *columns, needs_ranges=bounds is not None, ignored=ignored)
     if bounds is None:

@@ -9,9 +9,8 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import abbreviated, almost, is_position
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
+from skdpmic.table.faults import UNDESCRIBED, refuse_faults
 from skdpmic.table.normal_form.from_numpy import is_missing
-
-_NO_ENTRY = object()  # in place of the domain of a feature that bounds do not describe
 
 
 def feature_domains(bounds, categories, n_features, names, declared=None, needs_ranges=True, ignored=()):
@@ -25,7 +24,7 @@ def feature_domains(bounds, categories, n_features, names, declared=None, needs_
     names : array-like of str, or None
         Names of the features.
     declared : dict, default=None
-        Labels that the types of columns declare, by the number of the column. `bounds` and `categories` come first.
+        The ColumnSource of a column, by number, whose type may declare labels. `bounds` and `categories` come first.
     needs_ranges : bool, default=True
         Whether ranges of numbers are needed. If not, `bounds` are ignored.
     ignored : sequence of int, default=()
@@ -36,30 +35,19 @@ def feature_domains(bounds, categories, n_features, names, declared=None, needs_
     list of length n_features
         With None if the range is read from the data.
     """
-    if bounds is None and not categories and not declared and needs_ranges:
-        raise ValueError(
-            "bounds must give the public range of the features, got None: pass (lower, upper), each a number or an "
-            "array of shape (n_features,), or a dict {feature: (lower, upper)}, and categories for features that hold "
-            "labels; where nothing is known, private_bounds learns bounds, at a cost of epsilon. bounds='data' reads "
-            "ranges from X and gives up the privacy guarantee."
-        )
+    declared = declared or {}
     nominal = by_number(categories or {}, "categories", n_features, names)
     nominal = {j: labels_of(labels, _label("categories", j, names)) for j, labels in nominal.items()}
     domains = _numeric_domains(bounds, n_features, names) if needs_ranges else [Order()] * n_features
-    both = sorted(j for j in nominal if domains[j] is not _NO_ENTRY)
+    both = sorted(j for j in nominal if domains[j] is not UNDESCRIBED)
     if isinstance(bounds, dict) and needs_ranges and both:
         raise ValueError(f"a feature must be in bounds or in categories, got both for {listed(both, names)}.")
-    others = _declared_domains(declared or {}, domains, bounds) | nominal | dict.fromkeys(ignored, Ignored())
+    others = _declared_domains(declared, domains, bounds) | nominal | dict.fromkeys(ignored, Ignored())
     for j, domain in others.items():
         domains[j] = domain
-    missing = [j for j, domain in enumerate(domains) if domain is _NO_ENTRY]
-    if missing:
-        raise ValueError(
-            "bounds must have an entry for every feature that is not in categories, got none for "
-            f"{listed(missing, names)}. Write what is publicly known, such as (0, 120) for ages in years, never the "
-            "least and the greatest value found; where nothing is known, private_bounds learns bounds, at a cost of "
-            "epsilon."
-        )
+    if UNDESCRIBED in domains:
+        is_empty = bounds is None and not categories
+        refuse_faults(dict(enumerate(domains)), declared.get, lambda j: j if names is None else names[j], is_empty)
     return domains
 
 
@@ -70,7 +58,7 @@ def domains_without_ranges(categories, n_features, names, declared):
     """
     domains = feature_domains(None, categories, n_features, names, needs_ranges=False)
     domains = [
-        Labels(declared[j]) if isinstance(domain, Order) and j in declared else domain
+        Labels(declared[j].labels) if isinstance(domain, Order) and j in declared and declared[j].labels else domain
         for j, domain in enumerate(domains)
     ]
     labelled = [j for j, domain in enumerate(domains) if isinstance(domain, Labels)]
@@ -90,7 +78,7 @@ def _numeric_domains(bounds, n_features, names):
         return [None] * n_features
     if bounds is not None and not isinstance(bounds, dict):
         return domains_of(bounds, n_features)
-    domains = [_NO_ENTRY] * n_features
+    domains = [UNDESCRIBED] * n_features
     for j, entry in by_number(bounds or {}, "bounds", n_features, names).items():
         domains[j] = domain_of(entry, _label("bounds", j, names))
     return domains
@@ -99,9 +87,9 @@ def _numeric_domains(bounds, n_features, names):
 def _declared_domains(declared, domains, bounds):
     """Axes of columns whose type declares labels, unless these are numbers with a separate entry."""
     return {
-        j: Labels(labels)
-        for j, labels in declared.items()
-        if domains[j] is _NO_ENTRY or (_are_text(labels) and not isinstance(bounds, dict))
+        j: Labels(source.labels)
+        for j, source in declared.items()
+        if source.labels and (domains[j] is UNDESCRIBED or (_are_text(source.labels) and not isinstance(bounds, dict)))
     }
 
 

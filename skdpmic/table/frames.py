@@ -45,8 +45,8 @@ class Table(NamedTuple):
         return self.names if are_text else None
 
     def declared(self):
-        """Labels declared by column types, by the number of the column."""
-        return {} if self.names is None else _declared(map(self.column_at, range(self.n_features)))
+        """The ColumnSource of each column of a dataframe, by number, for the kind and the labels of its type."""
+        return {} if self.names is None else dict(enumerate(map(self.column_at, range(self.n_features))))
 
     def read(self, j, label=None):
         """The column of a number, in its normal form."""
@@ -154,15 +154,9 @@ def _without_repeats(X):
 
 
 def declared_by_name(X):
-    """Labels declared by the column types of a dataframe, by name; none for other tables."""
-    if not is_frame(X):
-        return {}
-    frame = as_frame(X)
-    return {frame.columns[j]: labels for j, labels in _declared(map(open_column, frame.iter_columns())).items()}
-
-
-def _declared(columns):
-    return {j: column.labels for j, column in enumerate(columns) if column.labels is not None}
+    """The ColumnSource of each column of a dataframe, by name; none for other tables."""
+    frame = as_frame(X) if is_frame(X) else None
+    return {} if frame is None else dict(zip(frame.columns, map(open_column, frame.iter_columns()), strict=True))
 
 
 def row_of_zeros(frame):

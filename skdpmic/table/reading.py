@@ -5,14 +5,14 @@ from functools import partial
 import numpy as np
 
 from skdpmic._utils.arguments import asks_for_data
-from skdpmic._utils.readable import abbreviated, is_dask_collection
+from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.texts import quoted
 from skdpmic.table import values
 from skdpmic.table.columns import Columns, Integers
-from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, Order, Range, with_range_of_data
+from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range, with_range_of_data
+from skdpmic.table.faults import ordered_kinds, read_each, refuse_faults
 from skdpmic.table.features import domains_without_ranges, kept_columns
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
-from skdpmic.table.normal_form.form import BOOLEANS, OBJECTS, TEXT
 from skdpmic.table.records import TableRecords
 from skdpmic.table.targets import make_target
 
@@ -69,7 +69,7 @@ def read_labels_or_numbers(table, facts, X):
     """
     declared = table.declared()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
-        declared = dict.fromkeys(range(table.n_features), BOOLEANS)
+        declared = dict(enumerate(map(table.column_at, range(table.n_features))))
     columns = table.n_features, table.names_as_text(), declared
     domains = domains_without_ranges(facts.categories, *columns) if facts.bounds is None else facts.domains(*columns)
     columns, domains = read_columns(table, domains)
@@ -117,14 +117,6 @@ def read_numbers(X, estimator):
 
 # --- Columns ----------------------------------------------------------------------------------------------------------
 
-_KINDS = {
-    NUMBERS: (NUMBERS, OBJECTS),
-    DATES: (DATES, OBJECTS),
-    DURATIONS: (DURATIONS, OBJECTS),
-    TEXT: (TEXT, OBJECTS),
-    Order.of: values.ANY_ORDER,
-}
-
 
 def read_columns(table, domains):
     """The columns of a table, converted by their domains, and the domains.
@@ -160,7 +152,7 @@ def read_values(table, domains):
     list of ndarrays of shape (n_samples,)
     """
     refuse_other_kinds(table, dict(enumerate(domains)))
-    return [_read(table, j, domain) for j, domain in enumerate(domains)]
+    return read_each(lambda j: _read(table, j, domains[j]), range(table.n_features), table.name_of)
 
 
 def _leaves_numbers(domain):
@@ -179,57 +171,13 @@ def _read(table, j, domain):
     column = table.read(j)
     if isinstance(domain, Labels):
         return values.as_codes(column, domain.labels, name)
-    return values.as_numbers(column, _ordered_kinds(domain), name)
+    return values.as_numbers(column, ordered_kinds(domain), name)
 
 
 def _with_domain(column, domain):
     return with_range_of_data(column) if domain is None else (column, domain)
 
 
-_LINES = {  # what to write if the kind of a column differs from its entry
-    (
-        TEXT,
-        NUMBERS,
-    ): "Convert text to numbers by X[{0}] = pd.to_numeric(X[{0}]), or pass its public labels in categories.",
-    (TEXT, DATES): "Convert text to dates by X[{0}] = pd.to_datetime(X[{0}], format='%Y-%m-%d'), with the format that "
-    "it has.",
-}
-
-
 def refuse_other_kinds(table, domains):
     """Raise if a column has another type than its domain, given by column number."""
-    wrong = {}
-    for j, domain in domains.items():
-        if isinstance(domain, Ignored):
-            continue
-        kind, described = table.column_at(j).kind, _described(domain)
-        if kind not in _KINDS[described] and not _is_readable(table.read(j), described):
-            wrong.setdefault((kind, described), []).append(table.name_of(j))
-    if wrong:
-        found = "; ".join(
-            f"{kind} in {abbreviated(names)}, which must be {said}" for (kind, said), names in wrong.items()
-        )
-        found = found.replace(f"must be {Order.of}", "must be numbers, dates or durations")
-        advice = "Pass the public labels of text columns in categories, and bounds of dates or durations as dates or "
-        advice += "durations."
-        if len(wrong) == 1 and (pair := next(iter(wrong))) in _LINES:
-            advice = _LINES[pair].format(repr(wrong[pair][0]))
-        if all(pair == (NUMBERS, TEXT) for pair in wrong):
-            advice = "Labels of numbers are numbers in categories, too: [1, 2, 3], not ['1', '2', '3']."
-        raise ValueError(f"X must match bounds and categories, got {found}. {advice}")
-
-
-def _is_readable(column, described):
-    """Whether a column of another declared type is empty, or text of numbers."""
-    return column.missing.all() or (described in (NUMBERS, Order.of) and values.are_numerals(column))
-
-
-def _ordered_kinds(domain):
-    """The kinds allowed for a column that is ordered."""
-    return () if isinstance(domain, Labels) else _KINDS[_described(domain)]
-
-
-def _described(domain):
-    if isinstance(domain, Labels):
-        return values.kind_of_labels(domain.labels)
-    return Order.of if domain is None else domain.of
+    refuse_faults(domains, table.column_at, table.name_of)

@@ -44,7 +44,8 @@ def as_numbers(column, of, name):
         return column.each(seconds, np.nan)
     numbers = column.each(lambda values: _from_objects(values, column.kind, of, name), np.nan)
     if np.isinf(numbers).any():
-        raise ValueError(f"Input {name} contains infinity.")
+        remedy = " Make it missing by X = X.replace([np.inf, -np.inf], np.nan)." if name.endswith(" of X") else ""
+        raise ValueError(f"Input {name} contains infinity.{remedy}")
     return numbers
 
 
@@ -75,7 +76,9 @@ def are_numerals(column):
 
 def _refusal(of, name):
     allowed = " or ".join(kind for kind in of if kind != OBJECTS)
-    return f"{name} must hold {allowed}, all of one kind, got at least one other value."
+    line = "pd.to_datetime(column, format='%Y-%m-%d', errors='coerce'), with the format that it has"
+    advice = f" Convert text to dates by {line}." if DATES in of and NUMBERS not in of else ""
+    return f"{name} must hold {allowed}, all of one kind, got at least one other value.{advice}"
 
 
 def _floats(values, name):

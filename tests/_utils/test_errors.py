@@ -223,7 +223,7 @@ def test_no_error_of_dask_quotes_a_partition(values, scheduler, ledger):
 
 def test_errors_still_say_what_is_wrong():
     for name, message in {
-        "text": "could not convert string to float. Features with labels require their public labels in categories",
+        "text": "could not convert string to float. Numbers with ',' between thousands",
         "mixed list": "could not convert string to float.",
         "a large int": "int too large to convert to float",
         "ragged": "X must have rows of equal length, got rows of different lengths.",

@@ -84,24 +84,3 @@ def test_the_error_of_a_display_names_only_the_class_of_its_input():
         with pytest.raises(kind, match=rf"got {type(given).__name__}\.$") as caught:
             draw(given)
         assert not re.search(r"\(|\d\.\d", str(caught.value))
-
-
-@each(
-    "column, entry, line",
-    [
-        (["1 mg", "2 mg"] * 100, {"bounds": (0, 9)}, "X['g'] = pd.to_numeric(X['g'])"),
-        (
-            ["2020-01-31"] * 200,
-            {"bounds": (pandas.Timestamp(0), pandas.Timestamp("2030-01-01"))},
-            "pd.to_datetime(X['g']",
-        ),
-    ],
-)
-def test_the_error_for_a_column_of_another_kind_gives_the_line_to_write(column, entry, line):
-    public = {"bounds": PUBLIC["bounds"], "categories": {}}
-    for name, value in entry.items():
-        public[name] = public[name] | {"g": value}
-    table = X.assign(g=pandas.array(column, dtype="string"))
-    for one in (table, polars.from_pandas(table)):
-        with pytest.raises(ValueError, match=re.escape(line)):
-            PrivateSelectKBest(1, **PUBLIC | public).fit(one, Y)

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
+from skdpmic._utils.texts import quoted
 from skdpmic.causal import PrivatePC
 from skdpmic.causal.pc import find_graph
 from skdpmic.causal.table_release import TablePlan
@@ -295,7 +296,7 @@ def test_p_value_is_symmetric_and_takes_names_or_column_numbers():
     ):
         for wrong in others:
             for ask in (partial(of.p_value, key), of.markov_blanket):
-                with pytest.raises(ValueError, match=re.escape(f"a column must be {allowed}, got {wrong!r}.")):
+                with pytest.raises(ValueError, match=re.escape(f"a column must be {allowed}, got {quoted(wrong)}.")):
                     ask(wrong)
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from skdpmic import BudgetError, BudgetLedger
+from skdpmic._utils.texts import quoted
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation.matrix_release import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
@@ -91,7 +92,9 @@ def test_intervals_without_noise_are_points_and_confidence_is_checked():
     for end in fitted.correlation_interval():
         np.testing.assert_array_equal(end, fitted.noisy_correlation_)
     for confidence in (0, 1, -0.5, "0.95", None, math.nan):
-        with pytest.raises(ValueError, match=re.escape(f"confidence must be a number in (0, 1), got {confidence!r}")):
+        with pytest.raises(
+            ValueError, match=re.escape(f"confidence must be a number in (0, 1), got {quoted(confidence)}")
+        ):
             fitted.correlation_interval(confidence)
 
 

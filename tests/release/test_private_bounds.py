@@ -278,7 +278,7 @@ BAD = [
     ({"X": np.full((9, 0), 86.75)}, r"Found array with 0 feature\(s\)"),
     (
         {"X": FRAME},
-        r"got text in \['sex'\], which must be numbers, dates or durations. Pass the public labels of text"
+        r"got text in \['sex'\], which must be numbers, dates or durations. If they are numbers, "
         r"|could not convert string to float.*Found in column 'sex' of X",
     ),
     ({"X": FRAME.assign(age=math.inf), "categories": SEX}, "Input column 'age' of X contains infinity"),

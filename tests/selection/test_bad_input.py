@@ -95,8 +95,10 @@ def test_bad_dataframes_are_refused():
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     estimator = DPMICScorer(bounds={"a": (0, 1), "b": (0, 1), "c": (0, 1)}, target_bounds=(0, 1))
     text = frame.assign(b=f"patient {SECRET}")
-    refusal = r"got text in \['b'\], which must be numbers.*its public labels in categories"
-    object_refusal = r"could not convert string to float.*labels in categories.*Found in column 'b' of X"
+    refusal = r"got text in \['b'\], which must be numbers.*those that are public, such as categories"
+    object_refusal = (
+        r"could not convert string to float.*labels of features require categories.*Found in column 'b' of X"
+    )
     assert_refused(estimator, text, Y, f"{refusal}|{object_refusal}")  # older versions of pandas store text as objects
     mixed = frame.assign(b=[0.5, "0.5", f"patient {SECRET}", *[0.5] * (N - 3)])
     assert_refused(estimator, mixed, Y, "could not convert string to float")
@@ -131,7 +133,7 @@ BAD_PARAMETERS = [
     ({"mechanism": "gaussian"}, "delta must be > 0 with mechanism='gaussian', got 0.0"),
     ({"delta": 1e-6, "mechanism": "k-norm"}, "delta must be 0 with mechanism='k-norm'.*got 1e-06; use mechanism='gau"),
     ({"mechanism": "exponential"}, "mechanism must be 'laplace'.*got 'exponential'"),
-    ({"bounds": None}, "bounds must give .*pass"),
+    ({"bounds": None}, "bounds must give the public range of the features, got None. Write what is publicly known"),
     ({"bounds": (1, 0)}, r"bounds must be finite with lower < upper.*got \(1, 0\)"),
     ({"bounds": ([0, 0, 2], [1, 1, 2])}, r"got \(2.0, 2.0\) for feature 2"),
     ({"bounds": (0, math.nan)}, "bounds must be finite"),

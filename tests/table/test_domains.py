@@ -10,6 +10,7 @@ import pytest
 
 from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Order, Range, domain_of, from_json, to_json
 from skdpmic.table.features import feature_domains, labels_of, n_features_of
+from skdpmic.table.normal_form.form import ColumnSource
 from skdpmic.table.targets import check_classes
 from tests.folding import each
 
@@ -163,7 +164,7 @@ def test_one_entry_applies_to_all_features_without_labels():
 
 
 def test_types_declare_labels_unless_an_entry_overrides_them():
-    declared = {0: (0.0, 1.0), 1: ("f", "m")}
+    declared = {0: ColumnSource("numbers", None, (0.0, 1.0)), 1: ColumnSource("text", None, ("f", "m"))}
     flag = Labels((0.0, 1.0))
     assert feature_domains({"pay": (0, 9)}, None, 3, NAMES, declared) == [flag, AXES[1], Range(0.0, 9.0)]
     assert feature_domains({"pay": (0, 9), "age": (0, 1)}, None, 3, NAMES, declared)[0] == Range(0.0, 1.0)

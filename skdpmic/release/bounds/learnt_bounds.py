@@ -222,7 +222,8 @@ def _read_columns(X, categories):
     else:
         table = _table_of(X)
     names = table.names_as_text()
-    nominal = by_number(categories or {}, "categories", table.n_features, names).keys() | table.declared().keys()
+    nominal = by_number(categories or {}, "categories", table.n_features, names).keys()
+    nominal |= {j for j, source in table.declared().items() if source.labels}
     numeric = [j for j in range(table.n_features) if j not in nominal]
     if not numeric:
         raise ValueError("X must have at least one column that is not in categories, got none.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from skdpmic._utils.errors import read_by_engine
 
-TEXT, BYTES, OBJECTS, OTHER = "text", "bytes", "objects", "other values"
+TEXT, BYTES, OBJECTS, OTHER, CODED = "text", "bytes", "objects", "other values", "categorical values"
 BOOLEANS = (0.0, 1.0)
 
 
@@ -76,6 +76,8 @@ class ColumnSource(NamedTuple):
     make: Callable[[], Column]
     labels: tuple | None = None
     """Labels that the type declares, independent of the values."""
+    is_coded: bool = False
+    """Whether the values are codes of labels that may have been read from the data."""
 
     def read(self, name):
         """The column in its normal form; an error of the library names only the column."""

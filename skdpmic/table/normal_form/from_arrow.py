@@ -17,7 +17,8 @@ def from_arrow(array):
         chunks = getattr(array, "chunks", [array]) or [pyarrow.array([], type=array.type)]
         return joined(list(map(read, chunks)))
 
-    return ColumnSource(kind, make, BOOLEANS if pyarrow.types.is_boolean(array.type) else None)
+    labels = BOOLEANS if pyarrow.types.is_boolean(array.type) else None
+    return ColumnSource(kind, make, labels, pyarrow.types.is_dictionary(array.type))
 
 
 def _reader_of(dtype):

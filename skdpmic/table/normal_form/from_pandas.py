@@ -22,7 +22,7 @@ def from_pandas(series):
     if isinstance(dtype, pandas.DatetimeTZDtype):
         return ColumnSource(DATES, lambda: read_numpy(series.to_numpy(dtype=f"M8[{dtype.unit}]"), DATES))  # UTC
     if isinstance(dtype, pandas.CategoricalDtype):
-        return ColumnSource(_declared_entries(dtype).kind, lambda: _read_categorical(series))
+        return ColumnSource(_declared_entries(dtype).kind, lambda: _read_categorical(series), is_coded=True)
     if isinstance(dtype, pandas.SparseDtype):
         return from_numpy(np.empty(0, dtype=dtype.subtype))._replace(make=lambda: _read_sparse(array))
     if hasattr(dtype, "numpy_dtype"):  # nullable numbers

@@ -26,7 +26,7 @@ def from_polars(series):
         return ColumnSource(NUMBERS, lambda: _read_wide(series) if is_wide else _read_polars(series, NUMBERS))
     if name in ("String", "Categorical", "Enum"):
         labels = (tuple(dtype.categories) or None) if name == "Enum" else None
-        return ColumnSource(TEXT, lambda: _read_texts(series.cast(_polars().String)), labels)
+        return ColumnSource(TEXT, lambda: _read_texts(series.cast(_polars().String)), labels, name == "Categorical")
     kind = OBJECTS if name == "Object" else BYTES if name == "Binary" else OTHER
     return ColumnSource(kind, lambda: of_objects(objects_of(series.to_list()), kind))
 

@@ -1,0 +1,91 @@
+"""Errors and warnings say what is wrong, in the user's words, and what to write."""
+
+import random
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skdpmic import PrivateSelectKBest
+from tests.folding import each
+
+N = 40
+X = pd.DataFrame({"age": np.arange(N) * 2.0, "sex": ["f", "m"] * (N // 2), "paid": np.arange(N) / N})
+Y = np.arange(N) % 2
+PUBLIC = {"bounds": {"age": (0, 120), "paid": (0, 1)}, "categories": {"sex": ["f", "m"]}, "classes": [0, 1]}
+
+
+def fitted(X=X, y=Y, groups=None, **changed):
+    return PrivateSelectKBest(1, epsilon=50).set_params(**PUBLIC | changed).fit(X, y, groups=groups)
+
+
+# --- Columns: all that is wrong in one message ------------------------------------------------------------------------
+
+DAY = pd.Timestamp("2020-01-01")
+# What columns hold, what may be written for them, and for each way to write it, what the message says; None if nothing.
+KINDS = {
+    "numbers": (
+        [1.0, 2.0],
+        {"none": "{'%s': (0, 120)} for ages", "bounds": None, "texts": "numbers in categories, too"},
+    ),
+    "numerals": (["1", "2"], {"none": "{'%s': ['no', 'yes']}", "bounds": None, "texts": None}),
+    "text": (["7,654", "32%"], {"none": "{'%s': ['no', 'yes']}", "bounds": "X['%s'] = pd.to_numeric(", "texts": None}),
+    "category": (
+        pd.Categorical(["86753", "b"]),
+        {"none": "may have been read from the data", "bounds": "may have been read from the data", "texts": None},
+    ),
+    "dates": (
+        [DAY, DAY],
+        {"none": "{'%s': (pd.Timestamp(", "bounds": "Write bounds of dates as dates", "texts": "Convert them to text"},
+    ),
+    "durations": (
+        [DAY - DAY] * 2,
+        {"none": "{'%s': (pd.Timedelta(", "bounds": "Write bounds of durations as durations"},
+    ),
+    "bytes": ([b"86753"] * 2, {"none": "private_bounds learns"}),  # objects: their kind is not declared
+}
+ENTRIES = {"bounds": ("bounds", (0, 9)), "texts": ("categories", ["a", "b"])}
+
+
+def test_all_columns_with_faults_are_named_in_one_message_with_what_to_write_for_each_kind():
+    draw = random.Random(0)
+    for _ in range(60):
+        table, written, said, good = {}, {"bounds": {}, "categories": {}}, {}, []
+        for j in range(draw.randint(1, 7)):
+            name, (values, ways) = f"column {j}", KINDS[draw.choice(list(KINDS))]
+            way = draw.choice(list(ways))
+            table[name] = pd.concat([pd.Series(values)] * 5, ignore_index=True)
+            if way != "none":
+                parameter, entry = ENTRIES[way]
+                written[parameter][name] = entry
+            good += [] if ways[way] else [name]
+            said |= {name: ways[way]} if ways[way] else {}
+        if not said:
+            continue
+        with pytest.raises(ValueError, match="bounds") as error:
+            fitted(pd.DataFrame(table), np.arange(10) % 2, **written)
+        message = str(error.value)
+        assert set(re.findall("column \\d", message)) == set(said)
+        for phrase in said.values():  # the line is written for the first column of each kind
+            assert any(phrase.replace("%s", name) in message for name in said)
+        assert not re.search("86753|7,654|32", message)
+
+
+@each(
+    "values, bounds",
+    [
+        (["1,234", "12%", " 7 ", "6 mg", "", "5", "1e2", "-3", None, "nan"] * 4, (0, 2000)),
+        (["2020-01-31", "x", "", None] * 10, (DAY, pd.Timestamp("2030-01-01"))),
+    ],
+)
+def test_the_line_that_a_message_gives_is_one_that_works(values, bounds):
+    bounds = PUBLIC["bounds"] | {"g": bounds, "h": bounds}
+    for dtype in (object, "str"):
+        table = X.assign(g=pd.Series(values, dtype=dtype), h=pd.Series(values, dtype=dtype))
+        with pytest.raises(ValueError, match=r"\['g', 'h'\]") as error:
+            fitted(table, bounds=bounds)
+        (line,) = set(re.findall(r"pd\.to_\w+\(.*?'coerce'\)", str(error.value)))
+        for name in ("g", "h"):
+            table[name] = eval(line.replace("X['g']", "column"), {"pd": pd, "column": table[name]})
+        assert fitted(table, bounds=bounds).n_features_in_ == 5
