@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpmic import PrivateSelectKBest
+from skdpmic import BudgetError, BudgetLedger, Codebook, PrivateSelectKBest, private_summary
 from tests.folding import each
 
 N = 40
@@ -89,3 +89,49 @@ def test_the_line_that_a_message_gives_is_one_that_works(values, bounds):
         for name in ("g", "h"):
             table[name] = eval(line.replace("X['g']", "column"), {"pd": pd, "column": table[name]})
         assert fitted(table, bounds=bounds).n_features_in_ == 5
+
+
+# --- Other calls: what is said ----------------------------------------------------------------------------------------
+
+
+def charged_twice(tmp_path):
+    ledger = BudgetLedger(tmp_path / "ledger", epsilon=1.0)
+    ledger.charge("first", 0.75)
+    ledger.charge("second", 0.5)
+
+
+MESSAGES = {  # what is called, its error, and what this says
+    "the name of the target": (lambda _: fitted(y="paid"), ValueError, ["X['paid']", "X.drop(columns=['paid']) as X"]),
+    "the name of the target, without bounds": (lambda _: fitted(y="paid", bounds=None), ValueError, ["y must hold"]),
+    "the name of groups": (lambda _: fitted(groups="sex", max_rows_per_group=1), ValueError, ["X['sex']"]),
+    "a budget that does not fit": (
+        charged_twice,
+        BudgetError,
+        ["(0.75, 0.0) of (1.0, 0.0) is spent", "(0.25, 0.0) remains"],
+    ),
+    "a scalar of numpy": (
+        lambda _: fitted(epsilon=np.float64(-1)),
+        ValueError,
+        ["epsilon must be a number > 0", "got -1.0"],
+    ),
+    "infinity": (lambda _: fitted(X.assign(age=np.inf)), ValueError, ["'age'", "X.replace([np.inf, -np.inf], np.nan)"]),
+    "infinity in two columns": (lambda _: fitted(X.assign(age=np.inf, paid=-np.inf)), ValueError, ["['age', 'paid']"]),
+}
+
+
+@each("case", MESSAGES)
+def test_an_error_names_what_is_wrong_and_the_remedy(case, tmp_path):
+    call, kind, phrases = MESSAGES[case]
+    with pytest.raises(kind) as error:
+        call(tmp_path)
+    for phrase in phrases:
+        assert phrase in str(error.value)
+
+
+def test_a_summary_advises_logarithms_only_where_they_spread_the_values():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"smokes": rng.random(20_000) < 0.01, "income": rng.lognormal(10, 1, 20_000)}).astype(float)
+    found = private_summary(frame, Codebook({"smokes": (0, 1), "income": (0, 1e7)}), epsilon=20).suspicious
+    (smokes,), (income,) = ([text for text in found if f"of {name} lies in" in text] for name in frame)
+    assert smokes.endswith(": narrow the range if possible, unless it holds few values, such as 0 and 1.")
+    assert income.endswith(": use 'log', or narrow the range if possible.")

@@ -73,6 +73,14 @@ def refuse_masked(data, name):
         )
 
 
+def refuse_name(values, name):
+    """Raise if one column is given by its name in place of its values."""
+    if isinstance(values, str):
+        column = f"X[{quoted(values)}]"
+        rest = f", and X.drop(columns=[{quoted(values)}]) as X" if name == "y" else ""
+        raise ValueError(f"{name} must hold a value for each row, got a str: pass the column itself, {column}{rest}.")
+
+
 def as_objects(values):
     """Values without a dtype, such as those of a list, as an array of objects; others are unchanged.
 

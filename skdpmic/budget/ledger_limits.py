@@ -60,9 +60,10 @@ class Limits(NamedTuple):
         costs, (cost,) = self._costs(entries), self._costs([entry])
         if math.inf in cost or not self.filter.accepts([*costs, cost]):
             counted = "" if cost.rows == 1 else f" for one record, which counts {cost.rows:,} times for a person,"
+            remains = f"{self.remaining(entries)} remains{' for a person' if counted else ''}"
             raise BudgetError(
                 f"a cost of (epsilon, delta) = {cost[:2]}{counted} does not fit in the ledger {path!r}: "
-                f"{self.filter.spent(costs)} of {(self.epsilon, self.delta)} is spent."
+                f"{self.filter.spent(costs)} of {(self.epsilon, self.delta)} is spent, {remains}."
             )
 
     def standing(self, entries: Sequence[LedgerEntry]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import as_objects, refuse_masked
+from skdpmic._utils.readable import as_objects, refuse_masked, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS
 from skdpmic.table.normal_form.containers import as_frame, is_frame, open_column, open_series, refuse_remote
@@ -223,6 +223,7 @@ def column_of(values, name, to_one_dimension=None):
     """
     if isinstance(values, Column):
         return values
+    refuse_name(values, name)
     source = open_series(values, name)
     if source is None:
         array = values if sparse.issparse(values) else without_data(np.asarray, as_objects(values))

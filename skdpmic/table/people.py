@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import is_dask_collection
+from skdpmic._utils.readable import is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.normal_form.containers import open_column, open_series
 from skdpmic.table.normal_form.from_numpy import objects_of
@@ -69,6 +69,7 @@ def check_max_rows(max_rows_per_group):
 
 def check_given_together(groups, max_rows_per_group):
     """Raise unless `groups` and `max_rows_per_group` are given together."""
+    refuse_name(groups, "groups")
     if groups is None and max_rows_per_group is not None:
         raise ValueError(
             f"groups must identify the person behind each row with max_rows_per_group={quoted(max_rows_per_group)}, "

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from skdpmic._utils.arguments import asks_for_data
-from skdpmic._utils.readable import is_dask_collection
+from skdpmic._utils.readable import is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table import values
 from skdpmic.table.columns import Columns, Integers
@@ -35,6 +35,7 @@ def read_records(facts, X, y, reader):
     reader : str
         Name of the estimator in errors.
     """
+    refuse_name(y, "y")
     facts.check_target()
     table = open_records(facts, X, reader)
     seen = columns_seen(table)

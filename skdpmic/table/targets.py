@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
-from skdpmic._utils.readable import abbreviated, as_objects, is_dask_collection
+from skdpmic._utils.readable import abbreviated, as_objects, is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import labels_of, refuse_missing
@@ -251,6 +251,7 @@ def check_max_weight(max_weight):
 
 def check_weights_given(sample_weight, max_weight):
     """Raise unless `sample_weight` and `max_weight` are given together."""
+    refuse_name(sample_weight, "sample_weight")
     if sample_weight is None and max_weight is not None:
         raise ValueError(
             f"sample_weight must hold the weight of each row with max_weight={quoted(max_weight)}, got None: call "

@@ -122,9 +122,18 @@ def _in_few_parts(name, cells, first, n_together, about):
     place = {(0, 1): "the lowest fiftieth", (0, 2): "the lowest tenth"}.get((first, n_together))
     place = place or ("a tenth" if n_together == 1 else "a fifth")
     scale = {LogRange: "the logarithms of its range", Knots: "its knots"}.get(type(cells.domain), "its range")
-    is_linear = scale == "its range" and cells.domain.of == NUMBERS
-    advice = "use 'log', or " if first == 0 and is_linear else ""
-    return f"{about} of {name} lies in {place} of {scale}, {lower} to {upper}: {advice}narrow the range if possible."
+    remedy = "narrow the range if possible"
+    if scale == "its range" and cells.domain.of == NUMBERS:
+        is_spread = first == 0 and _are_spread_by_log(cells.domain, 0.02 if n_together == 1 else 0.1)
+        remedy = f"use 'log', or {remedy}" if is_spread else f"{remedy}, unless it holds few values, such as 0 and 1"
+    return f"{about} of {name} lies in {place} of {scale}, {lower} to {upper}: {remedy}."
+
+
+def _are_spread_by_log(domain, share):
+    """Whether the lowest part of a range, this share of it, is at least five times that share of its logarithms."""
+    lower, upper = domain.bounds
+    first, end, last = LogRange(lower, upper).encode([lower, lower + share * (upper - lower), upper])
+    return end - first > 5 * share * (last - first)
 
 
 def _about(share, margin):
