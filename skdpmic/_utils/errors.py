@@ -4,7 +4,7 @@ import inspect
 import re
 import warnings
 
-from skdpmic._utils.safe_words import OUR_PHRASES, SAFE_MESSAGES, SAFE_PHRASES
+from skdpmic._utils.safe_words import MESSAGES, OUR_PHRASES, SAFE_PHRASES, pattern
 
 NO_MISSING = (
     "A target must be complete: make 'unknown' a separate class (beside numbers or booleans, a further number in "
@@ -85,7 +85,7 @@ def public_messages(error):
 
 
 def _known_phrases(message):
-    whole = re.match("|".join(SAFE_MESSAGES), message)
+    whole = re.match("|".join(map(pattern, MESSAGES)), message)
     return [whole.group()] if whole else re.findall("|".join(SAFE_PHRASES + OUR_PHRASES), message.partition("\n")[0])
 
 
