@@ -1301,6 +1301,12 @@ MUTANTS = [
            "_utils/test_texts.py::test_messages_do_not_quote_what_may_be_data_in_place_of_a_parameter"),
     Mutant("safe_words._PLACEHOLDERS", "r\"\\d+\"", "r\"[\\w ]+\"",
            "_utils/test_messages_of_others.py::test_no_interpolated_value_is_passed_on"),
+    Mutant("refuse_target_among", "name in list(names)", "False",
+           "table/test_target_among_columns.py::test_a_target_with_the_name_of_a_column_is_refused_before_the_charge"
+           "[scorer]"),
+    Mutant("about_numbered_labels", "_numbers_labels(part) and any(map(_is_private, part.get_params().values()))", "False",
+           "_utils/test_numbered_labels.py::"
+           "test_a_private_estimator_inside_is_refused_by_search_cost_evaluation_and_card[VotingClassifier]"),
     # --- Names and numbers of columns
     Mutant("readable.check_meaning", "label == j", "True",
            f"{COLUMN_NAMES}::test_every_kind_of_names_that_might_be_positions_is_refused[one left out]"),

@@ -35,7 +35,7 @@ def check_names(X, name="X"):
     The columns of a dataframe are named by its labels, those of an array are numbered. If labels were other numbers, a
     number could mean either; so they must be text, or the column numbers, which pandas gives to unnamed columns.
     """
-    names = _names(X)
+    names = column_names(X)
     if names is not None and not names:
         raise ValueError(f"Found array with 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required.")
     refuse_repeated(names or [], f"{name} must have distinct column names")
@@ -157,7 +157,7 @@ def _columns(data):
     """Name or number, and values, of each column that may hold values other than numbers."""
     if _kind_of(data) in _NUMBER_KINDS:
         return
-    names = _names(data)
+    names = column_names(data)
     if names is not None:
         dtypes = getattr(data, "dtypes", None)
         kinds = [None] * len(names) if dtypes is None else [getattr(dtype, "kind", None) for dtype in dtypes]
@@ -172,8 +172,28 @@ def _columns(data):
         yield None, array
 
 
-def _names(data):
+def refuse_target_among(names, y):
+    """Raise if the target has the name of a column of the table, which would then predict itself.
+
+    Parameters
+    ----------
+    names : sequence or None
+        Names of the columns; None without names.
+    y : array-like
+    """
+    of_target = column_names(y)
+    name = getattr(y, "name", None) if of_target is None else of_target[0] if len(of_target) == 1 else None
+    if names is not None and isinstance(name, str) and name in list(names):
+        raise ValueError(
+            f"y must not be a column of X, which would predict itself, got {quoted(name)} in both: leave it out, in "
+            f"pandas by X.drop(columns={quoted(name)}), or rename y if it holds other values, by y.rename('target')."
+        )
+
+
+def column_names(data):
     """The column names of a dataframe of any library; None for other data."""
+    if hasattr(data, "collect_schema"):  # of Polars, which warns about the columns of a LazyFrame
+        return list(data.collect_schema())
     if hasattr(data, "column_names"):  # Arrow
         return list(data.column_names)
     is_table = hasattr(data, "columns") and getattr(data, "ndim", 2) == 2  # a dask column also has columns

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from skdpmic import __version__
+from skdpmic._utils.numbered_labels import about_numbered_labels
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
 from skdpmic._utils.summaries import MOST_ROWS, broken_by
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -78,7 +79,7 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
     if isinstance(released, type) or not (by_function or isinstance(released, PrivateEstimator)):
         raise TypeError(
             "released must be a fitted private estimator of skdpmic, a PrivateSummary or a PrivateEvaluation, got "
-            f"{type(released).__name__}. For a pipeline, pass the private step."
+            f"{type(released).__name__}. {about_numbered_labels(released) or 'For a pipeline, pass the private step.'}"
         )
     if not by_function:
         check_published(released)

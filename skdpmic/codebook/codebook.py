@@ -342,7 +342,11 @@ class Codebook:
     def _names(self, features, target):
         """The names of the features: those given, or all usable columns of a frame or of the codebook."""
         if features is not None and not is_frame(features):
-            names = [name for name in as_column_names(features) if name != target]
+            names = as_column_names(features)
+            if target in names:
+                raise ValueError(
+                    f"features must not hold the target {quoted(target)}, which would predict itself: leave it out."
+                )
             for name in names:
                 self._used(name)
             return names

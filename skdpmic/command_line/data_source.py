@@ -16,7 +16,14 @@ from skdpmic._utils.texts import counted, quoted
 from skdpmic._utils.user_files import check_regular
 from skdpmic.codebook.column import DURATION
 from skdpmic.command_line.csv_file import CsvFile
-from skdpmic.command_line.named_columns import check_in_file, check_some, check_target, check_type, is_number, is_text
+from skdpmic.command_line.named_columns import (
+    check_in_file,
+    check_some,
+    check_target,
+    check_type,
+    is_numeric_type,
+    is_text,
+)
 from skdpmic.command_line.spelled_values import in_unit, spelled_in_place
 from skdpmic.table.people import read_people
 
@@ -141,4 +148,4 @@ class ParquetFile:
         if entry is not None and is_text(column.type) and not entry.has_text_labels:
             return spelled_in_place(column.cast(pyarrow.string()), entry, where, self.place_of)
         is_duration = entry is not None and entry.kind == DURATION
-        return in_unit(column, entry, where) if is_duration and is_number(column.type) else column
+        return in_unit(column, entry, where) if is_duration and is_numeric_type(column.type) else column

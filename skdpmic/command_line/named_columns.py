@@ -27,10 +27,9 @@ def check_choice(arguments, codebook):
     _check_described("--target", [arguments.target], arguments, codebook)
     _check_described("--features", features or [], arguments, codebook)
     _check_described("--keep", arguments.keep, arguments, codebook)
-    if arguments.target in arguments.keep:
-        raise ValueError(f"--keep must name columns other than --target, got {quoted(arguments.target)}.")
-    if features is not None and not set(features) - {arguments.target}:
-        raise ValueError("--features must name a column other than --target, got none.")
+    for option, names in {"--keep": arguments.keep, "--features": features or []}.items():
+        if arguments.target in names:
+            raise ValueError(f"{option} must name columns other than --target, got {quoted(arguments.target)}.")
     if features is not None and (others := [name for name in arguments.keep if name not in features]):
         raise ValueError(f"--keep must be among --features, got {abbreviated(others)}.{almost(others, features)}")
 
@@ -155,7 +154,7 @@ def is_text(kind):
     return types.is_string(kind) or types.is_large_string(kind)
 
 
-def is_number(kind):
+def is_numeric_type(kind):
     """Whether an Arrow type holds numbers."""
     return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
 
@@ -195,7 +194,7 @@ def _in_words(kind):
         return "text"
     if types.is_boolean(kind):
         return "booleans"
-    if is_number(kind):
+    if is_numeric_type(kind):
         return "numbers"
     if types.is_timestamp(kind) or types.is_date(kind):
         return "dates"

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 
+from skdpmic._utils.readable import refuse_target_among
 from skdpmic.table.columns import map_features
 from skdpmic.table.domains import Labels
 from skdpmic.table.frames import check_columns_seen
@@ -94,6 +95,7 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
     description, name = sketch.description, reader or type(owner).__name__
     table = open_chunk(X, description.domains, name)
     check_columns_seen(owner, table)
+    refuse_target_among(table.names, y)
     columns, _ = read_columns(table, description.domains)
     target = make_target(y, table.n_samples, description.target, description.classes, name)
     if sample_weight is not None:

@@ -38,7 +38,9 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
         Public labels of nominal columns, each of which is a part. Any other label counts as "other", which is another
         part. As in :class:`PrivateSelectKBest`; it may have entries for columns that are not in X.
     classes : array-like, default=None
-        All labels the target can have, at most ten, in any order; or "data", which breaks the guarantee and warns.
+        All labels the target can have, at most ten, in any order; or "data", which breaks the guarantee and warns. Not
+        inside a wrapper that numbers labels (Bagging, OneVsOne, OneVsRest, OutputCode, Stacking, VotingClassifier),
+        where they would mean others.
     max_rows_per_group : int, default=None
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
         each row, and each person contributes exactly this many rows: a random sample of them if there are more,

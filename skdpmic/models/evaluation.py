@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from skdpmic._utils.arguments import check_verbose
 from skdpmic._utils.no_cache import never_cached
 from skdpmic._utils.progress import Progress
+from skdpmic._utils.readable import column_names, refuse_target_among
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.filters import Cost
@@ -149,6 +150,7 @@ def private_evaluation(
     X = X if hasattr(X, "__len__") else in_memory(X)  # a LazyFrame or a stream is read once
     n_samples = n_rows_of(X)
     check_enough(n_samples)
+    refuse_target_among(column_names(X), y)
     people = None if groups is None else read_people(groups, max_rows_per_group, n_samples)
     n_counted = n_samples if people is None else people.n_samples
     n_groups = n_samples if people is None else people.n_groups

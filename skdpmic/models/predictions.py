@@ -7,7 +7,8 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.errors import public_messages
+from skdpmic._utils.errors import public_messages, warn
+from skdpmic._utils.numbered_labels import about_numbered_labels
 from skdpmic._utils.progress import SILENT
 from skdpmic._utils.summaries import broken_by
 from skdpmic._utils.texts import quoted
@@ -23,6 +24,10 @@ def check_model(model, model_is_public):
     if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):
         raise TypeError(f"model must be a fitted classifier or regressor, got {_kind(model)}.")
     check_is_fitted(model)
+    if about := about_numbered_labels(model):
+        if not model_is_public:
+            raise ValueError(f"model must be fitted to the labels of the table: {about}")
+        warn(about)
     if is_classifier(model) and not hasattr(model, "predict_proba"):
         raise TypeError(f"model must have predict_proba, or be a regressor, got {_kind(model)}.")
     if is_classifier(model) and (np.ndim(model.classes_) != 1 or len(model.classes_) < 2):

@@ -21,6 +21,7 @@ from sklearn.feature_selection import (
 )
 from sklearn.pipeline import FeatureUnion, Pipeline
 
+from skdpmic._utils.numbered_labels import about_numbered_labels
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.readable import is_position
 from skdpmic._utils.texts import quoted
@@ -86,7 +87,8 @@ def _cost_of_part(estimator, widths):
         return total_cost(_cost_of_part(part, widths) for part in parts)
     if any(_cost_of_part(part, None).n_private for part in parts):
         raise ValueError(
-            f"cannot tell how many times {type(estimator).__name__} fits the private estimator inside it. Private "
+            about_numbered_labels(estimator)
+            or f"cannot tell how many times {type(estimator).__name__} fits the private estimator inside it. Private "
             "estimators are counted inside pipelines, unions, column transformers and univariate selectors."
         )
     return FitCost()

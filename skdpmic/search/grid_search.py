@@ -17,6 +17,7 @@ from skdpmic._utils.delegation import delegated
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic._utils.progress import Progress
+from skdpmic._utils.readable import column_names, refuse_target_among
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
 from skdpmic._utils.texts import budget, in_short, quoted, shortened
@@ -242,6 +243,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             for data, name in ((X, "X"), (y, "y")):
                 refuse_unsplittable(data, name)
             X, y = indexable(X, y)
+            refuse_target_among(column_names(X), y)
             refuse_unreadable_for(candidates, X, y)
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
             has_private = any(private_estimators(candidate) for candidate in candidates)

@@ -64,7 +64,7 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
         Public range of a continuous target, in the form of an entry of `bounds`, or "data". Give exactly one of
         `target_bounds` and `classes`; rank statistics of a continuous target need neither.
     classes : array-like, default=None
-        All labels a discrete target can have, in any order, or "data".
+        All labels a discrete target can have, in any order, or "data"; not in a VotingClassifier, which numbers them.
     target_shares : array-like, default=None
         Public distribution of the target, with ``statistic="mtv_r"``: the share of the records in each class, in the
         order of `classes` (in ascending order, if only a sketch has these), or in each half, quarter or eighth of

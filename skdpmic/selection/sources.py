@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_public
 from skdpmic._utils.errors import warn
-from skdpmic._utils.readable import is_dask_collection, refuse_masked
+from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.texts import quoted
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
@@ -94,6 +94,7 @@ def _count_lazily(plan, X, y, sample_weight):
     plan.facts.check_public()
     if y is None:
         raise ValueError(f"{plan.reader} requires y to be passed, but the target y is None.")
+    refuse_target_among(column_names(X), y)
     y = column_of(y, "y", column_or_1d)
     check_enough(y.n_samples)
     weights = None if sample_weight is None else column_of(sample_weight, "sample_weight")
@@ -116,6 +117,7 @@ def _count_on_workers(plan, X, y, sample_weight):
     n_samples = n_rows(X) if _depend_on_n(plan.asked) else math.inf  # counting rows takes a pass over them
     check_enough(n_samples)
     names = feature_names(X)
+    refuse_target_among(names, y)
     plan.facts.domains(X.shape[1], names)  # raises if names in dicts are not columns
     count = partial(count_collection, X=X, y=y, sample_weight=sample_weight)
     sketch = count(empty_sketch(plan, n_samples, X.shape[1], names))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skdpmic._utils.readable import refuse_target_among
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
 from skdpmic.release.kinds import places
@@ -69,6 +70,7 @@ class TwoPartyPlan:
         """The reports, and the target; the number of records is compared before reports are read."""
         with open_reports(reports) as opened:
             check_enough(opened.n_samples)
+            refuse_target_among(opened.description.names, y)
             facts, domain = self.facts, None
             if facts.classes is None:
                 domain = target_domain(facts.target_bounds, facts.needs_ranges or facts.target_bounds is not None)

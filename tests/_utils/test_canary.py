@@ -216,7 +216,7 @@ def test_the_error_for_an_unreadable_dask_collection_quotes_nothing(X):
     y = dask.array.from_array(SHARES, chunks=N // 2)
     refuses(lambda X: DPMICScorer(**NAMED).fit(X, y), X())  # rows are counted first, to choose B
     refuses(lambda X: DPMICScorer(**NAMED, B=9, c=2).fit(X, y), X())
-    refuses(lambda X: DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), statistic="mtv_r").fit(X, X["a"]), X())
+    refuses(lambda X: DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), statistic="mtv_r").fit(X[["b"]], X["a"]), X())
     refuses(lambda X: DPMICScorer(bounds=(0, 1), target_bounds=(0, 1), B=9, c=2).fit(X[["b"]], X["a"]), X())
 
 

@@ -115,7 +115,7 @@ def test_the_error_for_a_file_of_another_kind_says_how_to_convert_it(name, conte
         ),
         (["--features", "age,ward", "--keep", "wait"], "--keep must be among --features, got ['wait']"),
         (["--keep", "stay"], "--keep must name columns other than --target"),
-        (["--features", "stay"], "--features must name a column other than --target"),
+        (["--features", "age,stay"], "--features must name columns other than --target"),
         (
             ["--codebook", "html.toml"],
             "html.toml must be a codebook in TOML, as Codebook.template begins one, got an HTML",

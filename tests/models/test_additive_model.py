@@ -307,8 +307,8 @@ def test_columns_of_an_array_cannot_be_described_by_name_and_the_error_says_what
     public = {"bounds": dict.fromkeys("abcd", (0, 1)), "target_bounds": (0, 1)}
     pipeline = make_pipeline(PrivateSelectKBest(2, epsilon=5.0, **public), PrivateAdditiveRegressor(5.0, **public))
     with pytest.raises(ValueError, match=r"set_output\(transform='pandas'\)"):
-        pipeline.fit(X, X["a"])
-    pipeline.set_output(transform="pandas").fit(X, X["a"])
+        pipeline.fit(X, X["a"].rename("y"))
+    pipeline.set_output(transform="pandas").fit(X, X["a"].rename("y"))
     assert pipeline[-1].n_features_in_ == 2
 
 

@@ -46,7 +46,9 @@ def drawn(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_frames_and_encoders_tell_all_parts_of_random_labels_apart(seed):
     X, public = drawn(seed)
-    frame = PrivateAdditiveRegressor(math.inf, **public, target_bounds=(0, 1)).fit(X, X["text_other"]).to_frame()
+    frame = (
+        PrivateAdditiveRegressor(math.inf, **public, target_bounds=(0, 1)).fit(X, X["text_other"].to_numpy()).to_frame()
+    )
     assert not frame.duplicated(["feature", "part"]).any()
     summary = private_summary(X, Codebook(public["bounds"] | public["categories"]), epsilon=math.inf).to_frame()
     assert not summary.duplicated(["column", "kind", "of"]).any()
