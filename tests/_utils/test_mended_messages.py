@@ -15,7 +15,7 @@ from tests.folding import each
 
 RNG = np.random.default_rng(0)
 X = pandas.DataFrame({"age": RNG.uniform(0, 90, 200), "wage": RNG.uniform(0, 10, 200)})
-Y = (X["age"] > 50).astype(int)
+Y = (X["age"] > 50).astype(int).rename("old")
 PUBLIC = {"bounds": {"age": (0, 90), "wage": (0, 10)}, "classes": [0, 1], "epsilon": 50}
 
 

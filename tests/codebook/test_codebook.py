@@ -145,7 +145,7 @@ def test_a_codebook_gives_estimators_what_is_public():
         "categories": CATEGORIES,
         "target_bounds": (0, 1000),
     }
-    assert CODEBOOK.target("smoker", ["age", "smoker"]) == {
+    assert CODEBOOK.target("smoker", ["age"]) == {
         "bounds": {"age": (0, 110)},
         "categories": {},
         "classes": [0, 1],

@@ -134,7 +134,7 @@ def test_junk_is_not_preferred_beside_an_uninformative_column():
     names = ["sex", "weak", "noise", "number"]
     people = pd.DataFrame(X[:, :4], columns=names).assign(code=rng.integers(150, size=N).astype(str))
     people["sex"] = (people["sex"] > 0.5).astype(float)
-    y = np.clip(0.5 + 0.12 * (people["weak"] - 0.5) + 0.1 * rng.standard_normal(N), 0, 1)
+    y = np.clip(0.5 + 0.12 * (people["weak"].to_numpy() - 0.5) + 0.1 * rng.standard_normal(N), 0, 1)
     public = {"bounds": dict.fromkeys(names, (0, 1)), "categories": {"code": [str(i) for i in range(150)]}}
     selector = PrivateSelectKBest(1, keep=["sex"], criterion="joint", epsilon=math.inf, target_bounds=(0, 1), **public)
     assert selector.fit(people, y).get_feature_names_out().tolist() == ["sex", "weak"]
