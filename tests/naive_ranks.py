@@ -1,9 +1,10 @@
 """Rank statistics straight from their definitions, in exact fractions: O(n^2), O(n^3).
 
-Two of them take records; the other two, which need an order, take ranks: permutations of 0 ... n - 1.
+Two of them take records; the other two, which need an order, take values whose ties are averaged over all orders.
 """
 
 from fractions import Fraction
+from itertools import permutations, product
 
 
 def sign(a):
@@ -24,34 +25,43 @@ def naive_mid_ranks(values):
     return [Fraction(sum(places[v]), len(places[v])) for v in values]
 
 
-def naive_strict_ranks(values, keys):
-    """Ranks from 0; equal values are ordered by their keys, then by position."""
-    records = sorted(range(len(values)), key=lambda i: (values[i], keys[i], i))
-    return [records.index(i) for i in range(len(values))]
+def orders(values):
+    """All strict ranks, from 0, of values with ties: equal values in every order."""
+    groups = [[i for i, v in enumerate(values) if v == value] for value in sorted(set(values))]
+    for chosen in product(*map(permutations, groups)):
+        ascending = [record for group in chosen for record in group]
+        yield [ascending.index(i) for i in range(len(values))]
 
 
-def naive_xi(x_ranks, y_ranks):
-    """Chatterjee's xi of y given x, not clamped."""
-    n = len(x_ranks)
-    r = [y_ranks[x_ranks.index(place)] for place in range(n)]
-    return 1 - Fraction(3 * sum(abs(r[i + 1] - r[i]) for i in range(n - 1)), n**2 - 1)
+def _over_orders(x, y):
+    pairs = list(product(orders(x), orders(y)))
+    return pairs, Fraction(1, len(pairs))
 
 
-def naive_chatterjee(x_ranks, y_ranks):
+def naive_xi(x, y):
+    """The mean of Chatterjee's xi of y given x over all orders of ties, not clamped."""
+    n, (pairs, weight) = len(x), _over_orders(x, y)
+    variation = sum(abs(s[r.index(i + 1)] - s[r.index(i)]) for r, s in pairs for i in range(n - 1)) * weight
+    return 1 - 3 * variation / (n**2 - 1)
+
+
+def naive_chatterjee(x, y):
     """The larger of both directions, in [0, 1]."""
-    return max(naive_xi(x_ranks, y_ranks), naive_xi(y_ranks, x_ranks), Fraction(0))
+    return max(naive_xi(x, y), naive_xi(y, x), Fraction(0))
 
 
-def naive_squared_distance_correlation(x_ranks, y_ranks):
-    """The square of Hoeffding's Phi."""
-    return _squared_norm(x_ranks, y_ranks) / _squared_norm(x_ranks, x_ranks)
+def naive_squared_distance_correlation(x, y):
+    """The square of Hoeffding's Phi of the mean counts over all orders of ties."""
+    in_order = list(range(len(x)))
+    return _squared_norm(x, y) / _squared_norm(in_order, in_order)
 
 
-def _squared_norm(x_ranks, y_ranks):
-    n = len(x_ranks)
-    records = list(zip(x_ranks, y_ranks, strict=True))
+def _squared_norm(x, y):
+    n, (pairs, weight) = len(x), _over_orders(x, y)
     return sum(
-        (sum(r < i and s < j for r, s in records) - Fraction(i * j, n)) ** 2 for i in range(1, n) for j in range(1, n)
+        (sum(a < i and b < j for r, s in pairs for a, b in zip(r, s, strict=True)) * weight - Fraction(i * j, n)) ** 2
+        for i in range(1, n)
+        for j in range(1, n)
     )
 
 

@@ -15,6 +15,7 @@ from skdpmic.statistics.mic.defaults import resolve_B, resolve_c
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 from skdpmic.statistics.ranks import kernels as ranks
+from skdpmic.statistics.ranks.ties import ranks_of
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.targets import ClassTarget, NumericTarget
@@ -121,12 +122,12 @@ def spearman(x_ranks, y_ranks):
     return 3 * abs(np.dot(x_ranks - n, y_ranks - n)) / (n * (n**2 - 1))
 
 
-def on_strict_ranks(score, sensitivity):
-    """A rank statistic that puts equal values in random order."""
+def on_all_orders(score, sensitivity):
+    """A rank statistic that is a mean over all orders of equal values."""
 
     def scores(table, grid, keys):
-        y_ranks = ranks.strict_ranks(table.y, keys[1])
-        return np.array([score(ranks.strict_ranks(x, keys[0]), y_ranks) for x in table.X.T])
+        y_ranks = ranks_of(table.y)
+        return np.array([score(ranks_of(x), y_ranks) for x in table.X.T])
 
     return Statistic(scores, lambda n, *_: sensitivity(n), most_classes=2)
 
@@ -146,8 +147,8 @@ STATISTICS = {
     "MICr, corrected": mic_r_with("miller-madow"),  # the package's
     "Kendall": on_mid_ranks(ranks.kendall, rank_sensitivity.kendall_sensitivity),
     "Spearman": on_mid_ranks(spearman, lambda n: 6 / (n + 1)),
-    "Chatterjee": on_strict_ranks(ranks.chatterjee, rank_sensitivity.chatterjee_sensitivity),
-    "distance correlation": on_strict_ranks(
+    "Chatterjee": on_all_orders(ranks.chatterjee, rank_sensitivity.chatterjee_sensitivity),
+    "distance correlation": on_all_orders(
         ranks.distance_correlation, rank_sensitivity.distance_correlation_sensitivity
     ),
     "covariance": Statistic(

@@ -91,8 +91,8 @@ def private_score(
     ledger : BudgetLedger, default=None
         Ledger that is charged before the score is computed.
     random_state : None, int or RandomState, default=None
-        None draws the noise, and the order of equal values, from the operating system's entropy. A seed is for tests
-        only: it breaks the guarantee and warns.
+        None draws the noise, and for "mic_e" the order of equal values, from the operating system's entropy. A seed is
+        for tests only: it breaks the guarantee and warns.
 
     Returns
     -------
@@ -137,9 +137,9 @@ def private_score(
     Except for "mic_e" and "distance_correlation", these bounds are tight: some records attain them, for "mic_r" without
     a correction (``docs/theory``). With ``mechanism="geometric"``, the noise on each count has scale ``2 / epsilon``.
 
-    Kendall's tau uses the divisor for distinct values, so with many ties it stays below 1. For the
-    other three rank statistics, equal values are put in random order, separately for x and y. Strata in which y rises
-    with x cancel strata in which it falls: a score of 0 does not mean independence.
+    Kendall's tau uses the divisor for distinct values, so with many ties it stays below 1. The other two rank
+    statistics are means over all orders of equal values; "mic_e" puts these in random order, separately for x and y.
+    Strata in which y rises with x cancel strata in which it falls: a score of 0 does not mean independence.
 
     References
     ----------

@@ -61,7 +61,7 @@ class Integers(Columns):
         return self._values.astype(np.float64, order="C")
 
 
-def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILENT, of_block=None, takes_numbers=False):
+def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILENT, of_block=None):
     """``function(column, domain)`` for each feature that is not left out.
 
     Parameters
@@ -76,8 +76,6 @@ def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILEN
     progress : Progress, default=SILENT
     of_block : callable, default=None
         ``of_block(columns, domains)`` returns a list, the function of several columns at once, if that is faster.
-    takes_numbers : bool, default=False
-        Whether the function is ``function(column, domain, number)``, with features numbered from 0.
 
     Returns
     -------
@@ -85,8 +83,6 @@ def map_features(function, columns, domains, n_jobs, left_out=(), progress=SILEN
         In order, for any `n_jobs`.
     """
     n_features, n_workers = len(columns), effective_n_jobs(n_jobs)
-    if takes_numbers:
-        function, domains = partial(_call_numbered, function), list(enumerate(domains))
     function = of_block or partial(_one_by_one, function)
     if n_workers == 1 or _are_short(columns):  # the overhead of joblib equals several features of a small table
         results = (
@@ -126,11 +122,6 @@ def _each(function, columns, domains):
     for some in _near_memory(columns):
         yield from function(some, domains[first : first + len(some)])
         first += len(some)
-
-
-def _call_numbered(function, column, numbered_domain):
-    number, domain = numbered_domain
-    return function(column, domain, number)
 
 
 def _one_by_one(function, columns, domains):

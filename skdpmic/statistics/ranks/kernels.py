@@ -3,16 +3,20 @@
 All sums are exact integers. Only the last division or root is rounded: down, to a multiple of 2**-53. So rounding a
 score down to a coarser grid gives the *exact* score rounded down to that grid (``docs/theory/ranks.md``).
 
-Values are first converted to ranks, for a target once for all features: :func:`mid_ranks` for Kendall, which
-treats equal values as equal; :func:`strict_ranks` for Chatterjee and distance correlation, which need an order. At
-most ``MAX_RECORDS`` records are allowed: their square, which bounds all numbers in kernels, fits in 62 bits.
+Values are first converted to ranks, for a target once for all features. Equal values share their mean rank. Chatterjee
+and distance correlation need an order, and are averaged over all orders of equal values: so a score depends on nothing
+but the values. At most ``MAX_RECORDS`` records are allowed: their square, which bounds all numbers in kernels, fits in
+62 bits.
 """
 
 import math
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from skdpmic._utils.jit import jit, leaf
+from skdpmic.statistics.ranks.ties import crossed, distances_within, ranks_of, sixfold_gaps, weighted_sum
 
 MAX_RECORDS = 2**31 - 1
 
@@ -38,64 +42,8 @@ def mid_ranks(values):
     ranks : int64 ndarray of shape (n_samples,)
         In 1 ... 2 n_samples - 1, with mean n_samples.
     """
-    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    return (2 * np.cumsum(sizes) - sizes)[group]
-
-
-def keys_of_feature(keys, number):
-    """The keys that order equal values of one feature: those of the records, mixed with the number of the feature.
-
-    They are effectively independent between features. With the same keys for all features, the scores of features with
-    ties would be correlated, even if the features are independent.
-
-    Parameters
-    ----------
-    keys : uint64 ndarray of shape (n_samples,)
-        Random keys of the records.
-    number : int
-        Number of the feature, from 0.
-
-    Returns
-    -------
-    uint64 ndarray of shape (n_samples,)
-
-    References
-    ----------
-    .. [1] G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, whose
-       last step this is.
-    """
-    mixed = keys + np.uint64((number + 1) * _GOLDEN % 2**64)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
-
-
-_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
-
-
-def strict_ranks(values, keys, number=None):
-    """The distinct rank of each value, from 0.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,)
-        Finite.
-    keys : ndarray of shape (n_samples,)
-        Keys that order equal values; equal keys are ordered by position. They must not depend on the data, nor be those
-        of another column: two constant columns would have the same ranks.
-    number : int, default=None
-        Number of one of several features, each with its own order; the keys are then those of `keys_of_feature`.
-
-    Returns
-    -------
-    ranks : int64 ndarray of shape (n_samples,)
-        A permutation of 0 ... n_samples - 1.
-    """
-    order = np.argsort(values)
-    ascending = values[order]
-    if (ascending[1:] == ascending[:-1]).any():
-        order = np.lexsort((keys if number is None else keys_of_feature(keys, number), values))
-    return _reordered(np.arange(len(order), dtype=np.int64), order)
+    ranks = ranks_of(values)
+    return ranks.mid[ranks.group]
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------
@@ -118,15 +66,16 @@ def kendall(x_ranks, y_ranks):
     return quotient(2 * abs(concordance(x_ranks, y_ranks)), n * (n - 1))
 
 
-def chatterjee(x_ranks, y_ranks):
+def chatterjee(x, y):
     """Chatterjee's xi, the larger of both directions: 1 - 3 sum |r_{i+1} - r_i| / (n^2 - 1), clipped at 0.
 
-    r_1, r_2, ... are the ranks of one variable, the records in ascending order of the other.
+    r_1, r_2, ... are the ranks of one variable, the records in ascending order of the other. The sum is its mean over
+    all orders of equal values, in both variables.
 
     Parameters
     ----------
-    x_ranks, y_ranks : int64 ndarrays of shape (n_samples,)
-        From `strict_ranks`, of at least 2 records.
+    x, y : Ranks
+        Of at least 2 records.
 
     Returns
     -------
@@ -137,22 +86,21 @@ def chatterjee(x_ranks, y_ranks):
     ----------
     .. [1] S. Chatterjee, "A New Coefficient of Correlation", Journal of the American Statistical Association 2021.
     """
-    n = len(x_ranks)
-    variation = min(_variation(x_ranks, y_ranks), _variation(y_ranks, x_ranks))
-    return quotient(max(n**2 - 1 - 3 * variation, 0), n**2 - 1)
+    n = len(x.group)
+    score = max(1 - min(_variation(x, y), _variation(y, x)) * 3 / (n**2 - 1), Fraction(0))
+    return quotient(score.numerator, score.denominator)
 
 
-def distance_correlation(x_ranks, y_ranks):
+def distance_correlation(x, y):
     """Distance correlation of ranks, which equals their Hoeffding's Phi.
 
     With N_ij the number of records of x-rank <= i and y-rank <= j, counted from 1, it is the root of ``sum (N_ij -
-    i j / n)^2 / sum (min(i, j) - i j / n)^2``, over all i, j < n. The sums are the squared distance covariance of the
-    ranks and their squared distance variance, as V-statistics, times n^2 / 4.
+    i j / n)^2 / sum (min(i, j) - i j / n)^2``, over all i, j < n. N_ij is its mean over all orders of equal values.
 
     Parameters
     ----------
-    x_ranks, y_ranks : int64 ndarrays of shape (n_samples,)
-        From `strict_ranks`, of at least 2 records.
+    x, y : Ranks
+        Of at least 2 records.
 
     Returns
     -------
@@ -164,21 +112,12 @@ def distance_correlation(x_ranks, y_ranks):
     .. [1] G. J. Székely, M. L. Rizzo and N. K. Bakirov, "Measuring and Testing Dependence by Correlation of
        Distances", Annals of Statistics 2007.
     """
-    n = len(x_ranks)
-    y_in_order = _reordered(y_ranks, x_ranks)
-    rank = np.arange(n, dtype=np.uint64)
-    to_all = rank * (rank + 1) // 2 + (n - 1 - rank) * (n - rank) // 2  # the sum of its distances to all ranks
-    y_to_all = to_all[y_in_order]
-    y_to_earlier = np.empty(n, dtype=np.int64)
-    _fill_distances_to_earlier(y_in_order, np.zeros((2, n + 1), dtype=np.int64), y_to_earlier)
-    y_to_earlier = y_to_earlier.view(np.uint64)
-
-    # With a_ij and b_ij the distances of two records in x and in y: sum a_ij b_ij, sum a_i. b_i., and a.. = b..
-    of_pairs = 4 * exact_dot(rank, y_to_earlier) - 2 * exact_dot(rank, y_to_all)
-    of_rows = exact_dot(to_all, y_to_all)
-    of_all = n * (n**2 - 1) // 3
-    covariance = n**2 * of_pairs - 2 * n * of_rows + of_all**2
-    return root_of_quotient(45 * covariance, n**2 * (n**2 - 1) * (2 * n**2 + 7))
+    # With a_ij and b_ij the doubled distances of two records in x and in y: sum a_ij b_ij, sum a_i. b_i., a.. = b..
+    n = len(x.group)
+    of_all = Fraction(2 * n * (n**2 - 1), 3)
+    covariance = n**2 * _sum_over_pairs(x, y) - 2 * n * _sum_over_rows(x, y) + of_all**2
+    squared = 45 * covariance / (4 * n**2 * (n**2 - 1) * (2 * n**2 + 7))
+    return root_of_quotient(squared.numerator, squared.denominator)
 
 
 # --- Their sums -------------------------------------------------------------------------------------------------
@@ -230,18 +169,19 @@ def _concordance(x_ranks, y_ranks, room):
 
 
 @jit
-def _fill_distances_to_earlier(ranks, trees, distances):
-    """For each entry of a permutation of 0 ... n - 1, the sum of its distances to those before it.
+def _fill_distances_to_earlier(groups, mid, trees, distances):
+    """For each record, the sum of the distances of its mid-rank to those before it.
 
-    `trees` is a workspace of zeros: the number of previous entries, and their sum.
+    `trees` is a workspace of zeros: the number of previous records in each group, and the sum of their mid-ranks.
     """
     total = 0
-    for i in range(len(ranks)):
-        rank = ranks[i]
-        n_below, total_below = _sum_below(trees, _COUNTS, rank), _sum_below(trees, _SUMS, rank)
+    for i in range(len(groups)):
+        group = groups[i]
+        rank = mid[group]
+        n_below, total_below = _sum_below(trees, _COUNTS, group), _sum_below(trees, _SUMS, group)
         distances[i] = rank * n_below - total_below + (total - total_below) - rank * (i - n_below)
-        _add(trees, _COUNTS, rank, np.int64(1))
-        _add(trees, _SUMS, rank, rank)
+        _add(trees, _COUNTS, group, np.int64(1))
+        _add(trees, _SUMS, group, rank)
         total += rank
 
 
@@ -265,9 +205,59 @@ def _sum_below(trees, tree, place):
     return total
 
 
-def _variation(x_ranks, y_ranks):
-    """The sum of |r_{i+1} - r_i| of the ranks in y, the records in ascending order of x."""
-    return int(np.abs(np.diff(_reordered(y_ranks, x_ranks))).sum())
+def _to_all(ranks):
+    """The sum of the doubled distances of a record of each group to the mid-ranks of all, as uint64."""
+    n, sizes = np.uint64(ranks.sizes.sum()), ranks.sizes.astype(np.uint64)
+    below = np.cumsum(sizes) - sizes
+    return 2 * below * (below + sizes) + n * n - (2 * below + sizes) * n  # what wraps is within range in the end
+
+
+def _sum_over_rows(x, y):
+    """The sum of a_k. b_k. over all records; the distances in :func:`_sum_over_pairs`."""
+    x_to_all, y_to_all = (3 * _to_all(ranks) + 2 * (ranks.sizes.astype(np.uint64) ** 2 - 1) for ranks in (x, y))
+    return Fraction(exact_dot(x_to_all[x.group], y_to_all[y.group]), 9)
+
+
+def _sum_over_pairs(x, y):
+    """The sum of a_kl b_kl over all pairs of records, with each record also paired with itself.
+
+    A distance is the mean of doubled ranks if the ties of the two records are ordered independently of one another:
+    that of their mid-ranks, and if both are in one group, `_within`.
+    """
+    order, to_earlier = np.argsort(x.group), np.empty(len(x.group), dtype=np.int64)
+    groups = y.group[order]
+    _fill_distances_to_earlier(groups, y.mid, np.zeros((2, len(y.sizes) + 1), dtype=np.int64), to_earlier)
+    in_order = x.mid[x.group[order]].astype(np.uint64)
+    of_mid_ranks = 4 * exact_dot(in_order, to_earlier.view(np.uint64)) - 2 * exact_dot(in_order, _to_all(y)[groups])
+    if x.is_untied and y.is_untied:
+        return Fraction(of_mid_ranks)
+    cells = crossed(x.group, y)
+    of_x = weighted_sum(_within, distances_within(cells, y), x.sizes)
+    of_y = weighted_sum(_within, distances_within(crossed(y.group, x), x), y.sizes)
+    of_both = weighted_sum(_within, cells.counts**2, x.sizes[cells.label], y.sizes[cells.group])
+    return of_mid_ranks + 2 * of_x + 2 * of_y + of_both
+
+
+def _within(size):
+    """The mean distance of two doubled ranks, each uniform in a group of this size."""
+    return Fraction(2 * (size**2 - 1), 3 * size)
+
+
+def _variation(x, y):
+    """The sum of |r_{i+1} - r_i| of the ranks in y, the records in ascending order of x: its mean over orders of ties.
+
+    In a group of x, each of size - 1 neighbours is a random pair; so is each pair of neighbours of two groups.
+    """
+    if x.is_untied and y.is_untied:
+        return Fraction(int(np.abs(np.diff(_reordered(y.group, x.group))).sum()))
+    own = sixfold_gaps(x.group, y)
+    across = np.zeros(len(x.sizes) - 1, dtype=own.dtype)
+    for first in (0, 1):  # of two groups next to one another, less those within each
+        together = sixfold_gaps((x.group + first) // 2, y)[first:]
+        across[first::2] = together[: len(across[first::2])]
+    across -= own[1:] + own[:-1]
+    of_each = partial(Fraction, 1)
+    return (2 * weighted_sum(of_each, own, x.sizes) + weighted_sum(of_each, across, x.sizes[1:], x.sizes[:-1])) / 6
 
 
 def _reordered(values, places):

@@ -11,6 +11,7 @@ import numpy as np
 
 from skdpmic._utils.jit import jit
 from skdpmic.statistics.ranks.kernels import distance_correlation, quotient
+from skdpmic.statistics.ranks.ties import Ranks
 
 MOST_RECORDS = 10_000  # simulated at most; for more, the scores are scaled to the standard deviation
 MOST_OF_CLASS = 5_000  # the same for the records of one of two classes
@@ -79,8 +80,8 @@ def _chatterjee(n, n_draws, rng):
 
 
 def _distance_correlation(n, n_draws, rng):
-    ranks = np.arange(n)
-    return np.array([distance_correlation(ranks, rng.permutation(n)) for _ in range(n_draws)])
+    ranks = Ranks(np.arange(n), np.ones(n, dtype=np.int64))
+    return np.array([distance_correlation(ranks, ranks._replace(group=rng.permutation(n))) for _ in range(n_draws)])
 
 
 def _root(n):

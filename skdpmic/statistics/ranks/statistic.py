@@ -12,7 +12,6 @@ import numpy as np
 from scipy import stats
 
 from skdpmic._utils.arguments import check_n_shares
-from skdpmic.privacy.noise import random_keys
 from skdpmic.statistics import sensitivity
 from skdpmic.statistics.largest_scores import largest_kendall
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
@@ -20,6 +19,7 @@ from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_sh
 from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
 from skdpmic.statistics.null_laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
+from skdpmic.statistics.ranks.ties import ranks_of
 from skdpmic.table.domains import Nominal
 
 
@@ -119,8 +119,8 @@ class Kendall(_RankStatistic):
         return Scorer(lambda x, domain: ranks.kendall(ranks.mid_ranks(in_order(x, domain)), target_ranks))
 
 
-class _StrictRankStatistic(_RankStatistic):
-    """Equal values are put in random order, different for each feature."""
+class _AveragedRankStatistic(_RankStatistic):
+    """A mean over all orders of equal values, so that it depends on nothing but the values."""
 
     def null_law(self, n, n_labels):
         """The known distribution of scores of n records if a feature is independent of the target."""
@@ -128,23 +128,8 @@ class _StrictRankStatistic(_RankStatistic):
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""
-        keys, keys_of_target = random_keys(len(target.values), random_bytes)
-        return _StrictRankScorer(self.score, keys, ranks.strict_ranks(target.values, keys_of_target))
-
-
-class _StrictRankScorer:
-    """Scores features by their ranks, each with its own order of ties. Raw data; not private."""
-
-    def __init__(self, score, keys, target_ranks):
-        self._score, self._keys, self._target_ranks = score, keys, target_ranks
-
-    def score(self, x, domain):
-        """The score of the feature `x`, if it is the only one."""
-        return self.score_numbered(x, domain, 0)
-
-    def score_numbered(self, x, domain, number):
-        """The score of the feature `x`, in [0, 1]; its number determines the order of its ties."""
-        return self._score(ranks.strict_ranks(in_order(x, domain), self._keys, number), self._target_ranks)
+        target_ranks = ranks_of(target.values)
+        return Scorer(lambda x, domain: self.score(ranks_of(in_order(x, domain)), target_ranks))
 
 
 def in_order(x, domain):
@@ -159,7 +144,7 @@ def _is_untied(x, domain):
     return len(np.unique(in_order(x, domain))) == len(x)
 
 
-class Chatterjee(_StrictRankStatistic):
+class Chatterjee(_AveragedRankStatistic):
     """Chatterjee's xi, the larger of both directions."""
 
     name = "chatterjee"
@@ -168,7 +153,7 @@ class Chatterjee(_StrictRankStatistic):
     score = staticmethod(ranks.chatterjee)
 
 
-class DistanceCorrelation(_StrictRankStatistic):
+class DistanceCorrelation(_AveragedRankStatistic):
     """Distance correlation of ranks."""
 
     name = "distance_correlation"
