@@ -76,7 +76,7 @@ class MatrixPlan(FitPlan):
 
 def _results(plan, release, mechanism, entry, records, random_bytes):
     """What an estimator stores of a release: all of it noisy or public."""
-    sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
+    sampled = records.sampled(Progress(plan.reader, plan.verbose))
     released = release.draw(sampled, mechanism, plan.n_jobs, random_bytes)
     return plan.results(records.public, released, entry) | {"_mechanism": mechanism}
 

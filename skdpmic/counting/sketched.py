@@ -57,7 +57,7 @@ class SketchedRecords:
             can_be_read_again=self._recount is not None,
         )
 
-    def sampled(self, random_bytes, progress):
+    def sampled(self, progress):
         """The records to use: all of them, because each is a person."""
         return SketchedRecords(self._sketch, self._recount, progress, self._kept)
 

@@ -163,7 +163,7 @@ def _check_size(shape, public):
 def _results(plan, release, noise, entry, records, random_bytes):
     """What an estimator stores from a release: all of it noisy or public."""
     public = records.public
-    sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
+    sampled = records.sampled(Progress(plan.reader, plan.verbose))
     target = sampled.target
     if public.n_classes is None:
         rates = rates_of_window(plan.epsilon, plan.delta, plan.rows_per_group)

@@ -44,7 +44,7 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
         breaks the guarantee and warns.
     max_rows_per_group : int, default=None
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
-        each row, and each person contributes exactly this many rows: a random sample of them if there are more,
+        each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
         repeated rows if there are fewer. The number of people is public, as n_samples is otherwise.
     ledger : BudgetLedger, default=None
         Ledger that every `fit` charges, after the data is validated and before anything is computed.

@@ -172,7 +172,7 @@ def private_evaluation(
     )
 
     def draw(random_bytes):
-        rows = slice(None) if people is None else people.draw(random_bytes)
+        rows = slice(None) if people is None else people.rows()
         return PrivateEvaluation(*release.draw(records[..., rows], random_bytes), n_counted, entry)
 
     return run(entry, draw, ledger=ledger, random_state=random_state)

@@ -103,7 +103,7 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
         private. ``mechanism="geometric"`` uses a different correction.
     max_rows_per_group : int, default=None
         If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
-        each row, and each person contributes exactly this many rows: a random sample of them if there are more,
+        each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
         repeated rows if there are fewer. Noise and budget are then per person, and the number of people is public, as
         n_samples is otherwise. 1 is best with ``statistic="mic_r"``, whose noise is a tenth higher from 2 on, and with
         "chatterjee". With the others, use the number of rows that people have: they find more, for the same noise

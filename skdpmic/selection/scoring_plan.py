@@ -212,7 +212,7 @@ def _warn_after(noise, measure, published):
 def _results(plan, release, measure, mechanism, entry, records, random_bytes):
     """What an estimator stores from a release: all of it noisy or public."""
     public = records.public
-    sampled = records.sampled(random_bytes, Progress(plan.reader, plan.verbose))
+    sampled = records.sampled(Progress(plan.reader, plan.verbose))
     measure = release.release_target_shares(sampled, measure, random_bytes)
     released = release.draw(sampled, measure, mechanism, plan.n_jobs, random_bytes)
     results = plan.results(public, released, entry) | {"epsilon_per_feature_": release.epsilon_per_feature}

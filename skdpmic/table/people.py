@@ -1,12 +1,14 @@
 """People with several rows each: the person behind each row, and the rows that count.
 
 The guarantee covers people. The number of rows of a person is private, as is the total number of rows, on which the
-noise would depend. So each person contributes m rows, a public number: a random sample of their rows if there are more,
-repeated rows if there are fewer. This bounds the effect of a person on a score (``docs/theory/people.md``).
+noise would depend. So each person contributes m rows, a public number: some of their rows if there are more, repeated
+rows if there are fewer. This bounds the effect of a person on a score (``docs/theory/people.md``). Which rows count
+follows from the label of the person and the order of their own rows: nothing hidden is drawn.
 """
 
 import numbers
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -27,37 +29,44 @@ class People(NamedTuple):
     persons: np.ndarray  # (n_rows,), the number 0 ... n_groups - 1 of the person behind each row, in any order
     n_groups: int
     rows_per_group: int
+    keys: np.ndarray  # (n_groups,), uint64: a function of the label of each person
 
     @property
     def n_samples(self):
         """Total number of rows that count."""
         return self.n_groups * self.rows_per_group
 
-    def draw(self, random_bytes):
-        """Draw `rows_per_group` rows of each person: their rows in random order, repeated until there are enough.
+    def rows(self):
+        """The `rows_per_group` rows of each person: theirs, in an order of their own, repeated until there are enough.
 
-        If a person has more rows, a sample without replacement is drawn; if they have fewer, numbers of repetitions
-        differ by at most one.
-
-        Parameters
-        ----------
-        random_bytes : callable
-            Random bytes.
+        If a person has more rows, some are left out; if they have fewer, numbers of repetitions differ by at most one.
 
         Returns
         -------
         rows : int64 ndarray of shape (n_samples,)
             Row numbers, ascending.
         """
-        n_rows = len(self.persons)
-        keys = np.frombuffer(random_bytes(8 * n_rows), dtype=np.uint64)
-        order = np.lexsort((keys, self.persons))
+        n_rows, by_person = len(self.persons), np.argsort(self.persons, kind="stable")
         n_own = np.bincount(self.persons, minlength=self.n_groups)
-        first = np.cumsum(n_own) - n_own
-        place = np.empty(n_rows, dtype=np.int64)  # of each row among the rows of its person
-        place[order] = np.arange(n_rows) - np.repeat(first, n_own)
+        own = np.arange(n_rows) - np.repeat(np.cumsum(n_own) - n_own, n_own)  # place of a row among those of its person
+        keys = _mixed(np.repeat(self.keys, n_own) + own.astype(np.uint64))
+        place = np.empty(n_rows, dtype=np.int64)
+        place[by_person[np.lexsort((keys, self.persons[by_person]))]] = own
         n_own = n_own[self.persons]
         return np.repeat(np.arange(n_rows), (self.rows_per_group - 1 - place + n_own) // n_own)
+
+
+def _mixed(numbers):
+    """The output of SplitMix64 for states that are multiples of its odd constant: a permutation of 64-bit numbers.
+
+    References
+    ----------
+    .. [1] G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+    """
+    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def check_max_rows(max_rows_per_group):
@@ -108,7 +117,18 @@ def read_people(groups, max_rows_per_group, n_rows):
     persons, n_groups = numbered(labels)
     if n_groups < _AT_LEAST:
         raise ValueError(f"groups must hold at least {_AT_LEAST} labels, one per person, got {n_groups}.")
-    return People(persons, n_groups, int(max_rows_per_group))
+    _, first = np.unique(persons, return_index=True)
+    values = labels.values[first if labels.places is None else labels.places[first]]
+    keys = np.array([_key(label) for label in values.tolist()], dtype=np.uint64)
+    return People(persons, n_groups, int(max_rows_per_group), keys)
+
+
+def _key(label):
+    """A number of 64 bits that equal labels share, in every process."""
+    if isinstance(label, tuple):
+        label = str([_key(part) for part in label])
+    text = label if isinstance(label, str) else str(hash(label))
+    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "big")
 
 
 def _labels(groups):

@@ -65,7 +65,7 @@ class Records(Protocol):
         """What is public of the table."""
         ...
 
-    def sampled(self, random_bytes: Callable[[int], bytes], progress: Progress) -> "Records":
+    def sampled(self, progress: Progress) -> "Records":
         """The records that count, with the progress of loops over all columns."""
         ...
 
@@ -141,11 +141,11 @@ class TableRecords(NamedTuple):
             return self
         return self._replace(people=read_people(groups, rows_per_group, self.n_samples))
 
-    def sampled(self, random_bytes, progress):
-        """The records that count: for people with several rows, a random sample of the same number for each."""
+    def sampled(self, progress):
+        """The records that count: for people with several rows, the same number for each."""
         if self.people is None:
             return self._replace(progress=progress)
-        rows = self.people.draw(random_bytes)
+        rows = self.people.rows()
         target = None if self.target is None else target_of_rows(self.target, rows)
         return self._replace(rows=rows, target=target, progress=progress)
 
@@ -155,21 +155,16 @@ class TableRecords(NamedTuple):
         counts = measure.target_counts(self.target)
         return measure.release_target_shares(counts, self.n_samples, bounds, epsilon, random_bytes)
 
-    def map_features(self, function, n_jobs, left_out=(), of_block=None, takes_numbers=False):
-        """``function(column, domain)`` for each feature that is not left out; `of_block` does the same for several.
-
-        With `takes_numbers` it is ``function(column, domain, number)``.
-        """
+    def map_features(self, function, n_jobs, left_out=(), of_block=None):
+        """``function(column, domain)`` for each feature that is not left out; `of_block` does the same for several."""
         if self.rows is not None:
             function, of_block = partial(_call_on_rows, function, self.rows), None
-        given = (self.columns, self.domains, n_jobs, left_out, self.progress, of_block, takes_numbers)
+        given = (self.columns, self.domains, n_jobs, left_out, self.progress, of_block)
         return map_features(function, *given)
 
     def scores(self, measure, n_jobs, random_bytes, left_out=()):
-        """Noise-free scores of shape (n_features,), without those left out; random bytes break ties."""
+        """Noise-free scores of shape (n_features,), without those left out."""
         scorer = measure.scorer(self.target, random_bytes)
-        if hasattr(scorer, "score_numbered"):
-            return np.array(self.map_features(scorer.score_numbered, n_jobs, left_out, takes_numbers=True))
         return np.array(self.map_features(scorer.score, n_jobs, left_out, getattr(scorer, "score_block", None)))
 
     def scores_beside(self, j, measure, left_out, n_jobs):

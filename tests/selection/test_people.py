@@ -215,7 +215,7 @@ OWN = list(combinations_with_replacement(product((0, 1), (0, 1)), 2))  # a perso
 )
 def test_no_person_of_two_rows_moves_a_score_further_than_the_sensitivity(n_groups, statistics, n_tables):
     # Tables of the other people on two values of x and y, with all pairs of rows of the replaced person. Tables with
-    # the same target are columns of one fit. With one seed, ties of strict ranks are broken by the same keys.
+    # the same target are columns of one fit.
     others = np.array(list(combinations_with_replacement(range(len(OWN)), n_groups - 1)))
     extreme = (others == others[:, :1]).all(axis=1)  # tables of equal people are always among them
     others = np.random.default_rng(0).permutation(others[~extreme])[: n_tables - extreme.sum()]
@@ -408,7 +408,7 @@ def test_more_rows_than_a_kernel_accepts_are_refused_before_the_charge(ledger, m
 
 def test_without_budget_no_row_is_drawn(tmp_path, monkeypatch):
     ledger = BudgetLedger(tmp_path / "budget.db", 0.1)
-    monkeypatch.setattr("skdpmic.table.people.People.draw", None)
+    monkeypatch.setattr("skdpmic.table.people.People.rows", None)
     scorer = DPMICScorer(epsilon=1.0, max_rows_per_group=3, ledger=ledger, **UNIT)
     with pytest.raises(Exception, match="budget") as caught:
         scorer.fit(X, Y, GROUPS)

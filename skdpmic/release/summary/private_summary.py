@@ -119,7 +119,7 @@ def private_summary(
 
     def draw(random_bytes):
         progress = Progress("private_summary", verbose)
-        rows = slice(None) if look.people is None else look.people.draw(random_bytes)
+        rows = slice(None) if look.people is None else look.people.rows()
         columns = progress.track(zip(look.cells, look.columns, strict=True), len(look.cells), "columns")
         counts = [cells.count(column[rows]) for cells, column in columns]
         noisy = [
