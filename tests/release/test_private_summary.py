@@ -409,7 +409,7 @@ def test_the_noise_covers_the_rows_of_a_person_however_many_they_are(delta, monk
         if delta == 0:
             largest = Fraction(int(max(move.sum() for move in moves)), 2)
             return largest * mechanism.n_steps / mechanism.scale / exact(0.5)
-        squares = Fraction(int(sum((move[:-1] ** 2).sum() for move in moves)))
+        squares = Fraction(int(sum((move**2).sum() for move in moves)))
         return squares / (2 * mechanism.variance) / Fraction(rho_for(0.5, delta))
 
     assert {type(mechanism) for mechanism, _ in seen} == {GaussianCells if delta else MovesMechanism}

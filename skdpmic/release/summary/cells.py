@@ -170,14 +170,16 @@ class MovesMechanism:
 
 @dataclass(frozen=True)
 class GaussianCells:
-    """Independent Gaussian noise on all cells except the last, which takes the rest, with a budget in zCDP.
+    """Independent Gaussian noise on all cells, less its mean in each column, with a budget in zCDP.
+
+    The number of records is public, so counts that sum to it cost nothing more, and their noise is smaller.
 
     Parameters
     ----------
     n_cells : tuple of int
         Number of cells of each column.
     variance : Fraction
-        Variance of the noise on a cell, in squared records.
+        Variance of the noise on a cell before its mean is subtracted, in squared records.
     """
 
     n_cells: tuple
@@ -187,26 +189,32 @@ class GaussianCells:
 
     @property
     def noise_scale(self):
-        """Standard deviation of the noise on a count, in records."""
-        return math.sqrt(self.variance)
+        """Standard deviation of the noise on a count, in records: the largest of all columns."""
+        return max(map(self._deviation, self.n_cells))
+
+    def _deviation(self, n_cells, n_together=1):
+        """Standard deviation of the total noise on some cells of a column."""
+        return math.sqrt(self.variance * n_together * Fraction(n_cells - n_together, n_cells))
 
     @classmethod
     def for_budget(cls, rho, n_cells, rows_per_group):
-        """The mechanism that spends rho: the squared sensitivity is 2 for each column."""
+        """The mechanism that spends rho: a record that moves changes two cells of each column by one."""
         return cls(tuple(n_cells), Fraction(2 * len(n_cells) * rows_per_group**2) / (2 * Fraction(rho)))
 
     def release(self, counts, random_bytes):
         """Noisy counts as arrays of floats, not clamped, which sum to the number of records in each column."""
-        noise = iter(discrete_gaussian(self.variance, sum(self.n_cells) - len(self.n_cells), random_bytes).tolist())
-        noisy = [[int(count) + next(noise) for count in of_column[:-1]] for of_column in counts]
+        noise = np.split(
+            discrete_gaussian(self.variance, sum(self.n_cells), random_bytes), np.cumsum(self.n_cells)[:-1]
+        )
+        noisy = [of_column + z for of_column, z in zip(counts, noise, strict=True)]
+        totals = [int(of_column.sum()) for of_column in counts]  # public
         return [
-            np.array([*cells, int(of_column.sum()) - sum(cells)], dtype=np.float64)
-            for cells, of_column in zip(noisy, counts, strict=True)
+            cells.astype(float) + (n - int(cells.sum())) / len(cells) for cells, n in zip(noisy, totals, strict=True)
         ]
 
     def reach(self, tail, n_cells, n_together=1):
         """Bound, in records, that the total noise on this many cells exceeds with at most this probability."""
-        return float(gaussian_quantile(math.sqrt(self.variance * n_together), 1 - 2 * tail))
+        return gaussian_quantile(self._deviation(n_cells, n_together), 1 - 2 * tail) + 1.0  # discrete noise
 
 
 # --- The release -----------------------------------------------------------------------------------------------------
