@@ -78,6 +78,14 @@ def discrete_laplace(scale, size, random_bytes):
     return _in_blocks(lambda size: _until_kept(with_sign, size), size)
 
 
+def laplace_deviation(scale):
+    """Standard deviation of :func:`discrete_laplace`: ``1 / (sqrt(2) sinh(1 / (2 scale)))``; 0 for a scale of 0."""
+    if scale == 0:
+        return 0.0
+    half = 0.5 / float(scale)
+    return math.sqrt(2) * math.exp(-half) / -math.expm1(-2 * half)
+
+
 def geometric(scale, size, random_bytes):
     """Integers z >= 0 with ``P(z)`` proportional to ``exp(-z / scale)``: one-sided geometric noise.
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from skdpmic._utils.arguments import nearest_shares
-from skdpmic.privacy.noise import bernoulli_exp, discrete_laplace, uniform_below
+from skdpmic.privacy.noise import bernoulli_exp, discrete_laplace, laplace_deviation, uniform_below
 from skdpmic.privacy.parameters import exact
 from skdpmic.statistics.grids import cuts, distinct, each_alone, equal_parts, parities
 from skdpmic.statistics.mic.noisy_tables import mic_of_class_table, mic_of_table
@@ -75,11 +75,8 @@ def with_laplace_noise(counts, scale, random_bytes):
 
 
 def noise_variance(scale):
-    """Variance of discrete Laplace noise of this scale, ``0.5 / sinh(0.5 / scale)**2``, on clamped counts."""
-    if scale == 0:
-        return 0.0
-    ratio = math.exp(-1 / float(scale))
-    return min(2 * ratio / math.expm1(-1 / float(scale)) ** 2, float(_FARTHEST) ** 2)
+    """Variance of discrete Laplace noise of this scale on clamped counts."""
+    return min(laplace_deviation(scale), float(_FARTHEST)) ** 2
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------

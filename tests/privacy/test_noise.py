@@ -1,5 +1,6 @@
 """The samplers follow their distributions, for any rational scale."""
 
+import math
 import os
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ from skdpmic.privacy.noise import (
     entropy_source,
     exponential_choice,
     geometric,
+    laplace_deviation,
     uniform_below,
 )
 from tests.folding import each
@@ -193,3 +195,12 @@ def test_a_scale_or_variance_that_is_not_positive_is_refused(scale):
         discrete_laplace(scale, 1, entropy_source(0))
     with pytest.raises(ValueError, match="sigma2 must be > 0"):
         discrete_gaussian(scale, 1, entropy_source(0))
+
+
+@each("scale", [0.02, 0.3, 1, 7.5, 1e6])
+def test_the_deviation_of_discrete_laplace_noise_is_that_of_its_exact_law(scale):
+    z = np.arange(0, 60 * scale + 60)
+    weights = np.exp(-z / scale)
+    weights[0] /= 2
+    assert laplace_deviation(scale) == pytest.approx(math.sqrt((weights * z**2).sum() / weights.sum()), rel=1e-6)
+    assert laplace_deviation(scale) <= math.sqrt(2) * scale
