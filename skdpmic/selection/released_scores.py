@@ -25,8 +25,10 @@ class PrivateScores(PrivateScoring):
         `target_shares_` and `target_cut_` as they were released, not at those that would be learnt without noise.
         For two classes or a number, if all shares are above their error, and without `max_weight`, a fit to the same
         rows with ``epsilon=inf``, the same `B_` and `c_`, and `target_shares` and `target_cut` as released has these
-        scores; so does :func:`mtv_r` with the same arguments. With three or four classes it does not,
-        because given shares also serve against all classes at once.
+        scores; so does :func:`mtv_r` with the same arguments. These are larger than the scores to which noise was
+        added by what was withheld for the error of the shares, if anything: an interval contains both, and its upper
+        end is that much higher. With three or four classes such a fit has other scores, because given shares also serve
+        against all classes at once, and the interval is for the score to which noise was added.
 
         Costs no privacy: it uses only what was released.
 
@@ -89,11 +91,11 @@ class PrivateScores(PrivateScoring):
         p_values : ndarray of shape (n_features,)
             In [0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature is independent
             of the target, its p-value is at most a with probability at most a, for every a. With "chatterjee" and
-            "distance_correlation" it is exact up to simulation error; above 10,000 and 2,000 records, respectively,
-            only that many are simulated, and their scores are scaled to the standard deviation for all records. With
-            the other statistics it is an upper bound, because their distribution depends on that of the values, or on
-            ties: the bound is close if noise is stronger than chance, and too large otherwise. With "kendall",
-            it uses the shares of two classes as given by `target_shares`; for columns in which nearly all
+            "distance_correlation" and without ties it is exact up to simulation error; above 10,000 and 2,000 records,
+            respectively, only that many are simulated, and their scores are scaled to the standard deviation for all
+            records. With ties, and with the other statistics, it is an upper bound, because their distribution depends
+            on that of the values: the bound is close if noise is stronger than chance, and too large otherwise. With
+            "kendall", it uses the shares of two classes as given by `target_shares`; for columns in which nearly all
             values are equal it is too large by orders of magnitude (``docs/choose/significance.md``).
 
         Raises

@@ -64,7 +64,7 @@ class Measure(ABC):
     chance_rate: float | None = (
         None  # power of n at which scores of independent variables fall, if those of kinds of features differ
     )
-    withheld_for_error = 0.0  # largest amount subtracted from a score for the noise in released shares of the target
+    withheld_for_error = 0.0  # by how much a score is below one at the released shares, for their noise, at most
     chance_factor = 1.0  # factor of the chance level relative to records of equal weight
     class_shares: tuple[float, ...] | None = (
         None  # known shares of the classes of the target, which decide what chance shows

@@ -1,11 +1,12 @@
-"""Whatever has intervals says in its display, and in its frame, what they are for; scores: test_coverage.py."""
+"""Whatever has intervals says in display, frame and plot what they are for; they are tested by ``tests/intervals``."""
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from skdpmic import Codebook, private_evaluation, private_summary
+from skdpmic import Codebook, DPMICScorer, private_evaluation, private_summary
 from skdpmic.correlation import PrivateCorrelation
+from skdpmic.plotting import ScoresDisplay
 from tests.folding import each
 
 pd = pytest.importorskip("pandas")
@@ -30,3 +31,34 @@ def test_a_display_and_a_frame_say_what_intervals_are_for(what):
     assert f"for {what}<" in release._repr_html_()
     if hasattr(release, "to_frame"):
         assert release.to_frame().attrs["interval"] == f"95% interval for {what}"
+
+
+NUMBERS, CLASSES = {"target_bounds": (0, 1)}, {"classes": [False, True]}
+
+
+@each(
+    "statistic, options, expected",
+    [
+        ("mtv_r", NUMBERS, " at the released target_shares_ and target_cut_"),
+        ("mtv_r", CLASSES, " at the released target_shares_"),
+        ("mtv_r", CLASSES | {"target_shares": [0.5, 0.5]}, ""),
+        ("mtv_r", NUMBERS | {"target_shares": [0.5, 0.5], "target_cut": 0.4}, ""),
+        ("kendall", CLASSES | {"target_shares": "learn"}, ""),
+        ("mic_r", NUMBERS, ""),
+    ],
+)
+def test_the_display_the_frame_and_the_plot_say_what_the_interval_of_a_score_is_for(statistic, options, expected):
+    pytest.importorskip("matplotlib")
+    y = Y if "classes" in options else X[:, 0]
+    released = DPMICScorer(statistic=statistic, epsilon=5.0, bounds=(0, 1), **options).fit(X, y)
+    what = f"the noise-free score{expected}"
+    assert released.to_frame().attrs["interval"] == f"95% interval for {what}"
+    assert f"for {what}<" in released._release_as_html()
+    plot = ScoresDisplay.from_estimator(released)
+    assert plot.intervals_.get_label().replace("\n", " ") == f"95% interval for {what}"
+
+
+def test_noise_on_counts_gives_no_intervals_for_scores():
+    fit = DPMICScorer(mechanism="geometric", bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])
+    with pytest.raises(AttributeError, match="scores_interval needs noise with a known distribution"):
+        fit.scores_interval()

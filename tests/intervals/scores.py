@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 from scipy import stats
+from sklearn.base import clone
 
 from skdpmic import DPMICScorer
 from skdpmic._utils.progress import SILENT
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.privacy.composition import budget_of
-from skdpmic.privacy.mechanisms import GRID, MECHANISMS
+from skdpmic.privacy.mechanisms import GRID, MECHANISMS, from_grid, to_grid
 from skdpmic.privacy.top_k import OneShotTopK, confidence_among_best
 from skdpmic.release.among_best import chances_among_best
 from skdpmic.selection.sources import read
@@ -17,12 +18,11 @@ from skdpmic.statistics.registry import STATISTICS
 from tests.intervals.table import Chance, Drawn, Interval, PValue
 
 N_DRAWS = 500
-STATISTICS_WITHOUT_KEYS = [name for name in STATISTICS if name not in ("chatterjee", "distance_correlation")]
 
 
-def scorer(setting, random):
+def scorer(setting, random, statistic):
     """A scorer and a table that it can score: numbers or classes, with people or weights if the statistic allows."""
-    statistic, mechanism = random.choice(STATISTICS_WITHOUT_KEYS), random.choice(list(MECHANISMS))
+    mechanism = random.choice(list(MECHANISMS))
     options = {"statistic": statistic, "mechanism": mechanism, "epsilon": setting.epsilon, "bounds": (0, 1)}
     options["delta"] = 1e-6 if MECHANISMS[mechanism].needs_delta else 0.0
     X = setting.numbers(random, setting.n_features)
@@ -32,37 +32,54 @@ def scorer(setting, random):
     else:
         n_classes = 2 if statistic == "kendall" else setting.n_classes
         y = np.clip(np.floor(y / 1.3001 * n_classes), 0, n_classes - 1)
+        y = np.where((y == 0) & (random.random(len(y)) < 0.95 * setting.has_rare), 1, y)
         options["classes"] = list(range(n_classes))
     beside = {}
     if setting.rows_per_group:
         options["max_rows_per_group"] = setting.rows_per_group
-        beside["groups"] = setting.people()
+        beside["groups"] = setting.people(random)
     if setting.max_weight and STATISTICS[statistic].takes_weights:
         options["max_weight"] = setting.max_weight
         beside["sample_weight"] = setting.weights(random)
     return DPMICScorer(**options), X, y, beside
 
 
-def scores_interval(simultaneous):
-    """Noise is drawn many times on the noise-free scores at the shares that one fit learnt."""
+def scores_interval(statistics, simultaneous):
+    """Noise is drawn many times on the noise-free scores at the shares that one fit learnt.
+
+    For these, neither the order of rows nor a seed makes a difference. MTVr also has the scores of a user who gives the
+    released shares and cut.
+    """
 
     def draw(random, setting):
-        fit, X, y, beside = scorer(setting, random)
+        fit, X, y, beside = scorer(setting, random, random.choice(statistics))
         fit.set_params(random_state=int(random.integers(2**31))).fit(X, y, **beside)
-        order = random.permutation(len(X))  # neither the order of rows nor a seed changes what the interval is for
+        order = random.permutation(len(X)) if "groups" not in beside else np.arange(len(X))
         again = {name: values[order] for name, values in beside.items()}
-        records = read(fit._plan(), X[order], y[order], **again).sampled(random.bytes, SILENT)
+        records = read(fit._plan(), X[order], y[order], **again).sampled(SILENT)
         exact = records.scores(fit._null_model.measure, None, random.bytes)
+        given = exact if beside else scores_as_released(fit, X, y)
+        truth = np.concatenate([exact, given])
         if math.isinf(setting.epsilon):
-            return Drawn(*fit.scores_interval(simultaneous=simultaneous), exact, fit.scores_, (0, 1))
-        lower, upper, unclipped = np.empty((3, N_DRAWS, len(exact)))
-        for i in range(N_DRAWS):
-            fit.scores_, _ = fit._noise.release(exact, random.bytes)
-            lower[i], upper[i] = fit.scores_interval(simultaneous=simultaneous)
-            unclipped[i] = exact + fit._noise._noise(len(exact), random.bytes).astype(float) * GRID
-        return Drawn(lower, upper, exact, unclipped, (0, 1))
+            return Drawn(*(np.tile(end, 2) for end in fit.scores_interval()), truth, truth, (0, 1))
+        noise, noisy = fit._noise, to_grid(exact)
+        drawn = np.array([noise._noise(len(exact), random.bytes) for _ in range(N_DRAWS)], dtype=float)
+        lower, upper = np.empty((2, N_DRAWS, len(truth)))
+        for i, z in enumerate(drawn):
+            fit.scores_ = from_grid(noisy + z)
+            lower[i], upper[i] = (np.tile(end, 2) for end in fit.scores_interval(simultaneous=simultaneous))
+        return Drawn(lower, upper, truth, truth + np.tile(drawn, 2) * GRID, (0, 1))
 
     return draw
+
+
+def scores_as_released(fit, X, y):
+    """Noise-free scores at the released shares and cut; those of the fit if these cannot be passed as an argument."""
+    if not fit._scores_at or len(fit.target_shares_) > 2 or min(fit.target_shares_) <= fit._target_shares.error:
+        return read(fit._plan(), X, y).scores(fit._null_model.measure, None, None)
+    released = [name for name in ("target_shares", "target_cut", "B", "c") if hasattr(fit, f"{name}_")]
+    given = {name: getattr(fit, f"{name}_") for name in released}
+    return clone(fit).set_params(epsilon=math.inf, random_state=None, **given).fit(X, y).scores_
 
 
 def correlation_interval(random, setting):
@@ -121,13 +138,22 @@ def confidence_of_names(random, setting):
     return np.array(rows, dtype=float).T
 
 
+NOT_LEARNT = [name for name, statistic in STATISTICS.items() if not statistic.spends_on_target(2)]
+LEARNT = [name for name in STATISTICS if name not in NOT_LEARNT]
+ABOUT = "the noise-free scores"
 ROWS = [
-    Interval("DPMICScorer.scores_interval", "the noise-free scores", scores_interval(False)),
+    Interval("DPMICScorer.scores_interval", ABOUT, scores_interval(NOT_LEARNT, False)),
     Interval(
         "DPMICScorer.scores_interval(simultaneous=True)",
-        "the noise-free scores, all at once",
-        scores_interval(True),
+        f"{ABOUT}, all at once",
+        scores_interval(NOT_LEARNT, True),
         simultaneous=True,
+    ),
+    Interval(
+        "DPMICScorer.scores_interval of MTVr",
+        f"{ABOUT}, also those at the released shares and cut",
+        scores_interval(LEARNT, False),
+        wider_because="an interval contains both scores",
     ),
     Interval(
         "PrivateCorrelation.correlation_interval", "the noise-free correlations, each separately", correlation_interval

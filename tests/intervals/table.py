@@ -57,9 +57,9 @@ class Setting(NamedTuple):
         values = random.beta(1.5, 3.0, (self.n, *([] if n_columns is None else [n_columns])))
         return np.round(values * 4) / 4 if self.has_ties else values
 
-    def people(self):
-        """Whose each record is; None if everybody has one."""
-        return None if self.rows_per_group is None else np.arange(self.n) // self.rows_per_group
+    def people(self, random):
+        """Whose each record is, with 1 to 9 each; None if everybody has one."""
+        return None if self.rows_per_group is None else np.sort(random.integers(self.n // 4, size=self.n))
 
     def weights(self, random):
         """Survey weights; None without."""
@@ -171,5 +171,6 @@ def simulated_width(drawn, confidence, simultaneous):
         reach = np.quantile((errors / scales).max(axis=1), confidence) * scales
     else:
         reach = np.quantile(errors, confidence, axis=0)
-    lower, upper = (np.clip(drawn.estimate + side * reach, *drawn.limits) for side in (-1, 1))
+    published = np.clip(drawn.estimate, *drawn.limits)
+    lower, upper = (np.clip(published + side * reach, *drawn.limits) for side in (-1, 1))
     return (upper - lower).mean(axis=0)

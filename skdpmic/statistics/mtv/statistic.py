@@ -103,8 +103,9 @@ class MtvRGrids(Measure):
 
     @property
     def withheld_for_error(self):
-        """Largest amount subtracted from a score for noise in released shares; 0 if these are public."""
-        return self._family.most_withheld
+        """Largest amount subtracted for noise in released shares, compared with scores that a user can compute."""
+        is_computable = self.n_classes is None or self.n_classes == 2
+        return self._family.most_withheld if is_computable else 0.0
 
     def largest_score(self, n):
         """The largest score of n records that any feature can have; None if that depends on something unknown."""

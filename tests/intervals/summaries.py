@@ -1,0 +1,74 @@
+"""Intervals of summaries, and what they are certain of."""
+
+import math
+
+import numpy as np
+
+from skdpmic.privacy.noise import entropy_source
+from skdpmic.release.summary.cells import CellsRelease, SummaryCells
+from skdpmic.release.summary.summary_result import PrivateSummary
+from skdpmic.table.domains import Labels, Range
+from tests.intervals.table import Drawn, Interval
+
+N_DRAWS = 300
+
+
+def release_of(setting, random):
+    """The release of a table of many columns of numbers or labels, its cells and its exact counts."""
+    n_columns = int(random.choice([1, 3, 40])) if math.isfinite(setting.epsilon) else 3
+    labels = Labels([f"{i}" for i in range(setting.n_classes)])
+    cells = [SummaryCells(labels if random.random() < 0.5 else Range(0.0, 1.0)) for _ in range(n_columns)]
+    counts = [[random.multinomial(setting.n, random.dirichlet([0.3] * size)) for size in of.sizes] for of in cells]
+    sizes = tuple(of_column.sizes for of_column in cells)
+    delta = 1e-6 if random.random() < 0.5 else 0.0
+    return CellsRelease(setting.epsilon, delta, sizes, setting.rows_per_group or 1), cells, counts
+
+
+def drawn_counts(release, counts, random):
+    """The counts with noise, both sets of cells."""
+    source = entropy_source(int(random.integers(2**31)))
+    for _ in range(N_DRAWS):
+        yield [
+            mechanism.release([of_column[which] for of_column in counts], source)
+            for which, mechanism in enumerate(release.mechanisms)
+        ]
+
+
+def shares(random, setting):
+    """All shares of all columns."""
+    release, cells, counts = release_of(setting, random)
+    names, n = [f"x{j}" for j in range(len(cells))], setting.n
+    exact = np.concatenate([np.concatenate([flags[:-1], parts[:-1]]) for flags, parts in counts]) / n
+    lower, upper, noisy = [], [], []
+    for drawn in drawn_counts(release, counts, random):
+        summary = PrivateSummary.of_counts(names, cells, n, drawn, release, None)
+        rows = [row for column in summary.columns for row in column.rows()]
+        lower.append([row[3] for row in rows])
+        upper.append([row[4] for row in rows])
+        noisy.append(np.concatenate([np.r_[flags[:-1], parts[:-1]] for flags, parts in zip(*drawn, strict=True)]) / n)
+    return Drawn(*map(np.array, (lower, upper)), exact, np.array(noisy), (0, 1))
+
+
+def certain(random, setting):
+    """The limits that a finding assumes of the values within the range, in the last cell of the flags."""
+    release, cells, counts = release_of(setting, random)
+    valid = np.array([flags[-1] for flags, _ in counts])
+    reach = np.array([release.usual_reach(0, of_column.sizes[0]) for of_column in cells])
+    noisy = np.array([[flags[-1] for flags in drawn[0]] for drawn in drawn_counts(release, counts, random)])
+    return Drawn(noisy - reach, noisy + reach, valid, noisy)
+
+
+ROWS = [
+    Interval(
+        "PrivateSummary.to_frame",
+        "the share without noise, of the same records, simultaneous for all rows",
+        shares,
+        simultaneous=True,
+    ),
+    Interval(
+        "PrivateSummary.suspicious",
+        "the values within the range, as a finding assumes them: 95% on either side",
+        certain,
+        confidence=0.9,
+    ),
+]
