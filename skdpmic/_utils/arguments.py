@@ -76,7 +76,7 @@ def check_shares(target_shares, n_shares=None):
     is_list = numbers_.ndim == 1 and bool((numbers_ > 0).all()) and abs(numbers_.sum() - 1) <= _ROUNDING_OF_SHARES
     if not is_list or (n_shares is not None and len(numbers_) not in n_shares):
         allowed = "" if n_shares is None else f"{' or '.join(map(str, n_shares))} "
-        found = f"{len(numbers_)} numbers" if is_list else repr(target_shares)
+        found = f"{len(numbers_)} numbers" if is_list else quoted(target_shares)
         raise ValueError(f"target_shares must be {allowed}numbers above 0 with a sum of 1, got {found}.")
     return numbers_.tolist()
 

@@ -43,7 +43,10 @@ def quoted(value):
         return f"{type(value).__name__} of shape {tuple(shape)}"
     if isinstance(value, list | tuple | set) and len(value) > _MOST_VALUES:
         return f"a {type(value).__name__} of {len(value):,} values"
-    text = as_python(value)
+    try:
+        text = as_python(value)
+    except Exception:  # such as an int of more than 4,300 digits
+        return type(value).__name__
     return text if len(text) <= _MOST_LETTERS else f"{text[:160]}... ({len(text) - 160} characters more)"
 
 

@@ -4,7 +4,7 @@ import math
 import numbers
 from typing import Any, NamedTuple
 
-from skdpmic._utils.texts import escaped, shortened
+from skdpmic._utils.texts import escaped, quoted
 from skdpmic.privacy.parameters import check_delta, check_epsilon
 
 RECORD, PERSON = UNITS = ("record", "person")
@@ -22,7 +22,6 @@ def per(unit):
 
 
 _LARGEST_INT = 2**63 - 1  # of a column of integers
-_MOST_LETTERS = 80  # of a refused value
 
 
 class LedgerEntry(NamedTuple):
@@ -121,22 +120,22 @@ def checked_entry(entry: LedgerEntry) -> LedgerEntry:
     check_epsilon(entry.epsilon)
     check_delta(entry.delta)
     if entry.rho is not None and not entry.rho > 0:  # a release that costs nothing has no epsilon either
-        raise ValueError(f"rho must be None or a number > 0, {got(entry.rho)}.")
+        raise ValueError(f"rho must be None or a number > 0, got {quoted(entry.rho)}.")
     of_target = entry.epsilon_of_target
     # Delta alone pays for some rho, so a part of rho may correspond to a larger epsilon.
     most = entry.epsilon if entry.delta == 0 else max(entry.epsilon, math.sqrt(2 * (entry.rho or 0.0)))
     if of_target is not None and not 0 < of_target <= most:
         allowed = "(0, epsilon], or with delta, of an epsilon_of_target**2 / 2 that is at most rho"
-        raise ValueError(f"epsilon_of_target must be None or a number in {allowed}, {got(of_target)}.")
+        raise ValueError(f"epsilon_of_target must be None or a number in {allowed}, got {quoted(of_target)}.")
     return entry
 
 
 def text_of(value: Any, name: str) -> str:
     """`value` as a str that is not blank and that every storage can hold."""
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{name} must be a non-blank str, {got(value)}.")
+        raise ValueError(f"{name} must be a non-blank str, got {quoted(value)}.")
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise ValueError(f"{name} must be text without NUL characters and lone surrogates, {got(value)}.")
+        raise ValueError(f"{name} must be text without NUL characters and lone surrogates, got {quoted(value)}.")
     return str(value)
 
 
@@ -149,7 +148,7 @@ def number_of(value: Any, name: str) -> float:
             number = math.nan
         if number == value:
             return number + 0.0  # 0 for -0, which not all databases store
-    raise ValueError(f"{name} must be a number that is exactly a float, {got(value)}.")
+    raise ValueError(f"{name} must be a number that is exactly a float, got {quoted(value)}.")
 
 
 def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
@@ -157,7 +156,7 @@ def count_or_none(value: Any, name: str, least: int = 0) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not least <= int(value) <= _LARGEST_INT:
-        raise ValueError(f"{name} must be None or an int from {least} to 2**63 - 1, {got(value)}.")
+        raise ValueError(f"{name} must be None or an int from {least} to 2**63 - 1, got {quoted(value)}.")
     return int(value)
 
 
@@ -172,7 +171,7 @@ def _number_or_none(value, name):
 def _one_of(*allowed):
     def check(value, name):
         if not isinstance(value, str) or value not in allowed:
-            raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, {got(value)}.")
+            raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {quoted(value)}.")
         return str(value)
 
     return check
@@ -180,14 +179,6 @@ def _one_of(*allowed):
 
 def _text_or_empty(value, name):
     return "" if isinstance(value, str) and not value else text_of(value, name)
-
-
-def got(value):
-    """What was passed, for a message, even if it has no text."""
-    try:
-        return f"got {shortened(repr(value), _MOST_LETTERS)}"
-    except Exception:  # such as an int of more than 4,300 digits
-        return f"got {type(value).__name__}"
 
 
 _CHECKS = {

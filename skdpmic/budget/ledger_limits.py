@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import Cost, make_filter
-from skdpmic.budget.ledger_entry import PERSON, PLURAL, RECORD, LedgerEntry, count_or_none, got, number_of
+from skdpmic.budget.ledger_entry import PERSON, PLURAL, RECORD, LedgerEntry, count_or_none, number_of
 from skdpmic.privacy.parameters import check_delta, check_epsilon
 
 COMPOSITIONS = ("auto", "basic", "zcdp")
@@ -104,7 +104,7 @@ def checked_limits(epsilon: Any, delta: Any, composition: Any, max_rows_per_pers
         raise ValueError(f"epsilon must be finite, got {quoted(epsilon)}.")
     check_delta(delta)
     if not isinstance(composition, str) or composition not in COMPOSITIONS:
-        raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', {got(composition)}.")
+        raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {quoted(composition)}.")
     if composition == "auto":
         composition = "zcdp" if delta > 0 else "basic"
     if composition == "zcdp" and delta == 0:

@@ -20,7 +20,7 @@ from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import column_names, refuse_target_among
 from skdpmic._utils.rollback import rollback_on_error
 from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
-from skdpmic._utils.texts import budget, in_short, quoted, shortened
+from skdpmic._utils.texts import as_python, budget, in_short, quoted, shortened
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
 from skdpmic.budget.filters import round_up, round_up_sum
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -364,7 +364,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
 
     def _shown(self):
         """The chosen parameters, and their cost."""
-        shown = {name: shortened(repr(value), MOST_LETTERS) for name, value in self.best_params_.items()}
+        shown = {name: shortened(as_python(value), MOST_LETTERS) for name, value in self.best_params_.items()}
         of_what = "the choice and the private steps of the refit" if hasattr(self, "best_estimator_") else "the choice"
         noise = f"one-sided exponential noise of scale {in_short(self.noise_scale_)}, on each mean score over its range"
         facts = [

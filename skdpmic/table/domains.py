@@ -14,6 +14,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_column_bounds, ordered_pair
 from skdpmic._utils.readable import is_date
+from skdpmic._utils.texts import quoted
 
 NUMBERS, DATES, DURATIONS = "numbers", "dates", "durations"  # kinds of bounds
 # --- Dates and durations ---------------------------------------------------------------------------------------------
@@ -253,10 +254,10 @@ def domain_of(entry, name):
         ends, is_log = _parts_of(entry)
         of, ends = numbers_in(ends)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {_ALLOWED}, got {_shortened(entry)}{_advice(entry)}.") from None
+        raise ValueError(f"{name} must be {_ALLOWED}, got {quoted(entry)}{_advice(entry)}.") from None
     if not all(is_range(lower, upper) for lower, upper in pairwise(ends)) or not is_range(ends[0], ends[-1]):
         what = "lower < upper" if len(ends) == 2 else "increasing numbers"
-        raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {_shortened(entry)}.")
+        raise ValueError(f"{name} must be finite with {what}, as must upper - lower, got {quoted(entry)}.")
     if is_log and of != NUMBERS:
         raise ValueError(f"{name} must be numbers with 'log', got {of}.")
     if len(ends) > 2:
@@ -292,12 +293,6 @@ def _advice(entry):
         return ": where nothing is known, private_bounds learns bounds, at a cost of epsilon"
     is_text = isinstance(entry, tuple | list) and any(isinstance(end, str) and end != "log" for end in entry)
     return ": pass dates as objects, for instance pd.Timestamp('2020-01-01')" if is_text else ""
-
-
-def _shortened(entry):
-    """An entry as text, shortened if there are many knots."""
-    text = repr(entry)
-    return text if len(text) <= 200 else f"{text[:160]}... ({len(text) - 160} characters more)"
 
 
 def domains_of(bounds, n_features):

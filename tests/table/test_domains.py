@@ -74,7 +74,7 @@ def test_an_entry_that_is_not_a_range_is_refused(message):
 
 
 def test_an_error_does_not_list_a_thousand_knots():
-    with pytest.raises(ValueError, match="characters more") as caught:
+    with pytest.raises(ValueError, match="got a list of 1,001 values") as caught:
         domain_of([*range(1000), 3], "b")
     assert len(str(caught.value)) < 400
 
