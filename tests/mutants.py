@@ -1479,6 +1479,12 @@ MUTANTS = [
            "models/test_additive_model.py::test_equal_releases_leave_equal_estimators[logarithms-1e-06]"),
     Mutant("Octaves.of", "np.ldexp(reach, np.arange(1 - n_bins, 1))", "np.ldexp(reach / 2, np.arange(1 - n_bins, 1))",
            "models/test_target_mean.py::test_each_record_is_summed_by_itself[(0, 1000000.0, 'log')]"),
+    Mutant("effects_on_numbers", "noisy[:, None]", "(kept * deviations)[:, None]",
+           "intervals/test_effects.py::"
+           "test_intervals_of_effects_hold_for_their_means_and_are_not_much_wider_than_needed[seeds0]"),
+    Mutant("additive_plan._model_of_classes", "deviations.sum(axis=1)[:, None]", "deviations[:, :1]",
+           "intervals/test_effects.py::"
+           "test_intervals_of_effects_hold_for_their_means_and_are_not_much_wider_than_needed[seeds1]"),
     Mutant("part_names.beside", "name in taken", "False",
            "table/test_part_names.py::test_frames_and_encoders_tell_all_parts_of_random_labels_apart[4]"),
     Mutant("part_names._first_within", "(np.abs((values - ends).astype(np.float64)) <= errors).all()", "True",

@@ -7,7 +7,7 @@ import numpy as np
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import PrivateEstimator, check_published
-from skdpmic._utils.results import dataframe
+from skdpmic._utils.results import dataframe, with_intervals
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
 from skdpmic._utils.texts import counted, names_of
 from skdpmic.models.additive_plan import NORMAL_95, AdditivePlan
@@ -19,6 +19,9 @@ from skdpmic.table.frames import check_columns_seen, open_table
 from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.reading import read_columns
 
+_WHAT_INTERVALS_HOLD = (
+    "the mean of the effect over the noise, which shrinks effects; for each separately, approximately"
+)
 _CONFIDENCE = 0.95  # that all parts said to have records have some
 
 
@@ -46,7 +49,10 @@ class PrivateAdditiveModel(PrivateEstimator):
               label)" or "missing (not a label)" if a label is called so;
             - `class`: the class to which the effect belongs; only with more than two classes;
             - `effect`: its effect, as in `coef_`;
-            - `lower`, `upper`: approximately the range of the effects without noise, at 95% for each effect separately;
+            - `lower`, `upper`: approximate 95% interval, for each effect separately, for the mean of the effect over
+              the noise: in many fits to the same records, with the same `factor_` if there is one. More noise makes
+              fits shrink their effects more, so this is not for the effect without noise, which may be far larger;
+              ``attrs["interval"]`` says so, too;
             - `count`: the noisy number of records in the part; 0 if the noise makes it negative in `noisy_counts_`;
             - `has_records`: whether the count exceeds its noise, at 95% for all parts together. If not, the part may be
               empty, and its effect nothing but noise.
@@ -68,7 +74,8 @@ class PrivateAdditiveModel(PrivateEstimator):
             columns["class"] = np.repeat(self.classes_, len(parts))
         columns |= {"effect": effects.ravel(), "lower": (effects - margins).ravel()}
         columns["upper"] = (effects + margins).ravel()
-        return dataframe(columns | {name: np.tile(of_part, len(effects)) for name, of_part in of_parts.items()})
+        frame = dataframe(columns | {name: np.tile(of_part, len(effects)) for name, of_part in of_parts.items()})
+        return with_intervals(frame, _WHAT_INTERVALS_HOLD)
 
     def plan(self, n_samples: int, n_features: int) -> ReleasePlan:
         """Plan the noise of a fit to a table of this shape.

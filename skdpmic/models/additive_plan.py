@@ -189,7 +189,7 @@ def _model_of_classes(release, effects, public):
     intercept, of_parts, deviations = effects
     if release.kind == "scorecard" and public.n_classes == 2:
         intercept, of_parts = np.diff(intercept), np.diff(of_parts, axis=1)
-        deviations = np.hypot(*deviations.T)[:, None]
+        deviations = deviations.sum(axis=1)[:, None]  # of opposite effects
     elif release.kind == "two-way" and public.n_classes > 2:
         intercept = intercept + 1 / public.n_classes
     return {

@@ -103,7 +103,21 @@ def effects_on_numbers(counts, sums, total, offsets, noise, n_samples):
     spread, of_noise = (spread_in_columns(effects, counts, offsets) for effects in (of_parts, deviations))
     share = np.divide(of_noise, spread, out=np.ones_like(spread), where=spread > of_noise)
     kept = np.repeat(1 - share, np.diff(offsets))
-    return Effects(np.array([mean]), np.clip(kept * of_parts, -1.0, 1.0)[:, None], (kept * deviations)[:, None])
+    noisy = deviations_if_shrunk(of_parts, deviations, counts, kept, np.maximum(spread, of_noise), of_noise, offsets)
+    return Effects(np.array([mean]), np.clip(kept * of_parts, -1.0, 1.0)[:, None], noisy[:, None])
+
+
+def deviations_if_shrunk(effects, deviations, counts, kept, spread, of_noise, offsets):
+    """Standard deviations of effects that are multiplied by the share of their spread that is kept, to first order.
+
+    That share varies with the effects, so that those of a column that is not kept at all are not certain to be 0.
+    """
+    weights, widths = np.maximum(counts, 0.0), np.diff(offsets)
+    of_spread = 4 * np.add.reduceat((weights * effects * deviations) ** 2, offsets[:-1])
+    of_share = np.divide(of_noise, spread**2, out=np.zeros_like(spread), where=spread > 0)
+    slope = effects * np.repeat(of_share, widths)
+    own = kept * deviations**2 * (kept + 4 * slope * weights * effects)
+    return np.sqrt(own + slope**2 * np.repeat(of_spread, widths))
 
 
 def total_by_all(sums, total, offsets, noise):
@@ -131,7 +145,20 @@ def effects_on_classes(counts, offsets, noise):
     shares = totals / totals.sum()
     sizes = np.maximum(counts, 0.0) + (1 + _PSEUDO_RECORDS * noise.noise_scale) * shares
     ratios = np.log(sizes / sizes.sum(axis=1, keepdims=True) / shares)
-    return Effects(np.log(shares), ratios - ratios.mean(axis=1, keepdims=True), noise.noise_scale / sizes)
+    squares = np.log1p(deviation_above_0(counts, noise.noise_scale) / sizes) ** 2  # of logarithms, also if large
+    n_classes = counts.shape[1]  # the mean over the classes is subtracted, with its noise
+    squares = (1 - 2 / n_classes) * squares + squares.sum(axis=1, keepdims=True) / n_classes**2
+    return Effects(np.log(shares), ratios - ratios.mean(axis=1, keepdims=True), np.sqrt(squares))
+
+
+def deviation_above_0(counts, deviation):
+    """Standard deviation of noisy counts clipped at 0, by that of the noise, which is taken as normal."""
+    if deviation == 0:
+        return np.zeros_like(counts, dtype=np.float64)
+    means = np.maximum(counts, 0.0) / deviation
+    above, density = special.ndtr(means), np.exp(-(means**2) / 2) / np.sqrt(2 * np.pi)
+    clipped = means * above + density
+    return deviation * np.sqrt((means**2 + 1) * above + means * density - clipped**2)
 
 
 def losses_in_steps(truth, scores, are_classes):

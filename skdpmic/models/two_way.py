@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from skdpmic.budget.filters import Cost
 from skdpmic.models.parts import codes_of, n_parts_of, offsets_of
 from skdpmic.models.ridge import moment_matrix, ridge
@@ -54,7 +56,8 @@ class TwoWayRelease:
         sums = sums / n_steps
         offsets = offsets_of(sizes)
         moments = moment_matrix(records.n_samples, counts, pairs, offsets)
-        effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, noise.sum_scale)
+        of_centred = noise.sum_scale * np.sqrt(1 - 1 / sums.shape[1]) if sums.shape[1] > 1 else noise.sum_scale
+        effects = ridge(moments, _centred(sums), offsets, noise.noise_scale, of_centred)
         published = {"noisy_counts_": counts, "noisy_pairs_": pairs, "noisy_sums_": sums}
         return {"kind_": self.kind} | published, effects
 

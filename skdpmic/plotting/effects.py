@@ -29,8 +29,9 @@ class EffectsDisplay(Display):
     """Plot of the effect of one column over its parts, with the band of the noise.
 
     For a range, it is a curve with a step at each part, and a point for missing values; for labels, a point for each.
-    The band has the effects that the model would have without noise, at a confidence for each part separately,
-    approximately. It does not include sampling error. The effects are already private, so the plot costs no further
+    The band has the means of the effects over the noise, at a confidence for each part separately, approximately. The
+    noise makes a model shrink its effects, so the band need not contain those of a fit without noise. It does not
+    include sampling error. The effects are already private, so the plot costs no further
     budget and may be published.
 
     Parameters
