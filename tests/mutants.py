@@ -16,6 +16,7 @@ class Mutant(NamedTuple):
 
 
 EVALUATED = "models/test_evaluation"
+INTERVALS = "intervals/test_intervals.py::test_an_interval"
 UNITS, ODD = "budget/test_units.py", "budget/test_odd_arguments.py"
 FROM_OTHERS = "_utils/test_text_from_others.py"
 OUTPUTS, INTERRUPTS = "command_line/test_outputs.py", "command_line/test_interrupts.py"
@@ -1404,7 +1405,19 @@ MUTANTS = [
     Mutant("private_evaluation", "people.rows()", "slice(None)",
            f"{EVALUATED}.py::test_every_person_counts_equally_often"),
     Mutant("figures_of_merit._area", "np.concatenate([losses, wins])", "np.concatenate([wins, losses])",
-           f"{EVALUATED}_intervals.py::test_intervals_for_a_classifier_cover"),
+           f"{INTERVALS}_holds_as_often_as_it_says[PrivateEvaluation.figures: roc_auc of classes beyond noise-2]"),
+    Mutant("figures_of_merit._r2", "math.sqrt(5) * worth[2] * of_mean", "0.0",
+           f"{INTERVALS}_holds_as_often_as_it_says[PrivateEvaluation.figures: r2-16]"),
+    Mutant("Ratio.ends", "_norm(of_top - self.value * of_bottom) ** 2", "_norm(of_top) ** 2",
+           f"{INTERVALS}_is_no_wider_than_it_must_be[PrivateEvaluation.figures: roc_auc of classes beyond noise-2]"),
+    Mutant("_ClassRelease.records", "predicted == self.columns[target]", "predicted == target",
+           f"{EVALUATED}_intervals.py::test_figures_are_those_of_predict_and_of_classes_in_the_order_of_the_model"),
+    Mutant("ClassCells.squares", "RIGHT_SHARE**2", "0",
+           f"{EVALUATED}_sensitivity.py::test_the_noise_on_counts_costs_epsilon_and_in_zcdp_what_is_charged"),
+    Mutant("check_unit", "groups is None", "False",
+           f"{EVALUATED}.py::test_a_model_fitted_to_people_asks_for_people_before_the_charge"),
+    Mutant("weighted_noise.reach", "math.exp(log_rest)", "confidence",
+           "privacy/test_weighted_noise.py::test_a_sum_is_within_its_reach_as_often_as_said_and_the_reach_is_no_wider[2]"),
     Mutant("two_way_noise.squared_sensitivity", "m * (m - 1)", "m * m",
            f"{MODEL_TABLES}[weight0-numbers-sizes2]"),
     Mutant("two_way_noise.squared_sensitivity", "rows_per_group**2 * Fraction(most)", "rows_per_group * Fraction(most)",

@@ -8,7 +8,7 @@ _HALF_PERIOD = 12.0  # standard deviations; the few sums beyond it are taken for
 _SMOOTHING = 1 / 40  # standard deviation of normal noise that makes the law continuous, in those of the sum
 _BEYOND = 2.5 * _SMOOTHING  # covers it where the law has atoms
 _TIMES = np.pi / _HALF_PERIOD * np.arange(1, round(4 / _SMOOTHING * _HALF_PERIOD / np.pi))
-_STEPS = 30  # of bisection
+_STEPS = 16  # of bisection
 
 
 def deviations_of(scales):
@@ -39,8 +39,20 @@ def reach(weights, deviations, confidence):
     """
     given = np.array([np.abs(weights), deviations])[:, weights * deviations != 0]
     (weights, deviations), repeats = np.unique(given, axis=1, return_counts=True)
-    if -(repeats @ np.log1p(2 * deviations**2)) / 2 >= math.log(confidence):
+    log_still = -np.log1p(2 * deviations**2) / 2 * repeats  # logarithms of the probabilities of all these to be 0
+    if log_still.sum() >= math.log(confidence):
         return 0.0
+    reached = _smoothed_reach(weights, deviations, repeats, confidence)
+    is_small = weights <= reached
+    log_rest = math.log(confidence) - log_still[~is_small].sum()
+    if is_small.all() or log_rest >= 0:
+        return reached
+    # Large ones are 0 so often that a quantile of the small ones will do, which smoothing for all would not resolve.
+    small = (np.repeat(of[is_small], repeats[is_small]) for of in (weights, deviations))
+    return min(reached, reach(*small, math.exp(log_rest)))
+
+
+def _smoothed_reach(weights, deviations, repeats, confidence):
     total = math.sqrt(repeats @ (weights * deviations) ** 2)
     sines = np.sin(np.outer(_TIMES / 2 / total, weights))
     logarithm = np.log1p(2 * (deviations * sines) ** 2) @ repeats + (_SMOOTHING * _TIMES) ** 2 / 2

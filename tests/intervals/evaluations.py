@@ -1,0 +1,153 @@
+"""Intervals of a private evaluation, on predictions of any skill, for classes and numbers, records and people."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from skdpmic.models import evaluation
+from skdpmic.models.evaluation_result import PrivateEvaluation
+from skdpmic.models.figures_of_merit import _area, bounded_scale
+from tests.intervals.table import Drawn, Interval
+
+CLEAR = 5.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
+UNCLEAR = "a ratio whose number below the bar is within its noise may have any value"
+
+
+class Evaluated:
+    """The release for one setting, and the evaluations that it draws."""
+
+    def __init__(self, kind, setting, records, n_classes=2):
+        rows = setting.rows_per_group or 1
+        n = setting.n // rows * rows
+        model = SimpleNamespace(classes_=np.arange(n_classes))
+        bounds = (0.0, 1.0) if kind is evaluation._NumberRelease else None
+        self.release = kind.for_budget(model, setting.epsilon, bounds, None, n // rows, n)
+        self.n, self.predictions, self.y = n, tuple(each[:n] for each in records[:-1]), records[-1][:n]
+
+    def drawn(self, random, n_draws):
+        """Evaluations with new noise."""
+        records = self.release.records(self.predictions, self.y, self.n)
+        return [PrivateEvaluation(*self.release.draw(records, random.bytes), self.n, None) for _ in range(n_draws)]
+
+
+def evaluated_classes(setting, random):
+    """Predictions with some skill or none, sharp or not, of common and rare classes."""
+    y, k = setting.labels(random), setting.n_classes
+    logits = random.choice([0.0, 1.0, 4.0]) * np.eye(k)[y]
+    logits += random.choice([0.1, 1.0]) * random.normal(size=(setting.n, k))
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    if setting.has_ties:
+        probabilities = np.round(probabilities * 4) / 4
+    predicted = np.where(random.random(setting.n) < 0.8, probabilities.argmax(axis=1), 0)
+    return Evaluated(evaluation._ClassRelease, setting, (probabilities, predicted, y), k)
+
+
+def evaluated_numbers(setting, random):
+    """Predictions with small or large errors, of a target that may be nearly constant."""
+    y = 0.5 + random.choice([0.05, 0.5, 1.0]) * (setting.numbers(random) - 0.5)
+    predictions = np.clip(y + random.choice([0.01, 0.3, 1.5]) * y.std() * random.normal(size=setting.n), 0, 1)
+    return Evaluated(evaluation._NumberRelease, setting, (predictions, y))
+
+
+def rounded(of):
+    """The predictions of the scored classes at the middles of their bins, and who is of each class."""
+    cells = of.release.cells
+    bins = [np.searchsorted(cells.edges()[1:-1], of.predictions[0][:, k], side="right") for k in cells.scored]
+    return cells.middles()[np.array(bins)], of.y == np.array(cells.scored)[:, None]
+
+
+def area_of(prediction, member):
+    """The share of pairs in which the member has the larger prediction; ties count half."""
+    others, n_pairs = np.sort(prediction[~member]), member.sum() * (~member).sum()
+    wins = sum(np.searchsorted(others, prediction[member], side=side).sum() for side in ("left", "right"))
+    return wins / 2 / n_pairs if n_pairs else 0.5
+
+
+def figures_of(drawn, names):
+    """Lower and upper ends, and values: (n_draws, n_figures)."""
+    figures = np.array([[each.figures[name][:3] for name in names] for each in drawn])
+    return figures[..., 1], figures[..., 2], figures[..., 0]
+
+
+def n_draws(setting):
+    """Fewer of several classes, which take longer."""
+    return 40 + 240 // setting.n_classes
+
+
+def means_of_classes(random, setting):
+    of = evaluated_classes(setting, random)
+    prediction, member = rounded(of)
+    truth = [(of.predictions[1] == of.y).mean(), ((prediction - member) ** 2).sum(axis=0).mean()]
+    lower, upper, value = figures_of(of.drawn(random, n_draws(setting)), ["accuracy", "brier_score"])
+    return Drawn(lower, upper, np.array(truth), value, (0.0, np.array([1.0, len(member)])))
+
+
+def areas(is_clear):
+    def draw(random, setting):
+        if is_clear:
+            setting = setting._replace(n=setting.n + 3000, epsilon=max(setting.epsilon, 2.0), has_rare=False)
+        of = evaluated_classes(setting, random)
+        tables = of.release.cells.counts(of.release.records(of.predictions, of.y, of.n)[:-1])
+        ratios = [_area(*table, bounded_scale(of.release.noise.scale)) for table in tables]
+        least = min(each.bottom - CLEAR * np.linalg.norm(each.of_bottom * each.deviations) for each in ratios)
+        if is_clear and least <= 0:
+            return None
+        single = [area_of(*pair) for pair in zip(*rounded(of), strict=True)]
+        drawn = of.drawn(random, n_draws(setting))
+        names = [name for name in drawn[0].figures if name.startswith("roc_auc")]
+        truth = np.array([np.mean(single), *(single if len(single) > 1 else [])])
+        lower, upper, value = figures_of(drawn, names)
+        if is_clear:  # before they are limited
+            single = np.array([[_area(*table, 1.0).value for table in each.noisy_counts.values()] for each in drawn])
+            value = np.hstack([single.mean(axis=1, keepdims=True), single])[:, : len(truth)]
+        return Drawn(lower, upper, truth, value, (0.0, 1.0))
+
+    return draw
+
+
+def calibration(random, setting):
+    of = evaluated_classes(setting, random)
+    label = of.release.cells.scored[-1]
+    prediction, member = rounded(of)
+    rows = []
+    for each in of.drawn(random, n_draws(setting)):
+        for part in each.calibration(label):
+            inside = (prediction[-1] > part.lower_end) & (prediction[-1] < part.upper_end)
+            rows.append([part.lower, part.upper, member[-1][inside].mean() if inside.any() else np.nan, part.observed])
+    rows = np.array([row for row in rows if not np.isnan(row[2])])
+    return Drawn(*rows.T[..., None], (0.0, 1.0)) if len(rows) else None
+
+
+def errors_of_numbers(random, setting):
+    of = evaluated_numbers(setting, random)
+    target, predicted = of.release.records(of.predictions, of.y, of.n) / 2**14
+    drawn = of.drawn(random, 200)
+    lower, upper, _ = figures_of(drawn, ["mean_absolute_error"])
+    value = np.array([each.noisy_counts["sums"][:1] / 2**14 / of.n for each in drawn])
+    return Drawn(lower, upper, np.abs(target - predicted).mean(keepdims=True), value, (0.0, 1.0))
+
+
+def r2(is_clear):
+    def draw(random, setting):
+        of = evaluated_numbers(setting._replace(n=setting.n * 10) if is_clear else setting, random)
+        target, predicted = of.release.records(of.predictions, of.y, of.n) / 2**14
+        noise = 5 * (setting.rows_per_group or 1) / setting.epsilon / of.n  # more than that on the variance
+        if is_clear and target.var() < CLEAR * noise:
+            return None
+        truth = 1 - ((target - predicted) ** 2).mean(keepdims=True) / target.var()
+        lower, upper, value = figures_of(of.drawn(random, 200), ["r2"])
+        return Drawn(lower, upper, truth, value, (-np.inf, 1.0))
+
+    return draw
+
+
+FOR = "the value without noise, for the same records"
+ROWS = [
+    Interval("PrivateEvaluation.figures: accuracy and brier_score", FOR, means_of_classes),
+    Interval("PrivateEvaluation.figures: roc_auc", FOR, areas(is_clear=False), wider_because=UNCLEAR),
+    Interval("PrivateEvaluation.figures: roc_auc of classes beyond noise", FOR, areas(is_clear=True)),
+    Interval("PrivateEvaluation.figures: mean_absolute_error", FOR, errors_of_numbers),
+    Interval("PrivateEvaluation.figures: r2", FOR, r2(is_clear=False), wider_because=UNCLEAR),
+    Interval("PrivateEvaluation.figures: r2 of a variance beyond noise", FOR, r2(is_clear=True)),
+    Interval("PrivateEvaluation.calibration", "the share of records of the class, without noise", calibration),
+]
