@@ -6,10 +6,11 @@ import numpy as np
 
 from skdpmic.models import evaluation
 from skdpmic.models.evaluation_result import PrivateEvaluation
-from skdpmic.models.figures_of_merit import _area, bounded_scale
+from skdpmic.models.figures_of_merit import _area, accuracy, bounded_scale, brier_score, calibration_of
 from tests.intervals.table import Drawn, Interval
 
 CLEAR = 5.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
+N_DRAWS = 300
 UNCLEAR = "a ratio whose number below the bar is within its noise may have any value"
 
 
@@ -69,16 +70,19 @@ def figures_of(drawn, names):
     return figures[..., 1], figures[..., 2], figures[..., 0]
 
 
-def n_draws(setting):
-    """Fewer of several classes, which take longer."""
-    return 40 + 240 // setting.n_classes
-
-
 def means_of_classes(random, setting):
     of = evaluated_classes(setting, random)
     prediction, member = rounded(of)
     truth = [(of.predictions[1] == of.y).mean(), ((prediction - member) ** 2).sum(axis=0).mean()]
-    lower, upper, value = figures_of(of.drawn(random, n_draws(setting)), ["accuracy", "brier_score"])
+    *cells, is_right = of.release.records(of.predictions, of.y, of.n)
+    tables, number = of.release.cells.counts(cells), (of.n, setting.rows_per_group or 1)
+    noise, noise_of_right = of.release.noise, of.release.noise_of_right
+    figures = []
+    for n_right in noise_of_right.release(np.repeat(is_right.sum(), N_DRAWS), random.bytes):
+        noisy = noise.release(tables, random.bytes)
+        brier = brier_score(of.release.cells.middles(), noisy, bounded_scale(noise.scale), *number)
+        figures.append([accuracy(n_right, bounded_scale(noise_of_right.scale), *number)[:3], brier[:3]])
+    value, lower, upper = np.moveaxis(np.array(figures), -1, 0)
     return Drawn(lower, upper, np.array(truth), value, (0.0, np.array([1.0, len(member)])))
 
 
@@ -93,7 +97,7 @@ def areas(is_clear):
         if is_clear and least <= 0:
             return None
         single = [area_of(*pair) for pair in zip(*rounded(of), strict=True)]
-        drawn = of.drawn(random, n_draws(setting))
+        drawn = of.drawn(random, 30 + 170 // setting.n_classes)
         names = [name for name in drawn[0].figures if name.startswith("roc_auc")]
         truth = np.array([np.mean(single), *(single if len(single) > 1 else [])])
         lower, upper, value = figures_of(drawn, names)
@@ -107,21 +111,21 @@ def areas(is_clear):
 
 def calibration(random, setting):
     of = evaluated_classes(setting, random)
-    label = of.release.cells.scored[-1]
-    prediction, member = rounded(of)
-    rows = []
-    for each in of.drawn(random, n_draws(setting)):
-        for part in each.calibration(label):
-            inside = (prediction[-1] > part.lower_end) & (prediction[-1] < part.upper_end)
-            rows.append([part.lower, part.upper, member[-1][inside].mean() if inside.any() else np.nan, part.observed])
-    rows = np.array([row for row in rows if not np.isnan(row[2])])
-    return Drawn(*rows.T[..., None], (0.0, 1.0)) if len(rows) else None
+    prediction, member = (each[-1] for each in rounded(of))
+    cells, noise, rows = of.release.cells, of.release.noise, []
+    table = cells.counts(of.release.records(of.predictions, of.y, of.n)[:-1])[-1]
+    for _ in range(60):
+        for part in calibration_of(*noise.release(table, random.bytes), cells.edges(), bounded_scale(noise.scale)):
+            inside = (prediction > part.lower_end) & (prediction < part.upper_end)
+            if inside.any():
+                rows.append([part.lower, part.upper, member[inside].mean(), part.observed])
+    return Drawn(*np.transpose(rows)[..., None], (0.0, 1.0)) if rows else None
 
 
 def errors_of_numbers(random, setting):
     of = evaluated_numbers(setting, random)
     target, predicted = of.release.records(of.predictions, of.y, of.n) / 2**14
-    drawn = of.drawn(random, 200)
+    drawn = of.drawn(random, N_DRAWS)
     lower, upper, _ = figures_of(drawn, ["mean_absolute_error"])
     value = np.array([each.noisy_counts["sums"][:1] / 2**14 / of.n for each in drawn])
     return Drawn(lower, upper, np.abs(target - predicted).mean(keepdims=True), value, (0.0, 1.0))
@@ -135,7 +139,7 @@ def r2(is_clear):
         if is_clear and target.var() < CLEAR * noise:
             return None
         truth = 1 - ((target - predicted) ** 2).mean(keepdims=True) / target.var()
-        lower, upper, value = figures_of(of.drawn(random, 200), ["r2"])
+        lower, upper, value = figures_of(of.drawn(random, N_DRAWS), ["r2"])
         return Drawn(lower, upper, truth, value, (-np.inf, 1.0))
 
     return draw
