@@ -9,8 +9,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar
 
+_WEIGHTS = "sample_weight"
 _REMEDY = "give each thread an estimator of its own, by sklearn.base.clone"
 
 
@@ -46,10 +48,16 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def one_call_at_a_time(method: _Method) -> _Method:
-    """A method that changes its object, and refuses to while another call does."""
+    """A method that changes its object, and refuses to while another call does; it says why it takes no weights."""
+    takes_weights = _WEIGHTS in signature(method).parameters
 
     @wraps(method)
     def alone(thing, *arguments, **options):
+        if _WEIGHTS in options and not takes_weights:
+            raise TypeError(
+                f"{type(thing).__name__}.{method.__name__} does not take sample_weight, because each record counts "
+                "once: leave it out. PrivateSelectKBest, DPMICSelector and DPMICScorer take weights, with max_weight."
+            )
         with in_use(thing):
             return method(thing, *arguments, **options)
 

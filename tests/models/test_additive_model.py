@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 
 from skdpmic import (
     BudgetError,
@@ -23,6 +24,8 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic._utils import no_cache as uncached
+from skdpmic.causal import PrivatePC
+from skdpmic.correlation import PrivateCorrelation
 from skdpmic.models import scorecard_noise, target_window, two_way
 from skdpmic.models.two_way_noise import CHANGE_OF_NUMBERS, TwoWayNoise
 from skdpmic.privacy.composition import rho_for
@@ -156,6 +159,31 @@ def test_invalid_arguments_are_refused_before_the_charge_and_change_nothing(tabl
         model.set_params(**changed).fit(X, y)
     assert pickle.dumps(model.coef_) == before
     assert ledger.spent() == spent
+
+
+@pytest.mark.parametrize(
+    "estimator", [PrivateAdditiveClassifier, PrivateAdditiveRegressor, PrivateCorrelation, PrivatePC]
+)
+def test_who_takes_no_weights_says_so_and_who_does(table, estimator):
+    X, y, _ = table
+    with pytest.raises(TypeError, match=f"{estimator.__name__}.fit does not take sample_weight.* leave it out"):
+        estimator().fit(X, y, sample_weight=np.ones(N))
+    assert not has_fit_parameter(estimator(), "sample_weight")
+
+
+@pytest.mark.parametrize("name, remedy", [("classes", r"classes=\['no', 'yes'\]"), ("target_bounds", "target_bounds=")])
+def test_a_model_without_a_description_of_its_target_names_its_own_parameter(table, name, remedy):
+    X, y, signal = table
+    kind, target = (PrivateAdditiveClassifier, y) if name == "classes" else (PrivateAdditiveRegressor, signal)
+    with pytest.raises(ValueError, match=f"^{name} must hold .*{remedy}") as error:
+        kind(1.0, **PUBLIC).fit(X, target)
+    assert ("classes" if name == "target_bounds" else "target_bounds") not in str(error.value)
+
+
+def test_too_many_columns_are_answered_by_a_selector():
+    X = np.random.default_rng(0).uniform(size=(100, 500))
+    with pytest.raises(ValueError, match=r"at most 4,000 parts .* got 4,500; .*PrivateSelectKBest"):
+        PrivateAdditiveRegressor(bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])
 
 
 @pytest.mark.parametrize("wrong", ["text", "missing target", "rows", "unfit row"])
