@@ -370,7 +370,9 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         check_published(self)
         check_confidence(confidence)
         if self._target_shares is None or self._target_shares.is_public:
-            raise AttributeError("target_shares_interval needs shares of the target that were learnt, got none.")
+            raise AttributeError(
+                "target_shares_interval requires learnt shares of the target: fit with target_shares=None."
+            )
         return shares_interval(self._target_shares, confidence)
 
     _shown = shown_scores

@@ -183,9 +183,9 @@ class ScoringPlan(FitPlan):
         is_known = n_classes is not None and (is_given or self.spends_on_target(n_classes))
         if self.publishes.needs_largest and not is_known:
             raise ValueError(
-                "threshold must be a number if the largest possible score is not known: that needs classes whose "
-                "shares are given as target_shares (without max_weight) or learnt (with statistic='mtv_r', of up to "
-                "four classes)."
+                "threshold must be a number, because the largest possible score is not known: it is only for classes "
+                "whose shares are public (target_shares, without max_weight) or learnt (statistic='mtv_r', up to four "
+                "classes)."
             )
 
     def _warn(self, public):

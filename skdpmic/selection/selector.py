@@ -271,24 +271,18 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
             return
         statistic = statistic_named(self.statistic, self.correction)
         changes_scores = self.classes is None or not statistic.is_explained_by_shares
-        if self.target_shares is not None and changes_scores:
-            raise ValueError(
-                f"fdr must be None with target_shares, whose errors are not known, got {quoted(self.fdr)}."
-            )
-        if not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1:
-            raise ValueError(f"fdr must be None or a number in (0, 1), got {quoted(self.fdr)}.")
-        if self.threshold is not None:
-            raise ValueError(f"fdr must be None if threshold is given, got {quoted(self.fdr)}.")
-        if self.max_weight is not None:
-            raise ValueError(
-                "fdr must be None with max_weight, because scores of weighted rows have no p-values, got "
-                f"{quoted(self.fdr)}."
-            )
-        if self.max_rows_per_group is not None and self.max_rows_per_group > 1:
-            raise ValueError(
-                f"fdr must be None with max_rows_per_group={quoted(self.max_rows_per_group)}, because the rows of a "
-                f"person are dependent, got {quoted(self.fdr)}."
-            )
+        reasons = {
+            "with target_shares, whose errors are not known": self.target_shares is not None and changes_scores,
+            "or a number in (0, 1)": not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1,
+            "if threshold is given": self.threshold is not None,
+            "with max_weight, because scores of weighted rows have no p-values": self.max_weight is not None,
+            f"with max_rows_per_group={quoted(self.max_rows_per_group)}, because the rows of a person are dependent": (
+                self.max_rows_per_group is not None and self.max_rows_per_group > 1
+            ),
+        }
+        for why, is_so in reasons.items():
+            if is_so:
+                raise ValueError(f"fdr must be None {why}, got {quoted(self.fdr)}.")
 
     def _further_columns(self):
         if not self._keeps_k() or not hasattr(self._noise, "law") or self.privacy_spent_[0] == math.inf:
@@ -326,12 +320,12 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         largest, remedy = in_short(self.scores_.max()), "Lower the threshold"
         if hasattr(self, "largest_possible_score_"):
             largest += f", of {in_short(self.largest_possible_score_)} possible with these shares of the classes"
-            remedy += ", or give it as a part of the largest possible score, as in threshold='0.5*possible'"
+            remedy += ", or make it a share of the largest possible score, such as threshold='0.5*possible'"
         elif self.classes is not None:
             remedy = "Scores of classes that are not equally common do not reach 1: lower the threshold"
         warn(
             f"no feature is kept by threshold={quoted(self.threshold)}: the largest released score is {largest}. "
-            f"{remedy}; after the fit, by set_params, that costs nothing more."
+            f"{remedy}. Changing it by set_params costs nothing."
         )
 
     def _discoveries(self):

@@ -20,7 +20,7 @@ def read_threshold(threshold):
     value = _part_of_possible(threshold) if isinstance(threshold, str) else threshold
     if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
         raise ValueError(
-            "threshold must be None, a number in [0, 1], or such a part of the largest possible score, as in "
+            "threshold must be None, a number in [0, 1], or a share of the largest possible score, such as "
             f"'0.5*possible', got {quoted(threshold)}."
         )
     return Threshold(float(value), isinstance(threshold, str))

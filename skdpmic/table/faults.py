@@ -27,7 +27,9 @@ _TO_NUMBERS = (
     "'[,%]', '', regex=True), errors='coerce'), which makes other text missing; if they are labels, list those that "
     "are public, such as categories={{{0}: ['no', 'yes']}}"
 )
-_LINES = {  # what to write for a column of this kind that must be of that kind; None is a column without an entry
+_LINES: dict[
+    tuple[str | None, str | None], str
+] = {  # what to write for a column of this kind that must be of that kind; None is a column without an entry
     (NUMBERS, None): _BOUNDS,
     (TEXT, None): _LABELS,
     (CODED, None): _LABELS + _NOT_DECLARED,

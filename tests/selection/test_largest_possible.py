@@ -9,7 +9,7 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
 
 N, SHARE = 4000, 0.045
 RARE = {"epsilon": 20, "statistic": "mtv_r", "bounds": (0, 1), "classes": [False, True]}
-NOT_KNOWN = "threshold must be a number if the largest possible score is not known"
+NOT_KNOWN = "threshold must be a number, because the largest possible score is not known"
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +118,7 @@ def test_a_threshold_relative_to_the_largest_possible_score_keeps_what_reaches_i
     "threshold", ["possible", "2*possible", "-0.5*possible", "nan*possible", "0.5*mean", "0.5", ""]
 )
 def test_other_text_is_refused_as_a_threshold(rare, threshold):
-    with pytest.raises(
-        ValueError, match=r"threshold must be None, a number in \[0, 1\], or such a part of the largest"
-    ):
+    with pytest.raises(ValueError, match=r"threshold must be None, a number in \[0, 1\], or a share of the largest"):
         DPMICSelector(**RARE, threshold=threshold).fit(*rare)
 
 

@@ -191,7 +191,7 @@ def test_classes_are_published_in_ascending_order_and_given_in_the_order_of_the_
     assert not hasattr(learnt, "target_cut_")
     given = DPMICScorer(**public, target_shares=[0.5, 0.4, 0.1]).fit(X, y)
     assert given.target_shares_.tolist() == pytest.approx([0.1, 0.4, 0.5])
-    with pytest.raises(AttributeError, match="shares of the target that were learnt"):
+    with pytest.raises(AttributeError, match="requires learnt shares of the target"):
         given.target_shares_interval()
 
 
