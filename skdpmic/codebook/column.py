@@ -1,5 +1,6 @@
 """One column of a codebook: its possible values, their meaning in words, and the patterns of its name."""
 
+import contextlib
 import datetime
 import fnmatch
 import re
@@ -121,9 +122,11 @@ def entry_of(given, where):
 def _entry_of_bounds(bounds, where):
     domain = domain_of(bounds, f"the range of {where}")
     kind = _KINDS_OF_BOUNDS[domain.of]
-    is_near = kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST
-    plain = tuple(_as_python(value) for value in bounds) if is_near else ()
-    if not is_near or (kind != NUMBER and not all(map(is_date, plain))):
+    plain = ()
+    if kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST:
+        with contextlib.suppress(OverflowError):  # a time in year 1 or 9999, in UTC
+            plain = tuple(_as_python(value) for value in bounds)
+    if not plain or (kind != NUMBER and not all(map(is_date, plain))):
         raise ValueError(f"the range of {where} must be within years 1 to 9999, as in Python, got {quoted(bounds)}.")
     return ColumnEntry(kind, bounds=plain, unit=_unit_in_use(plain) if kind == DURATION else None)
 
@@ -209,9 +212,18 @@ def _entry_of_values(fields, blank, where):
         raise ValueError(f"the knots of {where} must be three or more, got {quoted(value)}: use range for two.")
     if any(isinstance(end, str) for end in value):
         raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
-    if kind == DURATION:
-        value = _durations(value, fields.get("unit"), where)
-    return _entry_of_bounds((*value, "log") if fields.get("scale") == "log" else tuple(value), where)
+    ends = _durations(value, fields.get("unit"), where) if kind == DURATION else value
+    try:
+        return _entry_of_bounds((*ends, "log") if fields.get("scale") == "log" else tuple(ends), where)
+    except ValueError as error:
+        must = str(error).partition(" must be ")[2].partition(", got ")[0]
+    must = "numbers, or dates without quotes, of one kind" if must.startswith("(") else must  # as in Python
+    raise ValueError(f"the {name} of {where} must be {must}, got {_as_written(value)}.")
+
+
+def _as_written(values):
+    """A list as in a file."""
+    return f"[{', '.join(value.isoformat() if hasattr(value, 'isoformat') else quoted(value) for value in values)}]"
 
 
 def _is_blank(value):

@@ -214,6 +214,30 @@ def test_the_line_is_named_however_a_column_is_written(text, line):
         assert re.search(rf"\nline {line}: .*column 'age'", refusal(written))
 
 
+@each(
+    "lines, message",
+    [
+        (
+            "range = [5, 1]",
+            "the range of column 'x' must be finite with lower < upper, as must upper - lower, got [5, 1].",
+        ),
+        (
+            "knots = [1, 3, 2]",
+            "the knots of column 'x' must be finite with increasing numbers, as must upper - lower, ",
+        ),
+        ("range = [0, 2020-01-01]", "must be numbers, or dates without quotes, of one kind, got [0, 2020-01-01]."),
+        ("range = [07:00:00, 08:00:00]", "without quotes, of one kind, got [07:00:00, 08:00:00]."),
+        ("range = [2021-01-01, 2020-01-01]", "lower < upper, as must upper - lower, got [2021-01-01, 2020-01-01]."),
+        ("type = 'duration'\nunit = 'days'\nrange = [5, 1]", "as must upper - lower, got [5, 1]."),
+        ("range = [2020-01-01, 9999-12-31T23:59:59-10:00]", "must be within years 1 to 9999, as in Python, got ["),
+    ],
+)
+def test_the_error_for_a_range_speaks_of_keys_and_quotes_the_file(lines, message):
+    refused = refusal(f"version = 1\n[columns.x]\n{lines}")
+    assert message in refused
+    assert not re.search(r"\(lower|'log'\)|datetime|\bbounds\b", refused)
+
+
 def test_a_list_in_place_of_a_table_is_neither_labels_nor_a_range():
     assert "column 'age' must be a table, such as {range = [0, 120]}, got [0, 110]" in refusal(
         "version = 1\n[columns]\nage = [0, 110]"
