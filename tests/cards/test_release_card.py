@@ -271,6 +271,49 @@ def test_the_json_is_complete_and_has_the_documented_keys(cards):
         assert [name for name in own if f"`{name}`" not in documented] == []
 
 
+def test_no_key_of_version_2_is_renamed_or_removed(cards, tmp_path):
+    """Keys may be added."""
+    selector = ESTIMATORS["names"](ledger=BudgetLedger(tmp_path / "ledger.db", 5.0)).fit(X, Y)
+    made = [*cards.values(), release_card(selector)]
+    assert set().union(*(keys_of(card.fields) for card in made)) >= set(
+        [
+            "broken_by",
+            "by",
+            "composition",
+            "delta",
+            "entries",
+            "epsilon",
+            "epsilon_of_target",
+            "facts",
+            "format",
+            "guarantees",
+            "ledger",
+            "limit",
+            "max_rows_per_person",
+            "mechanism",
+            "model",
+            "n",
+            "neighbours",
+            "not_covered",
+            "of",
+            "package",
+            "private",
+            "public",
+            "published",
+            "remaining",
+            "rows_per_person",
+            "spent",
+            "statement",
+            "statistic",
+            "table",
+            "unit",
+            "version",
+            "what",
+            "why_broken",
+        ]
+    )
+
+
 # --- As HTML ----------------------------------------------------------------------------------------------------------
 
 
