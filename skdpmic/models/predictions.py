@@ -25,9 +25,10 @@ def check_model(model, model_is_public):
         raise TypeError(f"model must be a fitted classifier or regressor, got {_kind(model)}.")
     check_is_fitted(model)
     if about := about_numbered_labels(model):
-        if not model_is_public:
+        if model_is_public:
+            warn(about)
+        else:
             raise ValueError(f"model must be fitted to the labels of the table: {about}")
-        warn(about)
     if is_classifier(model) and not hasattr(model, "predict_proba"):
         raise TypeError(f"model must have predict_proba, or be a regressor, got {_kind(model)}.")
     if is_classifier(model) and (np.ndim(model.classes_) != 1 or len(model.classes_) < 2):
