@@ -16,7 +16,6 @@ _DATES = (datetime.date, datetime.time, datetime.timedelta)  # pandas' types are
 _NUMBER_KINDS = frozenset("biufc")
 _DATE_KINDS = frozenset("mM")
 _PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
-_DECLARED = ("__array__", "__array_interface__", "__array_namespace__", "__dataframe__", "dtype")
 _MOST_NAMES = 20  # columns named in a message
 _MOST_KNOWN, _MOST_LETTERS = 10_000, 100  # names among which similar ones are sought, and the length of these
 _SIMILAR = 0.84  # similarity of two names that may be the same: one letter of six may differ
@@ -81,39 +80,10 @@ def refuse_name(values, name):
         raise ValueError(f"{name} must hold a value for each row, got a str: pass the column itself, {column}{rest}.")
 
 
-def as_objects(values):
-    """Values without a dtype, such as those of a list, as an array of objects; others are unchanged.
-
-    numpy would infer a common type: one date in nanoseconds would change the unit of all others, and one numeral would
-    turn all numbers into text. So objects are kept, and each is converted separately.
-    """
-    if any(hasattr(values, name) for name in _DECLARED):
-        return values
-    if isinstance(values, list | tuple) and any(_is_row(kind) for kind in set(map(type, values))):
-        # numpy would convert dates to plain integers.
-        values = [list(row) if _is_row(type(row)) and getattr(row, "ndim", 1) else row for row in values]
-    return without_data(np.array, values, dtype=object)
-
-
-def _is_row(kind):
-    return hasattr(kind, "__array__") and not issubclass(kind, np.generic)
-
-
-def refuse_dates(data, name):
-    """Raise if a table or a column holds dates or durations.
-
-    As numbers they would be counts of a unit that numpy and pandas infer from all rows: one row with nanoseconds would
-    rescale all others, and no bound on the effect of one row would hold.
-    """
-    with_dates = [label for label, column in _columns(data) if holds_dates(column)]
-    if with_dates:
-        raise ValueError(dates_refused(name, "" if with_dates == [None] else f" in columns {abbreviated(with_dates)}"))
-
-
-def dates_refused(name, where=""):
+def dates_refused(name):
     """The message about dates or durations in place of numbers."""
     return (
-        f"{name} must hold numbers, got dates or durations{where}, whose unit may depend on all rows: subtract a "
+        f"{name} must hold numbers, got dates or durations, whose unit may depend on all rows: subtract a "
         "public date and divide by a fixed unit, for instance "
         "(column - pd.Timestamp('2020-01-01')) / pd.Timedelta(days=1)."
     )
@@ -151,25 +121,6 @@ def _kind_of(values):
 
 
 # --- Columns --------------------------------------------------------------------------------------------------------
-
-
-def _columns(data):
-    """Name or number, and values, of each column that may hold values other than numbers."""
-    if _kind_of(data) in _NUMBER_KINDS:
-        return
-    names = column_names(data)
-    if names is not None:
-        dtypes = getattr(data, "dtypes", None)
-        kinds = [None] * len(names) if dtypes is None else [getattr(dtype, "kind", None) for dtype in dtypes]
-        for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-            if kind not in _NUMBER_KINDS:
-                yield name, data.iloc[:, j] if hasattr(data, "iloc") else data[name]
-        return
-    array = data if is_dask_collection(data) else without_data(np.asarray, data)
-    if array.ndim == 2 and not is_dask_collection(array):
-        yield from enumerate(array.T)
-    else:
-        yield None, array
 
 
 def refuse_target_among(names, y):

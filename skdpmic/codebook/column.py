@@ -14,7 +14,7 @@ from skdpmic._utils.texts import counted, quoted, shortened
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.features import labels_of
 from skdpmic.table.normal_form.containers import open_column
-from skdpmic.table.values import exact_labels
+from skdpmic.table.people_labels import labels_of_column
 
 NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
 IDENTIFIER, TEXT = "identifier", "text"
@@ -288,7 +288,7 @@ def labels_of_people(frame, columns):
     incomplete = [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]
     if incomplete:  # in combined labels, estimators cannot see missing values
         raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
-    return list(zip(*map(exact_labels, labels), strict=True))
+    return list(zip(*map(labels_of_column, labels), strict=True))
 
 
 # --- In words --------------------------------------------------------------------------------------------------------

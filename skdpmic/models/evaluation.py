@@ -20,13 +20,12 @@ from skdpmic.models.class_counts import RIGHT_SHARE, TABLES_SHARE, ClassCells, G
 from skdpmic.models.evaluation_result import PrivateEvaluation
 from skdpmic.models.figures_of_merit import accuracy, area_under_curve, bounded_scale, brier_score, figures_of_sums
 from skdpmic.models.number_sums import SQUARES, ErrorSums, noisy_sums
-from skdpmic.models.predictions import check_model, check_unit, n_rows_of, predicted_by
+from skdpmic.models.predictions import check_model, check_unit, n_rows_of, predicted_by, with_rows
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.privacy.weighted_noise import deviations_of
 from skdpmic.release.path import run
 from skdpmic.table.domains import NUMBERS, Range, domain_of
-from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_classes, make_target
@@ -147,7 +146,7 @@ def private_evaluation(
     check_unit(model, groups)
     _check_n_bins(n_bins)
     of_kind = _ClassRelease if is_classifier(model) else _NumberRelease
-    X = X if hasattr(X, "__len__") else in_memory(X)  # a LazyFrame or a stream is read once
+    X = with_rows(X)
     n_samples = n_rows_of(X)
     check_enough(n_samples)
     refuse_target_among(column_names(X), y)

@@ -1,8 +1,10 @@
 """The predictions of a model, each from its own record; and whether the model is known to be private."""
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -10,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.errors import public_messages, warn
 from skdpmic._utils.numbered_labels import about_numbered_labels
 from skdpmic._utils.progress import SILENT
+from skdpmic._utils.readable import refuse_masked
 from skdpmic._utils.summaries import broken_by
 from skdpmic._utils.texts import quoted
+from skdpmic.table.normal_form.containers import as_frame, is_frame
 
 _OWN_MODELS = "skdpmic.models."
 _OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
@@ -75,10 +79,22 @@ def _kind(model):
     return model.__name__ if isinstance(model, type) else type(model).__name__
 
 
+def with_rows(X):
+    """Test records in a container whose rows can be picked one by one, each as it is."""
+    refuse_masked(X, "X")
+    X = as_frame(X).to_native() if is_frame(X) and not hasattr(X, "__len__") else X  # a LazyFrame or a stream
+    X = X.tocsr() if sparse.issparse(X) else X  # whose rows can be picked
+    is_sequence = hasattr(X, "shape") or (hasattr(X, "__len__") and hasattr(X, "__getitem__"))
+    if not is_sequence or isinstance(X, str | bytes | Mapping) or getattr(X, "shape", None) == ():
+        raise TypeError(
+            f"X must be array-like of shape (n_samples, n_features), got {type(X).__name__}: pass the rows of an "
+            "iterator as list(X)."
+        )
+    return X
+
+
 def n_rows_of(X):
     """The number of rows of an array, a dataframe, a sparse matrix or a list of rows."""
-    if X is None or np.isscalar(X):
-        raise TypeError(f"X must be array-like of shape (n_samples, n_features), got {type(X).__name__}.")
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 

@@ -3,10 +3,9 @@
 import math
 from typing import Any, Literal, Self
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import asks_for_data
@@ -17,6 +16,7 @@ from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
 from skdpmic.table.domains import Labels, domain_of
 from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
+from skdpmic.table.handed_on import AsksForContainer, dataframe_of
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
 from skdpmic.table.part_names import MISSING, OTHER, beside, names_of_labels
 from skdpmic.table.reading import read_columns
@@ -24,15 +24,7 @@ from skdpmic.table.reading import read_columns
 _ENCODINGS = ("one-hot", "ordinal")
 
 
-class _OutputProbe(TransformerMixin):
-    """Determines which container `set_output` asks for; scikit-learn has no public API for that."""
-
-    def transform(self, X):
-        """A row of zeros: an ndarray by default, otherwise a dataframe of the requested library."""
-        return np.zeros((1, len(self._names_out)))
-
-
-class PublicEncoder(_OutputProbe, BaseEstimator):
+class PublicEncoder(AsksForContainer, BaseEstimator):
     """Encode numbers, dates, labels and missing values as numbers in [0, 1], by public facts only.
 
     Use it between a private selector and a model, instead of a scaler, a label encoder and an imputer. These learn
@@ -208,7 +200,9 @@ class PublicEncoder(_OutputProbe, BaseEstimator):
         table = self._open(X)
         columns, _ = read_columns(table, self._domains)
         encoded = [values.astype(np.float64, copy=False) for *_, values in self._encoded(columns)]
-        return _as_dataframe(dict(zip(self._names_out, encoded, strict=True)), super().transform(None), table.native)
+        container = super().transform(None)
+        container = table.native if isinstance(container, np.ndarray) else container
+        return dataframe_of(dict(zip(self._names_out, encoded, strict=True)), container, table)
 
     def get_feature_names_out(self, input_features: ColumnLike | None = None) -> NDArray[np.object_]:
         """Return the names of the output columns.
@@ -357,16 +351,3 @@ def _entries_of_columns(entries, names):
         return entries
     names = set(names)
     return {name: entry for name, entry in (entries or {}).items() if name in names}
-
-
-def _as_dataframe(columns, container, native):
-    """A dataframe of columns by name, of the library of `container`, or of `native` if that is not a dataframe.
-
-    scikit-learn's adapters cannot convert Arrow tables, or Polars tables without rows, to pandas.
-    """
-    wanted = nw.from_native(native if isinstance(container, np.ndarray) else container, eager_only=True)
-    namespace = nw.get_native_namespace(wanted)
-    if wanted.implementation.is_pandas_like():
-        is_labelled = nw.from_native(native, eager_only=True).implementation.is_pandas_like()
-        return namespace.DataFrame(columns, index=native.index if is_labelled else None)
-    return nw.from_dict(columns, backend=namespace).to_native()

@@ -8,14 +8,13 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import f_classif
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from skdpmic._utils.errors import is_invalid_parameter, warn, without_data
+from skdpmic._utils.errors import is_invalid_parameter, warn
 from skdpmic._utils.readable import are_text, check_meaning, is_dask_collection, refuse_unreadable
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic._utils.texts import quoted
@@ -28,7 +27,7 @@ from skdpmic.search.cost_of_fits import (
     private_steps,
     widths_in,
 )
-from skdpmic.table.frames import declared_by_name
+from skdpmic.table.frames import declared_by_name, open_table
 from skdpmic.table.normal_form.containers import is_lazy
 from skdpmic.table.targets import check_weights, check_weights_given
 
@@ -137,8 +136,23 @@ def refuse_unreadable_for(candidates, X, y):
         if described not in seen:
             seen.add(described)
             refuse_unreadable(X, y)
-            table = without_data(np.asarray, X) if as_array and not sparse.issparse(X) else X
+            table = _array_for(step, X) if as_array else X
             plan.read_table(table, y)  # raises what some subsets of the rows would not, such as a label in no class
+
+
+def _array_for(step, X):
+    """The array that scikit-learn makes of a table for a score function; raises if a record may change how others are.
+
+    It converts a table as a whole, which is exact only for numbers of one type.
+    """
+    table = open_table(X, type(step).__name__, takes_text=True)
+    if table.values is None and not table.is_sparse and getattr(table.native, "dtype", None) != np.float64:
+        raise ValueError(
+            "X must be an array or a pandas dataframe of numbers of one type for a private score function of "
+            f"{type(step).__name__}, because scikit-learn converts other tables as a whole, so that one record may "
+            "change how others are read: use PrivateSelectKBest or DPMICSelector instead."
+        )
+    return table.native if table.values is None else table.values
 
 
 def private_estimators(candidate):

@@ -7,6 +7,7 @@ import datetime
 import math
 import numbers
 from dataclasses import astuple, dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -82,16 +83,35 @@ def as_date(seconds, kind):
 
 def seconds_of(value):
     """The seconds of a scalar of any library: Timestamp, datetime, date, Timedelta, timedelta or a numpy scalar."""
+    value = _duration_or_scalar(value)
+    if isinstance(value, datetime.timedelta):
+        return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
+    return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
+
+
+def exact_seconds_of(value):
+    """The seconds of such a scalar, as a fraction or, of a duration in months or without a unit, with that unit."""
+    value = _duration_or_scalar(value)
+    if isinstance(value, datetime.timedelta):
+        return Fraction(value // datetime.timedelta(microseconds=1), 10**6)
+    unit, multiple = np.datetime_data(value.dtype)
+    if value.dtype.kind == "M" and unit in ("Y", "M"):
+        return Fraction(seconds(np.array([value]))[0])
+    count = int(value.view(np.int64)) * multiple
+    if unit in _WHOLE or unit in _PARTS:
+        return Fraction(count * _WHOLE.get(unit, 1), _PARTS.get(unit, 1))
+    return (12 * count, "M") if unit == "Y" else (count, unit)
+
+
+def _duration_or_scalar(value):
+    """A scalar of any library as a scalar of numpy or, exactly, as the duration since 1970."""
     if hasattr(value, "to_numpy"):  # of pandas, in UTC, exactly
         value = value.to_numpy()
     elif isinstance(value, datetime.datetime):
         offset = value.utcoffset() or datetime.timedelta(0)
         # A duration, as the first and the last hours of the calendar have no date in other time zones.
         value = value.replace(tzinfo=None) - _EPOCH - offset
-    if isinstance(value, datetime.timedelta):
-        return value.days * _WHOLE["D"] + value.seconds + value.microseconds / 10**6
-    value = np.datetime64(value) if isinstance(value, datetime.date) else value
-    return math.nan if np.isnat(value) else float(seconds(np.array([value]))[0])
+    return np.datetime64(value) if isinstance(value, datetime.date) else value
 
 
 # --- Domains ---------------------------------------------------------------------------------------------------------

@@ -206,10 +206,17 @@ def labels_of(labels, name):
     if not all(isinstance(item, str) for item in items):
         if not all(isinstance(item, numbers.Real) for item in items):
             raise ValueError(f"{allowed}, got {quoted(labels)}.")
-        items = [float(item) for item in items]
+        items = [_as_float(item) for item in items]
     if len(set(items)) < len(items):
         raise ValueError(f"{allowed}, got {quoted(labels)}.")
     return Labels(tuple(items))
+
+
+def _as_float(label):
+    """A numeric label as a float; an integer that no float equals as it is."""
+    if isinstance(label, numbers.Integral):
+        return float(label) if abs(label) < 2**1000 and float(label) == label else int(label)
+    return float(label)
 
 
 # --- Features kept in any case ----------------------------------------------------------------------------------------

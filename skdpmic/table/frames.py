@@ -4,6 +4,7 @@ A table returns its columns one at a time, and is never converted to an array of
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -14,11 +15,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import as_objects, refuse_masked, refuse_name
+from skdpmic._utils.readable import refuse_name
 from skdpmic._utils.texts import quoted
-from skdpmic.table.domains import NUMBERS
 from skdpmic.table.normal_form.containers import as_frame, is_frame, open_column, open_series, refuse_remote
 from skdpmic.table.normal_form.form import Column
+from skdpmic.table.normal_form.from_numpy import array_of, floats_if_all_are
 
 
 class Table(NamedTuple):
@@ -33,7 +34,7 @@ class Table(NamedTuple):
     """All of it, (n_samples, n_features), if it holds numbers of one type."""
     is_sparse: bool = False
     native: Any = None
-    """What scikit-learn sees names and number of columns of."""
+    """The table in a container whose rows and columns can be picked: a dataframe, a CSC matrix or an array."""
 
     def name_of(self, j):
         """The name of a column, or its number."""
@@ -66,16 +67,17 @@ def open_table(X, reader, *, takes_text=False, least=0):
     least : int, default=0
         Minimum number of rows.
     """
-    refuse_masked(X, "X")
     if is_frame(X):
         return _open_frame(as_frame(X), least)
     if nw.dependencies.is_into_series(X):
         raise ValueError(f"X must be a table, got a {type(X).__name__}: pass X.to_frame(), a table of one column.")
     if sparse.issparse(X):
-        X = _validated(without_data(_without_repeats, X), reader, ensure_min_samples=least, accept_sparse="csc")
+        as_they_are = {"dtype": None} if X.dtype.kind in "biu" else {}
+        X = without_data(_without_repeats, X)
+        X = _validated(X, reader, ensure_min_samples=least, accept_sparse="csc", **as_they_are)
         return Table(*X.shape, None, lambda j: open_column(_column_of_sparse(X, j)), is_sparse=True, native=X)
     refuse_remote(X, "X")
-    X = without_data(np.asarray, as_objects(X))
+    is_list, X = not hasattr(X, "dtype"), array_of(X, "X")
     kind = X.dtype.kind
     if kind == "O" and X.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in X):
         raise ValueError("X must have rows of equal length, got rows of different lengths.")
@@ -83,8 +85,8 @@ def open_table(X, reader, *, takes_text=False, least=0):
         raise ValueError("X must be an array of numbers or a dataframe, got a structured array.")
     if kind in ("O", "m", "M") or (takes_text and kind in ("U", "S", "T")):
         X = _validated(X, reader, ensure_min_samples=least, dtype=None, ensure_all_finite=False)
-        X = X.astype(object) if kind in ("U", "S", "T") else X  # all columns of an array are text if some are
-        return Table(*X.shape, None, lambda j: open_column(X[:, j]), native=X)
+        column_at = partial(_column_of_objects, X)
+        return Table(*X.shape, None, column_at, native=floats_if_all_are(X) if is_list and kind == "O" else X)
     as_they_are = {"dtype": None} if kind in "biu" else {}  # floats would take up to 8 times the memory
     X = _validated(X, reader, ensure_min_samples=least, **as_they_are)
     return Table(*X.shape, None, lambda j: open_column(X[:, j]), X, native=X)
@@ -133,6 +135,12 @@ def _numbers_of_one_type(frame):
     return None if np.isinf(ends).any() else values  # errors name the column
 
 
+def _column_of_objects(X, j):
+    """One column, each value separately: all columns of an array are text if some are."""
+    column = X[:, j]
+    return open_column(column.astype(object) if column.dtype.kind in "UST" else column)
+
+
 def _column_of_sparse(X, j):
     """One column with its zeros."""
     column = np.zeros(X.shape[0], dtype=X.dtype)
@@ -167,31 +175,11 @@ def row_of_zeros(frame):
     return frame.head(1).select(nw.lit(0.0).alias(name) for name in frame.columns).to_native()
 
 
-def holds_numbers(frame):
-    """Whether all columns are numeric, so that one array can hold them."""
-    return all(open_column(column).kind == NUMBERS for column in frame.iter_columns())
-
-
 def columns_at(frame, places):
     """The columns of a dataframe at these positions; with its rows, if the library has rows without columns."""
     if frame.implementation.is_pandas_like():
         return nw.from_native(frame.to_native().iloc[:, places], eager_only=True)
     return frame[:, places]
-
-
-def in_library_of(frame, container):
-    """A dataframe converted to the library of `container`."""
-    wanted = nw.from_native(container, eager_only=True).implementation
-    if frame.implementation is wanted:
-        return frame.to_native()
-    return frame.to_polars() if wanted.is_polars() else frame.to_pandas()
-
-
-def with_zeros(frame, kept, names):
-    """A native dataframe with these names: the columns of another one if they were kept, otherwise zeros."""
-    columns = frame.iter_columns()
-    every = [next(columns) if is_kept else nw.lit(0.0) for is_kept in kept]
-    return frame.select(column.alias(name) for column, name in zip(every, names, strict=True)).to_native()
 
 
 def columns_by_columns(matrix, frame):
@@ -226,7 +214,7 @@ def column_of(values, name, to_one_dimension=None):
     refuse_name(values, name)
     source = open_series(values, name)
     if source is None:
-        array = values if sparse.issparse(values) else without_data(np.asarray, as_objects(values))
+        array = values if sparse.issparse(values) else array_of(values, name)
         if to_one_dimension is not None:
             with config_context(array_api_dispatch=False):
                 array = without_data(to_one_dimension, array, warn=True)

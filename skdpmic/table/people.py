@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.normal_form.containers import open_column, open_series
-from skdpmic.table.normal_form.from_numpy import objects_of
-from skdpmic.table.values import numbered
+from skdpmic.table.normal_form.from_numpy import array_of, objects_of
+from skdpmic.table.people_labels import numbered
 
 _AT_LEAST = 4  # people, as for records
 
@@ -99,7 +98,7 @@ def read_people(groups, max_rows_per_group, n_rows):
     ----------
     groups : array-like of shape (n_rows,)
         Hashable label of the person behind each row. Labels are compared exactly, as
-        :func:`skdpmic.table.values.numbered` describes.
+        :func:`skdpmic.table.people_labels.exact_label` describes.
     max_rows_per_group : int
     n_rows : int
 
@@ -144,7 +143,7 @@ def _labels(groups):
 def _as_array(groups):
     """Labels in an array; those of a list, which may be tuples, each separately."""
     if hasattr(groups, "__array__"):
-        groups = without_data(np.asarray, groups)
+        groups = array_of(groups, "groups")
     elif isinstance(groups, Sequence) and not isinstance(groups, str | bytes):
         return objects_of(groups)
     n_dimensions = len(getattr(groups, "shape", (None,)))

@@ -9,13 +9,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares
 from skdpmic._utils.errors import NO_MISSING, without_data
-from skdpmic._utils.readable import abbreviated, as_objects, is_dask_collection, refuse_name
+from skdpmic._utils.readable import abbreviated, is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form.form import OBJECTS
-from skdpmic.table.normal_form.from_numpy import kind_of_dtype
+from skdpmic.table.normal_form.from_numpy import array_of, kind_of_dtype
 from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_codes, as_numbers, exact_codes, kind_of_labels
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
@@ -99,7 +99,7 @@ def check_target_shares(target_shares, target_bounds, classes):
         return check_n_shares(target_shares, None)
     labels = check_classes(classes)
     shares = check_n_shares(target_shares, len(labels))
-    given = _with_common_type(without_data(np.asarray, as_objects(classes)))
+    given = _with_common_type(array_of(classes, "classes"))
     if len(given) != len(labels):
         raise ValueError("classes must be distinct labels with target_shares, got duplicates.")
     return [shares[i] for i in np.argsort(given, kind="stable")]
@@ -146,7 +146,7 @@ def check_classes(classes):
     """The distinct labels of a discrete target, in ascending order."""
     if np.ndim(classes) != 1:
         raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {quoted(classes)}.")
-    labels = without_data(np.asarray, as_objects(classes))
+    labels = array_of(classes, "classes")
     if labels.dtype.kind in "Of":
         refuse_missing(labels, "classes")
     labels = _with_common_type(labels)
@@ -171,7 +171,7 @@ def _class_target(y, classes):
         raise ValueError(f"classes and y must hold labels of one type, got {kind} and {y.kind}.")
     if not are_labels(y, kind):
         raise ValueError(_NO_CLASSES)
-    codes = exact_codes(y, labels)
+    codes = exact_codes(y, labels.tolist())
     if (codes < 0).any():
         public = "" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"
         raise ValueError(f"y must hold only labels that are in classes{public}, got at least one other label.")

@@ -12,8 +12,8 @@ import numpy as np
 from skdpmic._utils.errors import without_data, without_data_of
 from skdpmic._utils.readable import dates_refused, is_date
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
-from skdpmic.table.normal_form.containers import open_column, open_series
-from skdpmic.table.normal_form.form import BYTES, OBJECTS, TEXT
+from skdpmic.table.frames import column_of
+from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.normal_form.from_numpy import is_box
 
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
@@ -91,23 +91,16 @@ def _floats(values, name):
 
 def check_column(values, name):
     """`values` as a 1-D array of finite real numbers."""
-    source = open_series(values, name)
-    if source is None:
-        array = without_data(np.asarray, values)  # of one type: nothing but numbers is read
-        if array.ndim != 1:
-            raise ValueError(f"{name} must be 1-dimensional, got an array of shape {array.shape}.")
-        source = open_column(array)
-    column = source.read(name)
-    is_typed = column.kind in (NUMBERS, TEXT, BYTES)
-    if column.kind in (DATES, DURATIONS) or (not is_typed and any(map(is_date, column.values))):
+    column = column_of(values, name)
+    if column.kind in (DATES, DURATIONS) or (column.kind == OBJECTS and any(map(is_date, column.values))):
         raise ValueError(dates_refused(name))
-    if column.kind != NUMBERS:
-        raise ValueError(f"{name} must hold real numbers, got {column.kind}.")
-    with np.errstate(all="ignore"):
-        floats = column.each(lambda values: values.astype(np.float64, copy=False), np.nan)
+    if not are_labels(column, NUMBERS):
+        found = TEXT if are_labels(column, TEXT) else OTHER if column.kind == OBJECTS else column.kind
+        raise ValueError(f"{name} must hold real numbers, got {found}.")
+    floats = column.each(lambda values: _from_objects(values, column.kind, (NUMBERS, OBJECTS), name), np.nan)
     if not np.isfinite(floats).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity.")
-    return floats
+    return floats.astype(np.float64, copy=False)
 
 
 def check_pair(x, y, min_samples=2):
@@ -131,12 +124,10 @@ def kind_of_labels(labels):
 def as_codes(column, labels, name):
     """A column of labels as codes: the index in `labels`; their number for other labels; one more for missing values.
 
-    Numbers are compared as float64, and text by its characters, in every container.
-
     Parameters
     ----------
     column : Column
-    labels : tuple of str, or of float
+    labels : tuple of str, or of numbers
         Public labels; all values present must have the same type.
     name : str
         Name of the column in errors.
@@ -150,126 +141,76 @@ def as_codes(column, labels, name):
         if not column.missing.all():
             raise ValueError(f"{name} must hold {kind}, like categories, got at least one value of another type.")
         return np.full(column.n_samples, n_labels + 1, dtype=np.uint32)  # the type is arbitrary
-    if kind == TEXT:
-        return column.each(lambda texts: _codes_of_strings(texts, labels), n_labels + 1)
-    return column.each(lambda values: _codes_of_numbers(_floats(values, name), labels), n_labels + 1)
+    codes = exact_codes(column, labels, n_labels).astype(np.uint32)
+    codes[column.missing] = n_labels + 1
+    return codes
 
 
 def are_labels(column, kind):
     """Whether a column holds text, bytes, or real numbers of Python, numpy or the standard library, with booleans."""
     if column.kind != OBJECTS:
         return column.kind == kind
-    return all(issubclass(of_value, _TYPES_OF_LABELS[kind]) for of_value in set(map(type, column.values)))
+    types = set(map(type, column.values))
+    return np.timedelta64 not in types and all(issubclass(of_value, _TYPES_OF_LABELS[kind]) for of_value in types)
 
 
 _TYPES_OF_LABELS = {TEXT: str, BYTES: bytes, NUMBERS: Real | np.bool_ | Decimal}
 
 
-def _codes_of_strings(texts, labels):
-    code_of = dict(zip(labels, range(len(labels)), strict=True))
-    found = map(code_of.get, texts.tolist(), repeat(len(labels)))
-    return without_data(lambda: np.fromiter(found, np.uint32, len(texts)))
+def exact_codes(column, labels, of_others=-1):
+    """The number of each value among labels, or `of_others`, for a column that :func:`are_labels`.
 
-
-def _codes_of_numbers(values, labels):
-    order = np.argsort(labels)
-    known = np.array(labels)[order]
-    values = values.astype(np.float64, copy=False)
-    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    codes = np.where(known[places] == values, order[places], len(labels)).astype(np.uint32)
-    codes[np.isnan(values)] = len(labels) + 1
-    return codes
-
-
-# --- Labels compared exactly ----------------------------------------------------------------------------------------
-
-
-def exact_codes(column, labels):
-    """The number of each value among labels, or -1, for a column that :func:`are_labels`.
-
-    A number is a label if Python says that the two are equal, which is exact for integers, decimals and floats of any
-    size and type: 1, True and Decimal("1.0") are equal, 2**53 + 1 and 2.0**53 are not. Text is text.
+    Integers are compared exactly, whatever their size and type: 1, True and Decimal("1.0") are equal, 2**53 + 1 and
+    2.0**53 are not. Other numbers are compared as float64, and text by its characters.
 
     Parameters
     ----------
     column : Column
-    labels : ndarray of shape (n_labels,)
-        Distinct numbers, text or bytes.
+    labels : sequence
+        Distinct numbers, text or bytes of Python.
+    of_others : int, default=-1
+        The code of other labels and of missing values.
 
     Returns
     -------
     int64 ndarray of shape (n_samples,)
     """
     find = _find_numbers if column.values.dtype.kind in "biuf" else _find_objects
-    return column.each(lambda values: find(values, labels), -1)
+    return column.each(lambda values: find(values, labels, of_others), of_others)
 
 
-def _find_numbers(values, labels):
+def _find_numbers(values, labels, of_others):
     """The search is in the type of the values; labels that this type cannot hold are left out."""
-    with np.errstate(all="ignore"):
-        held = labels.astype(values.dtype)
-    is_held = [here.item() == label for here, label in zip(held, labels.tolist(), strict=True)]
-    known, code_of = np.unique(held[is_held], return_index=True)
-    if len(known) == 0:
-        return np.full(len(values), -1)
-    code_of = np.flatnonzero(is_held)[code_of]
-    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return np.where(known[places] == values, code_of[places], -1)
-
-
-def _find_objects(values, labels):
-    code_of = {label: code for code, label in enumerate(labels.tolist())}
-    return without_data(lambda: np.fromiter(map(code_of.get, values, repeat(-1)), np.int64, len(values)))
-
-
-def exact_labels(column):
-    """The label of each row as an object of Python; dates and durations as counts of their unit.
-
-    Parameters
-    ----------
-    column : Column
-        Without missing values.
-
-    Returns
-    -------
-    list of length n_samples
-    """
-    values = column.values.view(np.int64) if column.values.dtype.kind in "mM" else column.values
-    return (values if column.places is None else values[column.places]).tolist()
-
-
-def numbered(column):
-    """The number of the label of each row among the distinct ones, and how many there are.
-
-    Two labels are one if they are equal and have equal hashes in Python, as in :func:`exact_codes`; dates and durations
-    of a declared type if they are the same instant or length.
-
-    Parameters
-    ----------
-    column : Column
-        Without missing values; any hashable labels.
-
-    Returns
-    -------
-    numbers : int64 ndarray of shape (n_samples,)
-    n_distinct : int
-    """
-    values = column.values
-    if values.dtype.kind in "mM":
-        values = values.view(np.int64)
-    if values.dtype.kind in "biuf":
-        distinct, found = np.unique(values, return_inverse=True)
+    exact = int if values.dtype.kind in "biu" else float
+    if exact is int:
+        first, last = (0, 1) if values.dtype == np.bool_ else (np.iinfo(values.dtype).min, np.iinfo(values.dtype).max)
+        held = [label % 1 == 0 and first <= label <= last for label in labels]
     else:
-        distinct, found = _numbered_objects(values)
-    return found if column.places is None else found[column.places], len(distinct)
+        values = values.astype(np.float64, copy=False)
+        held = [isinstance(_exact_number(label), float) for label in labels]
+    codes = np.array(sorted(np.flatnonzero(held), key=labels.__getitem__), dtype=np.int64)
+    if len(codes) == 0:
+        return np.full(len(values), of_others)
+    known = np.array([exact(labels[code]) for code in codes], dtype=values.dtype)
+    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.where(known[places] == values, codes[places], of_others)
 
 
-def _numbered_objects(labels):
-    number_of = {}
+def _find_objects(values, labels, of_others):
+    are_numbers = isinstance(labels[0], Real)
+    code_of = {_exact_number(label) if are_numbers else label: code for code, label in enumerate(labels)}
+    keys = map(_exact_number, values) if are_numbers else values
+    return without_data(lambda: np.fromiter(map(code_of.get, keys, repeat(of_others)), np.int64, len(values)))
+
+
+def _exact_number(value):
+    """The nearest float64, but an int if that is an integer and the value another one; None if it is neither."""
+    if isinstance(value, int | np.integer | np.bool_):
+        value = int(value)
     try:
-        return number_of, np.array([number_of.setdefault(label, len(number_of)) for label in labels], dtype=np.int64)
-    except MemoryError:
-        raise
-    except Exception:
-        pass  # an error raised here would keep the label, and errors of a custom label class may quote it
-    raise TypeError("groups must hold hashable labels, such as numbers or strings.")
+        nearest = float(value)
+    except OverflowError:
+        return value if isinstance(value, int) else None
+    if nearest == value or not nearest.is_integer():
+        return nearest
+    return int(value) if value == int(value) else None

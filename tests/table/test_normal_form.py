@@ -23,6 +23,7 @@ from skdpmic.table.features import labels_of
 from skdpmic.table.normal_form.containers import as_frame, open_column
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.people import read_people
+from skdpmic.table.people_labels import labels_of_column
 from skdpmic.table.targets import make_target
 from tests.folding import each
 from tests.table.arrow_columns import encoded, pa
@@ -229,7 +230,7 @@ def test_dates_in_another_byte_order_are_read_the_same(kind, unit):
     np.testing.assert_array_equal(as_numbers(swapped, of), as_numbers(dates, of))
     np.testing.assert_array_equal(seconds(swapped[:3]), seconds(dates[:3]))
     complete = [read(array[[0, 1, 2, 4]]) for array in (dates, swapped)]
-    assert reading.exact_labels(complete[0]) == reading.exact_labels(complete[1])
+    assert labels_of_column(complete[0]) == labels_of_column(complete[1])
 
 
 # --- Objects, each read on its own ------------------------------------------------------------------------------------

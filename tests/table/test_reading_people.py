@@ -1,7 +1,10 @@
 """Which rows belong to which person, and which of them count: the same number for everybody."""
 
+import datetime
+import math
 import tracemalloc
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 
@@ -161,3 +164,43 @@ def test_the_limit_on_rows_per_person_must_be_a_positive_int(value):
         check_max_rows(value)
     check_max_rows(None)
     check_max_rows(np.int32(7))
+
+
+DAY = datetime.datetime(2020, 1, 1)
+SCALARS = [
+    *[DAY, DAY.date(), np.datetime64("2020-01-01"), np.datetime64("2020-01-01", "ns"), pd.Timestamp(DAY)],
+    *[DAY.replace(tzinfo=datetime.UTC), pd.Timestamp(DAY, tz="UTC"), np.datetime64("2020"), pd.Period("2020-01-01")],
+    *[
+        datetime.timedelta(1),
+        np.timedelta64(1, "D"),
+        np.timedelta64(24, "h"),
+        pd.Timedelta("1D"),
+        np.timedelta64(1, "M"),
+    ],
+    *[0.1, np.float32(0.1), np.float16(0.1), np.longdouble(0.1), Decimal("0.1"), Fraction(1, 10)],
+    *[2**53, 2**53 + 1, 2.0**53, np.int64(2**53 + 1), np.float64(2**53), Decimal(2**53 + 1), True, 1, np.bool_(True)],
+    *["a", np.str_("a"), b"a", np.bytes_(b"a"), ("a", 1), ("a", True), (np.str_("a"), 1.0), frozenset([1]), "1", 1.0],
+    *[(DAY, 0.1), (pd.Timestamp(DAY), 0.1), (np.datetime64("2020-01-01"), 0.1), (math.nan,), (np.nan,), 10**400, 1j],
+]
+
+
+def test_no_label_decides_whether_two_others_are_of_one_person():
+    """Also in tuples, as a codebook makes of several columns; and equality is an equivalence."""
+    rng = np.random.default_rng(0)
+    distinct = ["one", "two", "three", "four"]
+
+    def together(labels):
+        persons = read_people([*labels, *distinct], 1, len(labels) + 4).persons
+        return persons[: len(labels), None] == persons[: len(labels)]
+
+    alone = np.array([[together([a, b])[0, 1] for b in SCALARS] for a in SCALARS])
+    assert (alone == alone.T).all()
+    assert ((alone @ alone > 0) == alone).all()
+    for _ in range(20):
+        order = rng.permutation(len(SCALARS))
+        np.testing.assert_array_equal(together([SCALARS[i] for i in order]), alone[np.ix_(order, order)])
+    number_of = {repr(label): i for i, label in enumerate(SCALARS)}
+    same = [(DAY, pd.Timestamp(DAY)), (DAY, np.datetime64("2020-01-01")), (2**53 + 1, Decimal(2**53 + 1)), (True, 1.0)]
+    other = [(2**53 + 1, 2.0**53), (0.1, np.float32(0.1)), ("a", b"a"), ("1", 1), (0.1, Decimal("0.1"))]
+    for pairs, expected in ((same, True), (other, False)):
+        assert all(alone[number_of[repr(a)], number_of[repr(b)]] == expected for a, b in pairs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from skdpmic._utils.errors import warn
 from skdpmic._utils.no_cache import never_cached
-from skdpmic._utils.readable import as_objects, is_date
+from skdpmic._utils.readable import is_date
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.filters import Cost
@@ -26,6 +26,7 @@ from skdpmic.table.features import by_number, listed
 from skdpmic.table.frames import Table, column_of, open_table
 from skdpmic.table.normal_form.containers import is_frame, open_series
 from skdpmic.table.normal_form.form import OBJECTS, ColumnSource
+from skdpmic.table.normal_form.from_numpy import array_of
 from skdpmic.table.reading import refuse_other_kinds
 from skdpmic.table.values import as_numbers
 
@@ -232,7 +233,7 @@ def _read_columns(X, categories):
 
 
 def _n_dimensions(X):
-    return 1 if open_series(X, "X") is not None else np.ndim(as_objects(X))
+    return 1 if open_series(X, "X") is not None else array_of(X, "X").ndim
 
 
 def _table_of(X):

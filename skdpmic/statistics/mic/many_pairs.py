@@ -9,8 +9,6 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic._utils.arguments import check_column_bounds, check_interval, ordered_pair
-from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import refuse_dates, refuse_masked
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
 from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mic.characteristic import check_statistic
@@ -19,6 +17,7 @@ from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
 from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.table.normal_form.containers import as_frame, is_frame
+from skdpmic.table.normal_form.from_numpy import array_of
 from skdpmic.table.values import check_column
 
 
@@ -49,18 +48,16 @@ def _is_pandas(table):
 
 def _columns(table, name):
     """The columns of a 2-D table as arrays of finite numbers."""
-    refuse_masked(table, name)
-    refuse_dates(table, name)
     if is_frame(table):
-        columns = [column.to_native() for column in as_frame(table, name).iter_columns()]
+        columns = {repr(column.name): column.to_native() for column in as_frame(table, name).iter_columns()}
     else:
-        array = without_data(np.asarray, table)
+        array = array_of(table, name)
         if array.ndim != 2:
             raise ValueError(f"{name} must be 2-dimensional, got an array of shape {array.shape}.")
-        columns = list(array.T)
+        columns = dict(enumerate(array.T))
     if len(table) < 2:
         raise ValueError(f"{name} must hold at least 2 samples, got n_samples={len(table)}.")
-    return [check_column(column, f"column {j} of {name}") for j, column in enumerate(columns)]
+    return [check_column(column, f"column {label} of {name}") for label, column in columns.items()]
 
 
 def _placed(statistic, columns, bounds, name):

@@ -1,15 +1,61 @@
 """Columns of numpy, and objects, each read separately."""
 
+import math
 import sys
+from collections.abc import Mapping, Set, Sized
 from decimal import Decimal
+from itertools import chain
 
 import numpy as np
 
 from skdpmic._utils.errors import without_data
+from skdpmic._utils.readable import is_dask_collection, refuse_masked
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OBJECTS, OTHER, TEXT, Column, ColumnSource
 
 _KINDS = dict.fromkeys("biuf", NUMBERS) | {"O": OBJECTS, "M": DATES, "m": DURATIONS, "U": TEXT, "T": TEXT, "S": BYTES}
+
+
+_DECLARED = ("__array__", "__array_interface__", "__array_namespace__", "__dataframe__", "dtype")
+_NO_ROWS = (str, bytes, bytearray, Mapping, Set, np.generic)
+
+
+def array_of(values, name):
+    """The array of a table or a column without types of its own, such as a list: of objects, each as it is.
+
+    numpy would infer a common type: one date in femtoseconds would change the unit of all others, and one numeral would
+    turn all numbers into text, and missing values into the text "nan".
+    """
+    refuse_masked(values, name)
+    if is_dask_collection(values):
+        raise TypeError(f"{name} must be in memory, got a dask collection: call .compute() first.")
+    array = without_data(np.asanyarray, _as_objects(values))
+    refuse_masked(array, name)  # of an object that converts itself
+    return np.asarray(array)
+
+
+def _as_objects(values):
+    """Values without a dtype as an array of objects, two-dimensional if they are rows of one length."""
+    if any(hasattr(values, name) for name in _DECLARED):
+        return values
+    if not _is_sequence(type(values)):
+        return without_data(np.array, values, dtype=object)
+    may_be_rows = all(map(_is_sequence, set(map(type, values)))) and all(getattr(row, "ndim", 1) for row in values)
+    widths = set(map(len, values)) if may_be_rows else ()
+    if len(widths) != 1:
+        return objects_of(values)
+    shape = len(values), max(widths)
+    return objects_of(chain.from_iterable(values), math.prod(shape)).reshape(shape)
+
+
+def _is_sequence(kind):
+    return issubclass(kind, Sized) and hasattr(kind, "__getitem__") and not issubclass(kind, _NO_ROWS)
+
+
+def floats_if_all_are(objects):
+    """Objects that are all floats of Python or of NumPy as the same floats; other objects unchanged."""
+    kinds = set(map(type, objects.ravel()))
+    return objects.astype(np.float64) if kinds and kinds <= {float, np.float64} else objects
 
 
 def kind_of_dtype(dtype):
@@ -46,9 +92,9 @@ def of_objects(values, kind=OBJECTS):
     return compressed(kind, values, without_data(_are_missing, values, kinds))
 
 
-def objects_of(values):
-    """A list as an array of objects, whatever these contain."""
-    return np.fromiter(values, dtype=object, count=len(values))
+def objects_of(values, count=None):
+    """Values as an array of objects, whatever these contain; `count` is their number if they have no length."""
+    return np.fromiter(values, dtype=object, count=len(values) if count is None else count)
 
 
 def is_box(kind):
@@ -86,10 +132,11 @@ def _are_missing(values, kinds):
     if others <= {type(None), float}:  # whose comparisons are known
         missing = np.equal(values, None) if type(None) in others else np.zeros(len(values), dtype=np.bool_)
         return missing | np.not_equal(values, values) if float in others else missing
-    return np.fromiter((type(value) in others and _is_absent(value) for value in values), np.bool_, len(values))
+    return np.fromiter((type(value) in others and is_absent(value) for value in values), np.bool_, len(values))
 
 
-def _is_absent(value):
+def is_absent(value):
+    """Whether an object is None, NaN, NaT or NA."""
     if isinstance(value, Decimal):
         return value.is_nan()  # a signalling NaN cannot be compared
     pandas = sys.modules.get("pandas")  # without pandas there is no NA
