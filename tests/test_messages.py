@@ -129,6 +129,11 @@ MESSAGES = {  # what is called, its error, and what this says
         ["epsilon must be a number > 0", "got -1.0"],
     ),
     "infinity": (lambda _: fitted(X.assign(age=np.inf)), ValueError, ["'age'", "X.replace([np.inf, -np.inf], np.nan)"]),
+    "labels in place of ranks": (
+        lambda _: PrivateCorrelation(epsilon=1).fit(X),
+        ValueError,
+        ["takes no labels", "X = X.drop(columns=['sex'])"],
+    ),
     "infinity in two columns": (lambda _: fitted(X.assign(age=np.inf, paid=-np.inf)), ValueError, ["['age', 'paid']"]),
 }
 

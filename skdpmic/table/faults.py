@@ -19,6 +19,7 @@ _BOUNDS = (
     "Write what is publicly known, such as bounds={{{0}: (0, 120)}} for ages in years, never the least and the "
     "greatest value found; where nothing is known, private_bounds learns bounds, at a cost of epsilon"
 )
+_IF_NOT_TAKEN = "; an estimator without categories takes no labels: leave them out by X = X.drop(columns={2})"
 _CONVERT = "Convert them to {1}, or leave them out by X = X.drop(columns={2})"
 _LABELS = "List their public labels, such as categories={{{0}: ['no', 'yes']}}"
 _NOT_DECLARED = "; those of a categorical type are not taken, because they may have been read from the data"
@@ -37,11 +38,11 @@ _LINES: dict[
     **dict.fromkeys([(OBJECTS, None), (None, None)], f"{_BOUNDS}. {_LABELS}, if they hold labels"),
     (DURATIONS, None): "Write public durations, as in bounds={{{0}: (pd.Timedelta(0), pd.Timedelta(days=365))}}",
     (TEXT, NUMBERS): _TO_NUMBERS,
-    (TEXT, Order.of): _TO_NUMBERS,
+    (TEXT, Order.of): _TO_NUMBERS + _IF_NOT_TAKEN,
     (TEXT, DATES): "Convert text to dates by X[{0}] = pd.to_datetime(X[{0}], format='%Y-%m-%d', errors='coerce'), with "
     "the format that it has",
     (CODED, NUMBERS): _LABELS + _NOT_DECLARED,
-    (CODED, Order.of): _LABELS + _NOT_DECLARED,
+    (CODED, Order.of): _LABELS + _NOT_DECLARED + _IF_NOT_TAKEN,
     (NUMBERS, TEXT): "Labels of numbers are numbers in categories, too: [1, 2, 3], not ['1', '2', '3']",
     (DURATIONS, NUMBERS): "Write bounds of durations as durations, as in bounds={{{0}: (pd.Timedelta(0), "
     "pd.Timedelta(days=365))}}",
