@@ -121,7 +121,7 @@ def _is_printed_to(stream, path):
 
 def _check_plotting():
     if importlib.util.find_spec("matplotlib") is None:
-        raise ImportError("--picture requires matplotlib: pip install matplotlib")
+        raise ImportError("--picture requires matplotlib: pip install 'skdpmic[command-line]'")
     import matplotlib
 
     matplotlib.use("Agg")  # no window needed
