@@ -10,6 +10,7 @@ from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.readable import holds_dates, is_date
 from skdpmic._utils.texts import quoted
 
+_MOST = 2**53
 _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
 
 
@@ -186,9 +187,11 @@ def check_n_jobs(n_jobs):
 
 
 def check_whole(value, name, least=1):
-    """Raise unless `value` is an int that is at least `least`."""
+    """Raise unless `value` is an int that is at least `least`, and no more than a float counts exactly."""
     if not is_whole(value) or value < least:
         raise ValueError(f"{name} must be an int >= {least}, got {quoted(value)}.")
+    if value > _MOST:
+        raise ValueError(f"{name} must be an int <= 2**53, got one of {int(value).bit_length():,} bits.")
 
 
 def check_verbose(verbose):

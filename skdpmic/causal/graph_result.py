@@ -1,12 +1,11 @@
 """The graph found by tests of independence, as attributes and methods of an estimator."""
 
 import math
-import numbers
 from typing import Any
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.texts import quoted
 from skdpmic.causal.pc import arrows_of, find_graph, is_made, lines_of, markov_blanket
@@ -143,7 +142,7 @@ class GraphResultMixin:
             raise AttributeError(str(error)) from error
 
     def _check_algorithm(self):
-        if not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
+        if not is_number(self.alpha) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must be a number in (0, 1), got {quoted(self.alpha)}.")
         check_whole(self.max_order, "max_order", 0)
 

@@ -35,7 +35,7 @@ def nearest_correlation(matrix):
     """
     target = np.clip(matrix, -1.0, 1.0)
     np.fill_diagonal(target, 1.0)
-    if np.linalg.eigvalsh(target)[0] >= 0:
+    if (np.linalg.eigvalsh(target) >= 0).all():  # also if there are no columns
         return target
 
     shift, step = np.zeros(len(target)), 1.0

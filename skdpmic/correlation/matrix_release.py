@@ -34,7 +34,7 @@ class MatrixPlan(FitPlan):
     release_of: Callable[[Any], Any]  # the release of columns with these domains
     read_columns: Callable[[Any, Any, Any], Any]  # records of an opened table, by its facts, and the object it was
 
-    n_kept = 0
+    fewest_features = 1
 
     def cost(self, n_features):
         """The cost of a fit, to any number of features."""

@@ -1,6 +1,5 @@
 """The data that MICr needs from a table, collected in pieces: exact, mergeable counts on public grids."""
 
-import numbers
 import os
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import InputTags, Tags, TargetTags
 
+from skdpmic._utils.arguments import is_number
 from skdpmic._utils.rollback import in_use
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, Correction, Range, Ranges, TableLike
@@ -142,7 +142,7 @@ class RangeGridSketch:
         return sketch
 
     def _set_up(self, description, statistic, B, c, correction, n_parts, max_weight):
-        if not isinstance(B, numbers.Real) or not B >= 4:
+        if not is_number(B) or not B >= 4:
             raise ValueError(
                 f"B must be a number >= 4 in a sketch, because its number of records is open, got {quoted(B)}."
             )

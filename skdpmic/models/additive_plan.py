@@ -42,7 +42,7 @@ _MIN_FOR_TWO_WAY = {CLASSES: 3.0, NUMBERS: 64.0}  # likewise: docs/theory/additi
 class AdditivePlan(FitPlan):
     """How an additive model is published."""
 
-    n_kept = 0
+    fewest_features = 1
 
     def cost(self, n_features):
         """The cost of a fit to this many features, which does not depend on the kind of release."""

@@ -1,13 +1,12 @@
 """The noise and the cost of a release of a table of a given shape, before any data is used."""
 
 import math
-import numbers
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Literal, NamedTuple
 
-from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import round_up
 from skdpmic.planning.chances import check_signal, scores_of, share_found
@@ -81,10 +80,10 @@ def checked(request):
         if request.epsilon == math.inf:
             raise ValueError("epsilon must be finite, because there is neither noise nor privacy otherwise, got inf.")
     error = request.error
-    if error is not None and not (isinstance(error, numbers.Real) and SMALLEST_ERROR <= error <= 1):
+    if error is not None and not (is_number(error) and SMALLEST_ERROR <= error <= 1):
         raise ValueError(f"error must be a number in [{SMALLEST_ERROR}, 1], got {quoted(error)}.")
     mean_weight = request.mean_weight
-    if mean_weight is not None and not (isinstance(mean_weight, numbers.Real) and 0 < mean_weight <= 1):
+    if mean_weight is not None and not (is_number(mean_weight) and 0 < mean_weight <= 1):
         raise ValueError(f"mean_weight must be None or a number in (0, 1], got {quoted(mean_weight)}.")
     check_signal(request.signal)
     return request._replace(**{name: int(value) for name, value in whole.items()})

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_row
+from skdpmic._utils.arguments import check_row, is_number
 from skdpmic._utils.texts import in_short, quoted
 from skdpmic.planning.plan import Request, checked, planned_releases
 from skdpmic.plotting.figures import CURVES, USABLE, WIDTH, Display, ink_of
@@ -283,7 +282,7 @@ def _check(k, statistic, release, show, usable):
         raise ValueError(f"show must be 'error' or 'found', got {quoted(show)}.")
     if k is None and (release == "names" or show == "found"):
         raise ValueError("k must be given for release='names' and for show='found', got None.")
-    if usable is not None and not (isinstance(usable, numbers.Real) and 1e-6 <= usable <= 1):
+    if usable is not None and not (is_number(usable) and 1e-6 <= usable <= 1):
         raise ValueError(f"usable must be a number in [1e-06, 1], got {quoted(usable)}.")
     return release or ("scores" if k is None else "names")
 

@@ -6,12 +6,12 @@ them cannot overflow, otherwise as Python integers, which take ten times the mem
 """
 
 import math
-import numbers
 import os
 from fractions import Fraction
 
 import numpy as np
 
+from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.texts import quoted
 
 _LIMIT = 2**60  # of integers kept as int64: sums of several of them cannot overflow
@@ -36,7 +36,7 @@ def entropy_source(random_state=None):
         return os.urandom
     if isinstance(random_state, np.random.RandomState):
         return random_state.bytes
-    if not isinstance(random_state, numbers.Integral) or not 0 <= random_state < 2**32:
+    if not is_whole(random_state) or not 0 <= random_state < 2**32:
         raise ValueError(
             "random_state must be None, an int in [0, 2**32 - 1] or a RandomState instance, got "
             f"{quoted(random_state)}."

@@ -1,12 +1,12 @@
 """Checks of the privacy arguments."""
 
 import math
-import numbers
 import sys
 from fractions import Fraction
 
 import numpy as np
 
+from skdpmic._utils.arguments import is_number
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
 from skdpmic._utils.texts import quoted
 
@@ -19,8 +19,8 @@ def check_epsilon(epsilon):
     For another number, such as a third, ledgers would store a float that may be below the cost of the noise.
     """
     compared = float(epsilon) if isinstance(epsilon, np.floating) else epsilon  # a short float would overflow
-    is_number = isinstance(epsilon, numbers.Real) and (compared <= sys.float_info.max or compared == math.inf)
-    if not is_number or not compared >= SMALLEST_EPSILON:
+    is_budget = is_number(epsilon) and (compared <= sys.float_info.max or compared == math.inf)
+    if not is_budget or not compared >= SMALLEST_EPSILON:
         raise ValueError(f"epsilon must be a number > 0, and at least {SMALLEST_EPSILON}, got {quoted(epsilon)}.")
     if float(epsilon) != epsilon:
         raise ValueError(f"epsilon must be a number that is exactly a float, got {quoted(epsilon)}: pass a float.")
@@ -28,13 +28,13 @@ def check_epsilon(epsilon):
 
 def check_delta(delta):
     """Raise unless `delta` is a number in [0, 1)."""
-    if not isinstance(delta, numbers.Real) or not 0 <= delta < 1:
+    if not is_number(delta) or not 0 <= delta < 1:
         raise ValueError(f"delta must be a number in [0, 1), got {quoted(delta)}.")
 
 
 def check_confidence(confidence):
     """Raise unless `confidence` is a number in (0, 1)."""
-    if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
+    if not is_number(confidence) or not 0 < confidence < 1:
         raise ValueError(f"confidence must be a number in (0, 1), got {quoted(confidence)}.")
 
 

@@ -46,6 +46,9 @@ class FitPlan:
         run = estimator.epsilon, estimator.delta, estimator.n_jobs, estimator.verbose
         return cls(type(estimator).__name__, facts, *run, (*facts.read_from_data, *seed), **further)
 
+    def check_has_choice(self, n_features):
+        """Raise if a release from this many features would choose nothing; others than names choose nothing anyway."""
+
     def warn_about_table(self, public):
         """Warn about problems of a release that public numbers show."""
         self.facts.warn_about_data()

@@ -198,7 +198,8 @@ def _check_before_data(plan, numbers_of_features, numbers_of_samples):
     facts = plan.facts
     if facts.needs_ranges and not facts.read_from_data:
         _check_entries(facts)
-    for n_samples, n_features in product(numbers_of_samples, numbers_of_features or {plan.n_kept + 1}):
+    for n_samples, n_features in product(numbers_of_samples, numbers_of_features or {plan.fewest_features}):
+        plan.check_has_choice(n_features)
         plan.measure(n_samples, n_features, facts.n_classes)
 
 

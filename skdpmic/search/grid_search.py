@@ -1,7 +1,6 @@
 """A private choice of parameters: scores on disjoint subsets of the table, followed by one noisy choice."""
 
 import functools
-import numbers
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -12,7 +11,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
+from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose, is_number
 from skdpmic._utils.delegation import delegated
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import PrivateEstimator
@@ -298,7 +297,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         check_interval(self.score_bounds, "score_bounds")
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring must be a single score, got {quoted(self.scoring)}.")
-        if not isinstance(self.test_size, numbers.Real) or not 0 < self.test_size < 1:
+        if not is_number(self.test_size) or not 0 < self.test_size < 1:
             raise ValueError(f"test_size must be a number in (0, 1), got {quoted(self.test_size)}.")
 
     def _check_private_estimators(self, candidates, X, n_samples):

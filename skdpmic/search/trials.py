@@ -79,7 +79,7 @@ def for_a_subset(candidate, n_samples, n_rows):
 
 
 def scores_of(fits, n_subsets, arguments, scorer, seeds, n_jobs, progress):
-    """Scores of shape (n_candidates, n_subsets) of fits of a trial in a subset; NaN if one fails, an error if all do."""
+    """Scores of shape (n_candidates, n_subsets) of trials in subsets; NaN if one fails, and an error if all do."""
     X, y, params = arguments
     scores = Parallel(n_jobs=n_jobs, return_as=progress.return_as)(
         delayed(score_in_subset)(trial, X, y, params, subset, scorer, seed)

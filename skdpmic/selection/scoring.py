@@ -339,6 +339,7 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
         given = (n_samples, n_features, None, self.epsilon, None, self.delta, facts.n_classes, self.max_rows_per_group)
         request = checked(Request(*given, None if self.max_weight is None else mean_weight, signal))
         n_samples, n_features = request.n_samples, request.n_features
+        fitted.check_has_choice(n_features)
         request = request._replace(k=fitted.n_wanted(n_features))
         measure = fitted.measure(n_samples, n_features, facts.n_classes)
         release = fitted.release(n_features, n_samples, facts.n_classes)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from skdpmic._utils.arguments import check_target_cut
+from skdpmic._utils.arguments import check_k, check_target_cut
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
+from skdpmic._utils.texts import quoted
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
 from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
@@ -29,7 +30,8 @@ _LEAST_FOR_JOINT = 9_000  # n times epsilon per feature from which "auto" is "jo
 
 
 def n_to_keep(k, n_features):
-    """The number of features kept."""
+    """The number of features kept, by a `k` that may have changed since the fit; a ValueError if it is invalid."""
+    check_k(k)
     return n_features if k == "all" else min(k, n_features)
 
 
@@ -121,9 +123,26 @@ class ScoringPlan(FitPlan):
         """Number of features kept in any case."""
         return len(self.publishes.keep)
 
+    @property
+    def fewest_features(self):
+        """The least number of features of which this plan chooses some."""
+        k = self.publishes.k
+        return self.n_kept + 1 + (1 if k in (None, "all") else int(k))
+
     def read_table(self, X, y):
         """The records of a table in memory."""
         return read_records(self.facts, X, y, self.reader)
+
+    def check_has_choice(self, n_features):
+        """Raise if the names are known before anything is released: all of those to choose from."""
+        k, among = self.publishes.k, n_candidates(self.publishes.keep, n_features)
+        if isinstance(self.publishes, BestNames) and (among == 1 or (k != "all" and k >= among)):
+            kept = f", without the {self.n_kept} of keep" if self.n_kept else ""
+            order = " For the order of all, pass k='all'." if among > 1 else ""
+            raise ValueError(
+                f"k must be less than the number of features to choose from, n_features={among}{kept}, got "
+                f"{quoted(k)}: nothing would be chosen, at a cost of epsilon.{order}"
+            )
 
     def spends_on_target(self, n_classes):
         """Whether a part of the budget is spent on a target with this many classes, or of numbers."""
@@ -193,12 +212,13 @@ class ScoringPlan(FitPlan):
         shape, each = public.shape, self.facts.max_rows_per_group
         if each is not None:
             warn_about_copies(self.statistic, each)
-        k, n_features = self.publishes.k, shape.n_features - self.n_kept
-        if k not in (None, "all") and k >= n_features:
+        self.check_has_choice(shape.n_features)
+        k, n_features = self.publishes.k, shape.n_features
+        if k not in (None, "all") and k >= n_features:  # of scores; names are refused
             size = "greater than" if k > n_features else "equal to"
             warn(
-                f"k={k} is {size} n_features={n_features}. All the features will be returned: nothing is chosen, at a "
-                f"cost of epsilon={float(self.epsilon):g}."
+                f"k={k} is {size} n_features={n_features}. All the features will be returned: none is chosen, and "
+                f"epsilon={float(self.epsilon):g} pays for the scores only."
             )
 
 

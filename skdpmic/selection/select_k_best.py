@@ -34,7 +34,8 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     Parameters
     ----------
     k : int or "all"
-        Number of features to choose, in addition to those of `keep`; at least 1. The noise grows with it.
+        Number of features to choose, in addition to those of `keep`; at least 1, and less than the number of those to
+        choose from, or nothing would be chosen. "all" publishes their order. The noise grows with it.
     statistic : str, default="mtv_r"
         Measure of dependence on the target; scores are in [0, 1]. "mtv_r", :func:`mtv_r`, is a total variation and
         finds dependence of any shape. "mic_r" is the Maximal Information Coefficient, :func:`mic_r`; it needs about six

@@ -1,12 +1,11 @@
 """Private scores of all features, and selection by these scores."""
 
 import math
-import numbers
 from typing import Any, Literal
 
 from scipy import stats
 
-from skdpmic._utils.arguments import check_k
+from skdpmic._utils.arguments import check_k, is_number
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.results import share_of_possible
@@ -273,7 +272,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
         changes_scores = self.classes is None or not statistic.is_explained_by_shares
         reasons = {
             "with target_shares, whose errors are not known": self.target_shares is not None and changes_scores,
-            "or a number in (0, 1)": not isinstance(self.fdr, numbers.Real) or not 0 < self.fdr < 1,
+            "or a number in (0, 1)": not is_number(self.fdr) or not 0 < self.fdr < 1,
             "if threshold is given": self.threshold is not None,
             "with max_weight, because scores of weighted rows have no p-values": self.max_weight is not None,
             f"with max_rows_per_group={quoted(self.max_rows_per_group)}, because the rows of a person are dependent": (

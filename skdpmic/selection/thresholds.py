@@ -1,8 +1,8 @@
 """Thresholds of scores: a number, or a part of the largest possible score."""
 
-import numbers
 from typing import NamedTuple
 
+from skdpmic._utils.arguments import is_number
 from skdpmic._utils.texts import quoted
 
 _POSSIBLE = "possible"
@@ -18,7 +18,7 @@ class Threshold(NamedTuple):
 def read_threshold(threshold):
     """The threshold of a selector, a number such as 0.2 or a text such as "0.5*possible"; a ValueError otherwise."""
     value = _part_of_possible(threshold) if isinstance(threshold, str) else threshold
-    if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
+    if not is_number(value) or not 0 <= value <= 1:
         raise ValueError(
             "threshold must be None, a number in [0, 1], or a share of the largest possible score, such as "
             f"'0.5*possible', got {quoted(threshold)}."

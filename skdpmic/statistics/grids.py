@@ -6,12 +6,12 @@ partitions.
 """
 
 import math
-import numbers
 import sys
 from typing import NamedTuple
 
 import numpy as np
 
+from skdpmic._utils.arguments import is_number
 from skdpmic._utils.jit import jit
 from skdpmic._utils.little_work import Allowance
 from skdpmic._utils.texts import quoted
@@ -79,7 +79,7 @@ def finest_merge(B, n_classes=None):
 
 def check_B(B, n=None, n_classes=None):
     """Raise unless `B` is a number >= 4 or an exponent in (0, 1) and, if `n` is given, at most `largest_size`."""
-    if not isinstance(B, numbers.Real) or not (4 <= B <= sys.float_info.max or 0 < B < 1):
+    if not is_number(B) or not (4 <= B <= sys.float_info.max or 0 < B < 1):
         raise ValueError(f"B must be a number >= 4 or an exponent in (0, 1), got {quoted(B)}.")
     if n is not None and B > largest_size(n, n_classes):
         raise ValueError(
@@ -95,7 +95,7 @@ def grid_size(B, n, n_classes=None):
 
 def check_c(c, n=None, B=None, n_classes=None, master="reduced"):
     """Raise unless `c` is a positive number and, if `n` and `B` are given, at most `largest_c`."""
-    if not isinstance(c, numbers.Real) or not 0 < c <= sys.float_info.max:
+    if not is_number(c) or not 0 < c <= sys.float_info.max:
         raise ValueError(f"c must be a number > 0, got {quoted(c)}.")
     if n is not None and c > largest_c(n, B, n_classes, master):
         raise ValueError(

@@ -1,7 +1,6 @@
 """p-values of released scores, from the known distributions of independent scores and of the noise."""
 
 import math
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
-from skdpmic._utils.arguments import check_whole, is_auto
+from skdpmic._utils.arguments import check_whole, is_auto, is_whole
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics.ranks.null_scores import null_scores
 from skdpmic.table.domains import Nominal
@@ -360,5 +359,5 @@ def _n_simulations(n_resamples, n_features):
 
 def _seed_of(random_state):
     """A seed for caching simulations: that of the user, or one drawn by a generator."""
-    is_seed = isinstance(random_state, numbers.Integral) and random_state >= 0
+    is_seed = is_whole(random_state) and random_state >= 0
     return int(random_state) if is_seed else check_random_state(random_state).randint(2**31)

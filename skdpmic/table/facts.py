@@ -4,13 +4,12 @@ Readers, sketches, plans and other parties use both.
 """
 
 import math
-import numbers
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import asks_for_data, check_public, warn_about_data
+from skdpmic._utils.arguments import asks_for_data, check_public, is_whole, warn_about_data
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Ignored, Labels, domain_of
@@ -83,7 +82,7 @@ def check_n_features(n_features, names):
     """The number of features, from their names if known."""
     if n_features is None and names is not None:
         n_features = len(names)
-    if not isinstance(n_features, numbers.Integral) or n_features < 1:
+    if not is_whole(n_features) or n_features < 1:
         raise ValueError(f"n_features must be an int >= 1 if bounds do not determine it, got {quoted(n_features)}.")
     if names is not None and len(names) != n_features:
         raise ValueError(f"feature_names must have n_features={n_features} names, got {len(names)}.")

@@ -246,7 +246,6 @@ def kept_columns(keep, n_features, names):
     Parameters
     ----------
     keep : list of str or int
-        Checked.
     n_features : int
     names : array-like of str, or None
 
@@ -254,6 +253,7 @@ def kept_columns(keep, n_features, names):
     -------
     tuple of int
     """
+    check_keep(keep)
     if not len(keep):
         return ()
     kept = by_number(dict.fromkeys(list(keep)), "keep", n_features, names)

@@ -6,13 +6,13 @@ rows if there are fewer. This bounds the effect of a person on a score (``docs/t
 follows from the label of the person and the order of their own rows: nothing hidden is drawn.
 """
 
-import numbers
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
+from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.readable import is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.normal_form.containers import open_column, open_series
@@ -70,8 +70,7 @@ def _mixed(numbers):
 
 def check_max_rows(max_rows_per_group):
     """Raise unless `max_rows_per_group` is valid."""
-    is_number = isinstance(max_rows_per_group, numbers.Integral) and not isinstance(max_rows_per_group, bool)
-    if max_rows_per_group is not None and not (is_number and max_rows_per_group >= 1):
+    if max_rows_per_group is not None and not (is_whole(max_rows_per_group) and max_rows_per_group >= 1):
         raise ValueError(f"max_rows_per_group must be None or an int >= 1, got {quoted(max_rows_per_group)}.")
 
 

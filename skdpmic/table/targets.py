@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares
+from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares, is_number
 from skdpmic._utils.errors import NO_MISSING, without_data
 from skdpmic._utils.readable import abbreviated, is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
@@ -244,8 +244,7 @@ def read_strata(strata, categories, n_samples):
 
 def check_max_weight(max_weight):
     """Raise unless `max_weight` is valid."""
-    is_number = isinstance(max_weight, numbers.Real) and not isinstance(max_weight, bool)
-    if max_weight is not None and not (is_number and 0 < max_weight < float("inf")):
+    if max_weight is not None and not (is_number(max_weight) and 0 < max_weight < float("inf")):
         raise ValueError(f"max_weight must be None or a finite number > 0, got {quoted(max_weight)}.")
 
 

@@ -65,7 +65,7 @@ CALLS = [  # an estimator, the running call, and the call of another thread
       (partial(PrivateCorrelation, epsilon=9), partial(PrivatePC, epsilon=9), partial(PublicEncoder, bounds=(0, 1)),
        partial(RandomizedResponse, bounds=(0, 1)))],
     (TwoPartyScorer, lambda estimator: estimator.fit(SENT, Y), lambda estimator: estimator.fit(SENT, Y)),
-    (partial(PrivateGridSearch, Ridge(), {"alpha": [1.0]}), SCORES["fit"], SCORES["fit"]),
+    (partial(PrivateGridSearch, Ridge(), {"alpha": [1.0, 1.0]}), SCORES["fit"], SCORES["fit"]),
 ]  # fmt: skip
 
 

@@ -148,7 +148,7 @@ def test_counting_columns_is_not_reported_as_scoring_them(capsys):
     """Greedy selection counts a LazyFrame again, in batches; progress lines are about scores only."""
     polars = pytest.importorskip("polars")
     frame = polars.LazyFrame(X[:, :3], schema=["a", "b", "c"])
-    SelectNames(**PUBLIC | JOINT, verbose=2).fit(frame, Y)
+    SelectNames(**PUBLIC | JOINT | {"k": "all"}, verbose=2).fit(frame, Y)
     found = passes(capsys.readouterr().out, "SelectNames")
     assert list(found) == ["{}/3 columns", "pass 2: {}/3 columns", "pass 3: {}/2 columns"]
 

@@ -362,14 +362,14 @@ def test_names_are_escaped(name):
 def test_names_in_parameters_of_a_search_are_escaped():
     frame = pandas.DataFrame(X[:, :3], columns=[NASTY, "b", "c"])
     bounds = {NASTY: (0, 1), "b": (0, 1), "c": (0, 1)}
-    grid = {"selectnames__bounds": [bounds]}
+    grid = {"selectnames__bounds": [bounds, bounds], "selectnames__k": ["all"]}
     text = section(search().set_params(param_grid=grid).fit(frame, Y))
     assert "script" not in Reader(text).tags
     assert "alert(" in text
 
 
 def test_long_parameters_are_abbreviated():
-    grid = {"privateselectkbest__categories": [{"column 0": list(range(1000))}]}
+    grid = {"privateselectkbest__categories": [{"column 0": list(range(1000))}] * 2}
     pipeline = make_pipeline(PrivateSelectKBest(3, statistic="kendall"), Ridge())
     text = section(PrivateGridSearch(pipeline, grid, n_subsets=4, refit=False).fit(np.floor(9 * FRAME), Y))
     assert "[0, 1, 2, 3" in text

@@ -332,7 +332,7 @@ def test_parameters_of_other_steps_are_not_enumerated_and_may_be_unbounded():
 
 KEPT = [
     ([0], PUBLIC, None),
-    ([0, 2], PUBLIC, None),
+    ([2], PUBLIC, None),
     (["b"], PUBLIC, ["a", "b", "c"]),
     (["b"], {**PUBLIC, "bounds": {"a": (0, 1), "b": (0, 1), "c": (0, 1)}}, ["a", "b", "c"]),
     ([1], {**PUBLIC, "bounds": dict.fromkeys(range(3), (0, 1))}, None),

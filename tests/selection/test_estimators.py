@@ -3,6 +3,8 @@
 import inspect
 import math
 import pickle
+import re
+from copy import copy
 from fractions import Fraction
 from functools import partial
 
@@ -16,6 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from skdpmic import (
+    BudgetLedger,
     DPMICScorer,
     DPMICSelector,
     PrivacyLeakWarning,
@@ -203,10 +206,11 @@ def test_gaussian_intervals_depend_on_public_numbers_alone(table):
     assert (expected[1] - expected[0]).max() < 0.5
 
 
-@pytest.mark.parametrize("k, delta, name", [(2, 1e-6, "one-shot"), (2, 0.4, "exponential"), (6, 1e-3, "k-norm")])
+@pytest.mark.parametrize("k, delta, name", [(2, 1e-6, "one-shot"), (2, 0.4, "exponential"), ("all", 1e-3, "k-norm")])
 def test_with_delta_names_get_the_mechanism_with_the_least_noise(table, k, delta, name):
     selector = SelectNames(k=k, delta=delta, **PUBLIC).fit(*table)
     assert selector.mechanism_ == name
+    k = D if k == "all" else k
     scales = {
         "one-shot": 2 * k,
         "exponential": math.sqrt(k / (2 * rho_for(1, delta))),
@@ -264,14 +268,55 @@ def test_a_release_of_names_never_grows_after_fit(table):
     assert selector.set_params(k=1).get_support().sum() == 1
 
 
-@pytest.mark.parametrize("kind", [DPMICSelector, SelectNames])
-def test_k_above_the_number_of_features_warns_and_keeps_all(table, kind):
-    selector = kind(k=D + 1, **PUBLIC)
+def test_k_above_the_number_of_features_warns_where_scores_are_published(table):
+    selector = DPMICSelector(k=D + 1, **PUBLIC)
     with pytest.warns(UserWarning, match=f"k={D + 1} is greater than n_features={D}. All the features"):
         selector.fit(*table)
     assert selector.get_support().all()
-    with pytest.warns(UserWarning, match=f"k={D} is equal to n_features={D}.*nothing is chosen, at a cost of epsilon="):
+    with pytest.warns(UserWarning, match=f"k={D} is equal to n_features={D}.*pays for the scores only"):
         selector.set_params(k=D).fit(*table)
+
+
+@pytest.mark.parametrize("criterion", ["single", "joint", "auto"])
+def test_a_choice_of_all_names_is_refused_and_costs_nothing(table, criterion, tmp_path):
+    X, y = table
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0)
+    selector = PrivateSelectKBest(k=1, criterion=criterion, ledger=ledger, **PUBLIC)
+    for d, k, keep in [(D, D, []), (D, D + 5, []), (1, 1, []), (1, "all", []), (3, 2, [0]), (2, "all", [1])]:
+        selector.set_params(k=k, keep=keep)
+        asked = (
+            partial(selector.fit, X[:, :d], y),
+            partial(selector.plan, 100, d),
+        )
+        for ask in asked:
+            with pytest.raises(
+                ValueError, match=f"k must be less than .*n_features={d - len(keep)}.*would be chosen, at"
+            ):
+                ask()
+    assert ledger.entries() == []
+    assert selector.set_params(k="all", keep=[0]).fit(X, y).n_ranked_ == D - 1
+
+
+ODD = [0, -1, 1.5, None, True, "some", [1], math.nan, math.inf]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_parameter_that_changes_after_a_fit_is_checked_as_before_it(table, odd):
+    """What fit refuses, the support and the frame refuse, in the same words; the display goes on."""
+    scores = DPMICSelector(k=2, epsilon=5, **PUBLIC).fit(*table)
+    for selector, name in [
+        (PrivateSelectKBest(k=2, epsilon=5, **PUBLIC).fit(*table), "k"),
+        (PrivateSelectKBest(k=2, epsilon=5, **PUBLIC).fit(*table), "keep"),
+        *[(copy(scores), name) for name in ("k", "threshold", "fdr")],
+    ]:
+        selector.set_params(**{name: odd})
+        try:
+            clone(selector).fit(*table)
+        except ValueError as error:
+            for ask in (selector.get_support, selector.to_frame, lambda: selector.transform(table[0])):  # noqa: B023
+                with pytest.raises(ValueError, match=f"^{re.escape(str(error))}$"):
+                    ask()
+            assert name in selector._repr_html_()
 
 
 # --- Bounds and targets --------------------------------------------------------------------------------------------

@@ -1,11 +1,10 @@
 """MICr as a statistic: mutual information over grids of equal parts, and tables of counts for estimating it."""
 
 import math
-import numbers
 from dataclasses import dataclass, replace
 from functools import partial
 
-from skdpmic._utils.arguments import check_n_shares
+from skdpmic._utils.arguments import check_n_shares, is_whole
 from skdpmic._utils.texts import quoted
 from skdpmic.statistics.grids import check_B, check_c, finest_merge, largest_c
 from skdpmic.statistics.largest_scores import largest_mic_r
@@ -160,7 +159,7 @@ class MicRTables:
 
 def _check_c_of_parts(c, n_parts, B, n_classes):
     """c as a number: the ratio of `n_parts` to the finest merge."""
-    if not isinstance(n_parts, numbers.Integral) or not 2 <= n_parts <= MOST_PARTS:
+    if not is_whole(n_parts) or not 2 <= n_parts <= MOST_PARTS:
         raise ValueError(f"n_parts must be None or an int >= 2, and at most {MOST_PARTS}, got {quoted(n_parts)}.")
     if c is not None:
         check_c(c)
