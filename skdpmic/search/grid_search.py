@@ -267,7 +267,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
                 seeds = [random_bytes(trials.SEED_BYTES) for _ in fits]
                 progress = Progress(type(self).__name__, self.verbose)
                 data = X, y, params
-                scores = trials.scores_of(fits, self.n_subsets_, data, scorer, seeds, self.n_jobs, progress)
+                scores = trials.trial_scores(fits, self.n_subsets_, data, scorer, seeds, self.n_jobs, progress)
                 return int(mechanism.release(trials.mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
             seed, by = broken_by_seed(self.random_state), mechanism.name

@@ -78,7 +78,7 @@ def for_a_subset(candidate, n_samples, n_rows):
     return trial
 
 
-def scores_of(fits, n_subsets, arguments, scorer, seeds, n_jobs, progress):
+def trial_scores(fits, n_subsets, arguments, scorer, seeds, n_jobs, progress):
     """Scores of shape (n_candidates, n_subsets) of trials in subsets; NaN if one fails, and an error if all do."""
     X, y, params = arguments
     scores = Parallel(n_jobs=n_jobs, return_as=progress.return_as)(
