@@ -36,6 +36,15 @@ def test_a_sum_is_within_its_reach_as_often_as_said_and_the_reach_is_no_wider(se
     assert found <= max(1.15 * least, most) + 1e-9
 
 
+def test_a_large_number_that_is_rarely_drawn_uses_up_confidence_of_the_small_ones():
+    """It is drawn in 4.2% of cases, so the others are within the reach in 99.2%; alpha 1e-6."""
+    scales, weights = np.array([0.26] + [1.0] * 40), np.array([1e5] + [1.0] * 40)
+    found = reach(weights, deviations_of(scales), 0.95)
+    sums = np.abs(drawn(scales, np.random.default_rng(0)) @ weights)
+    assert np.count_nonzero(sums <= found) >= stats.binom.ppf(1e-6, N_DRAWS, 0.95)
+    assert found <= 1.15 * np.quantile(sums[sums < 1e4], 0.995)
+
+
 def test_the_reach_of_one_number_is_its_exact_quantile_and_its_deviation_that_of_the_sampler():
     """100,000 draws of scale 3/2: a standard deviation within 2%, which is four standard errors."""
     for scale in (0.1, 0.4, 2.0, 50.0):
