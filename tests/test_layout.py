@@ -8,6 +8,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from sklearn.base import BaseEstimator
+
 import skdpmic
 from skdpmic.selection.scoring import PrivateScoring
 from tests.folding import each
@@ -141,3 +143,57 @@ def test_the_architecture_page_lists_every_folder_and_files_that_exist():
 
 def test_only_three_modules_are_at_the_top_level():
     assert {path.stem for path in ROOT.glob("*.py")} == {"__init__", "__main__", "compile"}
+
+
+# --- Conversions of tables --------------------------------------------------------------------------------------------
+
+CONVERSIONS = {
+    *("asarray", "asanyarray", "check_array", "check_X_y", "validate_data", "column_or_1d", "indexable"),
+    *("to_numpy", "to_pandas", "to_polars", "to_pylist", "to_list", "from_arrow", "from_pandas", "from_dict"),
+    *("DataFrame", "Series"),
+}
+# Where conversions of libraries meet a table or a column of a user: one place to read each, one to hand it on.
+MEETING_TABLES = {
+    "skdpmic.table.normal_form.containers": {"DataFrame", "Series", "from_arrow", "from_pandas", "to_pandas"},
+    "skdpmic.table.normal_form.from_arrow": {"to_numpy", "to_pylist"},  # one column, by its type
+    "skdpmic.table.normal_form.from_numpy": {"asarray", "asanyarray"},  # of objects, or of an array
+    "skdpmic.table.normal_form.from_pandas": {"Series", "asarray", "from_arrow", "from_pandas", "to_numpy"},
+    "skdpmic.table.normal_form.from_polars": {"to_list", "to_numpy"},
+    "skdpmic.table.normal_form.to_series": {"Series"},
+    "skdpmic.table.frames": {"DataFrame", "check_array", "from_dict", "to_numpy", "validate_data"},  # of one type
+    "skdpmic.table.handed_on": {"DataFrame", "from_dict", "to_pandas", "to_polars"},  # our own functions, of a column
+    "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array; distinct labels as "data"
+    "skdpmic.selection.sources": {"column_or_1d"},
+    "skdpmic.search.grid_search": {"indexable"},  # lengths
+    "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
+}
+# Elsewhere these only meet parameters, numbers of our own, predictions, or what was released.
+OF_OUR_OWN = {"asarray", "DataFrame", "Series", "to_numpy"}
+WITHOUT_TABLES = {
+    *("privacy", "plotting", "statistics", "codebook.column", "codebook.template", "search.cost_of_splits"),
+    *("_utils.readable", "_utils.results", "_utils.arguments", "release.among_best", "correlation.private_correlation"),
+    *("models.evaluation", "models.additive_model", "models.parts", "models.predictions", "models.scorecard"),
+    *("models.target_mean", "models.target_steps", "causal.private_pc", "causal.table_release"),
+    *("table.domains", "table.features", "table.facts", "table.part_names"),
+}
+
+
+@each("module", MODULES)
+def test_conversions_of_libraries_meet_tables_in_known_places_only(module):
+    nodes = ast.walk(tree_of(MODULES[module]))
+    names = {getattr(node, "attr", getattr(node, "id", None)) for node in nodes}
+    is_known = {layer(module), module.removeprefix("skdpmic.")} & WITHOUT_TABLES
+    assert names & CONVERSIONS <= MEETING_TABLES.get(module, OF_OUR_OWN if is_known else set())
+
+
+TAKE_TABLES = ("transform", "inverse_transform", "fit", "partial_fit", "predict", "predict_proba", "decision_function")
+
+
+def test_no_estimator_inherits_a_method_that_reads_tables_from_another_library():
+    """Others, such as fit_transform and score, call these."""
+    for kind in {
+        thing for thing in vars(skdpmic).values() if isinstance(thing, type) and issubclass(thing, BaseEstimator)
+    }:
+        for name in TAKE_TABLES:
+            owner = next((base for base in kind.__mro__ if name in vars(base)), None)
+            assert owner is None or owner.__module__.startswith("skdpmic."), (kind, name)
