@@ -893,6 +893,8 @@ MUTANTS = [
            "search/test_cost_of_searches.py::test_a_varying_epsilon_is_summed_and_the_refit_counted_at_the_largest"),
     Mutant("cost_of_fits._is_collection", "Mapping | Sequence | Set", "Sequence | Set",
            "search/test_cost_is_charged.py::test_any_search_charges_at_most_its_price_or_has_none"),
+    Mutant("ScoringPlan.check_has_choice", "k >= among", "k > among",
+           "selection/test_estimators.py::test_a_choice_of_all_names_is_refused_and_costs_nothing[single]"),
     Mutant("trials.for_a_subset", "n_samples / n_rows", "1.0",
            "search/test_grid_search.py::test_what_is_tried_on_some_rows_is_as_noisy_as_what_is_fitted_on_all[step3]"),
     Mutant("cost_of_splits._rows", "len(np.unique(rows)) < len(rows)", "False",

@@ -316,3 +316,10 @@ def test_pearson_correlations_of_a_column_with_many_ties_are_nan_and_do_not_affe
     assert pearson[1, 1] == 1
     without = PrivateCorrelation(epsilon=np.inf).fit(table[:, [0, 2]]).pearson_correlation()
     np.testing.assert_array_equal(pearson[np.ix_([0, 2], [0, 2])], without)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_pearson_correlations_of_nothing_but_ties_are_unknown_and_no_error(d):
+    fitted = PrivateCorrelation(epsilon=math.inf).fit(np.zeros((50, d)))
+    with pytest.warns(UserWarning, match="values repeat"):
+        np.testing.assert_array_equal(fitted.pearson_correlation(), np.where(np.eye(d), 1.0, np.nan))

@@ -522,8 +522,8 @@ def test_a_release_after_a_step_that_may_add_columns_is_charged_at_most_the_stat
     assert {StandardScaler, TargetEncoder}.issubset(one_to_one)  # the second has one column for each class
     for kind in one_to_one:
         steps = make_pipeline(kind(), PrivateSelectKBest("all", epsilon=0.1, criterion="joint", **public))
-        cost = search_cost(steps, n_features=1)
-        steps.fit(np.arange(N)[:, None] % 3, np.arange(N) % 8)
+        cost = search_cost(steps, n_features=2)
+        steps.fit(np.stack([np.arange(N) % 3, np.arange(N) % 5], axis=1), np.arange(N) % 8)
         entry = ledger.entries()[-1]
         assert cost.charged_epsilon == entry.epsilon
         assert cost.charged_delta >= entry.delta, kind

@@ -363,9 +363,7 @@ def assert_refused(estimator, arguments, error, message):
     """Assert that new and fitted estimators refuse to fit, without a charge or a change."""
     for fitted in (False, True):
         if fitted:
-            good = type(estimator)(**UNIT | ({"k": 2} if isinstance(estimator, DPMICSelector) else {})).fit(
-                *table()[:2]
-            )
+            good = type(estimator)(**UNIT | ({} if isinstance(estimator, DPMICScorer) else {"k": 2})).fit(*table()[:2])
             estimator = good.set_params(**estimator.get_params())
         before = vars(estimator).copy()
         with pytest.raises(error, match=message):
@@ -435,7 +433,7 @@ def test_people_in_a_dask_collection_are_refused(ledger):
 
 
 def test_functions_of_x_and_y_refuse_people(ledger):
-    message = "max_rows_per_group must be None if no groups can be passed, got 3"
+    message = "max_rows_per_group must be None if no groups can be passed"
     given = {"epsilon": 1.0, "bounds": (0, 1), "max_rows_per_group": 3, "ledger": ledger}
     with pytest.raises(ValueError, match=message):
         dp_mic_regression(X, Y, target_bounds=(0, 1), **given)
