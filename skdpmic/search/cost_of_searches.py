@@ -193,14 +193,15 @@ def search_cost(
     """
     if n_features is not None:
         check_whole(n_features, "n_features")
+    choice: tuple[str, ...] = ()
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         _check_no_cv(cv, estimator)
-        base, cv, is_split, grids, choice = estimator.estimator, estimator.cv, True, _grids(estimator), ()
+        base, cv, is_split, grids = estimator.estimator, estimator.cv, True, _grids(estimator)
         costs = _costs(estimator, n_features)
         fits, refit = total_cost(costs), largest(costs) if estimator.refit else FitCost()
     else:
         _check_can_be_fitted(estimator)
-        base, is_split, grids, choice = estimator, cv is not None, [{}], ()
+        base, is_split, grids = estimator, cv is not None, [{}]
         fits, refit = _cost_of_one(estimator, n_features), FitCost()
         if isinstance(estimator, PrivateGridSearch):
             base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
