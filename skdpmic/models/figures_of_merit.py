@@ -201,7 +201,7 @@ class CalibrationPart(NamedTuple):
 
 
 _PARTS = 10  # of the records, or fewer if their counts are not clear
-_CLEAR = 5.0  # standard deviations of the noise
+_CLEAR = 6.0  # standard deviations of the noise
 
 
 def calibration_of(others, members, edges, scale):

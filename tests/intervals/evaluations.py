@@ -9,7 +9,7 @@ from skdpmic.models.evaluation_result import PrivateEvaluation
 from skdpmic.models.figures_of_merit import _area, accuracy, bounded_scale, brier_score, calibration_of
 from tests.intervals.table import Drawn, Interval
 
-CLEAR = 5.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
+CLEAR = 8.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
 N_DRAWS = 300
 UNCLEAR = "a ratio whose number below the bar is within its noise may have any value"
 
@@ -77,13 +77,15 @@ def means_of_classes(random, setting):
     *cells, is_right = of.release.records(of.predictions, of.y, of.n)
     tables, number = of.release.cells.counts(cells), (of.n, setting.rows_per_group or 1)
     noise, noise_of_right = of.release.noise, of.release.noise_of_right
-    figures = []
+    worth = (np.arange(2)[:, None] - of.release.cells.middles()) ** 2
+    figures, unlimited, usual = [], [], worth.mean()
     for n_right in noise_of_right.release(np.repeat(is_right.sum(), N_DRAWS), random.bytes):
         noisy = noise.release(tables, random.bytes)
         brier = brier_score(of.release.cells.middles(), noisy, bounded_scale(noise.scale), *number)
         figures.append([accuracy(n_right, bounded_scale(noise_of_right.scale), *number)[:3], brier[:3]])
-    value, lower, upper = np.moveaxis(np.array(figures), -1, 0)
-    return Drawn(lower, upper, np.array(truth), value, (0.0, np.array([1.0, len(member)])))
+        unlimited.append([n_right / of.n, len(member) * usual + ((worth - usual) * noisy).sum() / of.n])
+    _, lower, upper = np.moveaxis(np.array(figures), -1, 0)
+    return Drawn(lower, upper, np.array(truth), np.array(unlimited), (0.0, np.array([1.0, len(member)])))
 
 
 def areas(is_clear):
