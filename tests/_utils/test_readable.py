@@ -143,7 +143,7 @@ def frame_with(column):
 
 def in_X(read, column, ledger):
     match = (
-        r"got (dates|durations|other values) in \['admitted'\], which must be numbers.*bounds of dates or durations"
+        r"got (dates|durations|categorical values|other values) in \['admitted'\], which must be numbers"
         r"|column ('admitted'|1) of X must hold numbers, all of one kind, got at least one other value"
         "|X must be an array or a pandas dataframe of numbers of one type for a private score function"
     )

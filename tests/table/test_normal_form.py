@@ -371,7 +371,7 @@ def test_functions_of_pairs_refuse_missing_values_of_a_dictionary():
     x = table_of(9.0)["x"]
     with pytest.raises(ValueError, match="x must be finite, got NaN or infinity"):
         private_score(x, np.arange(200.0), epsilon=1, bounds=((0, 9), (0, 200)))
-    with pytest.raises(ValueError, match="column 0 of X must be finite"):
+    with pytest.raises(ValueError, match="column 'x' of X must be finite"):
         mic_pairs(pa.table({"x": x, "y": pa.array(range(200))}))
 
 
