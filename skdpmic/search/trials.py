@@ -125,7 +125,7 @@ def failure_reason(trial, X, y, params, subset, scorer, seed):
 
 
 def _more_budget(private, factor):
-    """The same step with noise smaller by this factor; with delta, of which noise depends on rho, the square grows."""
+    """A step with noise smaller by this factor; with delta, of which noise depends on rho, the square grows."""
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
     epsilon, delta = float(given["epsilon"]), given.get("delta", 0.0)
     more = (
