@@ -39,7 +39,8 @@ def cpdag_of(dag):
     """
     if in_cycles(dag).any():
         raise ValueError("dag must have no cycles.")
-    return with_forced_arrows(with_colliders(skeleton_of(dag), colliders_of(dag)))
+    everywhere = np.broadcast_to(~skeleton_of(dag)[:, None], (len(dag),) * 3)  # no collider except those given
+    return with_forced_arrows(with_colliders(skeleton_of(dag), colliders_of(dag)), everywhere)
 
 
 def structural_hamming_distance(a, b):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from skdpmic._utils.errors import warn
+from skdpmic.causal.pc import Outcome
 from skdpmic.correlation.matrices import FEW_TIES, among_untied, columns_with_ties, known_shares, nearest_correlation
 from skdpmic.table.features import listed
 from skdpmic.table.normal_form.containers import as_frame, is_frame
@@ -42,7 +43,7 @@ class CorrelationTests:
     >>> from skdpmic.causal.correlation_tests import CorrelationTests
     >>> pearson = np.array([[1, 0.5, 0.25], [0.5, 1, 0.5], [0.25, 0.5, 1]])  # a chain
     >>> tests = CorrelationTests(2 / np.pi * np.arcsin(pearson), np.ones(3), noise_scale=0.002, n_samples=10_000)
-    >>> tests.p_value(0, 2, ()) < 1e-9, round(tests.p_value(0, 2, (1,)), 2)
+    >>> tests.test(0, 2, ()).p_value < 1e-9, round(tests.test(0, 2, (1,)).p_value, 2)
     (True, 1.0)
     """
 
@@ -61,10 +62,8 @@ class CorrelationTests:
         np.fill_diagonal(self._bend, 0.0)
         self._of_shares = np.where(shares < 1, noise_scale / (2 * shares), 0.0)
 
-    is_exact = at_most = None  # all tests use the same matrix, and nothing is hidden from them
-
-    def p_value(self, i, j, given):
-        """The p-value of this partial correlation, if columns i and j are independent given others.
+    def test(self, i, j, given):
+        """Test whether columns i and j are independent given others.
 
         Parameters
         ----------
@@ -73,20 +72,20 @@ class CorrelationTests:
 
         Returns
         -------
-        float
-            0 if `given` determines one of the columns: it is then independent of all others, which says nothing about
-            causes. NaN if anything is given and a column has many ties: Greiner's formula then fails, and conditionally
-            independent columns would not look independent.
+        Outcome
+            From 0 to 1 if `given` determines one of the columns: it is then independent of all others, which says
+            nothing about causes. Both are NaN if anything is given and a column has many ties: Greiner's formula
+            then fails, and conditionally independent columns would not look independent.
         """
         if given and not self._repeats.isdisjoint((i, j, *given)):
-            return math.nan
+            return Outcome(math.nan, math.nan)
         columns = [i, j, *given]
         correlation = self._correlation[np.ix_(columns, columns)]
         slopes = np.linalg.solve(correlation[2:, 2:], correlation[2:, :2])
         a, b = np.concatenate([np.eye(2), -slopes]).T
         left = a @ correlation @ a, b @ correlation @ b
         if min(left) < _DETERMINED:
-            return 0.0
+            return Outcome(1.0, 0.0)
         root = math.sqrt(left[0] * left[1])
         moves = (np.outer(a, b) + np.outer(b, a)) / root
         of_correlations = np.triu(moves, 1) ** 2 * self._noise[np.ix_(columns, columns)]
@@ -94,7 +93,8 @@ class CorrelationTests:
         # With ties, the variance of tau-b is larger by a factor of at most 2 - share (docs/theory/private_pc.md).
         sampling = (math.pi / 3) ** 2 * self._tied[i] * self._tied[j] / max(self._n - len(given) - 3, 1)
         variance = sampling + of_correlations.sum() + (of_shares**2).sum()
-        return float(2 * stats.norm.sf(abs(a @ correlation @ b) / root / math.sqrt(variance)))
+        p = float(2 * stats.norm.sf(abs(a @ correlation @ b) / root / math.sqrt(variance)))
+        return Outcome(p, p)
 
 
 def _regular(correlation, noise):

@@ -1,6 +1,5 @@
 """The graph found by tests of independence, as attributes and methods of an estimator."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.texts import quoted
-from skdpmic.causal.pc import arrows_of, find_graph, is_made, lines_of, markov_blanket
+from skdpmic.causal.pc import arrows_of, find_graph, lines_of, markov_blanket
 from skdpmic.table.features import allowed_keys, numbers_of
 from skdpmic.table.frames import columns_by_columns
 from skdpmic.table.normal_form.containers import as_frame
@@ -38,7 +37,7 @@ class GraphResultMixin:
     @property
     def p_values_(self) -> Any:
         """The largest p-value of the tests of each pair of columns."""
-        return self._attribute("largest_p_values")
+        return self._attribute("p_values")
 
     @property
     def n_untested_(self) -> int:
@@ -60,9 +59,10 @@ class GraphResultMixin:
         Returns
         -------
         float
-            p-value in [0, 1]. NaN if there is no such test, or if it is at most `alpha` without being evidence of
-            dependence: if rare labels of `given` that noise hides, or their combinations, might explain it, if `given`
-            has a number that was cut into parts, or if it nearly determines one of the columns.
+            p-value in [0, 1]. If the columns are independent given the others, the probability of a p-value of at most
+            a is about a or less, for every a: also if noise hides rare labels of `given`, or combinations of labels. 1
+            if `given` nearly determines one of the columns. NaN if there is no p-value: if `given` has a number that
+            was cut into parts, a column without bounds has many ties, or tables would be too large.
 
         Raises
         ------
@@ -73,10 +73,7 @@ class GraphResultMixin:
         i, j, *given = (self._number(column) for column in (i, j, *given))
         if len({i, j, *given}) < 2 + len(given):
             raise ValueError("i, j and given must be distinct columns, got one of them twice.")
-        self._check_algorithm()
-        test = min(i, j), max(i, j), tuple(sorted(given))
-        p = self._p_value()(*test)
-        return p if is_made(p, self.alpha, test, self._tests.at_most) else math.nan
+        return self._test(min(i, j), max(i, j), tuple(sorted(given))).p_value
 
     def markov_blanket(self, target: int | str) -> np.ndarray:
         """Return the Markov blanket of a target: given these columns, all others are irrelevant for predicting it.
@@ -129,7 +126,7 @@ class GraphResultMixin:
         graph.add_nodes_from(labels)
         for of_kind, is_directed in ((arrows_of(found.cpdag), True), (lines_of(found.cpdag), False)):
             for i, j in np.argwhere(of_kind):
-                graph.add_edge(labels[i], labels[j], directed=is_directed, p_value=float(found.largest_p_values[i, j]))
+                graph.add_edge(labels[i], labels[j], directed=is_directed, p_value=float(found.p_values[i, j]))
         return graph
 
     def _attribute(self, name):
@@ -152,17 +149,14 @@ class GraphResultMixin:
         self._check_algorithm()
         asked = (float(self.alpha), int(self.max_order))
         if self._kept is None or self._kept[0] != asked:
-            self._kept = (
-                asked,
-                find_graph(self.n_features_in_, self._p_value(), *asked, self._tests.is_exact, self._tests.at_most),
-            )
+            self._kept = asked, find_graph(self.n_features_in_, self._test, *asked)
         return self._kept[1]
 
-    def _p_value(self):
-        """The p-values, by column numbers."""
+    def _test(self, *test):
+        """A test, by column numbers."""
         if self._tests is None:
             self._tests = self._make_tests()
-        return self._tests.p_value
+        return self._tests.test(*test)
 
     def __getstate__(self):
         state = super().__getstate__()

@@ -7,9 +7,11 @@ anything linear in tables has a closed-form variance (``docs/theory/private_pc.m
 """
 
 import math
-from itertools import combinations
+from functools import cache
+from itertools import combinations, product
 
 import numpy as np
+from scipy.linalg import helmert
 
 
 class Interactions:
@@ -86,20 +88,61 @@ class Interactions:
         -------
         ndarray of shape (n_sums, n_sums)
         """
+        if not any(self.variance.values()):
+            return np.zeros((len(weights[0][1]),) * 2)
         of_subset = {}
         for columns, each in weights:
+            for column in columns:  # each axis in turn, in a basis of the constant vector and those that sum to 0
+                each = np.tensordot(each, _basis(self.sizes[column]), (1, 1))
             for subset in subsets(columns):
-                mean = each.mean(axis=tuple(1 + axis for axis, column in enumerate(columns) if column not in subset))
                 in_order = tuple(sorted(subset))
                 if self.knows(in_order):
-                    mean = mean.transpose(0, *(1 + subset.index(column) for column in in_order))
+                    kept = each[:, *(slice(1, None) if column in subset else 0 for column in columns)]
+                    kept = kept.transpose(0, *(1 + subset.index(column) for column in in_order))
+                    mean = (kept / math.sqrt(self.n_cells(columns) / self.n_cells(subset))).reshape(len(kept), -1)
                     of_subset[in_order] = of_subset.get(in_order, 0.0) + mean
-        n_sums = len(weights[0][1])
-        total = np.zeros((n_sums, n_sums))
-        for subset, each in of_subset.items():
-            flat = centred(each, first=1).reshape(n_sums, -1)
-            total += self.variance[subset] * (flat @ flat.T)
+        return sum(self.variance[subset] * (each @ each.T) for subset, each in of_subset.items())
+
+    def noise_in_strata(self, i, j, given, off_i, off_j):
+        """Covariance of the noise on the covariances of columns i and j in each stratum of others.
+
+        Parameters
+        ----------
+        i, j : int
+        given : tuple of int
+        off_i, off_j : ndarrays of shape (n_parts - 1, n_strata)
+            The mean of the indicator of each part of i, and of j, over its parts, minus that over the records.
+
+        Returns
+        -------
+        ndarray of shape (n_strata, n_entries, n_entries)
+        """
+        total = 0.0
+        ways = (self._ways(column, off) for column, off in ((i, off_i), (j, off_j)))
+        for (of_i, left), (of_j, right) in product(*ways):
+            total = total + self._in_a_stratum((*of_i, *of_j), given) * np.einsum("xus,yvs->sxyuv", left, right)
+        return total.reshape(len(total), *(len(off_i) * len(off_j),) * 2)
+
+    def _ways(self, column, off):
+        """Products of indicators, averaged over a column, and centred along it."""
+        varying = (np.eye(len(off)) - 1 / self.sizes[column])[..., None]
+        return ((), off[:, None] * off), ((column,), np.repeat(varying, off.shape[1], axis=2))
+
+    def _in_a_stratum(self, columns, given):
+        """The variance of the noise on the interactions of these columns that is in each stratum."""
+        total = 0.0
+        for subset in ((), *subsets(given)):
+            known = tuple(sorted((*columns, *subset)))
+            if self.knows(known):
+                others = math.prod(self.sizes[column] for column in given if column not in subset)
+                total += self.variance[known] * math.prod(1 - 1 / self.sizes[column] for column in subset) / others**2
         return total
+
+
+@cache
+def _basis(size):
+    """Orthonormal vectors, the first of which is constant."""
+    return helmert(size, full=True)
 
 
 def subsets(columns):
@@ -107,9 +150,9 @@ def subsets(columns):
     return [subset for size in range(1, len(columns) + 1) for subset in combinations(columns, size)]
 
 
-def centred(table, first=0):
-    """A table minus its means along each axis, starting from axis `first`."""
-    for axis in range(first, table.ndim):
+def centred(table):
+    """A table minus its means along each axis."""
+    for axis in range(table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     return table
 

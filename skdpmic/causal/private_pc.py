@@ -89,11 +89,11 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     skeleton_ : ndarray of bool or dataframe of shape (n_features, n_features)
         Pairs of columns with an edge of either kind; symmetric.
     p_values_ : ndarray or dataframe of shape (n_features, n_features)
-        The largest p-value of all tests of each pair of columns: at most `alpha` for an edge, and smaller for stronger
-        evidence. NaN for an edge that might have been removed by a test that could not be made (see Notes). Zeros on
-        the diagonal.
+        The largest p-value of all tests of each pair of columns, valid at every level if one of these makes the columns
+        independent; so smaller is stronger evidence of an edge. It is at most `alpha` for an edge, unless a test of it
+        is no evidence (see Notes): then it is larger, or NaN if the test has no p-value. Zeros on the diagonal.
     n_untested_ : int
-        Number of tests that could not be made, of all tests of the pairs of columns that have an edge.
+        Number of tests that are no evidence, of all tests of the pairs of columns that have an edge.
     kind_ : {"numeric", "categorical", "mixed"}
         Type of the release: for numbers without `bounds`; for labels only; or for numbers in parts, with or without
         labels.
@@ -137,8 +137,13 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     Notes
     -----
     **Interpretation.** Data identify a causal graph only up to graphs that imply the same independences. `cpdag_`
-    represents all of these: an arrow is in each of them; a line is an arrow of one direction in some of them and of the
-    other direction in others.
+    represents all of these, as far as there is evidence: an arrow is in each of them; a line is an arrow of one
+    direction in some of them and of the other direction in others, or its direction is not certain enough.
+
+    **Arrows** take evidence of their own, because a removed edge may be one that noise hides. Two columns without an
+    edge point to a third if they are independent given a set without it, by a test that would have seen a dependence as
+    clear as the one found given the third as well; and the p-value of the latter is at most `alpha` divided by the
+    number of pairs of columns. Of the arrows drawn, a few in a hundred are wrong (``docs/evidence/causal.md``).
 
     **Assumptions.** The columns have an acyclic causal graph; no common cause of two columns is missing from the table;
     columns are independent only if the graph implies it (faithfulness); records are independent. Without `bounds`, the
@@ -152,11 +157,10 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     that nearly determine another. With numbers without `bounds`, there is no test given other columns if one of the
     columns has many ties. A graph consists of many tests, and no error rate is guaranteed for all of them together.
     More often, an edge is missing because noise hides it: at epsilon=1 and delta=1e-6, about 300 records per column are
-    needed to find most correlations of 0.1. If tests contradict one another, the most certain ones count, and arrows
-    that would form a cycle become lines; the graph then need not represent any causal graph.
+    needed to find most correlations of 0.1. Arrows that contradict one another, or would form a cycle, become lines;
+    the graph then need not represent any causal graph.
 
-    The result does not depend on the order of the columns, because all have the same noise distribution (PC-stable; of
-    all sets that make two columns independent, the one with the largest p-value decides the arrows).
+    The result does not depend on the order of the columns, because all have the same noise distribution (PC-stable).
 
     See ``docs/theory/private_pc.md`` and ``docs/theory/kendall_matrix.md`` for the theorems, and
     ``docs/choose/causal.md`` for a guide. Not covered by the guarantee: errors raised on invalid data, timing.

@@ -211,8 +211,8 @@ class TablesRelease(ReleaseOfColumns):
         all_sets = list(combinations(range(plan.n_columns), plan.columns_per_table))
         tables = release(codes, sizes, all_sets, plan.table_variance())
         if plan.asks:
-            p_value = plan.tests(tables, scales, counts, parts, blanks).p_value
-            asked = smallest_tables(triples_asked_for(plan.n_columns, p_value, self.alpha), sizes)
+            test = plan.tests(tables, scales, counts, parts, blanks).test
+            asked = smallest_tables(triples_asked_for(plan.n_columns, test, self.alpha), sizes)
             if asked:
                 tables |= release(codes, sizes, asked, plan.asked_variance(len(asked)))
                 scales[3] = math.sqrt(plan.asked_variance(len(asked)))
@@ -226,12 +226,12 @@ class TablesRelease(ReleaseOfColumns):
         }
 
 
-def triples_asked_for(n_columns, p_value, alpha):
+def triples_asked_for(n_columns, test, alpha):
     """The sets of columns whose tables are needed by tests given two columns, for edges left after tests given one.
 
     A test of i and j given s and t needs the tables of i, s, t and of j, s, t.
     """
-    skeleton = find_skeleton(n_columns, p_value, alpha, max_order=1).edges
+    skeleton = find_skeleton(n_columns, test, alpha, max_order=1).edges
     adjacent, edges = adjacent_columns(skeleton), np.argwhere(np.triu(skeleton)).tolist()
     given = [(column, pair) for i, j in edges for pair in sets_between(adjacent, i, j, 2) for column in (i, j)]
     return sorted({tuple(sorted((column, *pair))) for column, pair in given})

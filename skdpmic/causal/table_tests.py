@@ -1,6 +1,7 @@
 """Tests of conditional independence of columns with few parts, from noisy tables of counts."""
 
 import math
+from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
@@ -9,24 +10,20 @@ import numpy as np
 from scipy import stats
 
 from skdpmic.causal.interactions import Interactions, TableLaws
+from skdpmic.causal.pc import Outcome
 
 _MISSED_BY_PAIRS, _MISSED_BY_TRIPLES = 0.05, 0.02  # share of the explained covariance in interactions without a table
 _CUT = 0.1  # the same share, for what the parts of a number do not resolve
 _DETERMINED = 0.03  # residual share of a column's variance at which other columns determine it
 _MOST_CELLS = 100_000  # of a joint distribution
 _MOST_WEIGHTS = 20_000_000  # of cells, over all entries of the statistic: 160 MB
+_RECORDS = 50  # least mean number in the cells of a stratum that is tested alone
 _RECORD = 1.0  # squared records: entries of the statistic with a smaller variance hardly count
 _MOST_RAISED = 0.3  # share of raised cells at which a joint distribution becomes too smooth
 _CLEAR = 3.0  # least divisor, in standard deviations of the noise on a stratum
+_CLEAR_ALONE = 10.0  # the same for a stratum that is tested alone
 _PLAUSIBLE = 2.75  # records with merged labels beyond their count, in standard deviations of the noise
 _TINY = 1e-300
-
-
-class Tested(NamedTuple):
-    """A test of independence."""
-
-    p_value: float
-    at_most: float  # the largest that it may be, whatever is hidden from the test
 
 
 class Counted(NamedTuple):
@@ -75,7 +72,7 @@ class TableTests:
     >>> pair = np.array([[0.4, 0.1], [0.1, 0.4]])
     >>> chain = 1000 * np.einsum("xz,yz->xyz", pair, pair) / 0.5  # x and y follow from z
     >>> tests = TableTests({(0, 1, 2): chain}, {3: 0.0}, n_samples=1000)
-    >>> tests.p_value(0, 1, ()) < 1e-9, round(tests.p_value(0, 1, (2,)), 2)
+    >>> tests.test(0, 1, ()).p_value < 1e-9, round(tests.test(0, 1, (2,)).p_value, 2)
     (True, 1.0)
     """
 
@@ -95,8 +92,8 @@ class TableTests:
         self._n_independent = n_samples / rows_per_group
         self._cut, self._merged, self._blanks, self._tested = cut, merged, blanks, {}
 
-    def p_value(self, i, j, given):
-        """The p-value of this dependence, if columns i and j are independent given others.
+    def test(self, i, j, given):
+        """Test whether columns i and j are independent given others.
 
         Parameters
         ----------
@@ -106,43 +103,76 @@ class TableTests:
 
         Returns
         -------
-        float
-            1 if a column has one part, because all others are then independent of it. 0 if `given` determines one of
-            the columns: it is then independent of all others, which says nothing about causes. NaN if there is no test,
-            because tables would have too many cells.
+        Outcome
+            Both 1 if a column has one part, because all others are then independent of it. Both NaN if there is no
+            test, because tables would have too many cells. There is no p-value if `given` has a number that was cut,
+            because what happens within its parts has no bound. From 0 to 1 if `given` determines one of the columns: it
+            is then independent of all others, which says nothing about causes.
         """
-        return self._test(i, j, given, self._is_sparse(i, j, given)).p_value
+        if (i, j, given) not in self._tested:
+            self._tested[i, j, given] = self._computed(i, j, given)
+        return self._tested[i, j, given]
 
-    def at_most(self, i, j, given):
-        """The largest that the p-value may be, whatever is hidden from the test.
-
-        Noise hides strata of few records, labels of few records joined the part of another, and columns may be
-        dependent within these. It is 1 where `given` determines a column, or has a number that was cut, because what
-        happens within its parts has no bound.
-        """
-        return self._test(i, j, given, True).at_most
-
-    def _test(self, *test):
-        if test not in self._tested:
-            self._tested[test] = self._computed(*test)
-        return self._tested[test]
-
-    def _computed(self, i, j, given, is_linear):
+    def _computed(self, i, j, given):
         sizes = self._known.sizes
         if min(sizes[i], sizes[j]) == 1:
-            return Tested(1.0, 1.0)
+            return Outcome(1.0, 1.0)
         if self._is_too_large(i, j, given):
-            return Tested(math.nan, math.nan)
+            return Outcome(math.nan, math.nan)
         of_i, of_j = (self._laws.of_first(column, given) for column in (i, j))
         strata = (of_i.sum(axis=0) + of_j.sum(axis=0)) / 2
         within_i, within_j = (law / np.maximum(law.sum(axis=0), _TINY) for law in (of_i, of_j))
         if _is_determined(of_i, within_i, strata) or _is_determined(of_j, within_j, strata):
-            return Tested(0.0, 1.0)
-        law, smooth = (within_i, within_j, strata), (within_i, within_j, (strata * within_i) @ within_j.T)
-        linear = self._linear(i, j, given) if given and self.is_exact(i, j, given) else smooth
-        ways = [linear] if is_linear or linear is smooth else [smooth, (within_i, within_j, linear[2])]
-        p, at_most = map(min, zip(*(self._compared(i, j, given, law, explained) for explained in ways), strict=True))
-        return Tested(p, 1.0 if self._cut.intersection(given) else at_most)
+            return Outcome(1.0, 0.0)
+        law = within_i, within_j, strata
+        of_sums = self._of_sums(i, j, given, law)
+        if self._cut.intersection(given):
+            return Outcome(math.nan, of_sums.least)
+        if not given or not self._known.knows(tuple(sorted((i, j, *given)))):
+            return of_sums
+        return Outcome(
+            *(min(2 * min(pair), 1.0) for pair in zip(of_sums, self._of_strata(i, j, given, law), strict=True))
+        )
+
+    def _of_sums(self, i, j, given, law):
+        """The test of the covariance summed over strata."""
+        within_i, within_j, strata = law
+        smooth = within_i, within_j, (strata * within_i) @ within_j.T
+        if not given or not self.is_exact(i, j, given):
+            least, p = self._compared(i, j, given, law, smooth)
+            return Outcome(p, least)
+        linear = self._linear(i, j, given)
+        least, p = self._compared(i, j, given, law, linear)
+        if not self._is_sparse(i, j, given):
+            least = min(self._compared(i, j, given, law, way)[0] for way in (smooth, (within_i, within_j, linear[2])))
+        return Outcome(max(p, least), least)
+
+    def _of_strata(self, i, j, given, law):
+        """The test of the covariance in the stratum where it is clearest, of those with records enough."""
+        n, tau = self._n_independent, math.sqrt(self._known.cell_variance(given)) / self._known.n
+        columns = tuple(sorted((i, j, *given)))
+        table = np.moveaxis(self._known.table(columns), [columns.index(i), columns.index(j)], [0, 1]) / self._known.n
+        table = table.reshape(*table.shape[:2], -1)
+        shares = table.sum(axis=(0, 1))
+        chosen = shares >= max(_CLEAR_ALONE * tau, _RECORDS * table[..., 0].size / n)
+        if not chosen.any():
+            return Outcome(1.0, 1.0)
+        table, shares, (within_i, within_j) = table[..., chosen], shares[chosen], (each[:, chosen] for each in law[:2])
+        of_i, of_j = table.sum(axis=1), table.sum(axis=0)
+        a, b = len(of_i) - 1, len(of_j) - 1
+        off_i, off_j = 1 / (a + 1) - of_i / shares, 1 / (b + 1) - of_j / shares
+        excess = table - (of_i[:, None] * of_j - tau**2 * off_i[:, None] * off_j) / shares
+        excess = excess[:a, :b].reshape(a * b, -1).T
+        free = shares**2 * n / np.maximum(n * shares - 1, 1) / n
+        sampling = np.einsum("s,xus,yvs->sxyuv", free, _covariances(within_i)[:a, :a], _covariances(within_j)[:b, :b])
+        noise = self._known.noise_in_strata(i, j, given, 1 / (a + 1) - within_i[:a], 1 / (b + 1) - within_j[:b])
+        noise /= self._known.n**2
+        found = _quadratic(excess, sampling.reshape(noise.shape), noise, (within_i, within_j, shares), n)
+        norms = np.zeros(len(law[2]))
+        norms[chosen] = found.norms
+        moved = self._merged_labels(given, law[2], norms)[chosen]
+        p, least = (min(len(shares) * found.p_value(mean_norm), 1.0) for mean_norm in (moved, 0.0))
+        return Outcome(p, least)
 
     def _is_sparse(self, i, j, given):
         """Whether distributions are too smooth, but the linear statistic misses no stratum (``private_pc.md``)."""
@@ -159,25 +189,15 @@ class TableTests:
         by_given = by_given[:a, :b].ravel()
         dependence = self._shares(i, j)[:a, :b].ravel() - by_given
         sampling = self._sampling(within_i[:a], within_j[:b], strata)
-        covariance = sampling + self._noise(i, j, given, free_i, free_j)
-        inverse = np.linalg.inv(covariance + (_RECORD / self._n_independent**2) * np.eye(a * b))
-        weights = covariance @ inverse
-        mean, square = np.trace(weights), (weights * weights.T).sum()
-        of_i, of_j = strata * within_i, strata * within_j
-        of_records = _squared_norms(within_i, within_j, inverse)
-        stretch = self._stretch(of_i, of_j, np.trace(sampling @ inverse) / (a * b))
-        if given:
-            excess = self._excess(within_i, within_j, strata, of_records, sampling @ inverse)
-            stretch = max(stretch, 1 + excess / (2 * square))
-        stretch *= square / mean
-        statistic, degrees = dependence @ inverse @ dependence / stretch, mean / stretch
-        together = by_given - np.outer(of_i.sum(axis=1)[:a], of_j.sum(axis=1)[:b]).ravel()
+        noise = self._noise(i, j, given, free_i, free_j)
+        found = _quadratic(dependence[None], sampling[None], noise, law, self._n_independent)
+        inverse = found.inverse[0]
+        of_i, of_j = ((strata * within).sum(axis=1) for within in (within_i, within_j))
+        together = by_given - np.outer(of_i[:a], of_j[:b]).ravel()
         missed = self._may_be_missed(i, j, given) * math.sqrt(together @ inverse @ together)
         in_strata = self._hidden_strata(given) * math.sqrt(inverse.diagonal().max())
-        merged = self._merged_labels(given, strata, np.sqrt(of_records.max(axis=(1, 2))))
-        return tuple(
-            _p_value(statistic, degrees, mean_norm**2 / stretch) for mean_norm in (missed, missed + in_strata + merged)
-        )
+        merged = self._merged_labels(given, strata, found.norms).max()
+        return tuple(found.p_value(mean_norm) for mean_norm in (missed, missed + in_strata + merged))
 
     def _linear(self, i, j, given):
         """Probabilities of the parts of i and of j in each stratum, and the shares of pairs that `given` explains.
@@ -201,7 +221,7 @@ class TableTests:
         return (strata < least).sum() * least / 4  # the most that share - share**2 / least can be
 
     def _merged_labels(self, given, strata, norms):
-        """Bound on the effect on the statistic of labels that joined another's part (``private_pc.md``)."""
+        """Bound on the effect of labels that joined another's part, for each stratum (``private_pc.md``)."""
         merged = {axis: self._merged[column] for axis, column in enumerate(given) if column in self._merged}
         counted = [[of_column.counted for of_column in merged.values()]]
         if self._blanks is not None:
@@ -210,8 +230,7 @@ class TableTests:
         has_merged = np.zeros([self._known.sizes[column] for column in given], bool)
         for axis, of_column in merged.items():
             np.moveaxis(has_merged, axis, 0)[of_column.part] = True
-        moved = share * norms * strata / np.maximum(strata - share, strata / 2)
-        return moved[has_merged.ravel()].max(initial=0.0)
+        return share * norms * strata / np.maximum(strata - share, strata / 2) * has_merged.ravel()
 
     def _first(self, column, given):
         """Least-squares shares of a column, along the first axis, and of others."""
@@ -269,27 +288,55 @@ class TableTests:
             weights.append((given, both.reshape(n_sums, *strata)))
         return self._known.noise_of(weights) / self._known.n**2
 
-    def _stretch(self, of_i, of_j, of_sampling):
-        """Ratio of the variance of the statistic to that of a chi-squared variable; rare parts have few records.
 
-        The means are equal. The variance is larger by the fourth moments of both columns (``private_pc.md``), in
-        proportion to the sampling error relative to the noise.
-        """
-        degrees = (len(of_i) - 1) * (len(of_j) - 1)
-        excess = math.prod(_excess(law.sum(axis=1)) for law in (of_i, of_j)) / self._n_independent
-        return 1 + max(excess, 0.0) * of_sampling**2 / (2 * degrees)
+@dataclass(frozen=True)
+class _Quadratic:
+    """Squared norms of covariances, each in the metric of its own errors, and their laws under independence."""
 
-    def _excess(self, within_i, within_j, strata, of_records, weighted):
-        """How much the fourth moments of records in strata add to the variance of the statistic."""
-        n = self._n_independent
-        fourth = np.einsum("s,xs,ys,sxy->", strata, within_i, within_j, of_records**2)
-        return fourth / n**3 - (np.trace(weighted) ** 2 + 2 * (weighted * weighted.T).sum()) / n
+    statistics: np.ndarray  # shape (n_statistics,), divided by `stretch`
+    degrees: np.ndarray  # of the chi-squared laws, divided by `stretch`
+    stretch: np.ndarray
+    inverse: np.ndarray  # the metrics: (n_statistics, n_entries, n_entries)
+    norms: np.ndarray  # the largest deviation of a record from its stratum: (n_strata,)
+
+    def p_value(self, mean_norm):
+        """The smallest chance of a larger statistic, if the norm of the mean of each is at most this."""
+        allowed = mean_norm**2 / self.stretch
+        return min(map(_p_value, self.statistics, self.degrees, allowed))
+
+
+def _quadratic(covariances, sampling, noise, law, n):
+    """The norms of one sum over the strata of a law, or of one covariance for each.
+
+    Rare parts have few records, so the variance of a norm is larger than that of a chi-squared variable with the same
+    mean, by the fourth moments of the records (``private_pc.md``).
+    """
+    within_i, within_j, shares = law
+    covariance = sampling + noise
+    inverse = np.linalg.inv(covariance + (_RECORD / n**2) * np.eye(covariance.shape[-1]))
+    weights, of_sampling = covariance @ inverse, sampling @ inverse
+    of_records = _squared_norms(within_i, within_j, inverse)
+    fourth = np.einsum("xs,ys,sxy->s", within_i, within_j, of_records**2) * shares / n**3
+    least = 0.0
+    if len(covariances) == 1:
+        least = math.prod(_excess((shares * within).sum(axis=1)) for within in (within_i, within_j)) / n
+        least *= (_trace(of_sampling) / covariance.shape[-1]) ** 2
+        fourth, shares = fourth.sum(), shares.sum()
+    normal = (_trace(of_sampling) ** 2 + 2 * _trace(of_sampling @ of_sampling)) / (n * shares)
+    mean, square = _trace(weights), _trace(weights @ weights)
+    stretch = (square + np.maximum(fourth - normal, np.maximum(least, 0.0)) / 2) / mean
+    statistics = np.einsum("sx,sxy,sy->s", covariances, inverse, covariances)
+    return _Quadratic(statistics / stretch, mean / stretch, stretch, inverse, np.sqrt(of_records.max(axis=(1, 2))))
+
+
+def _trace(matrices):
+    return np.trace(matrices, axis1=1, axis2=2)
 
 
 def _squared_norms(within_i, within_j, inverse):
     """Squared norms of the deviations of a record from its stratum: (n_strata, n_parts of i, n_parts of j)."""
     a, b = len(within_i) - 1, len(within_j) - 1
-    weights = inverse.reshape(a, b, a, b).transpose(0, 2, 1, 3).reshape(a * a, b * b)
+    weights = inverse.reshape(-1, a, b, a, b).swapaxes(2, 3).reshape(-1, a * a, b * b)
     return (_squares(within_i) @ weights) @ _squares(within_j).transpose(0, 2, 1)
 
 

@@ -120,3 +120,15 @@ def test_the_noise_on_a_cell_has_the_stated_variance(name, columns):
     expected = np.diag(exact_covariance(name, lambda known: known.table(columns))).mean()
     known = Interactions(noisy_tables(name), VARIANCES, N)
     assert known.cell_variance(columns) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_noise_on_the_covariances_in_a_stratum_is_that_of_its_cells(name):
+    """Columns 1 and 3 given 0 and 2, with any means of the indicators of their parts."""
+    rng, known = np.random.default_rng(0), Interactions(noisy_tables(name), VARIANCES, N)
+    means = [rng.dirichlet(np.ones(size), size=4).T[:-1] for size in (3, 4)]
+    found = known.noise_in_strata(1, 3, (0, 2), *(1 / (len(each) + 1) - each for each in means))
+    for stratum, (here, covariance) in enumerate(zip(np.eye(4).reshape(4, 2, 2), found, strict=True)):
+        off = [np.eye(len(each) + 1)[:-1] - each[:, stratum, None] for each in means]
+        weights = np.einsum("ax,by,st->abxyst", *off, here).reshape(6, 3, 4, 2, 2)
+        np.testing.assert_allclose(covariance, known.noise_of([((1, 3, 0, 2), weights)]), rtol=1e-9, atol=1e-9)

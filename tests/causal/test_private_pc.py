@@ -193,7 +193,7 @@ def test_numbers_beside_labels_are_binned_by_released_counts():
     edges = {("smokes", "weight"), ("weight", "pressure")}
     names = list(private.skeleton_)
     assert {(names[i], names[j]) for i, j in np.argwhere(np.triu(private.skeleton_))} == edges
-    assert private.p_value("smokes", "pressure", ["weight"]) > 0.01
+    assert math.isnan(private.p_value("smokes", "pressure", ["weight"]))
 
 
 def test_bounds_bin_tables_of_numbers_too_and_reveal_dependence_that_is_not_monotonic():
@@ -248,7 +248,7 @@ def test_the_level_holds_with_few_records(n, epsilon, rare):
 
 def test_the_graph_equals_that_of_pc_with_the_tests_of_the_estimator(fitted):
     for kind, private in fitted.items():
-        found = find_graph(4, private.p_value, private.alpha, private.max_order)
+        found = find_graph(4, private._test, private.alpha, private.max_order)
         np.testing.assert_array_equal(private.skeleton_, found.skeleton)
         np.testing.assert_array_equal(private.cpdag_, found.cpdag)
         on_edges = private.p_values_[private.skeleton_]

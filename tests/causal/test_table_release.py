@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from skdpmic.causal import table_release as table_plan
+from skdpmic.causal.pc import Outcome
 from skdpmic.causal.table_release import (
     N_CELLS,
     TablePlan,
@@ -79,7 +80,7 @@ def test_the_choice_of_tables_follows_from_the_release_alone(epsilon, seed, few_
     pairs = {columns: table for columns, table in kept["noisy_tables_"].items() if len(columns) == 2}
     assert list(pairs) == list(combinations(range(5), 2))
     scales = {k: scale for k, scale in kept["noise_scales_"].items() if k < 3}
-    asked = triples_asked_for(5, TableTests(pairs, scales, 500).p_value, 0.01)
+    asked = triples_asked_for(5, TableTests(pairs, scales, 500).test, 0.01)
     assert [columns for columns in kept["noisy_tables_"] if len(columns) == 3] == asked
     if asked:
         plan = TablesRelease(epsilon, 1e-6, 0.01, 3).mechanism(records().shape)
@@ -89,11 +90,13 @@ def test_the_choice_of_tables_follows_from_the_release_alone(epsilon, seed, few_
 @pytest.mark.usefixtures("few_tables")
 def test_tests_given_two_columns_need_the_tables_of_each_end_with_both():
     def only_a_square_and_a_chord(i, j, given):
-        return 0.0 if (i, j) in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3)] else 1.0
+        return [Outcome(1.0, 1.0), Outcome(0.0, 0.0)][(i, j) in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3)]]
 
     assert triples_asked_for(5, only_a_square_and_a_chord, 0.01) == [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
-    assert triples_asked_for(5, lambda i, j, given: 1.0, 0.01) == []
-    assert triples_asked_for(3, lambda i, j, given: 0.0, 0.01) == []  # no columns are left to condition on
+    assert triples_asked_for(5, lambda i, j, given: Outcome(1.0, 1.0), 0.01) == []
+    assert (
+        triples_asked_for(3, lambda i, j, given: Outcome(0.0, 0.0), 0.01) == []
+    )  # no columns are left to condition on
 
 
 # --- The noise --------------------------------------------------------------------------------------------------------
