@@ -90,7 +90,10 @@ _FEATURES_AT_ONCE = 256  # features counted before they are added, which limits 
 
 
 def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
-    """Count a chunk, with the columns of `owner` (an estimator or the sketch); `reader` is named in errors."""
+    """Count a chunk, with the columns of `owner` (an estimator or the sketch); `reader` is named in errors.
+
+    Returns the columns and the target, as read.
+    """
     check_weights_given(sample_weight, sketch.max_weight)
     description, name = sketch.description, reader or type(owner).__name__
     table = open_chunk(X, description.domains, name)
@@ -102,12 +105,13 @@ def count_into(sketch, owner, X, y, n_jobs, *, sample_weight=None, reader=None):
         target = target._replace(weights=read_weights(sample_weight, sketch.max_weight, table.n_samples))
     with sketch._in_use(only_reads=False):
         _add(sketch, columns, target, n_jobs)
+    return columns, target
 
 
 def _add(sketch, columns, target, n_jobs):
     n_samples = columns.shape[1]
     sketch._check_addition(n_samples)
-    target = sketch._place(target, columns)
+    target = sketch._place(target)
 
     def count(column, domain):
         return sketch._grids.count(column, domain, target)

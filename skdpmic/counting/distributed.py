@@ -6,12 +6,14 @@ a worker, no record is counted twice.
 
 import numbers
 from collections.abc import Iterable
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import are_text, check_names, is_dask_collection
+from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.counting.sketched import added, hold, pair_counts
 
 _MERGED_AT_ONCE = 8
 
@@ -40,8 +42,10 @@ def merge_all(sketches: Iterable[RangeGridSketch]) -> RangeGridSketch:
     return reduce(RangeGridSketch.merge, sketches)
 
 
-def count_collection(empty, X, y, sample_weight=None):
+def count_collection(empty, X, y, sample_weight=None, *, holds):
     """The sketch of a dask array or dataframe: one sketch per partition and a tree of merges, all on the workers.
+
+    With `holds`, these also hold the rows for joint scores, so that the collection is read once.
 
     Parameters
     ----------
@@ -50,22 +54,44 @@ def count_collection(empty, X, y, sample_weight=None):
     y : dask array, dataframe of one column, or series, of shape (n_samples,)
         With the same partitions as X.
     sample_weight : like y, default=None
+    holds : bool
 
     Returns
     -------
-    RangeGridSketch
+    sketch : RangeGridSketch
+    count_pairs : callable or None
+        As in `SketchedRecords`.
     """
     import dask
 
     columns = {"y": y} | ({} if sample_weight is None else {"sample_weight": sample_weight})
-    here, count, merge = dask.delayed(empty), dask.delayed(_count_rows, pure=False), dask.delayed(_merge, pure=False)
-    sketches = [count(here, *rows) for rows in zip(*_partitions(X, columns), strict=True)]
-    while len(sketches) > 1:
-        sketches = [merge(sketches[i : i + _MERGED_AT_ONCE]) for i in range(0, len(sketches), _MERGED_AT_ONCE)]
-    (sketch,) = read_by_engine("X or y", dask.compute, sketches[0])
+    here, count = dask.delayed(empty), dask.delayed(_count_rows, pure=False, nout=2)
+    counted = [count(here, holds, *rows) for rows in zip(*_partitions(X, columns), strict=True)]
+    whole = _in_tree(_merge, [sketch for sketch, _ in counted])
+    whole, *held = read_by_engine("X or y", dask.persist, whole, *(rows for _, rows in counted if holds))
+    (sketch,) = read_by_engine("X or y", dask.compute, whole)
     if isinstance(sketch, _Refusal):
         raise sketch.kind(sketch.message)
-    return sketch
+    return sketch, partial(_count_pairs, here, held) if holds else None
+
+
+def _count_pairs(empty, held, j):
+    """The counts of each feature together with feature j, in rows that the workers hold."""
+    import dask
+
+    count = dask.delayed(pair_counts, pure=False)
+    (counts,) = read_by_engine("X", dask.compute, _in_tree(added, [count(empty, rows, j) for rows in held]))
+    return counts
+
+
+def _in_tree(merge, tasks):
+    """One task that merges all others, a few at a time."""
+    import dask
+
+    merge = dask.delayed(merge, pure=False)
+    while len(tasks) > 1:
+        tasks = [merge(tasks[i : i + _MERGED_AT_ONCE]) for i in range(0, len(tasks), _MERGED_AT_ONCE)]
+    return tasks[0]
 
 
 class _Refusal(NamedTuple):
@@ -75,11 +101,14 @@ class _Refusal(NamedTuple):
     message: str
 
 
-def _count_rows(empty, X, y, sample_weight=None):
+def _count_rows(empty, holds, X, y, sample_weight=None):
+    """The sketch of some rows, and the rows themselves if they are to be held."""
+    sketch = empty.empty()
     try:
-        return empty.empty().update(X, y, sample_weight=sample_weight)
+        chunk = count_into(sketch, sketch, X, y, None, sample_weight=sample_weight)
     except (TypeError, ValueError) as error:
-        return _Refusal(TypeError if isinstance(error, TypeError) else ValueError, str(error))
+        return _Refusal(TypeError if isinstance(error, TypeError) else ValueError, str(error)), None
+    return sketch, hold(sketch, *chunk) if holds else None
 
 
 def _merge(sketches):

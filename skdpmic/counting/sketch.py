@@ -285,7 +285,7 @@ class RangeGridSketch:
         """The counts of feature j: raw data; not private."""
         return self._counts[self._starts[j] : self._starts[j + 1]]
 
-    def _place(self, target, columns):
+    def _place(self, target):
         """The positions of the records of a chunk in the target."""
         return self._grids.place(target.values, *([] if target.weights is None else [target.weights]))
 

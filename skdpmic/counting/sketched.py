@@ -1,14 +1,18 @@
 """The records counted by a sketch, as estimators read them, and checks that these agree with the estimators."""
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 
 from skdpmic._utils.arguments import one_of
 from skdpmic._utils.progress import SILENT
 from skdpmic._utils.texts import quoted
 from skdpmic.counting.chunks import are_equal
-from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.statistics.grids import check_B, check_c
+from skdpmic.statistics.mtv.counts import Placed
+from skdpmic.statistics.mtv.pairs import pair_codes, pair_labels
 from skdpmic.table.columns import map_features
 from skdpmic.table.domains import Ignored, Labels, Order
 from skdpmic.table.features import feature_domains, listed
@@ -24,19 +28,20 @@ class SketchedRecords:
     Parameters
     ----------
     sketch : RangeGridSketch
-    recount : callable, default=None
-        ``recount(empty)`` counts the records again, into an empty sketch. None if they cannot be read again.
+    count_pairs : callable, default=None
+        ``count_pairs(j)`` returns the counts of each feature together with feature j, from rows that were held while
+        they were counted. None if none were held.
     progress : Progress, default=SILENT
         Progress of loops over all columns.
     kept : tuple of int, default=()
         Indices of the features kept in any case.
     """
 
-    def __init__(self, sketch, recount=None, progress=SILENT, kept=()):
+    def __init__(self, sketch, count_pairs=None, progress=SILENT, kept=()):
         if sketch.n_samples < FEWEST:
             raise ValueError(f"the sketch must have counted at least 4 records, got {sketch.n_samples}.")
         sketch._check_undamaged()
-        self._sketch, self._recount, self.progress, self._kept = sketch, recount, progress, kept
+        self._sketch, self._count_pairs, self.progress, self._kept = sketch, count_pairs, progress, kept
         self.n_samples, self.n_features = sketch.n_samples, sketch.n_features_in_
 
     @property
@@ -54,12 +59,12 @@ class SketchedRecords:
             seen,
             self._kept,
             sketch.measure,
-            can_be_read_again=self._recount is not None,
+            has_rows=self._count_pairs is not None,
         )
 
     def sampled(self, progress):
         """The records to use: all of them, because each is a person."""
-        return SketchedRecords(self._sketch, self._recount, progress, self._kept)
+        return SketchedRecords(self._sketch, self._count_pairs, progress, self._kept)
 
     def release_target_shares(self, measure, epsilon, random_bytes):
         """A measure with shares of the target, released with epsilon, from the counts of the first feature."""
@@ -78,12 +83,10 @@ class SketchedRecords:
 
     def scores_beside(self, j, measure, left_out, n_jobs):
         """Scores of features together with feature j, in order, without those left out."""
-        sketch = self._recount(PairSketch(self._sketch, j))
-        if sketch.n_samples != self.n_samples:
-            raise ValueError("X must return the same rows each time it is read, got different numbers of rows.")
-        records = SketchedRecords(sketch, progress=self.progress)
-        scorer = measure.scorer_of_pair_counts(sketch._grids, self.n_samples)
-        return np.array(records.map_features(scorer.score, n_jobs, left_out))
+        domains = self._sketch.domains
+        scorer = measure.scorer_of_pair_counts(measure.pair_counts(None, domains[j]), self.n_samples)
+        counts = self._count_pairs(j)
+        return np.array(map_features(scorer.score, counts, domains, n_jobs, left_out, self.progress))
 
     def tables(self, measure, n_jobs):
         """The table of each feature, from its counts, still without noise."""
@@ -91,27 +94,36 @@ class SketchedRecords:
         return np.array([self._sketch._counts_of(j) for j in range(self.n_features)], dtype=np.int64).reshape(shape)
 
 
-class PairSketch(RangeGridSketch):
-    """Counts of each feature together with a given one and the target. Raw data; not private.
+# --- Rows held for joint scores --------------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    sketch : RangeGridSketch
-        A sketch of the same table; its counts are not copied.
-    given : int
-        Number of the given feature.
-    """
 
-    def __init__(self, sketch, given):
-        vars(self).update(vars(sketch))
-        target = self.description.target
-        self._grids = self.measure.pair_counts(None if target is None else target.encoded, self.domains[given])
-        self._given, self._starts = given, self._place_features()
-        self.n_samples, self._parts, self._counts, self._is_torn = 0, frozenset(), self._zeros(), False
+class HeldRows(NamedTuple):
+    """Rows as joint scores see them, held while a table is read once, before the charge. Raw data; not private."""
 
-    def _place(self, target, columns):
-        (column,) = columns[self._given : self._given + 1]
-        return self._grids.place(target.values, target.weights, column)
+    codes: np.ndarray  # uint8 (n_features, n_samples)
+    target: Placed
+
+
+def hold(sketch, columns, target):
+    """The rows of a chunk that a sketch has counted, with one byte for each value."""
+    return HeldRows(np.array(map_features(pair_codes, columns, sketch.domains, None)), sketch._place(target))
+
+
+def pair_counts(sketch, rows, j, n_jobs=None):
+    """The counts of each feature together with feature j, in rows that are held."""
+    labels = [pair_labels(domain) for domain in sketch.domains]
+    grids = sketch.measure.pair_counts(None, labels[j])
+    placed = grids.place(*rows.target, rows.codes[j])
+    return map_features(partial(_count, grids, placed), rows.codes, labels, n_jobs)
+
+
+def _count(grids, placed, codes, labels):
+    return grids.count(codes.astype(np.uint32), labels, placed)
+
+
+def added(counts):
+    """The sums, feature by feature, of the counts of several chunks."""
+    return [sum(of_each[1:], of_each[0]) for of_each in zip(*counts, strict=True)]
 
 
 # --- Agreement with an estimator -------------------------------------------------------------------------------------

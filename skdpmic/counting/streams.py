@@ -9,6 +9,7 @@ from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.texts import quoted
 from skdpmic.counting.chunks import count_into
 from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.counting.sketched import hold
 from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
 from skdpmic.table.reading import refuse_dask
 from skdpmic.table.targets import check_weights_given
@@ -87,8 +88,8 @@ def count_stream(
     return sketch
 
 
-def count_batches(sketch, reader, X, y, sample_weight, n_jobs):
-    """Count all rows of a Polars LazyFrame in one pass, with a separate target.
+def count_batches(sketch, reader, X, y, sample_weight, n_jobs, *, holds):
+    """Count all rows of a Polars LazyFrame in one pass, with a separate target; `holds` keeps them for joint scores.
 
     Parameters
     ----------
@@ -100,15 +101,22 @@ def count_batches(sketch, reader, X, y, sample_weight, n_jobs):
     y : Column
     sample_weight : Column or None
     n_jobs : int or None
+    holds : bool
+
+    Returns
+    -------
+    list of HeldRows
     """
+    held = []
     for batch in frames_of(X):
         rows = slice(sketch.n_samples, sketch.n_samples + len(batch))
         weights = None if sample_weight is None else sample_weight[rows]
-        count_into(sketch, sketch, batch.to_native(), y[rows], n_jobs, sample_weight=weights, reader=reader)
+        chunk = count_into(sketch, sketch, batch.to_native(), y[rows], n_jobs, sample_weight=weights, reader=reader)
+        held += [hold(sketch, *chunk)] if holds else []
     if sketch.n_samples != y.n_samples:
         lengths = [sketch.n_samples, y.n_samples]
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
-    return sketch
+    return held
 
 
 def _check(empty, target, sample_weight):

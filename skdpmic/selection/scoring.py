@@ -60,8 +60,9 @@ class PrivateScoring(ResultsMixin, PrivateEstimator):
             to `bounds` and `categories`. Missing values are never an error: they have their own bin. Dataframes of any
             library supported by narwhals are accepted. An object with ``__arrow_c_stream__``, such as a DuckDB relation
             or a RecordBatchReader, is read once and as a whole, by pyarrow or Polars; its schema gives the column
-            types. A Polars LazyFrame is read in batches, and must always return its rows in the same order. Masked
-            arrays are refused, because their hidden values would be read.
+            types. A Polars LazyFrame is read in batches, once; for joint scores, one byte per value is held in
+            memory (by the workers of dask, for its collections). Masked arrays are refused, because their hidden
+            values would be read.
         y : array-like of shape (n_samples,)
             The target, without missing values: numbers or dates, clipped to `target_bounds`, or labels from `classes`.
             If X is a dask collection, y must be one with the same partitions. y, `groups` and `sample_weight` may also

@@ -14,7 +14,7 @@ from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import quoted
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
-from skdpmic.release.kinds import BestFeatures, jointly, release_of_scores
+from skdpmic.release.kinds import BestFeatures, JointFeatures, jointly, release_of_scores
 from skdpmic.release.path import Ready
 from skdpmic.selection.noise_warnings import NoiseWarnings
 from skdpmic.statistics.measure import Statistic
@@ -56,7 +56,7 @@ class Published(Protocol):
     advice: str  # how to have less noise
 
     def release(self, plan: "ScoringPlan", n_features: int, n_groups: int | None, n_classes: int | None) -> Any:
-        """The release of a table of this shape; without `n_groups`, its records cannot be read again."""
+        """The release of a table of this shape; without `n_groups`, pairs of its features cannot be counted."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class BestNames:
     advice = "a smaller k"
 
     def release(self, plan, n_features, n_groups, n_classes):
-        """The release of a table of this shape; without `n_groups`, its records cannot be read again."""
+        """The release of a table of this shape; without `n_groups`, pairs of its features cannot be counted."""
         among, spends = n_candidates(self.keep, n_features), plan.spends_on_target(n_classes)
         k = n_to_keep(self.k, among)
         single = BestFeatures(plan.epsilon, plan.delta, k, n_candidates=among, spends_on_target=spends)
@@ -154,8 +154,12 @@ class ScoringPlan(FitPlan):
         return None if k is None else n_to_keep(k, n_candidates(self.publishes.keep, n_features))
 
     def release(self, n_features, n_groups, n_classes):
-        """The release of a table of this shape; without `n_groups`, its records cannot be read again."""
+        """The release of a table of this shape; without `n_groups`, pairs of its features cannot be counted."""
         return self.publishes.release(self, n_features, n_groups, n_classes)
+
+    def counts_pairs(self, n_samples, sketch):
+        """Whether the release of a table of this many rows, with the columns of a sketch, is of joint scores."""
+        return isinstance(self.release(sketch.n_features_in_, n_samples, sketch.n_classes), JointFeatures)
 
     def cost(self, n_features):
         """The cost of a fit to this many features: of the costliest release, if several are possible."""
@@ -187,7 +191,7 @@ class ScoringPlan(FitPlan):
         else:  # that of counts
             measure = self.release(shape.n_features, None, n_classes).prepared(public.measure)
         measure = self.with_shares(measure, public)
-        release = self.release(shape.n_features, shape.n_groups if public.can_be_read_again else None, n_classes)
+        release = self.release(shape.n_features, shape.n_groups if public.has_rows else None, n_classes)
         self._warn(public)
         mechanism = release.mechanism(measure, shape)
         noise = NoiseWarnings(self, release, release.law(mechanism, measure, shape), shape)

@@ -15,7 +15,14 @@ from skdpmic._utils.readable import column_names, is_dask_collection, refuse_mas
 from skdpmic._utils.texts import quoted
 from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.counting.sketched import SketchedRecords, check_facts, check_grids, check_weights_agree
+from skdpmic.counting.sketched import (
+    SketchedRecords,
+    added,
+    check_facts,
+    check_grids,
+    check_weights_agree,
+    pair_counts,
+)
 from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.features import kept_columns
@@ -75,9 +82,8 @@ def if_counts_suffice(*, public: bool = False) -> Callable[[_Method], _Method]:
             _check_pieces(statistic_named(estimator.statistic, given.get("correction")), estimator.max_rows_per_group)
             if given.get("criterion") == "joint":
                 raise ValueError(
-                    "criterion must be 'single' or 'auto' if records are counted once, in chunks or sketches, got "
-                    "'joint': it counts features again, together with those chosen. fit reads a LazyFrame or a "
-                    "dask collection as often as needed."
+                    "criterion must be 'single' or 'auto' if records are counted in chunks or sketches, got 'joint': "
+                    "it counts features together with those chosen. fit takes a LazyFrame or a dask collection."
                 )
             for name in ("bounds", "categories", "target_bounds", "classes"):
                 if public:
@@ -101,9 +107,15 @@ def _count_lazily(plan, X, y, sample_weight):
     if weights is not None and weights.n_samples != y.n_samples:
         lengths = f"{weights.n_samples} and {y.n_samples}"
         raise ValueError(f"sample_weight must have one weight for each row of X and y, got {lengths}.")
-    count = partial(count_batches, reader=plan.reader, X=X, y=y, sample_weight=weights, n_jobs=plan.n_jobs)
     sketch, _ = sketch_for(plan, y.n_samples, X.head(0))
-    return read_sketch(plan, count(sketch), count)
+    holds = plan.counts_pairs(y.n_samples, sketch)
+    held = count_batches(sketch, plan.reader, X, y, weights, plan.n_jobs, holds=holds)
+    return read_sketch(plan, sketch, partial(_count_pairs, sketch, held, plan.n_jobs) if holds else None)
+
+
+def _count_pairs(sketch, held, n_jobs, j):
+    """The counts of each feature together with feature j, in all rows that are held."""
+    return added([pair_counts(sketch, rows, j, n_jobs) for rows in held])
 
 
 def _count_on_workers(plan, X, y, sample_weight):
@@ -119,10 +131,13 @@ def _count_on_workers(plan, X, y, sample_weight):
     names = feature_names(X)
     refuse_target_among(names, y)
     plan.facts.domains(X.shape[1], names)  # raises if names in dicts are not columns
-    count = partial(count_collection, X=X, y=y, sample_weight=sample_weight)
-    sketch = count(empty_sketch(plan, n_samples, X.shape[1], names))
+    empty = empty_sketch(plan, n_samples, X.shape[1], names)
+    holds = plan.counts_pairs(n_samples, empty)
+    sketch, count_pairs = count_collection(empty, X, y, sample_weight, holds=holds)
+    if n_samples not in (sketch.n_samples, math.inf):
+        raise ValueError("X must return the same rows each time it is read, got different numbers of rows.")
     plan.measure(sketch.n_samples, sketch.n_features_in_, sketch.n_classes)  # raises if it is too large for them
-    return read_sketch(plan, sketch, count)
+    return read_sketch(plan, sketch, count_pairs)
 
 
 def sketch_for(plan, n_samples, X):
@@ -149,11 +164,11 @@ def empty_sketch(plan, n_samples, n_features, feature_names, declared=None):
     )
 
 
-def read_sketch(plan, sketch, recount=None):
-    """The records of a sketch, if it suits the plan; `recount` counts the records again."""
+def read_sketch(plan, sketch, count_pairs=None):
+    """The records of a sketch, if it suits the plan; `count_pairs` as in `SketchedRecords`."""
     check_agreement(plan, sketch)
     kept = kept_columns(plan.facts.keep, sketch.n_features_in_, sketch.description.names)
-    return SketchedRecords(sketch, recount, kept=kept)
+    return SketchedRecords(sketch, count_pairs, kept=kept)
 
 
 def check_agreement(plan, sketch):

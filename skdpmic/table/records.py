@@ -47,7 +47,7 @@ class PublicTable(NamedTuple):
     seen: dict[str, Any]  # `n_features_in_` and `feature_names_in_`, as fitted attributes
     kept: tuple[int, ...] = ()  # indices of the features kept in any case
     measure: Any = None  # of counts; None if it is still to be chosen
-    can_be_read_again: bool = True  # whether features can be counted again, together with others
+    has_rows: bool = True  # whether features can be counted together with others
 
     @property
     def names(self):

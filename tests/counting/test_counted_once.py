@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from skdpmic.counting import RangeGridSketch, chunks, merge_all
-from skdpmic.counting.sketched import PairSketch
 
 D = 2
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "n_features": D}
@@ -66,16 +65,6 @@ def test_a_file_that_is_loaded_twice_is_not_counted_twice(tmp_path):
     counted().save(tmp_path / "a")
     with pytest.raises(ValueError, match=TWICE):
         merge_all(RangeGridSketch.load(tmp_path / "a") for _ in range(2))
-
-
-def test_sketches_of_pairs_are_not_counted_twice_either():
-    sketch = RangeGridSketch(statistic="mtv_r", **PUBLIC).update(*chunk())
-    pair = PairSketch(sketch, 0)
-    assert pair.merge(pair).n_samples == 0
-    pair = pair.update(*chunk())
-    with pytest.raises(ValueError, match=TWICE):
-        pair.merge(copy.copy(pair))
-    assert pair.merge(PairSketch(sketch, 0).update(*chunk())).n_samples == 10
 
 
 def test_copies_of_an_empty_sketch_can_be_filled_separately_and_merged():

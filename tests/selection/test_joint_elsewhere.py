@@ -1,15 +1,14 @@
-"""Joint scores of records outside memory: LazyFrames and dask collections are read once more for each choice."""
+"""Joint scores of records outside memory: LazyFrames and dask collections are read before the charge, and held."""
 
-import math
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skdpmic import PrivateSelectKBest
+from skdpmic import BudgetLedger, PrivateSelectKBest
 from skdpmic.counting import RangeGridSketch, chunks
-from skdpmic.counting.sketched import PairSketch, SketchedRecords
+from skdpmic.counting.sketched import added, hold, pair_counts
 from tests.folding import each
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
@@ -81,52 +80,73 @@ def test_a_dask_array_is_read_again(chunks):
     assert published(fitted) == published(make().fit(X, y))
 
 
-def test_records_are_counted_once_more_for_each_choice_but_the_last(monkeypatch):
-    polars = pytest.importorskip("polars")
+def unless_charged(ledger, readings, rows):
+    """These rows, as long as nothing is charged."""
+    readings.append(1)
+    if ledger.spent() != (0, 0):
+        raise ConnectionError
+    return rows
+
+
+@seeded
+@each("statistic", ["mtv_r", "mic_r", "kendall"])
+@each("where", ["lazy", "dask"])
+def test_nothing_is_read_after_the_charge(where, statistic, tmp_path):
+    """A later reading may be shorter, in another order, or fail."""
     X = np.random.default_rng(0).random((N, 8))
-    counted, add = [], chunks._add
-    monkeypatch.setattr(chunks, "_add", lambda *given: counted.append(1) or add(*given))
-    PrivateSelectKBest(4, criterion="joint", epsilon=20.0, **UNIT).fit(polars.DataFrame(X).lazy(), X[:, 0])
-    assert len(counted) == 4
+    ledger, readings = BudgetLedger(tmp_path / f"{where} {statistic}", epsilon=20), []
+    read = partial(unless_charged, ledger, readings)
+    if where == "lazy":
+        frame = pytest.importorskip("polars").DataFrame(X)
+        given = frame.lazy().map_batches(read, schema=frame.schema), X[:, 0]
+    else:
+        blocks = partial(pytest.importorskip("dask.array").from_array, chunks=(100, -1))
+        given = blocks(X).map_blocks(read), blocks(X[:, :1]).map_blocks(read)[:, 0]
+    way = {"statistic": statistic, "criterion": "joint" if statistic == "mtv_r" else "single"}
+    selector = PrivateSelectKBest(4, epsilon=20.0, ledger=ledger, random_state=0, **way, **UNIT)
+    if where == "dask" and statistic == "kendall":
+        with pytest.raises(ValueError, match="statistic"):
+            selector.fit(*given)
+        return
+    selector.fit(*given)
+    assert readings and ledger.spent() == (20, 0) and selector.ranking_[0] == 1
 
 
-def test_records_that_change_between_readings_are_detected():
-    polars = pytest.importorskip("polars")
-    X = np.random.default_rng(0).random((N, 4))
-    frame, readings, most = polars.DataFrame(X), [], math.inf
+@each("criterion", ["single", "joint"])
+def test_a_collection_whose_number_of_rows_changes_is_refused_before_the_charge(criterion, tmp_path):
+    """dask counts the rows of a dataframe first, in a reading of its own."""
+    frames, dask = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask")
+    table, readings = pd.DataFrame(np.random.default_rng(0).random((N, 3)), columns=list("aby")), []
 
-    def fewer(batch):
-        readings.append(1)
-        return batch if len(readings) <= most else batch.head(100)
+    def shorter(number):
+        readings.append(number)
+        return table[100 * number : 100 * (number + 1) - readings.count(number)]
 
-    lazy = frame.lazy().map_batches(fewer, schema=frame.schema)
-    selector = PrivateSelectKBest(3, epsilon=20.0, **UNIT)
-    selector.set_params(criterion="single").fit(lazy, X[:, 0])
-    most = len(readings)  # in one fit, for the scores with y; depends on the version of Polars
-    readings.clear()
-    before = vars(selector.set_params(criterion="joint")).copy()
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples|X must give the same rows each time"):
-        selector.fit(lazy, X[:, 0])
-    assert vars(selector) == before
+    there = frames.from_delayed([dask.delayed(shorter, pure=False)(number) for number in range(5)], meta=table)
+    ledger = BudgetLedger(tmp_path / criterion, epsilon=20)
+    selector = PrivateSelectKBest(1, keep=["b"], criterion=criterion, epsilon=20.0, ledger=ledger, **UNIT)
+    with pytest.raises(ValueError, match="X must return the same rows each time it is read, got different numbers of"):
+        selector.fit(there[["a", "b"]], there["y"])
+    assert ledger.spent() == (0, 0) and not hasattr(selector, "ranking_")
 
 
-def test_a_change_in_the_number_of_rows_is_detected():
-    X = np.random.default_rng(0).random((N, 3))
-    sketch = RangeGridSketch(n_features=3, statistic="mtv_r", B=32, **UNIT).update(X, X[:, 0])
-    records = SketchedRecords(sketch, recount=lambda empty: empty.update(X[1:], X[1:, 0]))
-    with pytest.raises(
-        ValueError, match="X must return the same rows each time it is read, got different numbers of rows"
-    ):
-        records.scores_beside(0, sketch.measure, [], None)
-
-
-def test_sketches_of_pairs_add_up():
+def test_counts_of_pairs_in_rows_that_are_held_are_those_of_the_records_and_add_up():
     X, y = table("numbers")
-    public = {"statistic": "mtv_r", "B": 32, "c": 38, "feature_names": list(X)}
-    sketch = RangeGridSketch(**public, **KINDS, target_bounds=(0, 1)).update(X, y)
-    for given in range(5):
-        whole = PairSketch(sketch, given).update(X, y)
-        parts = [PairSketch(sketch, given).update(X.iloc[rows], y[rows]) for rows in np.array_split(np.arange(N), 3)]
-        merged = parts[2].merge(parts[0]).merge(parts[1])
-        assert np.array_equal(merged._counts, whole._counts)
-        assert (merged.n_samples, sketch.n_samples) == (N, N)
+    X["many"] = np.array([f"{i:03}" for i in range(300)])[np.arange(N) % 300]
+    kinds = KINDS | {"categories": KINDS["categories"] | {"many": [f"{i:03}" for i in range(300)]}}
+    public = {"statistic": "mtv_r", "B": 32, "c": 38, "max_weight": 2.0, "feature_names": list(X)}
+    sketch, weights = RangeGridSketch(**public, **kinds, target_bounds=(0, 1)), np.arange(N) / N
+
+    def read(rows):
+        return chunks.count_into(sketch, sketch, X.iloc[rows], y[rows], None, sample_weight=weights[rows])
+
+    columns, target = read(slice(None))
+    held = [hold(sketch, *read(rows)) for rows in np.array_split(np.arange(N), 3)]
+    assert {rows.codes.dtype for rows in held} == {np.dtype(np.uint8)}
+    columns = [column for j in range(6) for column in columns[j : j + 1]]
+    for j in range(6):
+        grids = sketch.measure.pair_counts(sketch.description.target.encoded, sketch.domains[j])
+        placed = grids.place(target.values, target.weights, columns[j])
+        expected = [grids.count(x, domain, placed) for x, domain in zip(columns, sketch.domains, strict=True)]
+        counts = added([pair_counts(sketch, rows, j) for rows in held])
+        assert all(map(np.array_equal, counts, expected))

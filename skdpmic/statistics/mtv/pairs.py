@@ -49,6 +49,16 @@ def families_of_pairs(family, n_classes):
     return [replace(family, sides=(side,), penalty=penalty, by_place=False) for side in alone]
 
 
+def pair_codes(x, domain):
+    """The part of each value in joint scores, as a code of `pair_labels`: uint8."""
+    return _part_of_each([x], [domain])[0].astype(np.uint8)
+
+
+def pair_labels(domain):
+    """The domain of the codes of a feature, whose parts are those of the feature itself."""
+    return Nominal(_n_parts(domain) - 2)
+
+
 class PairCounts(TargetCounts):
     """Joint counts of features with a given feature and a target. Holds public numbers only.
 
