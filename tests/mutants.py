@@ -581,7 +581,8 @@ MUTANTS = [
     Mutant("containers.by_library", "read_by_engine(name, read, import_module(library))", "read(import_module(library))",
            "_utils/test_canary.py::"
            "test_the_error_for_an_unreadable_table_quotes_nothing[ranks-stream, failing]"),
-    Mutant("count_collection", 'read_by_engine("X or y", dask.persist,', "dask.persist(",
+    Mutant("count_collection", 'read_by_engine("X or y", dask.persist, whole, *(rows for _, rows in counted if holds))',
+           "dask.persist(whole, *(rows for _, rows in counted if holds))",
            "_utils/test_canary.py::"
            "test_the_error_for_an_unreadable_dask_collection_quotes_nothing[failing]"),
     Mutant("_numbered_objects", "Exception", "TypeError", "_utils/test_canary.py::"
@@ -677,7 +678,7 @@ MUTANTS = [
     Mutant("MtvRGrids.scorer_beside", "target.weights", "None", f"{JOINT_ELSEWHERE}[numbers-True-0]"),
     Mutant("pair_codes", "_part_of_each([x], [domain])[0]", "np.minimum(_part_of_each([x], [domain])[0], 47)",
            f"{ELSEWHERE}::test_counts_of_pairs_in_rows_that_are_held_are_those_of_the_records_and_add_up"),
-    Mutant("pair_counts", "rows.codes[j]", "rows.codes[0]",
+    Mutant("sketched.pair_counts", "rows.codes[j]", "rows.codes[0]",
            f"{ELSEWHERE}::test_counts_of_pairs_in_rows_that_are_held_are_those_of_the_records_and_add_up"),
     Mutant("sketched.added", "of_each[1:]", "of_each[2:]",
            f"{ELSEWHERE}::test_counts_of_pairs_in_rows_that_are_held_are_those_of_the_records_and_add_up"),

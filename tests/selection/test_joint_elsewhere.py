@@ -109,7 +109,9 @@ def test_nothing_is_read_after_the_charge(where, statistic, tmp_path):
             selector.fit(*given)
         return
     selector.fit(*given)
-    assert readings and ledger.spent() == (20, 0) and selector.ranking_[0] == 1
+    assert readings
+    assert ledger.spent() == (20, 0)
+    assert selector.ranking_[0] == 1
 
 
 @each("criterion", ["single", "joint"])
@@ -127,7 +129,8 @@ def test_a_collection_whose_number_of_rows_changes_is_refused_before_the_charge(
     selector = PrivateSelectKBest(1, keep=["b"], criterion=criterion, epsilon=20.0, ledger=ledger, **UNIT)
     with pytest.raises(ValueError, match="X must return the same rows each time it is read, got different numbers of"):
         selector.fit(there[["a", "b"]], there["y"])
-    assert ledger.spent() == (0, 0) and not hasattr(selector, "ranking_")
+    assert ledger.spent() == (0, 0)
+    assert not hasattr(selector, "ranking_")
 
 
 def test_counts_of_pairs_in_rows_that_are_held_are_those_of_the_records_and_add_up():
