@@ -1286,7 +1286,7 @@ MUTANTS = [
     Mutant("_worst_with", "n_features = n_features and UNKNOWN", "pass",
            f"{CHARGED}::test_a_drawn_parameter_of_a_private_step_is_priced_as_the_costliest_release_with_its_budget"),
     Mutant("PrivateGridSearch.fit", "n_columns(X) or UNKNOWN", "None", f"{CHARGED}::{KEPT_FEATURES}[True-keep0-public0-None]"),
-    Mutant("_check_before_data", "plan.n_kept + 1", "1", f"{CHARGED}::{KEPT_FEATURES}[False-keep0-public0-None]"),
+    Mutant("ScoringPlan.fewest_features", "self.n_kept + 1", "1", f"{CHARGED}::{KEPT_FEATURES}[False-keep0-public0-None]"),
     Mutant("BestNames.release", "n_candidates(self.keep, n_features)", "n_features - len(self.keep)",
            f"{CHARGED}::test_plans_costs_and_searches_refuse_to_keep_all_features"),
     Mutant("earlier_steps._effect_on_rows", 'hasattr(step, "fit_resample")', "False",

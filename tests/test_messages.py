@@ -115,9 +115,9 @@ def charged_twice(tmp_path):
 
 
 MESSAGES = {  # what is called, its error, and what this says
-    "the name of the target": (lambda _: fitted(y="paid"), ValueError, ["X['paid']", "X.drop(columns=['paid']) as X"]),
+    "the name of the target": (lambda _: fitted(y="paid"), ValueError, ["X[...]", "X.drop(columns=...) as X"]),
     "the name of the target, without bounds": (lambda _: fitted(y="paid", bounds=None), ValueError, ["y must hold"]),
-    "the name of groups": (lambda _: fitted(groups="sex", max_rows_per_group=1), ValueError, ["X['sex']"]),
+    "the name of groups": (lambda _: fitted(groups="sex", max_rows_per_group=1), ValueError, ["X[...]"]),
     "a budget that does not fit": (
         charged_twice,
         BudgetError,

@@ -91,7 +91,7 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_TABLE_SOURCES = ("table/domains.py", "table/normal_form", "table/values.py")
+_TABLE_SOURCES = ("table/domains.py", "table/frames.py", "table/normal_form", "table/values.py")
 _KERNEL_SOURCES = ("_utils", "statistics", *_TABLE_SOURCES, "correlation")  # kernels use no other files
 
 

@@ -75,9 +75,8 @@ def refuse_masked(data, name):
 def refuse_name(values, name):
     """Raise if one column is given by its name in place of its values."""
     if isinstance(values, str):
-        column = f"X[{quoted(values)}]"
-        rest = f", and X.drop(columns=[{quoted(values)}]) as X" if name == "y" else ""
-        raise ValueError(f"{name} must hold a value for each row, got a str: pass the column itself, {column}{rest}.")
+        rest = ", and X.drop(columns=...) as X" if name == "y" else ""
+        raise ValueError(f"{name} must hold a value for each row, got a str: pass the column itself, X[...]{rest}.")
 
 
 def dates_refused(name):

@@ -250,7 +250,6 @@ def check_max_weight(max_weight):
 
 def check_weights_given(sample_weight, max_weight):
     """Raise unless `sample_weight` and `max_weight` are given together."""
-    refuse_name(sample_weight, "sample_weight")
     if sample_weight is None and max_weight is not None:
         raise ValueError(
             f"sample_weight must hold the weight of each row with max_weight={quoted(max_weight)}, got None: call "
@@ -283,6 +282,7 @@ def check_weights(sample_weight, n_samples):
     """Weights as floats; raises unless there is one per record, none missing or below 0."""
     if is_dask_collection(sample_weight):
         raise TypeError("sample_weight must be in memory if X is, got a dask collection.")
+    refuse_name(sample_weight, "sample_weight")
     column = column_of(sample_weight, "sample_weight")
     if column.n_samples != n_samples:
         raise ValueError(f"sample_weight must have one weight per row of X, {n_samples}, got {column.n_samples}.")

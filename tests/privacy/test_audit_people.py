@@ -125,7 +125,7 @@ def test_noise_for_one_row_is_detected(name, monkeypatch):
 @pytest.mark.parametrize("name", each_of(["mic_r", "counts of few and many rows"]))
 def test_unlimited_rows_per_person_are_detected(name, monkeypatch):
     # Without a limit on rows per person, a person with many rows is noticeable.
-    monkeypatch.setattr(TableRecords, "sampled", lambda self, source, progress: self)
+    monkeypatch.setattr(TableRecords, "sampled", lambda self, progress: self)
     if name == "mic_r":
         _, neighbours, event, n_runs = AUDITS["scores of few and many rows"]
         here, there = neighbours()

@@ -171,7 +171,7 @@ BAD_SELECTOR_PARAMETERS = [
     ({"k": 1.5}, "k must be"),
     ({"k": "some"}, "k must be"),
     ({"mechanism": "geometric"}, "mechanism must be 'laplace', 'gaussian' or 'k-norm', got 'geometric'"),
-    ({"threshold": 1.5}, r"threshold must be None, a number in \[0, 1\], or such a part of .*, got 1.5"),
+    ({"threshold": 1.5}, r"threshold must be None, a number in \[0, 1\], or a share of the largest .*, got 1.5"),
     ({"threshold": math.nan}, "threshold must be"),
 ]
 

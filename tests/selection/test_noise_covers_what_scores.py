@@ -34,7 +34,7 @@ from skdpmic.table.targets import ClassTarget, NumericTarget
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.combinations]
 
 EPSILON, DELTA, MOST_WEIGHT = 1.5, 1e-3, 2.0
-NAMES = ["a", "b"]
+NAMES = ["a", "b", "c", "d"]
 ENTRIES = (2, 3, 4, 5, 8)
 
 # --- What one record changes, by exhaustion ---------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class Case:
 
     def __init__(self, seed, ways, makers):
         random = np.random.default_rng(seed)
-        self.n, self.d = 4, int(random.choice([1, 2]))
+        self.n, self.d = 4, int(random.choice([3, 4]))  # more than are chosen
         self.n_classes = random.choice([None, 2, 3, 4, 5, 6, 7])
         self.X = random.random((self.n, self.d))
         self.way = str(random.choice(list(ways)))
