@@ -46,7 +46,7 @@ def configurations():
     """Three networks of each kind at every epsilon and number of records, and twelve without noise."""
     cells = [*product(EPSILONS, RECORDS), *[(math.inf, RECORDS[-1])] * 4]
     for place, (epsilon, n) in enumerate(cells):
-        random = product(LABELS, range(7000 + 3 * place, 7003 + 3 * place))
+        random = product(LABELS, range(8000 + 3 * place, 8003 + 3 * place))
         for kind, seed in [*random, (NAMED[place % len(NAMED)], place)]:
             yield {"kind": kind, "epsilon": epsilon, "n": n, "seed": seed}
 

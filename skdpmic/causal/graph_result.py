@@ -41,7 +41,7 @@ class GraphResultMixin:
 
     @property
     def n_untested_(self) -> int:
-        """Number of tests that could not be made of pairs of columns with an edge."""
+        """Number of tests of pairs of columns with an edge that are no evidence of it."""
         return self._attribute("n_untested")
 
     def p_value(self, i: int | str, j: int | str, given: Any = ()) -> float:

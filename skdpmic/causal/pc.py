@@ -112,7 +112,8 @@ def markov_blanket(marks, target):
 # --- The algorithm ---------------------------------------------------------------------------------------------------
 
 
-_APART, _ROOT = 0.1, 1 / 40  # a p-value is clear above the first, or if its logarithm is this share of the other one
+_APART, _APART_GIVEN_MANY = 0.1, 0.5  # least p-values of clear independence, given up to two columns or more
+_ROOT = 1 / 40  # given none, it is also clear if its logarithm is at most this share of that of the dependence
 
 
 class Outcome(NamedTuple):
@@ -255,4 +256,6 @@ def _apart(tests, given, k, alpha, sure):
     other = tests.get(tuple(sorted({*given} ^ {k})))
     if other is None or not other.p_value <= sure:
         return False
-    return tests[given].least > max(alpha, min(_APART, other.p_value**_ROOT))
+    clear = _APART if len(given) <= 2 else _APART_GIVEN_MANY
+    clear = clear if given else min(clear, other.p_value**_ROOT)
+    return tests[given].least > max(alpha, clear)

@@ -329,7 +329,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         edges = [(i, j) for i, j in np.argwhere(marks).tolist() if i < j or not marks[j, i]]
         facts.append(("Edges", f"{len(edges):,}, by tests with alpha = {self.alpha:g}"))
         if self.n_untested_:
-            facts.append(("Not tested", f"{counted(self.n_untested_, 'test')} of these edges could not be made"))
+            facts.append(("Uncertain", f"{counted(self.n_untested_, 'test')} of these edges are no evidence"))
         columns = [
             ResultColumn("column", [names[i] for i, _ in edges]),
             ResultColumn("", ["—" if marks[j, i] else "→" for i, j in edges]),

@@ -127,10 +127,10 @@ class GraphDisplay(Display):
     marks : array-like of bool of shape (n_features, n_features)
         ``marks[i, j]`` is True for an arrow from i to j; for a line, ``marks[j, i]`` is also True.
     p_values : array-like of shape (n_features, n_features), default=None
-        Largest p-value of the tests of each pair of columns, which sets the thickness of edges; NaN if a test could not
-        be made. None draws all edges alike.
+        Largest p-value of the tests of each pair of columns, which sets the thickness of edges; above `alpha` or NaN
+        if a test is no evidence of the edge. None draws all edges alike.
     alpha : float, default=0.01
-        Upper bound of the p-values of edges.
+        Level of the tests: edges with a larger p-value are drawn dotted.
     feature_names : sequence of str, default=None
         Names of the columns; None numbers them.
     title : str, default=""
@@ -283,11 +283,11 @@ class GraphDisplay(Display):
         self._explain_edges(ax, said)
 
     def _evidence_levels(self, marks):
-        """Level of evidence: 0 for the strongest edges, 2 for the weakest, 3 for edges with a missing test."""
+        """Level of evidence: 0 for the strongest edges, 2 for the weakest, 3 for edges with a test that is no evidence."""
         if self.p_values is None:
             return np.zeros(marks.shape, dtype=np.int64)
         p_values = np.asarray(self.p_values, dtype=np.float64) / self.alpha
-        return np.where(np.isnan(p_values), _UNTESTED, np.searchsorted([_STRONGEST, _STRONG], p_values, side="left"))
+        return np.where(~(p_values <= 1), _UNTESTED, np.searchsorted([_STRONGEST, _STRONG], p_values, side="left"))
 
     def _explain_edges(self, ax, said):
         for is_line, label in ((False, "cause to effect"), (True, "direction not known")):
@@ -297,7 +297,7 @@ class GraphDisplay(Display):
         if self.p_values is None:
             return
         labels = [f"p ≤ {share * self.alpha:.3g} in all tests" for share in (_STRONGEST, _STRONG, 1.0)]
-        for degree, label in enumerate([*labels, "a test could not be made"]):
+        for degree, label in enumerate([*labels, "a test is no evidence"]):
             if degree in {of_edge for _, of_edge in said}:
                 style = {"linewidth": _WIDTHS[degree], "linestyle": _STYLES[degree], "color": ink_of(ax), "alpha": 0.6}
                 ax.plot([], [], **style, label=label)

@@ -59,6 +59,9 @@ def test_the_legend_describes_only_what_is_drawn(pyplot):
     assert legend(display) == ["cause to effect", "direction not known", *expected]
     lines = GraphDisplay(MARKS & MARKS.T, p_values=P_VALUES, alpha=0.05).plot()
     assert legend(lines) == ["direction not known", "p ≤ 0.05 in all tests"]
+    for p in (0.06, np.nan):  # above alpha, or without a p-value
+        lines = GraphDisplay(MARKS & MARKS.T, p_values=np.full((5, 5), p), alpha=0.05).plot()
+        assert legend(lines) == ["direction not known", "a test is no evidence"]
     assert legend(GraphDisplay(np.zeros((3, 3))).plot()) == []
 
 
