@@ -283,7 +283,7 @@ class GraphDisplay(Display):
         self._explain_edges(ax, said)
 
     def _evidence_levels(self, marks):
-        """Level of evidence: 0 for the strongest edges, 2 for the weakest, 3 for edges with a test that is no evidence."""
+        """Level of evidence: 0 for the strongest edges, 2 for the weakest, 3 if a test is no evidence."""
         if self.p_values is None:
             return np.zeros(marks.shape, dtype=np.int64)
         p_values = np.asarray(self.p_values, dtype=np.float64) / self.alpha
