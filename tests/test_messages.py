@@ -3,10 +3,12 @@
 import inspect
 import random
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import VotingClassifier
 
 from skdpmic import (
     BudgetError,
@@ -15,8 +17,11 @@ from skdpmic import (
     DPMICScorer,
     DPMICSelector,
     PrivateAdditiveClassifier,
+    PrivateAdditiveRegressor,
+    PrivateGridSearch,
     PrivateSelectKBest,
     PublicEncoder,
+    private_evaluation,
     private_summary,
 )
 from skdpmic.causal import PrivatePC
@@ -103,9 +108,26 @@ def test_the_line_that_a_message_gives_is_one_that_works(values, bounds):
         for name in ("g", "h"):
             table[name] = eval(line.replace("X['g']", "column"), {"pd": pd, "column": table[name]})
         assert fitted(table, bounds=bounds).n_features_in_ == 5
+    polars = pytest.importorskip("polars", reason="the line for a dataframe of Polars")
+    known = {"X": polars.DataFrame(X.to_dict("list") | {"g": values, "h": values}), "pl": polars}
+    with pytest.raises(ValueError, match=r"\['g', 'h'\]") as error:
+        fitted(known["X"], bounds=bounds)
+    (line,) = re.findall(r"X = (X\.with_columns\(.*strict=False\)+)", str(error.value))
+    for name in ("'g'", "'h'"):
+        known["X"] = eval(line.replace("'g'", name), known)
+    assert fitted(known["X"], bounds=bounds).n_features_in_ == 5
+    np.testing.assert_array_equal(known["X"].to_pandas()["g"].isna(), table["g"].isna())
 
 
 # --- Other calls: what is said ----------------------------------------------------------------------------------------
+
+
+def evaluated(y, **kind):
+    model = PrivateAdditiveClassifier(epsilon=50, **PUBLIC).fit(X, Y)
+    if kind:
+        model = PrivateAdditiveRegressor(epsilon=50, bounds=PUBLIC["bounds"], categories=PUBLIC["categories"], **kind)
+        model.fit(X, np.arange(N))
+    return private_evaluation(model, X, y, epsilon=1)
 
 
 def charged_twice(tmp_path):
@@ -133,6 +155,38 @@ MESSAGES = {  # what is called, its error, and what this says
         lambda _: PrivateCorrelation(epsilon=1).fit(X),
         ValueError,
         ["takes no labels", "X = X.drop(columns=['sex'])"],
+    ),
+    **{
+        f"{what} of {of}": (partial(call, values), ValueError, phrases)
+        for of, call in {
+            "a fit": lambda y, _: fitted(y=y, classes=None, target_bounds=(0, 9)),
+            "a model": lambda y, _: evaluated(y, target_bounds=(0, 9)),
+        }.items()
+        for what, values, phrases in (
+            ("a target of text", pd.Series(["1,234"] * N), ["pd.to_numeric(", "classes instead of target_bounds"]),
+            ("an infinite target", np.where(Y == 1, np.inf, 3), ["y = np.clip(y, lower, upper)"]),
+            ("a missing number", np.where(Y == 1, np.nan, 3), ["complete: keep only rows"]),
+        )
+    },
+    "classes of a model": (lambda _: evaluated(Y + 1), ValueError, ["in model.classes_, [0, 1]"]),
+    "a missing class of a model": (
+        lambda _: evaluated(np.where(Y, np.nan, 0)),
+        ValueError,
+        ["complete: keep only rows"],
+    ),
+    "numbered labels": (
+        lambda _: VotingClassifier([("a", PrivateAdditiveClassifier(**PUBLIC | {"classes": ["f", "m"]}))]).fit(
+            X, X["sex"].rename("target")
+        ),
+        ValueError,
+        ["classes and y", "VotingClassifier and other wrappers number labels"],
+    ),
+    "the name of the target of a search": (
+        lambda _: PrivateGridSearch(PrivateSelectKBest(1, **PUBLIC), {"k": [1, 2]}, epsilon=1, scoring=len).fit(
+            X, "sex"
+        ),
+        ValueError,
+        ["X['sex']"],
     ),
     "infinity in two columns": (lambda _: fitted(X.assign(age=np.inf, paid=-np.inf)), ValueError, ["['age', 'paid']"]),
 }

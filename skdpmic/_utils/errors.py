@@ -6,18 +6,22 @@ import warnings
 
 from skdpmic._utils.safe_words import MESSAGES, OUR_PHRASES, SAFE_PHRASES, pattern
 
+ONLY_COMPLETE = "keep only rows with a target, such as X[y.notna()] and y[y.notna()]; their number is then public."
 NO_MISSING = (
     "A target must be complete: make 'unknown' a separate class (beside numbers or booleans, a further number in "
-    "classes), or keep only rows with a target, such as X[y.notna()] and y[y.notna()]; their number is then public."
+    f"classes), or {ONLY_COMPLETE}"
+)
+TO_NUMBERS = (
+    "Numbers with ',' between thousands or '%' are converted by pd.to_numeric(column.str.replace('[,%]', '', "
+    "regex=True), errors='coerce'), which makes other text missing; labels of features require categories, those of a "
+    "target require classes instead of target_bounds."
 )
 _ADVICE = {
     "Expected 2D array": "Reshape your data with .reshape(-1, 1) for one feature, .reshape(1, -1) for one sample.",
     "contains NaN": NO_MISSING,
     "boolean value of NA": NO_MISSING,
     "NAType": NO_MISSING,
-    "could not convert string": "Numbers with ',' between thousands or '%' are converted by pd.to_numeric(column.str."
-    "replace('[,%]', '', regex=True), errors='coerce'), which makes other text missing; labels of features require "
-    "categories, those of a target require classes instead of target_bounds.",
+    "could not convert string": TO_NUMBERS,
 }
 
 

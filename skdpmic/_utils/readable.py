@@ -123,7 +123,7 @@ def _kind_of(values):
 
 
 def refuse_target_among(names, y):
-    """Raise if the target has the name of a column of the table, which would then predict itself.
+    """Raise if the target is a name, or has that of a column of the table, which would then predict itself.
 
     Parameters
     ----------
@@ -131,6 +131,7 @@ def refuse_target_among(names, y):
         Names of the columns; None without names.
     y : array-like
     """
+    refuse_name(y, "y")
     of_target = column_names(y)
     name = getattr(y, "name", None) if of_target is None else of_target[0] if len(of_target) == 1 else None
     if names is not None and isinstance(name, str) and name in list(names):

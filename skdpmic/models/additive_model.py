@@ -123,10 +123,11 @@ class PrivateAdditiveModel(PrivateEstimator):
         return sums_of_effects(codes, np.atleast_2d(self.coef_).T, self.intercept_, self._offsets)
 
     def _effects_of(self, j):
-        """The names of the parts of a column, their ends or None, and effects and their noise: (n_targets, n_parts)."""
+        """A column's parts: names, ends or None, whether they have records, effects and noise (n_targets, n_parts)."""
         of_column = slice(self._offsets[j], self._offsets[j + 1])
         both = (np.atleast_2d(values)[:, of_column] for values in (self.coef_, self.coef_noise_scale_))
-        return names_of_parts(self._domains[j]), ends_of_parts(self._domains[j]), *both
+        has_records = self._have_records()[of_column]
+        return names_of_parts(self._domains[j]), ends_of_parts(self._domains[j]), has_records, *both
 
     def _have_records(self):
         """Whether the number of records in each part exceeds its noise, at 95% for all parts together."""

@@ -217,7 +217,7 @@ class _ClassRelease(NamedTuple):
     def records(self, predictions, y, n_samples):
         """The cells of each record, and whether its prediction is right."""
         probabilities, predicted = predictions
-        target = make_target(y, n_samples, None, self.classes, "private_evaluation").values
+        target = make_target(y, n_samples, None, self.classes, "private_evaluation", "model.classes_").values
         is_right = predicted == self.columns[target]
         return np.vstack([self.cells.cells(probabilities[:, self.columns], target), is_right])
 

@@ -29,10 +29,10 @@ class EffectsDisplay(Display):
     """Plot of the effect of one column over its parts, with the band of the noise.
 
     For a range, it is a curve with a step at each part, and a point for missing values; for labels, a point for each.
-    The band has the means of the effects over the noise, at a confidence for each part separately, approximately. The
-    noise makes a model shrink its effects, so the band need not contain those of a fit without noise. It does not
-    include sampling error. The effects are already private, so the plot costs no further
-    budget and may be published.
+    A fitted model gives no point to labels, nor to missing values, whose number does not exceed its noise. The band
+    has the means of the effects over the noise, at a confidence for each part separately, approximately. The noise
+    makes a model shrink its effects, so the band need not contain those of a fit without noise. It does not include
+    sampling error. The effects are already private, so the plot costs no further budget and may be published.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class EffectsDisplay(Display):
     figure_ : matplotlib Figure
     curve_ : matplotlib Line2D or None
         The effects of the parts of a range.
-    points_ : matplotlib Line2D
-        The effects of labels, or of missing values.
+    points_ : matplotlib Line2D or None
+        The effects of labels, or of missing values; None for a range if that of missing values is NaN.
 
     See Also
     --------
@@ -134,12 +134,14 @@ class EffectsDisplay(Display):
         check_published(estimator)
         check_confidence(confidence)
         place = _row_of(estimator, target)
-        part_names, edges, effects, deviations = estimator._effects_of(_number_of(estimator, feature))
+        part_names, edges, has_records, *both = estimator._effects_of(_number_of(estimator, feature))
+        effects, deviations = (values[place] for values in both)
+        is_point = edges is None or np.arange(len(effects)) == len(effects) - 1
         display = cls(
-            effects[place],
+            np.where(is_point & ~has_records, np.nan, effects),
             edges=edges,
             part_names=part_names,
-            margins=stats.norm.ppf((1 + confidence) / 2) * deviations[place],
+            margins=stats.norm.ppf((1 + confidence) / 2) * deviations,
             confidence=confidence,
             column=str(feature),
             title=f"effect on {_what(estimator, place)}, {budget(*estimator.privacy_spent_)}",
@@ -166,7 +168,7 @@ class EffectsDisplay(Display):
         ax = self._begin(ax, (WIDTH, 3.4))
         effects = np.asarray(self.effects, dtype=np.float64)
         margins = np.zeros(len(effects)) if self.margins is None else np.asarray(self.margins, dtype=np.float64)
-        self.curve_ = None
+        self.curve_ = self.points_ = None
         ax.axhline(0.0, color=ink_of(ax), linewidth=0.8, alpha=0.5)
         if self.edges is None:
             self._draw_points(ax, np.arange(len(effects)), effects, margins, CHOSEN)
@@ -192,7 +194,8 @@ class EffectsDisplay(Display):
             ax.fill_between(edges, lower, upper, step="post", color=NOISE, alpha=0.3, linewidth=0, label=self._band())
         (self.curve_,) = ax.step(edges, np.append(values, values[-1]), where="post", color=CHOSEN)
         beyond = edges[-1] + (edges[-1] - edges[0]) / 15
-        self._draw_points(ax, [beyond], effects[-1:], margins[-1:], ink_of(ax), _MISSING)
+        if not np.isnan(effects[-1]):
+            self._draw_points(ax, [beyond], effects[-1:], margins[-1:], ink_of(ax), _MISSING)
         if edges.dtype.kind == "M":
             write_dates(ax.xaxis)
 

@@ -241,8 +241,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
             for data, name in ((X, "X"), (y, "y")):
                 refuse_unsplittable(data, name)
-            X, y = indexable(X, y)
             refuse_target_among(column_names(X), y)
+            X, y = indexable(X, y)
             refuse_unreadable_for(candidates, X, y)
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
             has_private = any(private_estimators(candidate) for candidate in candidates)

@@ -49,6 +49,16 @@ _LINES: dict[
     (DATES, NUMBERS): "Write bounds of dates as dates, as in bounds={{{0}: (pd.Timestamp('1900-01-01'), "
     "pd.Timestamp('2030-01-01'))}}",
 }
+_IN_POLARS = {  # what to write in place of a part of these lines
+    "X[{0}] = pd.to_numeric(X[{0}].str.replace('[,%]', '', regex=True), errors='coerce')": "X = X.with_columns(pl.col("
+    "{0}).str.replace_all('[,%]', '').str.strip_chars().cast(pl.Float64, strict=False))",
+    "X[{0}] = pd.to_datetime(X[{0}], format='%Y-%m-%d', errors='coerce')": "X = X.with_columns(pl.col({0}).str.to_date("
+    "'%Y-%m-%d', strict=False))",
+    "X.drop(columns={2})": "X.drop({2})",
+    "pd.Timestamp('1900-01-01')": "datetime.date(1900, 1, 1)",
+    "pd.Timestamp('2030-01-01')": "datetime.date(2030, 1, 1)",
+    "pd.Timedelta(": "datetime.timedelta(",
+}
 
 
 def refuse_faults(domains, source_of, name_of, is_empty=False):
@@ -65,14 +75,15 @@ def refuse_faults(domains, source_of, name_of, is_empty=False):
     is_empty : bool, default=False
         Whether there is no entry at all.
     """
-    faults = {}
+    faults, of_polars = {}, False
     for j, domain in domains.items():
-        if not isinstance(domain, Ignored) and (fault := _fault(domain, source_of(j), name_of(j))):
+        if not isinstance(domain, Ignored) and (fault := _fault(domain, source := source_of(j), name_of(j))):
+            of_polars = source is not None and source.is_of_polars
             faults.setdefault(fault, []).append((j, name_of(j)))
     if not faults:
         return
     undescribed = sorted(pair for (_, said), pairs in faults.items() if said is None for pair in pairs)
-    lines = [_line(*fault, [name for _, name in pairs]) for fault, pairs in faults.items()]
+    lines = [_line(*fault, [name for _, name in pairs], of_polars) for fault, pairs in faults.items()]
     text = "X must match bounds and categories, got"
     if undescribed:
         names = abbreviated([name for _, name in undescribed])
@@ -126,10 +137,13 @@ def _fault(domain, source, name):
     return found, said
 
 
-def _line(found, said, names):
+def _line(found, said, names, of_polars):
     """What was found in columns, and what to write, for the first of them."""
     must = "" if said is None else f", which must be {_ANY if said == Order.of else said}"
-    line = _LINES.get((found, said), _CONVERT).format(quoted(names[0]), said or "numbers or text", abbreviated(names))
+    line = _LINES.get((found, said), _CONVERT)
+    for of_pandas, in_polars in _IN_POLARS.items() if of_polars else ():
+        line = line.replace(of_pandas, in_polars)
+    line = line.format(quoted(names[0]), said or "numbers or text", abbreviated(names))
     return f"{found or 'no entry'} in {abbreviated(names)}{must}", line
 
 

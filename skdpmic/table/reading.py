@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from skdpmic._utils.arguments import asks_for_data
-from skdpmic._utils.readable import is_dask_collection, refuse_name, refuse_target_among
+from skdpmic._utils.readable import is_dask_collection, refuse_target_among
 from skdpmic._utils.texts import quoted
 from skdpmic.table import values
 from skdpmic.table.columns import Columns, Integers
@@ -35,12 +35,11 @@ def read_records(facts, X, y, reader):
     reader : str
         Name of the estimator in errors.
     """
-    refuse_name(y, "y")
     facts.check_target()
     table = open_records(facts, X, reader)
+    refuse_target_among(table.names, y)
     seen = columns_seen(table)
     description = facts.describe(table.n_features, table.names_as_text(), table.declared())
-    refuse_target_among(table.names, y)
     columns, domains = read_columns(table, description.domains)
     classes = facts.classes if asks_for_data(facts.classes) else description.classes
     target = make_target(y, table.n_samples, description.target, classes, reader)

@@ -8,13 +8,13 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from skdpmic._utils.arguments import asks_for_data, check_n_shares, check_shares, is_number
-from skdpmic._utils.errors import NO_MISSING, without_data
+from skdpmic._utils.errors import NO_MISSING, ONLY_COMPLETE, TO_NUMBERS, without_data
 from skdpmic._utils.readable import abbreviated, is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
-from skdpmic.table.normal_form.form import OBJECTS
+from skdpmic.table.normal_form.form import OBJECTS, TEXT
 from skdpmic.table.normal_form.from_numpy import array_of, kind_of_dtype
 from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_codes, as_numbers, exact_codes, kind_of_labels
 
@@ -64,7 +64,7 @@ def check_kind(target_bounds, classes, needs_ranges=True):
         given = "neither" if classes is None else "both"
         raise ValueError(
             f"exactly one of target_bounds (for a continuous target) and classes (for a discrete one) must be given, "
-            f"got {given}."
+            f"got {given}: pass what is publicly known, such as target_bounds=(0, 100) or classes=['no', 'yes']."
         )
     return classes is None
 
@@ -105,7 +105,7 @@ def check_target_shares(target_shares, target_bounds, classes):
     return [shares[i] for i in np.argsort(given, kind="stable")]
 
 
-def make_target(y, n_samples, domain, classes, reader):
+def make_target(y, n_samples, domain, classes, reader, named="classes"):
     """The target of this many records.
 
     Parameters
@@ -118,6 +118,8 @@ def make_target(y, n_samples, domain, classes, reader):
         Labels of a discrete target; None for a numeric one.
     reader : str
         The estimator that errors name.
+    named : str, default="classes"
+        What errors call `classes`.
     """
     if y is None:
         raise ValueError(f"{reader} requires y to be passed, but the target y is None.")
@@ -125,7 +127,7 @@ def make_target(y, n_samples, domain, classes, reader):
     if y.n_samples != n_samples:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {y.n_samples}]")
     if classes is not None:
-        return _class_target(y, classes)
+        return _class_target(y, classes, named)
     y = _as_numbers(y, domain)
     if domain is None:
         y, domain = with_range_of_data(y)
@@ -135,10 +137,11 @@ def make_target(y, n_samples, domain, classes, reader):
 def _as_numbers(y, domain):
     allowed = ANY_ORDER if domain is None or domain.of == Order.of else (domain.of, OBJECTS)
     if y.kind not in allowed and not (y.missing.all() or (NUMBERS in allowed and are_numerals(y))):
-        raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got {y.kind}.")
+        remedy = f" {TO_NUMBERS}" if y.kind == TEXT else ""
+        raise ValueError(f"y must hold real numbers, or dates with target_bounds of dates, got {y.kind}.{remedy}")
     values = as_numbers(y, allowed, "y").astype(np.float64, copy=False)
     if np.isnan(values).any():
-        raise ValueError(_MISSING)
+        raise ValueError(f"Input y contains NaN. A target must be complete: {ONLY_COMPLETE}")
     return values
 
 
@@ -161,20 +164,22 @@ def check_classes(classes):
     return labels
 
 
-def _class_target(y, classes):
+def _class_target(y, classes, named):
     if y.n_samples == 0:  # an empty column has an arbitrary type
         return ClassTarget(np.empty(0, dtype=np.int64), len(check_classes(classes)))
-    _complete(y)
+    _complete(y, named)
     labels = _labels_of_data(y) if asks_for_data(classes) else check_classes(classes)
     kind = kind_of_dtype(labels.dtype)
     if y.kind not in (kind, OBJECTS):
-        raise ValueError(f"classes and y must hold labels of one type, got {kind} and {y.kind}.")
+        numbered = (kind, y.kind) == (TEXT, NUMBERS)
+        remedy = " VotingClassifier and other wrappers number labels: fit the estimator by itself." if numbered else ""
+        raise ValueError(f"{named} and y must hold labels of one type, got {kind} and {y.kind}.{remedy}")
     if not are_labels(y, kind):
         raise ValueError(_NO_CLASSES)
     codes = exact_codes(y, labels.tolist())
     if (codes < 0).any():
         public = "" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"
-        raise ValueError(f"y must hold only labels that are in classes{public}, got at least one other label.")
+        raise ValueError(f"y must hold only labels that are in {named}{public}, got at least one other label.")
     return ClassTarget(codes, max(len(labels), 2))
 
 
@@ -187,9 +192,10 @@ def labels_in(y):
     return labels
 
 
-def _complete(y):
+def _complete(y, named="classes"):
     if y.missing.any():
-        raise ValueError(_MISSING)
+        remedy = NO_MISSING if named == "classes" else f"A target must be complete: {ONLY_COMPLETE}"
+        raise ValueError(f"Input y contains NaN. {remedy}")
     return y
 
 
@@ -200,7 +206,6 @@ def _labels_of_data(y):
     return np.unique(labels)
 
 
-_MISSING = f"Input y contains NaN. {NO_MISSING}"
 _NO_CLASSES = "y must hold labels of the same type as classes, and no missing values, got at least one other value."
 
 

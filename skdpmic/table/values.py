@@ -44,8 +44,12 @@ def as_numbers(column, of, name):
         return column.each(seconds, np.nan)
     numbers = column.each(lambda values: _from_objects(values, column.kind, of, name), np.nan)
     if np.isinf(numbers).any():
-        remedy = " Make it missing by X = X.replace([np.inf, -np.inf], np.nan)." if name.endswith(" of X") else ""
-        raise ValueError(f"Input {name} contains infinity.{remedy}")
+        remedy = (
+            "Make it missing, in pandas by X = X.replace([np.inf, -np.inf], np.nan)"
+            if name.endswith(" of X")
+            else f"Write public numbers in its place, by {name} = np.clip({name}, lower, upper)"
+        )
+        raise ValueError(f"Input {name} contains infinity. {remedy}.")
     return numbers
 
 

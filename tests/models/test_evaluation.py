@@ -166,7 +166,7 @@ def test_the_records_may_be_in_any_table_that_the_model_takes(form):
         ({"target_bounds": (0, 1)}, ValueError, "target_bounds must be None for a classifier"),
         ({"model": REGRESSOR, "y": X[:, 0]}, ValueError, "target_bounds must be the public range"),
         ({"model": REGRESSOR, "y": X[:, 0], "target_bounds": (0, 1), "n_bins": 4}, ValueError, "n_bins must be None"),
-        ({"y": Y + 5}, ValueError, "y must hold only labels that are in classes"),
+        ({"y": Y + 5}, ValueError, "y must hold only labels that are in model.classes_"),
         ({"y": Y[:-1]}, ValueError, "inconsistent numbers of samples"),
         ({"rows": X[:3], "y": Y[:3]}, ValueError, "minimum of 4"),
         ({"groups": np.arange(N)}, ValueError, "max_rows_per_group must be an int"),

@@ -21,6 +21,7 @@ def model():
             "seen": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 300, 600), unit="D"),
         }
     )
+    X.loc[::2, "seen"] = pd.NaT
     bounds = {"age": (18, 90), "seen": (pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01"))}
     return PrivateAdditiveClassifier(3.0, bounds=bounds, categories={"town": ["a", "b"]}, classes=["no", "yes"]).fit(
         X, np.where(X["age"] > 50, "yes", "no")
@@ -32,15 +33,17 @@ def legend(display):
 
 
 @pytest.mark.parametrize("name, first", [("age", 0), ("seen", 13)])
-def test_effects_of_a_range_are_a_curve_with_a_point_for_missing_values(model, name, first, pyplot):
+def test_effects_of_a_range_are_a_curve_with_a_point_for_missing_values_if_there_are_any(model, name, first, pyplot):
     display = EffectsDisplay.from_estimator(model, name)
     effects = model.coef_[0, first : first + 9]
     np.testing.assert_array_equal(display.curve_.get_ydata(), [*effects[:8], effects[7]])
-    np.testing.assert_array_equal(display.points_.get_ydata(), effects[8:])
+    assert (display.points_ is None) == (name == "age")
+    if name == "seen":
+        np.testing.assert_array_equal(display.points_.get_ydata(), effects[8:])
     np.testing.assert_allclose(display.margins, 1.96 * model.coef_noise_scale_[0, first : first + 9], rtol=1e-3)
     assert display.ax_.get_xlabel() == name
     assert display.ax_.get_title() == "effect on probability of yes, ε = 3, δ = 1e-06"
-    assert sorted(legend(display)) == ["missing values", "noise, 95%"]
+    assert sorted(legend(display)) == ["missing values"] * (name == "seen") + ["noise, 95%"]
 
 
 def test_bins_of_a_log_range_have_equal_widths_and_labelled_ends(pyplot):
@@ -49,9 +52,9 @@ def test_bins_of_a_log_range_have_equal_widths_and_labelled_ends(pyplot):
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["0", "9", "99", "999"]
 
 
-def test_effects_of_labels_are_points_which_include_other_and_missing(model, pyplot):
+def test_effects_of_labels_are_points_where_there_are_records(model, pyplot):
     display = EffectsDisplay.from_estimator(model, "town", confidence=0.5)
-    np.testing.assert_array_equal(display.points_.get_ydata(), model.coef_[0, 9:13])
+    np.testing.assert_array_equal(display.points_.get_ydata(), [*model.coef_[0, 9:11], np.nan, np.nan])
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["a", "b", "other", "missing"]
     assert display.curve_ is None
     assert legend(display) == ["noise, 50%"]
@@ -62,7 +65,7 @@ def test_one_of_several_classes_is_shown(pyplot):
     X = np.random.default_rng(0).uniform(size=(2000, 2))
     model = PrivateAdditiveClassifier(3.0, 0.0, bounds=(0, 1), classes=[5, 6, 7]).fit(X, 5 + (X[:, 0] * 3).astype(int))
     display = EffectsDisplay.from_estimator(model, 0, target=6)
-    np.testing.assert_array_equal(display.effects, model.coef_[1, :9])
+    np.testing.assert_array_equal(display.effects, [*model.coef_[1, :8], np.nan])
     assert display.ax_.get_title() == "effect on log probability of 6, ε = 3"
     for target in (None, 4):
         with pytest.raises(ValueError, match="target must be one of the classes"):

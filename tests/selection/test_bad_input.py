@@ -266,11 +266,13 @@ def test_an_unchecked_missing_value_of_the_target_is_not_written_out_of_bounds(s
 
 
 def test_the_error_for_missing_targets_does_not_suggest_imputation():
-    for estimator in (DPMICScorer(bounds=(0, 1), target_bounds=(0, 1)), DPMICScorer(bounds=(0, 1), classes=[0, 1])):
-        with pytest.raises(
-            ValueError, match=r"Input y contains NaN\. A target must be complete: make 'unknown' a separate class"
-        ) as caught:
-            estimator.fit(X, with_value(Y, np.nan))
+    for target, remedy in (
+        ({"target_bounds": (0, 1)}, "keep only"),
+        ({"classes": [0, 1]}, "make 'unknown' a separate"),
+    ):
+        match = rf"Input y contains NaN\. A target must be complete: {remedy}"
+        with pytest.raises(ValueError, match=match) as caught:
+            DPMICScorer(bounds=(0, 1), **target).fit(X, with_value(Y, np.nan))
         assert "imputer" not in str(caught.value)
 
 

@@ -86,7 +86,7 @@ def open_column(column: Any) -> ColumnSource:
     series = column if isinstance(column, nw.Series) else nw.from_native(column, series_only=True)
     native = series.to_native()
     if series.implementation.is_polars():
-        return from_polars(native)
+        return from_polars(native)._replace(is_of_polars=True)
     if series.implementation.is_pyarrow():
         return from_arrow(native)
     return from_pandas(native if series.implementation.is_pandas() else series.to_pandas())

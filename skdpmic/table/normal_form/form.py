@@ -78,6 +78,8 @@ class ColumnSource(NamedTuple):
     """Labels that the type declares, independent of the values."""
     is_coded: bool = False
     """Whether the values are codes of labels that may have been read from the data."""
+    is_of_polars: bool = False
+    """Whether messages give lines for Polars, not for pandas."""
 
     def read(self, name):
         """The column in its normal form; an error of the library names only the column."""
