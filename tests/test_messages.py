@@ -186,7 +186,7 @@ MESSAGES = {  # what is called, its error, and what this says
             X, "sex"
         ),
         ValueError,
-        ["X['sex']"],
+        ["y must hold a value for each row", "X[...]"],
     ),
     "infinity in two columns": (lambda _: fitted(X.assign(age=np.inf, paid=-np.inf)), ValueError, ["['age', 'paid']"]),
 }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _MISSING = "missing values"
+_SLANTED: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}  # ends at its tick
 
 
 @dataclass(eq=False, repr=False)
@@ -173,8 +174,7 @@ class EffectsDisplay(Display):
         if self.edges is None:
             self._draw_points(ax, np.arange(len(effects)), effects, margins, CHOSEN)
             names = [f"part {j}" for j in range(len(effects))] if self.part_names is None else self.part_names
-            ax.set_xticks(range(len(effects)), labels=labels_apart(names))
-            ax.tick_params(axis="x", labelrotation=45 if len(effects) > 4 else 0)
+            ax.set_xticks(range(len(effects)), labels=labels_apart(names), **(_SLANTED if len(effects) > 4 else {}))
         else:
             self._draw_curve(ax, np.asarray(self.edges), effects, margins)
         ax.set_xlabel(label_of(self.column))
@@ -186,7 +186,7 @@ class EffectsDisplay(Display):
 
     def _draw_curve(self, ax, edges, effects, margins):
         if not _are_even(edges):  # of logarithms, or knots: parts of equal width, with their ends beside them
-            ax.set_xticks(range(len(edges)), labels=ends_in_words(edges), rotation=45, ha="right")
+            ax.set_xticks(range(len(edges)), labels=ends_in_words(edges), **_SLANTED)
             edges = np.arange(len(edges))
         values, widths = effects[:-1], margins[:-1]
         lower, upper = (np.append(values + side * widths, values[-1] + side * widths[-1]) for side in (-1, 1))
