@@ -167,6 +167,25 @@ MEETING_TABLES = {
     "skdpmic.search.grid_search": {"indexable"},  # lengths
     "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
 }
+# Where any function of a library, or a method that converts, meets an argument of these names. It may not elsewhere.
+RAW = {"X", "y", "rows", "frame", "native", "groups", "strata", "sample_weight", "stream"}
+LIBRARIES = {"np", "numpy", "nw", "narwhals", "pandas", "polars", "pyarrow", "sparse"}
+THAT_ASK = {"is_into_dataframe", "is_into_series", "issparse", "from_native", "get_native_namespace", "ndim", "shape"}
+METHODS = {
+    *("astype", "cast", "collect", "item", "tocsc", "tocsr", "todense", "toarray", "to_arrow", "to_dict", "to_list"),
+    *("tolist", "to_numpy", "to_pandas", "to_pylist", "values", "view", "iter_rows"),
+}
+MEETING_RAW = {
+    "skdpmic.codebook.template": {"from_stream"},  # its types
+    "skdpmic.counting.streams": {"collect"},  # by Polars, with the types of the query
+    "skdpmic.models.predictions": {"tocsr"},
+    "skdpmic.search.cost_of_splits": {"astype", "unique"},  # the numbers of rows
+    "skdpmic.table.frames": {"to_numpy", "tocsc"},  # of one type
+    "skdpmic.table.normal_form.containers": {"DataFrame", "collect", "table"},  # by the schema
+    "skdpmic.table.normal_form.from_numpy": {"isnat"},
+    "skdpmic.table.targets": {"values"},  # of our Column
+}
+OF_NUMBERS = {"datasets", "plotting", "privacy", "statistics"}  # rooms that get no table of a user
 # Elsewhere these only meet parameters, numbers of our own, predictions, or what was released.
 OF_OUR_OWN = {"asarray", "DataFrame", "Series", "to_numpy"}
 WITHOUT_TABLES = {
@@ -180,10 +199,34 @@ WITHOUT_TABLES = {
 
 @each("module", MODULES)
 def test_conversions_of_libraries_meet_tables_in_known_places_only(module):
-    nodes = ast.walk(tree_of(MODULES[module]))
+    nodes = [*ast.walk(tree_of(MODULES[module]))]
     names = {getattr(node, "attr", getattr(node, "id", None)) for node in nodes}
+    theirs = [node for node in nodes if isinstance(node, ast.ImportFrom) and not node.module.startswith("skdpmic")]
+    names |= {alias.name for node in theirs for alias in node.names}  # perhaps under another name
     is_known = {layer(module), module.removeprefix("skdpmic.")} & WITHOUT_TABLES
     assert names & CONVERSIONS <= MEETING_TABLES.get(module, OF_OUR_OWN if is_known else set())
+
+
+def meeting_raw(tree):
+    """Names of functions of libraries that are called with raw data, or passed on with it, and of its methods."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and any(isinstance(each, ast.Name) and each.id in RAW for each in node.args):
+            of_library = (each for each in (node.func, *node.args) if isinstance(each, ast.Attribute))
+            if getattr(node.func, "id", None) != "isinstance":
+                yield from (each.attr for each in of_library if ast.unparse(each).partition(".")[0] in LIBRARIES)
+        if isinstance(node, ast.Attribute) and node.attr in METHODS and ast.unparse(node.value) in RAW:
+            yield node.attr
+
+
+@each("module", MODULES)
+def test_raw_data_meets_functions_of_libraries_in_known_places_only(module):
+    found = set() if layer(module) in OF_NUMBERS else {*meeting_raw(tree_of(MODULES[module]))} - THAT_ASK
+    assert found == MEETING_RAW.get(module, set())
+
+
+@each("line", ["np.array(X)", "map(np.unique, rows)", "rows.tolist()", "partial(nw.concat, frame)", "sparse.hstack(X)"])
+def test_a_conversion_sneaked_in_would_be_found(line):
+    assert {*meeting_raw(ast.parse(line))}
 
 
 TAKE_TABLES = ("transform", "inverse_transform", "fit", "partial_fit", "predict", "predict_proba", "decision_function")

@@ -59,8 +59,10 @@ def read_by_engine(name, read, *arguments, **options):
         return read(*arguments, **options)
     except (MemoryError, ImportError):
         raise
-    except Exception as error:
+    except BaseException as error:
         kind = type(error).__name__
+        if not isinstance(error, Exception) and kind != "PanicException":  # of Polars, which is none either
+            raise
     raise ValueError(
         f"{name} could not be read: the library that holds it failed with {kind}. Its message is not shown, because it "
         f"may quote values: read {name} without this package to see it."

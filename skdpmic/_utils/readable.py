@@ -109,6 +109,12 @@ def is_dask_collection(data):
     return dask is not None and dask.is_dask_collection(data)
 
 
+def refuse_collection(data, name):
+    """Raise if `data` is a dask collection, whose rows are not in memory."""
+    if is_dask_collection(data):
+        raise TypeError(f"{name} must be in memory, got a dask collection: call .compute() first.")
+
+
 def is_date(value):
     """Whether a scalar is a date or a duration."""
     return isinstance(value, _DATES) or _kind_of(value) in _DATE_KINDS or type(value).__name__ == "Period"

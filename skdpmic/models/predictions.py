@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
@@ -12,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from skdpmic._utils.errors import public_messages, warn
 from skdpmic._utils.numbered_labels import about_numbered_labels
 from skdpmic._utils.progress import SILENT
-from skdpmic._utils.readable import refuse_masked
+from skdpmic._utils.readable import refuse_collection, refuse_masked
 from skdpmic._utils.summaries import broken_by
 from skdpmic._utils.texts import quoted
-from skdpmic.table.normal_form.containers import as_frame, is_frame
+from skdpmic.table.normal_form.containers import in_memory, is_frame
 
 _OWN_MODELS = "skdpmic.models."
 _OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
@@ -82,7 +83,8 @@ def _kind(model):
 def with_rows(X):
     """Test records in a container whose rows can be picked one by one, each as it is."""
     refuse_masked(X, "X")
-    X = as_frame(X).to_native() if is_frame(X) and not hasattr(X, "__len__") else X  # a LazyFrame or a stream
+    refuse_collection(X, "X")
+    X = in_memory(X) if is_frame(X) and not nw.dependencies.is_into_dataframe(X) else X  # a LazyFrame or a stream
     X = X.tocsr() if sparse.issparse(X) else X  # whose rows can be picked
     is_sequence = hasattr(X, "shape") or (hasattr(X, "__len__") and hasattr(X, "__getitem__"))
     if not is_sequence or isinstance(X, str | bytes | Mapping) or getattr(X, "shape", None) == ():
@@ -114,8 +116,8 @@ def predicted_by(model, X, progress=SILENT):
     if not has_foreign_steps(model):
         return ask(model, X)
     n_samples = n_rows_of(X)
-    rows = getattr(X, "iloc", X)
-    each = (ask(model, rows[i : i + 1]) for i in range(n_samples))
+    rows, all_axes = getattr(X, "iloc", X), hasattr(X, "__array_namespace__")  # whose standard wants one index per axis
+    each = (ask(model, rows[i : i + 1, ...] if all_axes else rows[i : i + 1]) for i in range(n_samples))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a warning may be about a record, such as one of an unknown label
         return tuple(map(np.concatenate, zip(*progress.track(each, n_samples, "records"), strict=True)))

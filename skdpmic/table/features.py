@@ -6,11 +6,11 @@ import numpy as np
 
 from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.errors import warn
-from skdpmic._utils.readable import abbreviated, almost, is_position
+from skdpmic._utils.readable import abbreviated, almost, is_position, refuse_masked
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import Ignored, Labels, Nominal, Order, domain_of, domains_of
 from skdpmic.table.faults import UNDESCRIBED, refuse_faults
-from skdpmic.table.normal_form.from_numpy import is_missing
+from skdpmic.table.normal_form.from_numpy import exact_number, is_missing
 
 
 def feature_domains(bounds, categories, n_features, names, declared=None, needs_ranges=True, ignored=()):
@@ -196,6 +196,7 @@ def warn_about_many_labels(shape, names):
 
 def labels_of(labels, name):
     """The domain of a nominal feature with these public labels, in order."""
+    refuse_masked(labels, name)
     array = np.asarray(labels, dtype=object) if np.ndim(labels) == 1 else np.empty(0)
     items = [item.item() if isinstance(item, np.generic) else item for item in array.tolist()]
     items = [str(item) if hasattr(item, "closed_left") else item for item in items]  # of pandas.cut, as its columns
@@ -206,17 +207,10 @@ def labels_of(labels, name):
     if not all(isinstance(item, str) for item in items):
         if not all(isinstance(item, numbers.Real) for item in items):
             raise ValueError(f"{allowed}, got {quoted(labels)}.")
-        items = [_as_float(item) for item in items]
+        items = list(map(exact_number, items))
     if len(set(items)) < len(items):
         raise ValueError(f"{allowed}, got {quoted(labels)}.")
     return Labels(tuple(items))
-
-
-def _as_float(label):
-    """A numeric label as a float; an integer that no float equals as it is."""
-    if isinstance(label, numbers.Integral):
-        return float(label) if abs(label) < 2**1000 and float(label) == label else int(label)
-    return float(label)
 
 
 # --- Features kept in any case ----------------------------------------------------------------------------------------

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import is_whole
-from skdpmic._utils.readable import is_dask_collection, refuse_name
+from skdpmic._utils.readable import refuse_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.normal_form.containers import open_column, open_series
 from skdpmic.table.normal_form.from_numpy import array_of, objects_of
-from skdpmic.table.people_labels import numbered
+from skdpmic.table.people_labels import exact_label, numbered
 
 _AT_LEAST = 4  # people, as for records
 
@@ -117,22 +117,24 @@ def read_people(groups, max_rows_per_group, n_rows):
         raise ValueError(f"groups must hold at least {_AT_LEAST} labels, one per person, got {n_groups}.")
     _, first = np.unique(persons, return_index=True)
     values = labels.values[first if labels.places is None else labels.places[first]]
-    keys = np.array([_key(label) for label in values.tolist()], dtype=np.uint64)
+    values = values if values.dtype.kind in "mM" else values.tolist()
+    keys = np.array([_key(label) for label in values], dtype=np.uint64)
     return People(persons, n_groups, int(max_rows_per_group), keys)
 
 
 def _key(label):
     """A number of 64 bits that equal labels share, in every process."""
-    if isinstance(label, tuple):
-        label = str([_key(part) for part in label])
-    text = label if isinstance(label, str) else str(hash(label))
-    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "big")
+    kind, value = exact_label(label)
+    if kind in ("tuple", "set"):
+        value = str(sorted(map(_key, label)) if kind == "set" else list(map(_key, label)))
+    elif kind != "text":  # Python hashes numbers alike in every process, but not bytes and dates
+        value = str(hash(value) if kind == "number" or not isinstance(kind, str) else value)
+    return int.from_bytes(blake2b(value.encode(errors="surrogatepass"), digest_size=8).digest(), "big")
 
 
 def _labels(groups):
     """The labels as a column of any kind."""
-    if is_dask_collection(groups):
-        raise TypeError("groups must be in memory, got a dask collection.")
+    refuse_collection(groups, "groups")
     source = open_series(groups, "groups")
     if source is None:
         source = open_column(_as_array(groups))

@@ -210,12 +210,13 @@ _NO_CLASSES = "y must hold labels of the same type as classes, and no missing va
 
 
 def _with_common_type(labels):
-    """Labels given as objects, in an array of their common type; unchanged if they have none."""
+    """Labels given as objects, in an array of their common type; unchanged if none holds each of them exactly."""
     if labels.dtype.kind not in "OT":
         return labels
     for one_type in (str, bytes, (numbers.Real, np.bool_)):
         if all(isinstance(label, one_type) for label in labels):
-            return np.asarray(labels.tolist())
+            typed = np.asarray(labels.tolist())
+            return typed if typed.tolist() == labels.tolist() else labels.astype(object)
     return labels.astype(object)
 
 

@@ -14,7 +14,7 @@ from skdpmic._utils.readable import dates_refused, is_date
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
-from skdpmic.table.normal_form.from_numpy import is_box
+from skdpmic.table.normal_form.from_numpy import exact_number, is_box
 
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
 
@@ -191,7 +191,7 @@ def _find_numbers(values, labels, of_others):
         held = [label % 1 == 0 and first <= label <= last for label in labels]
     else:
         values = values.astype(np.float64, copy=False)
-        held = [isinstance(_exact_number(label), float) for label in labels]
+        held = [isinstance(exact_number(label), float) for label in labels]
     codes = np.array(sorted(np.flatnonzero(held), key=labels.__getitem__), dtype=np.int64)
     if len(codes) == 0:
         return np.full(len(values), of_others)
@@ -202,19 +202,6 @@ def _find_numbers(values, labels, of_others):
 
 def _find_objects(values, labels, of_others):
     are_numbers = isinstance(labels[0], Real)
-    code_of = {_exact_number(label) if are_numbers else label: code for code, label in enumerate(labels)}
-    keys = map(_exact_number, values) if are_numbers else values
+    code_of = {exact_number(label) if are_numbers else label: code for code, label in enumerate(labels)}
+    keys = map(exact_number, values) if are_numbers else values
     return without_data(lambda: np.fromiter(map(code_of.get, keys, repeat(of_others)), np.int64, len(values)))
-
-
-def _exact_number(value):
-    """The nearest float64, but an int if that is an integer and the value another one; None if it is neither."""
-    if isinstance(value, int | np.integer | np.bool_):
-        value = int(value)
-    try:
-        nearest = float(value)
-    except OverflowError:
-        return value if isinstance(value, int) else None
-    if nearest == value or not nearest.is_integer():
-        return nearest
-    return int(value) if value == int(value) else None

@@ -324,14 +324,57 @@ def test_hidden_values_are_read_nowhere():
                 read_table(hiding)
 
 
-@each("kind", ["coo_matrix", "coo_array", "dia_matrix", "bsr_matrix", "dok_array", "lil_array", "csc_array"])
-def test_any_sparse_matrix_can_be_evaluated_one_record_at_a_time(kind):
-    X = np.eye(8)
+def relation_of(X):
+    return pytest.importorskip("duckdb").from_arrow(arrow_of(X))
+
+
+def arrow_of(X):
+    return pyarrow.table({f"x{j}": column for j, column in enumerate(X.T)})
+
+
+EVALUATED = {
+    **{kind: getattr(sparse, f"{kind}_matrix") for kind in ("coo", "dia", "bsr", "csc")},
+    **{f"{kind}_array": getattr(sparse, f"{kind}_array") for kind in ("coo", "dok", "lil")},
+    "memory": memoryview,
+    "array of the standard": lambda X: pytest.importorskip("array_api_strict").asarray(X),
+    "list of arrays": list,
+    "record batch": lambda X: arrow_of(X).to_batches()[0],
+    "reader": lambda X: arrow_of(X).to_reader(),
+    "relation": relation_of,
+    "lazy": lambda X: polars.LazyFrame(X),
+    "narwhals": lambda X: nw.from_native(polars.DataFrame(X)),
+}
+
+
+@each("container", EVALUATED)
+def test_a_table_in_any_container_can_be_evaluated_one_record_at_a_time(container):
+    X, make = np.eye(8), EVALUATED[container]
     options = {"epsilon": math.inf, "target_bounds": (0, 1), "model_is_public": True}
     model = LinearRegression().fit(X, X[:, 0])
+    ours = PrivateAdditiveRegressor(epsilon=math.inf, bounds=(0, 1), target_bounds=(0, 1)).fit(X, X[:, 0])
     expected = private_evaluation(model, X, X[:, 0], **options).noisy_counts["sums"]
-    found = private_evaluation(model, getattr(sparse, kind)(X), X[:, 0], **options).noisy_counts["sums"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a model fitted to an array is asked about a dataframe
+        found = private_evaluation(model, make(X), X[:, 0], **options).noisy_counts["sums"]
+        np.testing.assert_array_equal(ours.fit(make(X), X[:, 0]).predict(make(X)), ours.fit(X, X[:, 0]).predict(X))
     np.testing.assert_array_equal(found, expected)
+
+
+def test_values_that_python_lacks_are_handed_on_beside_others():
+    """The column is kept, so it is not read before the charge."""
+    far = pyarrow.array([{"a": 10**18}, {"a": 1}, None], pyarrow.struct([("a", pyarrow.timestamp("s"))]))
+    for output in ("pandas", "polars"):
+        handed_on = Kept([True, True]).set_output(transform=output)
+        table = pyarrow.table({"x": [0.0, 1.0, 2.0], "far": far})
+        kept = handed_on.fit(table).transform(table)["far"]
+        assert kept[1] == {"a": datetime.datetime(1970, 1, 1, 0, 0, 1)}
+        assert kept[2] is None
+
+
+def test_a_table_that_is_not_in_memory_is_not_evaluated_in_pieces():
+    X, model = pytest.importorskip("dask.array").ones((8, 8)), LinearRegression().fit(np.eye(8), np.eye(8)[0])
+    with pytest.raises(TypeError, match=r"X must be in memory, got a dask collection: call .compute\(\) first"):
+        private_evaluation(model, X, [0.5] * 8, epsilon=1.0, target_bounds=(0, 1), model_is_public=True)
 
 
 @each("X", [iter([[1.0]] * 8), (row for row in [[1.0]] * 8), {1.0}, "text", {"a": [1.0] * 8}, None, 3.0, np.array(1.0)])

@@ -24,7 +24,7 @@ from skdpmic.table.normal_form.containers import as_frame, open_column
 from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.people import read_people
 from skdpmic.table.people_labels import labels_of_column
-from skdpmic.table.targets import make_target
+from skdpmic.table.targets import check_classes, make_target
 from tests.folding import each
 from tests.table.arrow_columns import encoded, pa
 
@@ -448,6 +448,20 @@ def test_people_identified_by_several_columns_are_compared_exactly():
 def test_a_class_is_compared_exactly_in_every_container(y):
     with pytest.raises(ValueError, match="y must hold only labels that are in classes"):
         make_target(y, 2, None, [2**53, 2**53 + 2], "reader")
+
+
+@each("classes", [[2**53 + 1, 0.5], [2**63 + 1, -1], ["a\0", "b"], ["a\0", "a", "b"], [b"a\0", b"b"]])
+def test_classes_that_an_array_would_change_are_refused(classes):
+    with pytest.raises(ValueError, match="classes must be numbers, booleans or strings, all of one type"):
+        check_classes(classes)
+
+
+def test_public_labels_are_exact_and_hide_none():
+    whole = 2**53 + 1
+    for label in (whole, Fraction(whole), np.int64(whole)):
+        assert list(as_codes(np.array([whole, whole - 1]), labels_of([label, 0.5], "categories").labels)) == [0, 2]
+    with pytest.raises(TypeError, match="categories must not be a masked array"):
+        labels_of(np.ma.array([1, 2, 3], mask=[0, 1, 0]), "categories")
 
 
 @each(

@@ -60,6 +60,14 @@ def test_which_rows_count_follows_from_a_label_and_the_order_of_its_own_rows():
     assert row_counts([f"{i}" for i in persons], 2)["14"] == [1, 0, 0, 0, 1]
 
 
+def test_keys_are_the_same_in_every_process_and_container():
+    """Python hashes bytes, text and dates differently in each process."""
+    labels = [b"a", DAY, ("a", b"a"), frozenset(["a", b"a"]), np.timedelta64(1, "M"), np.timedelta64(1), 7, "a"]
+    assert (read_people(labels, 1, len(labels)).keys % 1000).tolist() == [737, 467, 461, 599, 217, 920, 890, 343]
+    here, *others = (read_people(dates, 1, 4).keys.tolist() for dates in (DAYS, DAYS.astype("M8[ns]"), DAYS.tolist()))
+    assert others == [here, here]
+
+
 @pytest.mark.slow
 def test_a_million_rows_take_little_memory_beyond_the_table():
     persons = np.random.default_rng(0).integers(0, 300_000, 10**6)

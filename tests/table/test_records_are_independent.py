@@ -305,10 +305,10 @@ def test_numeric_text_is_read_as_numbers_and_other_text_is_refused_in_every_cont
 
 
 def test_rows_may_be_arrays_of_dates():
-    rows = [np.array([NEAR, NEAR], dtype="M8[ns]"), *[np.array([NEAR, NEAR], dtype="M8[D]")] * N]
+    rows = [np.array([NEAR, NEAR], dtype="M8[ns]"), *[np.array([FAR, FAR], dtype="M8[D]")] * N]
     scorer = DPMICScorer(bounds=DAYS, target_bounds=(0, 1))
     for column in codes(scorer._plan().read_table(rows, np.zeros(N + 1))):
-        assert set(column.tolist()) == {NEAR.astype("M8[s]").astype(float)}
+        assert column.tolist() == [day.astype("M8[s]").astype(float) for day in (NEAR, *[FAR] * N)]
 
 
 @each("y", [[1, "2"], [1, b"2"], [1, 2j], ["1", "2"], [1, NEAR]])

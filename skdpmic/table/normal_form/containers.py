@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import check_names, is_dask_collection, refuse_masked
+from skdpmic._utils.readable import check_names, is_dask_collection, refuse_collection, refuse_masked
 from skdpmic.table.normal_form.form import ColumnSource
 from skdpmic.table.normal_form.from_arrow import from_arrow
 from skdpmic.table.normal_form.from_numpy import from_numpy
@@ -35,8 +35,7 @@ def as_frame(X, name="X"):
     """A narwhals dataframe in memory."""
     if not is_frame(X):
         refuse_remote(X, name)
-        if is_dask_collection(X):
-            raise TypeError(f"{name} must be in memory, got a dask collection: call .compute() first.")
+        refuse_collection(X, name)
         raise TypeError(f"{name} must be a dataframe, got {type(X).__name__}.")
     X = read_by_engine(name, X.collect) if is_lazy(X) else X
     if not nw.dependencies.is_into_dataframe(X):

@@ -46,7 +46,7 @@ def _reader_of(dtype):
     if name in _TEXTS or name in _BINARIES:
         kind = TEXT if name in _TEXTS else BYTES
         return kind, lambda array: _read_encoded(array, kind)
-    return OTHER, lambda array: of_objects(objects_of(array.to_pylist()), OTHER)
+    return OTHER, lambda array: of_objects(objects_of(array), OTHER)  # each separately, as Python lacks some values
 
 
 _UNITS_OF_DATES = {"date32[day]": "D", "date64[ms]": "ms"}

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import is_dask_collection, refuse_masked
+from skdpmic._utils.readable import refuse_collection, refuse_masked
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS
 from skdpmic.table.normal_form.form import BOOLEANS, BYTES, OBJECTS, OTHER, TEXT, Column, ColumnSource
 
@@ -27,8 +27,7 @@ def array_of(values, name):
     turn all numbers into text, and missing values into the text "nan".
     """
     refuse_masked(values, name)
-    if is_dask_collection(values):
-        raise TypeError(f"{name} must be in memory, got a dask collection: call .compute() first.")
+    refuse_collection(values, name)
     array = without_data(np.asanyarray, _as_objects(values))
     refuse_masked(array, name)  # of an object that converts itself
     return np.asarray(array)
@@ -36,7 +35,7 @@ def array_of(values, name):
 
 def _as_objects(values):
     """Values without a dtype as an array of objects, two-dimensional if they are rows of one length."""
-    if any(hasattr(values, name) for name in _DECLARED):
+    if isinstance(values, memoryview) or any(hasattr(values, name) for name in _DECLARED):
         return values
     if not _is_sequence(type(values)):
         return without_data(np.array, values, dtype=object)
@@ -106,7 +105,10 @@ def _unboxed(value):
     if isinstance(value, np.ma.MaskedArray):  # a masked value among others
         return None if value.ndim == 0 and value.mask else value
     if hasattr(value, "as_py"):
-        return value.as_py()
+        try:
+            return value.as_py()
+        except Exception:
+            return value  # Python has no such value, which is then of no kind that can be read
     array = np.asarray(value)
     return array[()] if array.ndim == 0 else value
 
@@ -143,3 +145,16 @@ def is_absent(value):
     if value is None or (pandas is not None and (value is pandas.NA or value is pandas.NaT)):
         return True
     return isinstance(value, _UNEQUAL_IF_MISSING) and bool(value != value)
+
+
+def exact_number(value):
+    """The nearest float64, but an int if that is an integer and the value another one; None if it is neither."""
+    if isinstance(value, int | np.integer | np.bool_):
+        value = int(value)
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return value if isinstance(value, int) else None
+    if nearest == value or not nearest.is_integer():
+        return nearest
+    return int(value) if value == int(value) else None
