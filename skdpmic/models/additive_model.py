@@ -14,6 +14,7 @@ from skdpmic.models.additive_plan import NORMAL_95, AdditivePlan
 from skdpmic.models.parts import codes_of, ends_of_parts, names_of_parts, sums_of_effects
 from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile
+from skdpmic.privacy.noise import laplace_scale
 from skdpmic.table.domains import Labels
 from skdpmic.table.frames import check_columns_seen, open_table
 from skdpmic.table.normal_form.containers import in_memory
@@ -136,9 +137,9 @@ class PrivateAdditiveModel(PrivateEstimator):
         deviation = self.noise_scale_ * np.sqrt(n_summed)
         if deviation == 0:
             return counts > 0
-        is_gaussian = self._entry.mechanism == "gaussian"
-        quantile, scale = (gaussian_quantile, deviation) if is_gaussian else (laplace_quantile, deviation / np.sqrt(2))
-        return counts > quantile(scale, _CONFIDENCE, len(counts))
+        if self._entry.mechanism == "gaussian":
+            return counts > gaussian_quantile(deviation, _CONFIDENCE, len(counts))
+        return counts > laplace_quantile(laplace_scale(deviation), _CONFIDENCE, len(counts))
 
     def _shown(self):
         """The columns of an additive model, those with the largest effects first."""

@@ -62,13 +62,12 @@ class Ratio(NamedTuple):
 def mean_of(ratios, limits=(0.0, 1.0)):
     """The mean of independent ratios within these limits: its value, and the ends of its 95% interval.
 
-    The squares of the distances to the ends of clear ratios are added (Zou and Donner 2008), which for a single one is
-    Fieller's interval. Others may be at any end of their intervals at the same time.
+    Clear ratios share the width of Fieller's interval for one: their means are kept if the squares of their distances,
+    in standard deviations, add up to at most its square. Others may be at any end of their own intervals.
     """
     clear = [ratio for ratio in ratios if ratio.is_clear]
-    below, above = (_norm(each) for each in np.transpose(_distances(clear, limits))) if clear else (0.0, 0.0)
     value = sum(ratio.value for ratio in clear)
-    lower, upper = value - below, value + above
+    lower, upper = _ends_of_sum(clear, limits) if clear else (0.0, 0.0)
     for ratio in ratios:
         if not ratio.is_clear:
             middle, low, high = _unclear(ratio, limits)
@@ -76,20 +75,23 @@ def mean_of(ratios, limits=(0.0, 1.0)):
     return tuple(float(np.clip(total / len(ratios), *limits)) for total in (value, lower, upper))
 
 
-def _distances(ratios, limits):
-    """From each of the ratios to the two ends of its interval, at a width for the sum of all of them."""
+def _ends_of_sum(ratios, limits):
+    """The ends of the interval of a sum: most of the width for the ratios with most of the noise, which is best."""
+    shares = np.array([_norm(each.weights * each.deviations) for each in ratios])
+    total = _norm(shares)
+    if total == 0:
+        return (sum(each.value for each in ratios),) * 2
     weights, deviations = (np.concatenate([getattr(each, of) for each in ratios]) for of in ("weights", "deviations"))
-    total = _norm(weights * deviations)
-    width = reach(weights, deviations, _CONFIDENCE) / total if total > 0 else 0.0
-    return [np.maximum(np.multiply(np.subtract(each.ends(width, limits), each.value), [-1, 1]), 0.0) for each in ratios]
+    width = reach(weights, deviations, _CONFIDENCE) / total
+    ends = [each.ends(width * share / total, limits) for each, share in zip(ratios, shares, strict=True)]
+    return np.sum(ends, axis=0)
 
 
 def _unclear(ratio, limits):
     """Value and ends of the interval of a ratio with nothing below, or little more than noise."""
     if ratio.bottom <= 0:
         return np.mean(limits), *limits
-    ((below, above),) = _distances([ratio], limits)
-    return np.clip([ratio.value, ratio.value - below, ratio.value + above], *limits)
+    return np.clip([ratio.value, *_ends_of_sum([ratio], limits)], *limits)
 
 
 def _norm(vector):

@@ -12,7 +12,7 @@ import numpy as np
 from skdpmic.models.target_steps import GRID
 from skdpmic.models.target_window import MEAN_SHARE, share_besides
 from skdpmic.privacy.composition import Pure, budget_of
-from skdpmic.privacy.noise import clamped, discrete_gaussian, discrete_laplace, exponential_choice
+from skdpmic.privacy.noise import clamped, discrete_gaussian, discrete_laplace, exponential_choice, laplace_deviation
 
 FACTOR_SHARE = Fraction(3, 20)  # share of the budget for the factor
 TOTAL_SHARE = Fraction(1, 10)  # share for the total of a numeric target
@@ -75,22 +75,31 @@ class ScorecardNoise:
     @property
     def noise_scale(self):
         """Standard deviation of the noise on a count."""
-        return math.sqrt(2) * float(self.count_scale) if self.name == "geometric" else math.sqrt(self.count_scale)
+        return self._deviation(self.count_scale)
+
+    @property
+    def step_scale(self):
+        """Standard deviation of the noise on a sum of numbers in [0, 1], which are in steps of a grid."""
+        return self._deviation(self.count_scale, GRID)
 
     @property
     def sure(self):
-        """A count that noise alone exceeds with a probability below 1e-5."""
-        return self.noise_scale * (8 if self.name == "geometric" else 5)
+        """A sum of such numbers that noise alone exceeds with a probability below 1e-5."""
+        return self.step_scale * (8 if self.name == "geometric" else 5)
 
     @property
     def sum_scale(self):
         """Standard deviation of the noise on a sum of a numeric target, in units of its range."""
-        return self.noise_scale / 2
+        return self._deviation(self.count_scale / 2, GRID) if self.name == "geometric" else self.noise_scale / 2
 
     @property
     def total_deviation(self):
         """Standard deviation of the noise on the total, likewise."""
-        return math.sqrt(2) * float(self.total_scale) if self.name == "geometric" else math.sqrt(self.total_scale)
+        return self._deviation(self.total_scale, GRID)
+
+    def _deviation(self, scale, n_steps=1):
+        """Standard deviation of noise of this scale that is drawn in this many steps."""
+        return laplace_deviation(scale * n_steps) / n_steps if self.name == "geometric" else math.sqrt(scale)
 
     def on_counts(self, counts, random_bytes):
         """Counts with noise."""

@@ -87,7 +87,7 @@ class Octaves(NamedTuple):
         if not are_sure.any():
             return None
         last = np.flatnonzero(are_sure)[-1] + 1
-        while last < len(means) and means[last] > _LIKELY * noise.noise_scale / n_samples:
+        while last < len(means) and means[last] > _LIKELY * noise.step_scale / n_samples:
             last += 1
         return float(means[: last + 1] @ self.uppers[: last + 1])
 

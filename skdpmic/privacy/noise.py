@@ -86,6 +86,11 @@ def laplace_deviation(scale):
     return math.sqrt(2) * math.exp(-half) / -math.expm1(-2 * half)
 
 
+def laplace_scale(deviation):
+    """The scale at which :func:`laplace_deviation` is this number above 0."""
+    return 0.5 / math.asinh(math.sqrt(0.5) / deviation)
+
+
 def geometric(scale, size, random_bytes):
     """Integers z >= 0 with ``P(z)`` proportional to ``exp(-z / scale)``: one-sided geometric noise.
 

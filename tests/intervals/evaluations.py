@@ -9,7 +9,7 @@ from skdpmic.models.evaluation_result import PrivateEvaluation
 from skdpmic.models.figures_of_merit import _area, accuracy, bounded_scale, brier_score, calibration_of
 from tests.intervals.table import Drawn, Interval
 
-CLEAR = 8.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
+CLEAR = 5.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
 N_DRAWS = 300
 UNCLEAR = "a ratio whose number below the bar is within its noise may have any value"
 

@@ -15,22 +15,22 @@ N_DRAWS = 300
 
 def release_of(setting, random):
     """The release of a table of many columns of numbers or labels, its cells and its exact counts."""
-    n_columns = int(random.choice([1, 3, 40])) if math.isfinite(setting.epsilon) else 3
+    delta = 1e-6 if random.random() < 0.5 else 0.0
+    n_columns = int(random.choice([1, 3, 40 if delta else 8])) if math.isfinite(setting.epsilon) else 3
     labels = Labels([f"{i}" for i in range(setting.n_classes)])
     cells = [SummaryCells(labels if random.random() < 0.5 else Range(0.0, 1.0)) for _ in range(n_columns)]
     counts = [[random.multinomial(setting.n, random.dirichlet([0.3] * size)) for size in of.sizes] for of in cells]
     sizes = tuple(of_column.sizes for of_column in cells)
-    delta = 1e-6 if random.random() < 0.5 else 0.0
     return CellsRelease(setting.epsilon, delta, sizes, setting.rows_per_group or 1), cells, counts
 
 
-def drawn_counts(release, counts, random):
-    """The counts with noise, both sets of cells."""
+def drawn_counts(release, counts, random, n_sets=2):
+    """The counts with noise, of the flags alone or of both sets of cells."""
     source = entropy_source(int(random.integers(2**31)))
     for _ in range(N_DRAWS):
         yield [
-            mechanism.release([of_column[which] for of_column in counts], source)
-            for which, mechanism in enumerate(release.mechanisms)
+            release.mechanisms[which].release([of_column[which] for of_column in counts], source)
+            for which in range(n_sets)
         ]
 
 
@@ -54,7 +54,7 @@ def certain(random, setting):
     release, cells, counts = release_of(setting, random)
     valid = np.array([flags[-1] for flags, _ in counts])
     reach = np.array([release.usual_reach(0, of_column.sizes[0]) for of_column in cells])
-    noisy = np.array([[flags[-1] for flags in drawn[0]] for drawn in drawn_counts(release, counts, random)])
+    noisy = np.array([[flags[-1] for flags in drawn[0]] for drawn in drawn_counts(release, counts, random, 1)])
     return Drawn(noisy - reach, noisy + reach, valid, noisy)
 
 

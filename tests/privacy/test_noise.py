@@ -19,6 +19,7 @@ from skdpmic.privacy.noise import (
     exponential_choice,
     geometric,
     laplace_deviation,
+    laplace_scale,
     uniform_below,
 )
 from tests.folding import each
@@ -204,3 +205,4 @@ def test_the_deviation_of_discrete_laplace_noise_is_that_of_its_exact_law(scale)
     weights[0] /= 2
     assert laplace_deviation(scale) == pytest.approx(math.sqrt((weights * z**2).sum() / weights.sum()), rel=1e-6)
     assert laplace_deviation(scale) <= math.sqrt(2) * scale
+    assert laplace_scale(laplace_deviation(scale)) == pytest.approx(float(scale), rel=1e-6)

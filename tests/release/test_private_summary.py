@@ -325,6 +325,13 @@ def test_a_range_so_narrow_that_its_logarithms_coincide_is_not_an_error():
     assert column.parts.sum() == 0.5
 
 
+@each("size, fewest", [((4, 12), 17), ((3, 3), 36), ((3, 12), 36)])
+def test_gaussian_noise_is_used_from_the_numbers_of_columns_that_the_docstring_names(size, fewest):
+    assert f" {fewest} of " in private_summary.__doc__ or f" {fewest} columns of " in private_summary.__doc__
+    names = [CellsRelease(1.0, 1e-6, (size,) * n).mechanisms[0].name for n in (fewest - 1, fewest)]
+    assert names == ["k-norm", "gaussian"]
+
+
 @each("delta, n_columns", [(0.0, 3), (0.0, 60), (1e-6, 3), (1e-6, 60)])
 def test_the_two_releases_cost_what_is_charged_and_use_the_mechanism_with_less_noise(delta, n_columns):
     release = CellsRelease(1.0, delta, ((4, 12),) * n_columns)
