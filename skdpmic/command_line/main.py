@@ -20,6 +20,7 @@ from skdpmic.command_line.spending import DeclinedError, Interrupts
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
 # How errors of the package call what is an option here.
+_ONLY_IN_PYTHON = r" or 'all'(?=, got )| For the order of all, pass k='all'\.|n_features=(?=\d)"
 _OPTIONS = "|".join(["k", "epsilon", "delta", "statistic", "keep", "features", "n_samples", "error"])
 _TARGET_PARAMETERS = "|".join(["y", "classes", "target_bounds"])
 _UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
@@ -114,12 +115,14 @@ def _without_data(error):
 def _in_words_of_options(message, arguments):
     """The message with the option, or the file, in place of the parameter that it begins with."""
     message = re.sub(rf"^({_OPTIONS}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", message)
+    message = re.sub(_ONLY_IN_PYTHON, "", message)
     message = re.sub(rf"^({_TARGET_PARAMETERS}) must ", "--target must ", message)
     return re.sub(r"^(frame|X) must ", f"{os.path.basename(getattr(arguments, 'data', 'DATA'))} must ", message)
 
 
 def _warning(message):
-    return wrapped(f"warning: {escaped(' '.join(str(message).split()))}")
+    message = str(message).replace("skdpmic.plan_release", "python -m skdpmic plan")
+    return wrapped(f"warning: {escaped(' '.join(message.split()))}")
 
 
 @contextlib.contextmanager

@@ -44,7 +44,8 @@ def spelled(text, entry, name, decimal="."):
         return _booleans(text, name)
     if entry.kind == DATE:
         return _read(_dates, text, f"{name} must hold dates as 2024-12-31 or 2024-12-31 23:59:59")
-    numbers = _read(_numbers, text, f"{name} must hold numbers with the decimal point {quoted(decimal)}", decimal)
+    form = f"{name} must hold numbers with the decimal point {quoted(decimal)} and no other signs, such as '%'"
+    numbers = _read(_numbers, text, form, decimal)
     return in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
 
 

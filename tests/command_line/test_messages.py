@@ -15,7 +15,9 @@ from tests.folding import each
 
 SELECT = ["--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--epsilon", "0.5", "--yes"]
 PLAN = ["plan", "--codebook", "codebook.toml", "--target", "stay", "--k", "2", "--n-samples", "900", "--epsilon", "1"]
-PYTHON_TERMS = re.compile(r"\b(X|y|bounds|frame|classes|categories|n_samples|target_bounds|NaN|DataFrame)\b")
+PYTHON_TERMS = re.compile(
+    r"\b(X|y|bounds|frame|classes|categories|n_samples|n_features|target_bounds|NaN|DataFrame)\b|'all'|plan_release"
+)
 
 
 @pytest.fixture
@@ -217,3 +219,10 @@ def test_a_type_that_contradicts_the_codebook_is_refused_with_a_remedy(name, val
     frame = frame.assign(wait=frame["wait"] / pandas.Timedelta(hours=1)).assign(**{name: values})
     pyarrow.parquet.write_table(pyarrow.Table.from_pandas(frame), "other.parquet")
     assert f"column '{name}' of other.parquet {message}" in refused(capsys, "select", "other.parquet", *SELECT)
+
+
+@each("k", [0, -1, 7, 99])
+def test_a_number_of_columns_that_cannot_be_chosen_is_explained_without_terms_of_python(folder, capsys, k):
+    for command in (PLAN, ["select", "people.csv", *SELECT]):
+        at = command.index("--k") + 1
+        assert "--k must be" in refused(capsys, *command[:at], str(k), *command[at + 1 :])
