@@ -914,6 +914,12 @@ MUTANTS = [
            "selection/test_estimators.py::test_a_choice_of_all_names_is_refused_and_costs_nothing[single]"),
     Mutant("trials.for_a_subset", "n_samples / n_rows", "1.0",
            "search/test_grid_search.py::test_what_is_tried_on_some_rows_is_as_noisy_as_what_is_fitted_on_all[step3]"),
+    Mutant("trials._more_budget", "isinstance(private, PrivateSelectKBest)", "False",
+           "search/test_grid_search.py::"
+           "test_names_chosen_with_delta_are_tried_with_no_less_noise_and_at_most_half_as_much_more"),
+    Mutant("trials._epsilon_of_names", "MOST_CUBE_NOISE * factor", "factor",
+           "search/test_grid_search.py::"
+           "test_names_chosen_with_delta_are_tried_with_no_less_noise_and_at_most_half_as_much_more"),
     Mutant("cost_of_splits._rows", "len(np.unique(rows)) < len(rows)", "False",
            "search/test_cost_of_searches.py::test_a_training_set_that_holds_a_row_twice_has_no_price"),
     Mutant("cost_of_searches._costs", "search.n_iter", "1",
@@ -1288,6 +1294,15 @@ MUTANTS = [
     Mutant("_worst_with", "n_features = n_features and UNKNOWN", "pass",
            f"{CHARGED}::test_a_drawn_parameter_of_a_private_step_is_priced_as_the_costliest_release_with_its_budget"),
     Mutant("PrivateGridSearch.fit", "n_columns(X) or UNKNOWN", "None", f"{CHARGED}::{KEPT_FEATURES}[True-keep0-public0-None]"),
+    Mutant("fit_arguments._takes", "isinstance(part, ColumnTransformer)", "False",
+           "search/test_fit_arguments.py::"
+           "test_arguments_are_refused_beforehand_if_and_only_if_a_fit_would_fail[False]"),
+    Mutant("fit_arguments._route", "_route(part, part.get_params(), inner, passed)", "pass",
+           "search/test_fit_arguments.py::"
+           "test_arguments_are_refused_beforehand_if_and_only_if_a_fit_would_fail[True]"),
+    Mutant("check_fit_arguments", "check(params.get(name), limit)", "pass",
+           "search/test_fit_arguments.py::"
+           "test_a_private_search_of_two_weighted_steps_is_not_charged_if_one_gets_no_weights"),
     Mutant("ScoringPlan.fewest_features", "self.n_kept + 1", "1", f"{CHARGED}::{KEPT_FEATURES}[False-keep0-public0-None]"),
     Mutant("BestNames.release", "n_candidates(self.keep, n_features)", "n_features - len(self.keep)",
            f"{CHARGED}::test_plans_costs_and_searches_refuse_to_keep_all_features"),

@@ -18,7 +18,7 @@ from skdpmic.privacy.cube_law import CubeLaw, reach_of_difference
 from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
 from skdpmic.privacy.noise import discrete_k_norm, discrete_laplace, exponential_choice, geometric
 
-_MAX_CUBE_NOISE = 2 / 3  # of the other noise; noise in a cube must be smaller, because it releases no gaps
+MOST_CUBE_NOISE = 2 / 3  # of the other noise; noise in a cube must be smaller, because it releases no gaps
 
 
 def mechanism_of_names(epsilon, delta, k, n_candidates=None):
@@ -37,7 +37,7 @@ def mechanism_of_names(epsilon, delta, k, n_candidates=None):
         at_once, per_score = ExponentialTopK, in_turn
     if n_candidates is None or epsilon == math.inf:
         return at_once
-    return CubeTopK if per_score <= _MAX_CUBE_NOISE * CubeTopK.epsilon_per_score(whole, k, n_candidates) else at_once
+    return CubeTopK if per_score <= MOST_CUBE_NOISE * CubeTopK.epsilon_per_score(whole, k, n_candidates) else at_once
 
 
 @dataclass(frozen=True)

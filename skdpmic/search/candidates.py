@@ -1,6 +1,5 @@
 """The candidates of a private search, and the checks before any is fitted."""
 
-import functools
 import numbers
 import warnings
 from collections.abc import Iterator
@@ -29,7 +28,6 @@ from skdpmic.search.cost_of_fits import (
 )
 from skdpmic.table.frames import declared_by_name, open_table
 from skdpmic.table.normal_form.containers import is_lazy
-from skdpmic.table.targets import check_weights, check_weights_given
 
 _ANY_SEED = bytes(16)
 _KNOWN = ("sklearn", "skdpmic")  # packages whose estimators carry nothing over from one fit to the next
@@ -178,19 +176,6 @@ def check_private_steps(candidates, X, numbers_of_samples):
     for candidate in candidates:
         for private, n_features, of_columns in given_the_table(candidate, n_features_in, names):
             _check_columns(as_estimator(private), n_features, of_columns, declared)
-
-
-def check_weights_of(candidates, params, n_samples):
-    """Raise if the weights of private steps are missing, not allowed or invalid."""
-    weights = {name: value for name, value in params.items() if name.rpartition("__")[2] == "sample_weight"}
-    for value in weights.values():
-        check_weights(value, n_samples)
-    for candidate in candidates:
-        for path, private in private_steps(candidate).items():
-            max_weight = getattr(as_estimator(private), "max_weight", None)
-            own = weights.get(f"{path}__sample_weight" if path else "sample_weight")
-            if max_weight is None or not weights or isinstance(private, functools.partial):
-                check_weights_given(own, max_weight)
 
 
 def _check_before_data(plan, numbers_of_features, numbers_of_samples):

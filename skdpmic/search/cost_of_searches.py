@@ -20,6 +20,7 @@ from skdpmic.search.cost_of_candidates import alternatives, costs_at_random, cos
 from skdpmic.search.cost_of_fits import FitCost, cost_of_choice, cost_of_fit, total_cost
 from skdpmic.search.cost_of_splits import count_splits, warn_about_splits_by_records
 from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, warn_about_learning
+from skdpmic.search.fit_arguments import fit_arguments
 from skdpmic.search.grid_search import PrivateGridSearch
 from skdpmic.search.priced_steps import priced_steps, unpriced_steps
 
@@ -53,6 +54,9 @@ class SearchCost:
     earlier : tuple of str
         Steps that come before a private one and may learn from all rows. If they do, the guarantee does not hold, at
         any cost.
+    fit_arguments : tuple of str
+        Arguments that `fit` must be passed, because private steps need them. A pipeline of scikit-learn notices that
+        one is missing only at its step, when earlier steps have been charged.
 
     Examples
     --------
@@ -73,11 +77,13 @@ class SearchCost:
     priced: tuple[str, ...] = ()
     not_priced: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()
+    fit_arguments: tuple[str, ...] = ()
 
     def __repr__(self):
         rho = "" if self.charged_rho is None else f", charged_rho={self.charged_rho}"
         missing = f", not_priced={self.not_priced}" if self.not_priced else ""
         missing += f", earlier={self.earlier}" if self.earlier else ""
+        missing += f", fit_arguments={self.fit_arguments}" if self.fit_arguments else ""
         return wrapped(
             f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
             f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}, priced={self.priced}"
@@ -92,6 +98,7 @@ class SearchCost:
             ("Priced", ", ".join(self.priced) or "nothing"),
             *([("Not priced", f"{', '.join(self.not_priced)}: {_ADD_THEM}")] if self.not_priced else []),
             *([("Earlier", f"{', '.join(self.earlier)}: {_MAY_LEARN}")] if self.earlier else []),
+            *([("Pass to fit", ", ".join(self.fit_arguments))] if self.fit_arguments else []),
             ("Not covered", _NOT_COVERED),
         ]
         return as_html(Summary(facts, []), "Privacy cost")
@@ -119,8 +126,8 @@ def search_cost(
     Returns
     -------
     SearchCost
-        Has the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced, not_priced and
-        earlier.
+        Has the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced, not_priced,
+        earlier and fit_arguments.
 
     Raises
     ------
@@ -162,7 +169,8 @@ def search_cost(
 
     All this holds for training sets whose rows are distinct. A list of splits is checked, and so is what a splitter of
     your own yields for `n_samples` rows: if a training set repeats a row, its record costs a multiple, and no price is
-    stated. All this also holds only for splits by row position. StratifiedKFold, scikit-learn's default for
+    stated. That the splitter yields the same when it is used is assumed; ``list(splitter.split(X))`` as `cv` cannot
+    change. All this also holds only for splits by row position. StratifiedKFold, scikit-learn's default for
     classifiers, and splits by group look at all records: the cost may then be higher than stated, without a general
     bound (``docs/theory/search.md``).
 
@@ -227,6 +235,7 @@ def search_cost(
         priced=(*choice, *priced_steps(candidates)),
         not_priced=tuple(unpriced),
         earlier=tuple(earlier),
+        fit_arguments=tuple(dict.fromkeys(name for candidate in candidates for name in fit_arguments(candidate))),
     )
 
 

@@ -36,7 +36,6 @@ from skdpmic.search.candidates import (
     candidates_with,
     check_has_choice,
     check_private_steps,
-    check_weights_of,
     checked_grid,
     n_columns,
     private_estimators,
@@ -46,6 +45,7 @@ from skdpmic.search.candidates import (
 )
 from skdpmic.search.cost_of_fits import UNKNOWN, cost_of_fit
 from skdpmic.search.earlier_steps import earlier_steps, refuse_resampling, steps_in_words, warn_about_learning
+from skdpmic.search.fit_arguments import check_fit_arguments
 
 
 class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
@@ -128,12 +128,13 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     and the choice is not private. A warning lists the classes that have not been checked.
 
     In a subset, the private estimators inside `estimator` get their epsilon times the number of all rows over the
-    number fitted on: their noise is then that of the refit (with `delta`, it is rho that grows, by the square; with
-    "mic_r", it is somewhat less, because the sensitivity of this statistic falls more slowly than 1 / n). They get no
-    ledger, because their releases never leave the subset, and the choice alone is published. What chance does to so few
-    rows is not reduced: a step that needs hundreds of rows to find anything needs subsets of hundreds. A private
-    function hidden in a lambda is not seen, and charges its ledger in every subset: use functools.partial. A candidate
-    that fails in a subset gets the lowest score there.
+    number fitted on: their noise is then that of the refit (of Gaussian noise, it is rho that grows, by the square;
+    with "mic_r", the noise is somewhat less, because the sensitivity of this statistic falls more slowly than 1 / n;
+    names chosen with `delta` get up to half as much more). They get no ledger, because their releases never leave the
+    subset, and the choice alone is published. What chance does to so few rows is not reduced: a step that needs
+    hundreds of rows to find anything needs subsets of hundreds. A private function hidden in a lambda is not seen, and
+    charges its ledger in every subset: use functools.partial. A candidate that fails in a subset gets the lowest score
+    there.
 
     After an error the search is unchanged, unless the refit failed. The choice has then been charged and is kept:
     `best_params_`, `best_index_`, `noise_scale_`, `n_subsets_` and, for the choice alone, `privacy_spent_`. There is no
@@ -248,7 +249,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             has_private = any(private_estimators(candidate) for candidate in candidates)
             self.n_subsets_ = trials.checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, has_private)
             self._check_private_estimators(candidates, X, n_samples)
-            check_weights_of(candidates, params, n_samples)
+            check_fit_arguments(candidates, params, n_samples)
             costs = [cost_of_fit(candidate, n_columns(X) or UNKNOWN) for candidate in candidates]
             if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
                 earlier = earlier_steps(candidates)
@@ -261,7 +262,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             def draw(random_bytes):
                 subsets = trials.assign_subsets(n_samples, self.n_subsets_, self.test_size, random_bytes)
                 fits = [
-                    (trials.for_a_subset(candidate, n_samples, len(train)), (train, test))
+                    (trials.for_a_subset(candidate, n_samples, len(train), n_columns(X)), (train, test))
                     for candidate, (train, test) in product(candidates, subsets)
                 ]
                 seeds = [random_bytes(trials.SEED_BYTES) for _ in fits]

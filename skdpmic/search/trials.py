@@ -4,6 +4,7 @@ import contextlib
 import functools
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import clone
@@ -15,9 +16,12 @@ from skdpmic._utils.errors import public_messages
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic._utils.texts import quoted
 from skdpmic.privacy.composition import epsilon_of, rho_for
-from skdpmic.search.cost_of_fits import is_private, private_steps
+from skdpmic.privacy.top_k import MOST_CUBE_NOISE
+from skdpmic.search.cost_of_fits import private_steps, widths_in
+from skdpmic.selection.select_k_best import PrivateSelectKBest
 
 SEED_BYTES = 16
+_HALVINGS = 20  # of an interval of epsilons
 
 # Rounding of a mean of numbers in [0, 1]: once in the sum, once in the division.
 MEAN_ERROR = 2.0**-52
@@ -68,13 +72,13 @@ def mean_over_subsets(scores, bounds):
     return np.array([math.fsum(row) / len(row) for row in shares])
 
 
-def for_a_subset(candidate, n_samples, n_rows):
+def for_a_subset(candidate, n_samples, n_rows, n_features):
     """The candidate for this many of all rows: with as much private noise as in the refit, and without ledgers."""
-    trial, factor = clone(candidate), n_samples / n_rows
-    if is_private(trial):
-        return _more_budget(trial, factor)
+    trial, factor, sizes = clone(candidate), n_samples / n_rows, (n_rows, n_samples)
+    widths = widths_in(trial, n_features)
     for name, private in private_steps(trial).items():
-        trial.set_params(**{name: _more_budget(private, factor)})
+        changed = _more_budget(private, factor, widths.get(id(private), ()), sizes)
+        trial = trial.set_params(**{name: changed}) if name else changed
     return trial
 
 
@@ -124,14 +128,39 @@ def failure_reason(trial, X, y, params, subset, scorer, seed):
     return ""
 
 
-def _more_budget(private, factor):
-    """A step with noise smaller by this factor; with delta, of which noise depends on rho, the square grows."""
+def _more_budget(private, factor, widths, sizes):
+    """A step with noise smaller by this factor; with delta, of which noise depends on rho, the square grows.
+
+    Names chosen with delta come from the mechanism with the least noise, which may be another one at a larger epsilon.
+    """
     given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
     epsilon, delta = float(given["epsilon"]), given.get("delta", 0.0)
-    more = (
-        epsilon_of(factor**2 * rho_for(epsilon, delta), delta) if 0 < delta and epsilon < math.inf else epsilon * factor
-    )
+    more = epsilon * factor
+    if 0 < delta and epsilon < math.inf:
+        of_rho = epsilon_of(factor**2 * rho_for(epsilon, delta), delta)
+        is_of_names = isinstance(private, PrivateSelectKBest)
+        more = _epsilon_of_names(private._plan(), factor, of_rho, widths, sizes) if is_of_names else of_rho
     changed = {"epsilon": more, "ledger": None}
     if isinstance(private, functools.partial):
         return functools.partial(private.func, *private.args, **(private.keywords | changed))
     return private.set_params(**changed)
+
+
+def _epsilon_of_names(plan, factor, most, widths, sizes):
+    """An epsilon with no less noise on the choice of names than the plan's, up to this factor; the largest found."""
+
+    def has_less_noise(epsilon, width):
+        here, there = (
+            replace(plan, epsilon=each).release(width, n, plan.facts.n_classes)
+            for each, n in zip((epsilon, plan.epsilon), sizes, strict=True)
+        )
+        return here.epsilon_per_feature > factor * there.epsilon_per_feature
+
+    enough = MOST_CUBE_NOISE * factor * plan.epsilon  # for any width: other mechanisms gain less than epsilon grows
+    for _ in range(_HALVINGS if widths else 0):
+        middle = (enough + most) / 2
+        if any(has_less_noise(middle, width) for width in widths):
+            most = middle
+        else:
+            enough = middle
+    return enough
