@@ -1296,7 +1296,7 @@ MUTANTS = [
     Mutant("PrivateGridSearch.fit", "n_columns(X) or UNKNOWN", "None", f"{CHARGED}::{KEPT_FEATURES}[True-keep0-public0-None]"),
     Mutant("fit_arguments._takes", "isinstance(part, ColumnTransformer)", "False",
            "search/test_fit_arguments.py::"
-           "test_arguments_are_refused_beforehand_if_and_only_if_a_fit_would_fail[False]"),
+           "test_a_private_search_of_two_weighted_steps_is_not_charged_if_one_gets_no_weights"),
     Mutant("fit_arguments._route", "_route(part, part.get_params(), inner, passed)", "pass",
            "search/test_fit_arguments.py::"
            "test_arguments_are_refused_beforehand_if_and_only_if_a_fit_would_fail[True]"),

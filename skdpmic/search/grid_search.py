@@ -259,12 +259,14 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
 
+            @functools.cache  # subsets have one of two sizes
+            def trial(i, n_rows):
+                return trials.for_a_subset(candidates[i], n_samples, n_rows, n_columns(X))
+
             def draw(random_bytes):
                 subsets = trials.assign_subsets(n_samples, self.n_subsets_, self.test_size, random_bytes)
-                fits = [
-                    (trials.for_a_subset(candidate, n_samples, len(train), n_columns(X)), (train, test))
-                    for candidate, (train, test) in product(candidates, subsets)
-                ]
+                each = product(range(len(candidates)), subsets)
+                fits = [(trial(i, len(train)), (train, test)) for i, (train, test) in each]
                 seeds = [random_bytes(trials.SEED_BYTES) for _ in fits]
                 progress = Progress(type(self).__name__, self.verbose)
                 data = X, y, params

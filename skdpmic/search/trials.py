@@ -21,7 +21,7 @@ from skdpmic.search.cost_of_fits import private_steps, widths_in
 from skdpmic.selection.select_k_best import PrivateSelectKBest
 
 SEED_BYTES = 16
-_HALVINGS = 20  # of an interval of epsilons
+_HALVINGS = 12  # of an interval of epsilons
 
 # Rounding of a mean of numbers in [0, 1]: once in the sum, once in the division.
 MEAN_ERROR = 2.0**-52
