@@ -116,12 +116,15 @@ def calibration(random, setting):
     prediction, member = (each[-1] for each in rounded(of))
     cells, noise, rows = of.release.cells, of.release.noise, []
     table = cells.counts(of.release.records(of.predictions, of.y, of.n)[:-1])[-1]
-    for _ in range(60):
-        for part in calibration_of(*noise.release(table, random.bytes), cells.edges(), bounded_scale(noise.scale)):
+    for _ in range(100):
+        noisy, edges = noise.release(table, random.bytes), cells.edges()
+        for part in calibration_of(*noisy, edges, bounded_scale(noise.scale)):
             inside = (prediction > part.lower_end) & (prediction < part.upper_end)
             if inside.any():
-                rows.append([part.lower, part.upper, member[inside].mean(), part.observed])
-    return Drawn(*np.transpose(rows)[..., None], (0.0, 1.0)) if rows else None
+                of_part = noisy[:, (edges[:-1] >= part.lower_end) & (edges[1:] <= part.upper_end)]
+                share = of_part[1].sum() / of_part.sum()  # before it is limited
+                rows.append([part.lower, part.upper, member[inside].mean(), share])
+    return Drawn(*np.transpose(rows)[..., None], (0.0, 1.0)) if len(rows) >= 60 else None
 
 
 def errors_of_numbers(random, setting):

@@ -170,7 +170,9 @@ def simulated_width(drawn, confidence, simultaneous):
         scales = errors.std(axis=0) + 1e-300
         reach = np.quantile((errors / scales).max(axis=1), confidence) * scales
     else:
-        reach = np.quantile(errors, confidence, axis=0)
+        is_discrete = len(np.unique(errors)) < len(errors) / 5  # and a step's probability only known by simulation
+        level = confidence + is_discrete * 2 * math.sqrt(confidence * (1 - confidence) / len(errors))
+        reach = np.quantile(errors, min(level, 1.0), axis=0, method="higher" if is_discrete else "linear")
     published = np.clip(drawn.estimate, *drawn.limits)
     lower, upper = (np.clip(published + side * reach, *drawn.limits) for side in (-1, 1))
     return (upper - lower).mean(axis=0)

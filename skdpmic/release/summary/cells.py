@@ -114,6 +114,7 @@ class SummaryCells:
 
 
 _FLOAT_ERROR = 2.0**-30  # upper bound on the relative error of the computed reach
+_FEWEST_STEPS = 20  # of the scale, or nearly
 _STEPS_BEYOND = 2  # discrete noise reaches no further than continuous noise and two grid steps
 
 
@@ -147,8 +148,8 @@ class MovesMechanism:
         """The mechanism that spends epsilon, a float or a Fraction; a person has `rows_per_group` rows."""
         if epsilon == math.inf:
             return cls(tuple(n_cells), 1, Fraction(0))
-        n_moves = sum(n_cells) - len(n_cells)
-        n_steps = max(1, math.ceil(n_moves * exact(epsilon) / rows_per_group))  # with fewer, many radii are rejected
+        n_moves = sum(n_cells) - len(n_cells)  # with fewer steps, many radii are rejected, or a step is a large error
+        n_steps = math.ceil(max(n_moves, _FEWEST_STEPS) * exact(epsilon) / rows_per_group)
         return cls(tuple(n_cells), n_steps, n_steps * rows_per_group / exact(epsilon))
 
     def release(self, counts, random_bytes):
