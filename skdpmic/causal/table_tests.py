@@ -23,6 +23,7 @@ _MOST_RAISED = 0.3  # share of raised cells at which a joint distribution become
 _CLEAR = 3.0  # least divisor, in standard deviations of the noise on a stratum
 _CLEAR_ALONE = 10.0  # the same for a stratum that is tested alone
 _PLAUSIBLE = 2.75  # records with merged labels beyond their count, in standard deviations of the noise
+_EMPTY = 0.01  # records, fewer than any stratum of tables without noise has
 _TINY = 1e-300
 
 
@@ -207,7 +208,7 @@ class TableTests:
         """
         known = self._known
         variance = known.cell_variance(given) / known.n**2
-        shares = np.maximum(known.table(given).ravel() / known.n, max(_CLEAR * math.sqrt(variance), _TINY))
+        shares = np.maximum(known.table(given).ravel() / known.n, max(_CLEAR * math.sqrt(variance), _EMPTY / known.n))
         free = [self._first(column, given) / shares for column in (i, j)]
         bias = variance * ((1 / len(free[0]) - free[0]) / shares) @ (1 / len(free[1]) - free[1]).T
         return *free, (shares * free[0]) @ free[1].T - bias

@@ -138,6 +138,16 @@ def test_dependence_that_cancels_over_the_strata_is_found(noise_scale):
     assert share_rejected(np.full((2, 2, 2), 1 / 8), 0, 1, (2,), noise_scale, n_tables=100) <= 0.12  # alpha is 0.05
 
 
+def test_empty_strata_of_tables_without_noise_leave_a_p_value():
+    """Four columns, of which two are given, with combinations that no record has."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        counts = rng.multinomial(N, rng.dirichlet(np.full(81, 0.5))).reshape(3, 3, 3, 3)
+        counts[:, :, rng.random((3, 3)) < 0.3] = 0
+        tests = built_on(tables_of(counts, 3), 0.0, int(counts.sum()))
+        assert not np.isnan(tests.test(0, 1, (2, 3))).any()
+
+
 def test_for_two_columns_without_noise_it_is_the_chi_squared_test():
     """Up to the factor n / (n - 1) of the distribution given the margins, and the correction for few records."""
     table = np.random.default_rng(0).multinomial(N, np.full(20, 1 / 20)).reshape(4, 5)
