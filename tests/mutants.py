@@ -1528,6 +1528,8 @@ MUTANTS = [
     Mutant("AdditivePlan.ready", "_check_size(shape, public)", "pass",
            "models/test_additive_model.py::"
            "test_invalid_arguments_are_refused_before_the_charge_and_change_nothing[many classes]"),
+    Mutant("_AveragedRankStatistic.null_law", "strict if n >= _MANY else AveragedLaw(strict, math.inf)", "strict",
+           "statistics/null_laws/test_laws.py::test_p_values_of_few_records_hold_for_any_ties[none-chatterjee]"),
     Mutant("ScorecardNoise._deviation", "laplace_deviation(scale * n_steps) / n_steps", "math.sqrt(2) * float(scale)",
            "models/test_scorecard_noise.py::test_the_stated_deviations_are_those_of_the_noise[100.0-0.0]"),
     Mutant("ScorecardNoise.step_scale", "self._deviation(self.count_scale, GRID)", "self.noise_scale",

@@ -91,10 +91,10 @@ class PrivateScores(PrivateScoring):
         p_values : ndarray of shape (n_features,)
             In [0, 1]; 1 for a score of 0. If all records are independent of one another, and a feature is independent
             of the target, its p-value is at most a with probability at most a, for every a. With "chatterjee" and
-            "distance_correlation" and without ties it is exact up to simulation error; above 10,000 and 2,000 records,
-            respectively, only that many are simulated, and their scores are scaled to the standard deviation for all
-            records. With ties, and with the other statistics, it is an upper bound, because their distribution depends
-            on that of the values: the bound is close if noise is stronger than chance, and too large otherwise. With
+            "distance_correlation", from 50 records and without ties, it is exact up to simulation error; above 10,000
+            and 2,000 records, respectively, only that many are simulated, and their scores are scaled to the standard
+            deviation for all records. Otherwise it is an upper bound, because the distribution of scores depends on
+            that of the values: the bound is close if noise is stronger than chance, and too large otherwise. With
             "kendall", it uses the shares of two classes as given by `target_shares`; for columns in which nearly all
             values are equal it is too large by orders of magnitude (``docs/choose/significance.md``).
 

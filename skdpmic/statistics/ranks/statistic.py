@@ -53,6 +53,9 @@ class _RankStatistic(Measure, Statistic):
 _MOST_TIMES_BY_TIES = 2
 
 
+_MANY = 50  # records, with which tails of Chatterjee and distance correlation are smaller with ties than without
+
+
 @dataclass(frozen=True)
 class Kendall(_RankStatistic):
     """Kendall's |tau-a|: equal values share a rank. Known shares of two classes only affect p-values."""
@@ -124,7 +127,8 @@ class _AveragedRankStatistic(_RankStatistic):
 
     def null_law(self, n, n_labels):
         """The known distribution of scores of n records if a feature is independent of the target."""
-        return SimulatedLaw(self.name, n)
+        strict = SimulatedLaw(self.name, n)
+        return strict if n >= _MANY else AveragedLaw(strict, math.inf)
 
     def scorer(self, target, random_bytes):
         """The function that scores features against a target."""

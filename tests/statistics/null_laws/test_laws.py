@@ -13,6 +13,8 @@ from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, KNormMechanism, 
 from skdpmic.statistics import null_laws as laws
 from skdpmic.statistics.null_laws import AveragedLaw, BoundedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
+from skdpmic.statistics.ranks.ties import ranks_of
+from skdpmic.statistics.registry import STATISTICS
 from tests.privacy.laws import half_width_pmf
 
 NOISES = {
@@ -105,10 +107,8 @@ def test_noise_in_a_cube_has_no_larger_tail_than_its_continuous_law_one_and_a_ha
 
 def scores_of_all_orders(name, n):
     score = getattr(ranks, name)
-    each = [np.arange(n), np.array(list(permutations(range(n))))]
-    if name == "kendall":
-        each = [2 * ranks_ + 1 for ranks_ in each]
-    return np.sort([score(each[0], y) for y in each[1]])
+    of_values = ranks.mid_ranks if name == "kendall" else ranks_of
+    return np.sort([score(of_values(np.arange(n)), of_values(y)) for y in map(np.array, permutations(range(n)))])
 
 
 @pytest.mark.slow
@@ -123,6 +123,21 @@ def test_p_values_of_a_simulated_law_are_its_tails_with_noise(name, noise):
     exact = tail(scores, np.full(len(scores), 1 / len(scores)), noise, least)
     p_values = SimulatedLaw(name, n).p_values(least, noise, n_resamples, 0)
     assert (np.abs(p_values - exact) <= 5 * np.sqrt(exact * (1 - exact) / n_resamples) + 2 / n_resamples).all()
+
+
+@pytest.mark.parametrize("name", ["chatterjee", "distance_correlation"])
+@pytest.mark.parametrize("noise", [None, stats.laplace(scale=0.05)], ids=["none", "laplace"])
+def test_p_values_of_few_records_hold_for_any_ties(name, noise):
+    """The exact tails of tied scores are at most the p-value, and five standard errors of its 9,999 simulations."""
+    rng, score = np.random.default_rng(0), getattr(ranks, name)
+    for n in (4, 5, 5, 5, 6):
+        x, y = (np.sort(rng.integers(int(rng.integers(2, n)), size=n)) for _ in range(2))
+        orders, times = np.unique(y[list(permutations(range(n)))], axis=0, return_counts=True)
+        scores = np.array([score(ranks_of(x), ranks_of(order)) for order in orders])
+        least = np.r_[np.unique(scores[scores > 0]), 0.33, 0.8]
+        exact = tail(scores, times / times.sum(), noise, least)
+        p_values = STATISTICS[name]().null_law(n, None).p_values(least, noise, 9_999, 0)
+        assert (exact <= p_values + 5 * np.sqrt(exact * (1 - exact) / 9_999) + 1e-9).all(), (x, y)
 
 
 @pytest.mark.parametrize("law", [SimulatedLaw("chatterjee", 200), AveragedLaw(SimulatedLaw("kendall", 200), 2)])
