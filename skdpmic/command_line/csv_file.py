@@ -72,7 +72,7 @@ class CsvFile:
         pyarrow.Table
         """
         n_lines = self._count_lines()
-        schema = pyarrow.schema([(name, type_of(entries[name])) for name in self.names if name in entries])
+        schema = pyarrow.schema([(name, type_of(entries[name], name)) for name in self.names if name in entries])
         if n_lines == 0:  # an error in pyarrow
             return schema.empty_table()
         batches, n_records = [], 0

@@ -92,9 +92,10 @@ def _first(flags):
 
 
 def _is_label(column, entry):
-    kind = pyarrow.string() if entry.has_text_labels else pyarrow.float64()
-    labels = pyarrow.array([label if entry.has_text_labels else float(label) for label in entry.labels], kind)
-    return compute.is_in(column.cast(kind), value_set=labels)
+    labels, kind = list(entry.labels), pyarrow.string() if entry.has_text_labels else pyarrow.float64()
+    if pyarrow.types.is_integer(column.type):  # floats cannot tell all of them apart
+        labels, kind = [int(label) for label in labels if label == int(label)], pyarrow.decimal128(38, 0)
+    return compute.is_in(column.cast(kind), value_set=pyarrow.array(labels, kind))
 
 
 def check_some(n_records, source):
