@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from skdpmic import PrivateGridSearch, PrivateSelectKBest
 
-N, D, REPEATS = 5000, 20, 200
+N, D, REPEATS = 5000, 20, 60
 
 
 def chosen(n_subsets, seed):
