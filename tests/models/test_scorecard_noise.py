@@ -59,13 +59,13 @@ def test_the_stated_deviations_are_those_of_the_noise(epsilon, delta):
     """Counts are integers, so that little noise is even less than continuous noise; sums are in fine steps."""
     noise = ScorecardNoise.for_budget(epsilon, delta, 5, None)
     draw, zeros = entropy_source(0), np.zeros(20_000, dtype=np.int64)
-    drawn = {
-        noise.noise_scale: noise.on_counts(zeros, draw),
-        noise.sum_scale: noise.on_sums(zeros, GRID, draw) / GRID,
-        noise.step_scale: noise.on_steps(zeros, draw) / GRID,
-        noise.total_deviation: np.concatenate([noise.on_total(0, GRID, draw) for _ in range(2000)]) / GRID,
-    }
-    for stated, z in drawn.items():
+    drawn = [
+        (noise.noise_scale, noise.on_counts(zeros, draw)),
+        (noise.sum_scale, noise.on_sums(zeros, GRID, draw) / GRID),
+        (noise.step_scale, noise.on_steps(zeros, draw) / GRID),
+        (noise.total_deviation, np.concatenate([noise.on_total(0, GRID, draw) for _ in range(2000)]) / GRID),
+    ]
+    for stated, z in drawn:
         # Four standard errors of standard deviations of Laplace noise, of 2,000 draws, or of 20,000 that are mostly 0
         assert z.std() == pytest.approx(stated, rel=0.1 if len(z) == 2000 else 0.04), len(z)
 
