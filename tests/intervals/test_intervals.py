@@ -18,7 +18,7 @@ WIDEST = 1.3  # times the width by simulation
 LEVELS = (0.5, 0.1, 0.05, 0.01)
 TABLE = Table.read()
 SEED = 5301
-FEW, MANY = 1, 8  # settings of a row, in the quick and the slow suite
+FEW, MANY = 1, 6  # settings of a row, in the quick and the slow suite
 
 
 def setting_and_generator(row, i):
