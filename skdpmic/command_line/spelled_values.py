@@ -89,7 +89,9 @@ def in_unit(values, entry, name):
 def type_of(entry, name):
     """The type of a parsed column; a ValueError if floats cannot tell its labels apart."""
     if entry and any(abs(label) > 2**53 for label in entry.labels or () if not isinstance(label, str)):
-        raise ValueError(f"the labels of {quoted(name)} must be text above 2**53: write them in quotes in the codebook.")
+        raise ValueError(
+            f"the labels of {quoted(name)} must be text above 2**53: write them in quotes in the codebook."
+        )
     return spelled(pyarrow.array([], pyarrow.string()), entry, "").type
 
 
