@@ -10,7 +10,7 @@ from skdpmic.models.figures_of_merit import _area, accuracy, bounded_scale, brie
 from tests.intervals.table import Drawn, Interval
 
 CLEAR = 5.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"
-N_DRAWS = 300
+N_DRAWS = 240
 UNCLEAR = "a ratio whose number below the bar is within its noise may have any value"
 
 
