@@ -27,7 +27,7 @@ def release_of(setting, random):
 def drawn_counts(release, counts, random, n_sets=2):
     """The counts with noise, of the flags alone or of both sets of cells."""
     source = entropy_source(int(random.integers(2**31)))
-    for _ in range(N_DRAWS):
+    for _ in range(N_DRAWS * n_sets // 2):
         yield [
             release.mechanisms[which].release([of_column[which] for of_column in counts], source)
             for which in range(n_sets)
