@@ -92,7 +92,8 @@ def directed(marks, separators):
         for k in np.flatnonzero(marks[i] & marks[j]).tolist()
         if k not in given
     ]
-    return without_cycles(with_forced_arrows(without_cycles(with_colliders(marks, colliders))))
+    everywhere = np.broadcast_to(~marks[:, None], (len(marks),) * 3)  # no collider except those found
+    return without_cycles(with_forced_arrows(without_cycles(with_colliders(marks, colliders)), everywhere))
 
 
 def largest_order(n, n_columns):
