@@ -21,13 +21,6 @@ _MOST_KNOWN, _MOST_LETTERS = 10_000, 100  # names among which similar ones are s
 _SIMILAR = 0.84  # similarity of two names that may be the same: one letter of six may differ
 
 
-def refuse_unreadable(X, y):
-    """Raise if a table or its target hides values, or if column names are not unique."""
-    for data, name in ((X, "X"), (y, "y")):
-        refuse_masked(data, name)
-    check_names(X)
-
-
 def check_names(X, name="X"):
     """Raise unless each column of a dataframe has one name, and one meaning.
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic._utils.errors import is_invalid_parameter, warn
-from skdpmic._utils.readable import are_text, check_meaning, is_dask_collection, refuse_unreadable
+from skdpmic._utils.readable import are_text, check_meaning, is_dask_collection
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic._utils.texts import quoted
 from skdpmic.search.cost_of_fits import (
@@ -133,7 +133,6 @@ def refuse_unreadable_for(candidates, X, y):
         described = repr([plan.reader, plan.facts])
         if described not in seen:
             seen.add(described)
-            refuse_unreadable(X, y)
             table = _array_for(step, X) if as_array else X
             plan.read_table(table, y)  # raises what some subsets of the rows would not, such as a label in no class
 

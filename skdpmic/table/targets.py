@@ -178,8 +178,8 @@ def _class_target(y, classes, named):
         raise ValueError(_NO_CLASSES)
     codes = exact_codes(y, labels.tolist())
     if (codes < 0).any():
-        public = "" if asks_for_data(classes) else f", {abbreviated(labels.tolist())}"
-        raise ValueError(f"y must hold only labels that are in {named}{public}, got at least one other label.")
+        known = abbreviated(labels.tolist())
+        raise ValueError(f"y must hold only labels that are in {named}, {known}, got at least one other label.")
     return ClassTarget(codes, max(len(labels), 2))
 
 

@@ -471,5 +471,9 @@ def test_equal_numbers_are_one_class(y):
     assert make_target(y, 2, None, [1, 0, 3], "reader").values.tolist() == [0, 1]
 
 
+def test_a_label_that_the_type_of_a_column_cannot_hold_is_not_in_it():
+    assert as_codes(np.uint8([0, 44, 7]), (300.0, 7.0, 44.0, -212.0, 0.5)) == [5, 2, 1]
+
+
 def test_a_class_that_the_type_of_the_target_cannot_hold_is_not_in_it():
     assert make_target(np.uint8([44, 7]), 2, None, [300, 7, 44, -212, 0.5], "reader").values.tolist() == [3, 2]
