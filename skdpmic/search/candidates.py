@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic._utils.errors import is_invalid_parameter, warn
-from skdpmic._utils.readable import are_text, check_meaning, is_dask_collection
+from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic._utils.texts import quoted
 from skdpmic.search.cost_of_fits import (
@@ -206,7 +206,7 @@ def n_columns(X):
 
 def _columns_of(X):
     """The number of columns of a table (None if unknown), and their labels (None if they have none, or UNKNOWN)."""
-    names = list(getattr(X, "columns", [])) or None
+    names = column_names(X) or None
     if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
         names = UNKNOWN  # scikit-learn determines the kind of dataframe
     return n_columns(X), names
