@@ -190,6 +190,8 @@ def as_text(fields, columns, comments=None):
     -------
     str
     """
+    given = comments or {}
+    _refuse_long(sum(_least_length(name, column, given.get(name, {})) for name, column in columns.items()))
     document = tomlkit.document()
     for line in _HEAD.splitlines():
         document.add(tomlkit.comment(line))
@@ -199,9 +201,25 @@ def as_text(fields, columns, comments=None):
             document.add(name, tomlkit.item(value))
     tables = tomlkit.table(is_super_table=True)
     for name, column in columns.items():
-        tables.add(name, _table(column, (comments or {}).get(name, {})))
+        tables.add(name, _table(column, given.get(name, {})))
     document.add("columns", tables)
-    return escaped(document.as_string(), but="\n")  # strings and keys of tomlkit are basic ones
+    text = escaped(document.as_string(), but="\n")  # strings and keys of tomlkit are basic ones
+    _refuse_long(len(text.encode()))
+    return text
+
+
+def _refuse_long(n_bytes):
+    """Raise if a file of this length could not be read again."""
+    if n_bytes > _MOST_BYTES:
+        raise ValueError(
+            f"columns must fit into a codebook file of at most {_MOST_BYTES:,} bytes, got more: describe columns with "
+            "similar names together, by a pattern such as 'lab_*'."
+        )
+
+
+def _least_length(name, column, comments):
+    """A length that the text of a column has at least; formatting a million columns to count takes minutes."""
+    return len(f"[columns.{name}]\n\n") + sum(len(f'{field} = ""\n') + len(comments.get(field, "")) for field in column)
 
 
 def _table(column, comments):

@@ -48,7 +48,10 @@ def check_model(model, model_is_public):
 
 def check_unit(model, groups):
     """Raise if a model was fitted to people, and people are not identified."""
-    rows = [value for name, value in model.get_params().items() if name.endswith("max_rows_per_group") and value]
+    parameters = model.get_params()
+    rows = [value for name, value in parameters.items() if name.endswith("max_rows_per_group") and value]
+    entries = [getattr(step, "_entry", None) for step in (model, *parameters.values())]
+    rows += [entry.rows_per_person for entry in entries if entry is not None and entry.rows_per_person]  # as fitted
     if rows and groups is None:
         raise ValueError(
             f"groups must identify the person behind each row of X, as model has max_rows_per_group={rows[0]}: pass "

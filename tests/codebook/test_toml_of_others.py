@@ -111,3 +111,19 @@ def test_statements_of_valid_texts_are_valid_by_themselves(n):
             tomllib.loads(statement)
         assert {(name,) for name in fields} <= set(toml_file._lines(text))
     assert n_valid > n / 60
+
+
+def test_a_codebook_too_long_to_be_read_is_not_written(monkeypatch):
+    """Nor is it formatted, which takes minutes for a million columns; and no shorter one is refused."""
+    too_long = r"at most 4,194,304 bytes, got more: describe columns with similar names together, by a pattern such as"
+    with pytest.raises(ValueError, match=too_long):
+        Codebook.template([f"column_{j}" for j in range(2**22 // 100)])
+    names = [f"{j:04}" for j in range(50)]
+    for write in (lambda: Codebook.template(names), Codebook(dict.fromkeys(names, (0, 1))).to_toml):
+        n_bytes = len(write())
+        monkeypatch.setattr(toml_file, "_MOST_BYTES", n_bytes)
+        assert len(write()) == n_bytes
+        monkeypatch.setattr(toml_file, "_MOST_BYTES", n_bytes - 1)
+        with pytest.raises(ValueError, match=r"bytes, got more"):
+            write()
+        monkeypatch.undo()
