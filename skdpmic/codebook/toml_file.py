@@ -59,7 +59,8 @@ def parse_toml(text, source):
         raise ValueError(f"{source} must be valid TOML: {error}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):
-        raise ValueError(f"{source} must have version = {VERSION}, the supported format, got {quoted(version)}.")
+        place = place_of("version", text, source)
+        raise ValueError(f"{place} must have version = {VERSION}, the supported format, got {quoted(version)}.")
     unknown = [name for name in fields if name not in _FIELDS]
     if unknown:
         raise ValueError(
@@ -121,18 +122,22 @@ def _loads(text):
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         end = f"at line {text.rstrip().count(chr(10)) + 1}, where the text ends"
-        message = str(error).replace("at end of document", end)
+        raise ValueError(str(error).replace("at end of document", end)) from None
     except ValueError:  # of Python, for integers of more than 4,300 digits
-        message = _TOO_LONG
-    else:
-        values = chain.from_iterable(levels(fields))
-        if all(not isinstance(value, int) or value.bit_length() < 64 for value in values):
-            return fields
-        message = _TOO_LONG
-    raise ValueError(message)
+        fields = None
+    if _is_too_long(fields):
+        line = next(line for statement, line in _statements(text) if _is_too_long(statement))
+        raise ValueError(f"integers must have at most 64 bits (at line {line})")
+    return fields
 
 
-_TOO_LONG = "integers must have at most 64 bits"
+def _is_too_long(fields):
+    """Whether an integer is, among fields or in a statement; None stands for fields that Python could not parse."""
+    try:
+        values = chain.from_iterable(levels(tomllib.loads(fields) if isinstance(fields, str) else fields))
+    except ValueError:
+        return True
+    return fields is None or any(isinstance(value, int) and value.bit_length() >= 64 for value in values)
 
 
 def _statements(text):

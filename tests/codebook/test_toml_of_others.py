@@ -49,7 +49,8 @@ def test_what_is_nested_sixteen_deep_is_parsed():
 @each("text", ["9" * 5000, "0x" + "f" * 10_000, str(2**64), "[1, {b = [0b" + "1" * 64 + "]}]"])
 def test_integers_that_are_none_in_toml_are_refused(text):
     for field in ("title", "max_rows_per_group", "columns.a.unit", "columns.a.range", "[columns.a]\nlabels"):
-        assert refusal(f"version = 1\n{field} = {text}") == f"codebook.toml {LONG}."
+        line = 3 + field.count("\n")
+        assert refusal(f"version = 1\n\n{field} = {text}\n") == f"codebook.toml {LONG} (at line {line})."
 
 
 def test_a_large_file_is_refused_before_it_is_read_whole(tmp_path):
