@@ -226,6 +226,14 @@ def test_a_model_fitted_to_people_asks_for_people_before_the_charge(tmp_path):
     assert "for the rows drawn of each person" in card.fields["published"]["facts"][-1]["text"]
 
 
+def test_errors_of_a_model_of_this_package_name_columns_and_remedies():
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    model = PrivateAdditiveClassifier(5.0, bounds=(0, 1), classes=[0, 1]).fit(frame, Y)
+    dates = frame.assign(b=pandas.Timestamp("2020-01-01"))
+    with pytest.raises(ValueError, match=r"^model must predict .* failed: X must match .* in \['b'\].*pd\.Timestamp\("):
+        evaluate(model, rows=dates)
+
+
 @each(
     "rows, said", [({3: np.nan}, "Input X contains NaN"), ({7: "secret"}, "could not convert string"), (1, "features")]
 )
