@@ -13,7 +13,7 @@ from sklearn.feature_selection import f_classif
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from skdpmic._utils.errors import is_invalid_parameter, warn
+from skdpmic._utils.errors import BudgetError, is_invalid_parameter, warn
 from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection
 from skdpmic._utils.seeding import generators_seeded
 from skdpmic._utils.texts import quoted
@@ -198,7 +198,10 @@ def check_refits_fit_in(ledger, choice, candidates, n_features):
         for each in {ledger for ledger, _ in charges if ledger is not None}:
             entries = each.entries()
             for entry in (entry for ledger, entry in charges if ledger == each):
-                each.limits.check(entry, entries, each.path)
+                try:
+                    each.limits.check(entry, entries, each.path)
+                except BudgetError as error:
+                    raise BudgetError(f"{error} This counts the choice as spent, which is not made.") from None
                 entries.append(entry)
 
 

@@ -252,7 +252,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             self.n_subsets_ = trials.checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, has_private)
             self._check_private_estimators(candidates, X, n_samples)
             check_fit_arguments(candidates, params, n_samples)
-            costs = [cost_of_fit(candidate, n_columns(X) or UNKNOWN) for candidate in candidates]
+            n_features = n_columns(X) or UNKNOWN
+            costs = [cost_of_fit(candidate, n_features) for candidate in candidates]
             if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
                 earlier = earlier_steps(candidates)
                 refuse_resampling(earlier)
@@ -279,7 +280,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             name, cost = type(self).__name__, float(self.epsilon)
             entry = LedgerEntry(name, cost, n=n_samples, release="choice", mechanism=by, broken_by=seed)
             if self.refit:
-                check_refits_fit_in(self.ledger, entry, candidates, n_columns(X) or UNKNOWN)
+                check_refits_fit_in(self.ledger, entry, candidates, n_features)
             chosen = run(entry, draw, ledger=self.ledger, random_state=self.random_state)
             self._store(chosen, grid, mechanism, entry)
             keep()  # the choice has been charged, and is kept if the refit fails

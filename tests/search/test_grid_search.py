@@ -408,7 +408,7 @@ def test_a_refit_that_cannot_be_paid_is_refused_before_the_choice_is_charged(tmp
         options = {"ledger": ledger, "n_subsets": 10, "score_bounds": (-9, 1)}
         unpaid = [{"epsilon": [1.0, 2.5]}, {"ledger": [None, BudgetLedger(tmp_path / "little.db", 1.9, 1e-6)]}]
         for grid in unpaid + [{"delta": [1e-6, 1e-7]}] * (not enough):
-            with pytest.raises(BudgetError):
+            with pytest.raises(BudgetError, match="counts the choice as spent, which is not made"):
                 PrivateGridSearch(clone(model).set_params(ledger=ledger), grid, **options).fit(X, y)
         assert ledger.entries() == []
         grid = {"epsilon": [1.0, 2.0], "delta": [1e-6 if enough else 0]}
@@ -417,8 +417,8 @@ def test_a_refit_that_cannot_be_paid_is_refused_before_the_choice_is_charged(tmp
 
 
 def test_names_after_an_unknown_step_are_not_refused_for_more_than_they_cost(tmp_path):
-    ledger = BudgetLedger(tmp_path / "budget.db", 3.0, 1e-5)  # in zCDP, not 0.2 + 2.5**2 / 2
-    steps = [PrivateSelectKBest(1, epsilon=0.1, delta=1e-6, **PUBLIC), PrivateAdditiveRegressor(2.5, **PUBLIC)]
+    ledger = BudgetLedger(tmp_path / "budget.db", 3.0, 1e-5)  # in zCDP, less than its epsilon
+    steps = [PrivateSelectKBest(1, epsilon=0.1, delta=1e-6, **PUBLIC), PrivateAdditiveRegressor(2.9, **PUBLIC)]
     for step in steps:
         step.set_params(ledger=ledger)
     grid = {"privateselectkbest__k": [1, 2]}
