@@ -163,7 +163,6 @@ MEETING_TABLES = {
     "skdpmic.table.frames": {"DataFrame", "check_array", "from_dict", "to_numpy", "validate_data"},  # of one type
     "skdpmic.table.handed_on": {"DataFrame", "from_dict", "to_pandas", "to_polars"},  # our own functions, of a column
     "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array; distinct labels as "data"
-    "skdpmic.selection.sources": {"column_or_1d"},
     "skdpmic.search.grid_search": {"indexable"},  # lengths
     "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
 }

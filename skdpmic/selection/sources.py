@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from skdpmic._utils.arguments import check_public
@@ -26,11 +25,11 @@ from skdpmic.counting.sketched import (
 from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.features import kept_columns
-from skdpmic.table.frames import column_of, columns_seen, open_table
-from skdpmic.table.normal_form.containers import is_lazy
+from skdpmic.table.frames import columns_seen, open_table
+from skdpmic.table.normal_form.containers import column_of, is_lazy
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import check_enough
-from skdpmic.table.targets import check_weights_given, read_weights
+from skdpmic.table.targets import check_weights_given, one_dimensional, read_weights
 
 _Method = TypeVar("_Method")
 
@@ -101,7 +100,7 @@ def _count_lazily(plan, X, y, sample_weight):
     if y is None:
         raise ValueError(f"{plan.reader} requires y to be passed, but the target y is None.")
     refuse_target_among(column_names(X), y)
-    y = column_of(y, "y", column_or_1d)
+    y = column_of(y, "y", one_dimensional)
     check_enough(y.n_samples)
     weights = None if sample_weight is None else column_of(sample_weight, "sample_weight")
     if weights is not None and weights.n_samples != y.n_samples:

@@ -15,10 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import refuse_name
 from skdpmic._utils.texts import quoted
-from skdpmic.table.normal_form.containers import as_frame, is_frame, open_column, open_series, refuse_remote
-from skdpmic.table.normal_form.form import Column
+from skdpmic.table.normal_form.containers import as_frame, is_frame, open_column, refuse_remote
 from skdpmic.table.normal_form.from_numpy import array_of, floats_if_all_are
 
 
@@ -193,32 +191,3 @@ def columns_by_columns(matrix, frame):
         return namespace.DataFrame(matrix, index=names, columns=names)
     values = dict(zip(frame.columns, np.ascontiguousarray(matrix.T), strict=True))
     return nw.from_dict(values, backend=namespace).to_native()
-
-
-# --- Single columns ---------------------------------------------------------------------------------------------------
-
-
-def column_of(values, name, to_one_dimension=None):
-    """A target, strata or weights in the normal form, from any object with one column.
-
-    Parameters
-    ----------
-    values : array-like, dataframe, Series, stream or Column
-    name : str
-        Name of the parameter in errors.
-    to_one_dimension : callable, default=None
-        ``to_one_dimension(array, warn=True)`` makes an array of another shape one-dimensional, or raises.
-    """
-    if isinstance(values, Column):
-        return values
-    refuse_name(values, name)
-    source = open_series(values, name)
-    if source is None:
-        array = values if sparse.issparse(values) else array_of(values, name)
-        if to_one_dimension is not None:
-            with config_context(array_api_dispatch=False):
-                array = without_data(to_one_dimension, array, warn=True)
-        if np.ndim(array) != 1:
-            raise ValueError(f"{name} must be 1-dimensional, got an array of shape {np.shape(array)}.")
-        source = open_column(array)
-    return source.read(name)

@@ -4,6 +4,7 @@ import numbers
 from typing import NamedTuple
 
 import numpy as np
+from sklearn import config_context
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -13,7 +14,7 @@ from skdpmic._utils.readable import abbreviated, is_dask_collection, refuse_name
 from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import labels_of, refuse_missing
-from skdpmic.table.frames import column_of
+from skdpmic.table.normal_form.containers import column_of
 from skdpmic.table.normal_form.form import OBJECTS, TEXT
 from skdpmic.table.normal_form.from_numpy import array_of, kind_of_dtype
 from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_codes, as_numbers, exact_codes, kind_of_labels
@@ -123,7 +124,7 @@ def make_target(y, n_samples, domain, classes, reader, named="classes"):
     """
     if y is None:
         raise ValueError(f"{reader} requires y to be passed, but the target y is None.")
-    y = column_of(y, "y", column_or_1d)
+    y = column_of(y, "y", one_dimensional)
     if y.n_samples != n_samples:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n_samples}, {y.n_samples}]")
     if classes is not None:
@@ -186,9 +187,15 @@ def _class_target(y, classes, named):
     return ClassTarget(codes, max(len(labels), 2))
 
 
+def one_dimensional(array):
+    """A target as scikit-learn takes it: one column of two dimensions is taken, with a warning."""
+    with config_context(array_api_dispatch=False):
+        return column_or_1d(array, warn=True)
+
+
 def labels_in(y):
     """The distinct labels of a target, read from the data, in ascending order: at least two."""
-    labels = _labels_of_data(_complete(column_of(y, "y", column_or_1d)))
+    labels = _labels_of_data(_complete(column_of(y, "y", one_dimensional)))
     without_data(check_classification_targets, labels)  # which refuses numbers that are not labels
     if len(labels) < 2:
         raise ValueError("y must hold labels of at least 2 classes, got 1 class.")

@@ -23,8 +23,8 @@ from skdpmic.release.bounds.number_line import NUMBER_LINE
 from skdpmic.release.path import run
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, Order
 from skdpmic.table.features import by_number, listed
-from skdpmic.table.frames import Table, column_of, open_table
-from skdpmic.table.normal_form.containers import is_frame, open_series
+from skdpmic.table.frames import Table, open_table
+from skdpmic.table.normal_form.containers import column_of, is_frame, open_series
 from skdpmic.table.normal_form.form import OBJECTS, ColumnSource
 from skdpmic.table.normal_form.from_numpy import array_of
 from skdpmic.table.reading import refuse_other_kinds

@@ -8,11 +8,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 
-from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import check_names, is_dask_collection, refuse_collection, refuse_masked
-from skdpmic.table.normal_form.form import ColumnSource
+from skdpmic._utils.errors import read_by_engine, without_data
+from skdpmic._utils.readable import check_names, is_dask_collection, refuse_collection, refuse_masked, refuse_name
+from skdpmic.table.normal_form.form import Column, ColumnSource
 from skdpmic.table.normal_form.from_arrow import from_arrow
-from skdpmic.table.normal_form.from_numpy import from_numpy
+from skdpmic.table.normal_form.from_numpy import array_of, from_numpy
 from skdpmic.table.normal_form.from_pandas import from_pandas
 from skdpmic.table.normal_form.from_polars import from_polars
 
@@ -135,3 +135,28 @@ def _only_field(series, name):
 def _check_one_column(shape, name):
     if shape[1] != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {shape} instead.")
+
+
+def column_of(values, name, to_one_dimension=None):
+    """A target, strata or weights in the normal form, from any object with one column.
+
+    Parameters
+    ----------
+    values : array-like, dataframe, Series, stream or Column
+    name : str
+        Name of the parameter in errors.
+    to_one_dimension : callable, default=None
+        ``to_one_dimension(array)`` makes an array of another shape one-dimensional, or raises.
+    """
+    if isinstance(values, Column):
+        return values
+    refuse_name(values, name)
+    source = open_series(values, name)
+    if source is None:
+        array = values if sparse.issparse(values) else array_of(values, name)
+        if to_one_dimension is not None:
+            array = without_data(to_one_dimension, array)
+        if np.ndim(array) != 1:
+            raise ValueError(f"{name} must be 1-dimensional, got an array of shape {np.shape(array)}.")
+        source = open_column(array)
+    return source.read(name)
