@@ -22,7 +22,7 @@ sys.path.append(str(Path(__file__).parents[1]))  # so that a kernel has one modu
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from skdpmic import PrivacyLeakWarning, mic_r, private_score
 from skdpmic.datasets import load_mic_star, relationship
-from skdpmic.statistics.mic.defaults import default_B, default_parts
+from skdpmic.statistics.mic.statistic import default_B, default_parts
 
 RESULT = Path(__file__).parent / "results" / "geometric.csv"
 UNIT = ((0, 1), (0, 1))

@@ -31,10 +31,10 @@ from tqdm import tqdm
 from benchmarks.output import add_output, refuse_to_overwrite, write_csv
 from benchmarks.style import BLUE, ORANGE, WIDTH, legible
 from skdpmic import mic_e
-from skdpmic._utils.little_work import only_kernels
+from skdpmic._utils.jit import only_kernels
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
-from skdpmic.statistics.mic.defaults import default_B, default_c
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
+from skdpmic.statistics.mic.statistic import default_B, default_c
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 

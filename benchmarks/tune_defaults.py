@@ -33,15 +33,15 @@ from benchmarks.population import best_information
 from benchmarks.style import BLUE, GREEN, ORANGE, PURPLE, VERMILION, WIDTH, legible
 from skdpmic.datasets import load_mic_star, relationship
 from skdpmic.statistics.mic import mic_r
-from skdpmic.statistics.mic.code_grids import discrete_plan
-from skdpmic.statistics.mic.defaults import TABLES, default_B, default_c
 from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     NumericTargetScorer,
     closed_plan,
     continuous_plan,
+    discrete_plan,
     needed_grids,
 )
+from skdpmic.statistics.mic.statistic import TABLES, default_B, default_c
 from skdpmic.statistics.sensitivity import mic_r_sensitivity
 
 ROOT = Path(__file__).resolve().parents[1]

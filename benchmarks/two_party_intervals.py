@@ -15,7 +15,7 @@ from scipy import stats
 from tqdm import tqdm
 
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer, distance_correlation
-from skdpmic.two_party import response_tables as tables
+from skdpmic.two_party import distance_correlation as tables
 
 BUDGETS = ((1.0, None), (4.0, None), (2.0, 1.0))  # epsilon of the reports, and of the published target
 DISTRIBUTIONS = {  # of a feature, and its public bounds: cut into 4 parts at epsilon 1, 6 at 2, 8 at 4

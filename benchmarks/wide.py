@@ -26,7 +26,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NUMBA_NUM_THREA
 import numpy as np
 
 from skdpmic import DPMICSelector, PrivateSelectKBest
-from skdpmic._utils.little_work import only_kernels
+from skdpmic._utils.jit import only_kernels
 from skdpmic.selection import scoring_plan
 from skdpmic.table.records import TableRecords
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from skdpmic._utils.jit import KERNELS
-from skdpmic._utils.little_work import only_kernels
+from skdpmic._utils.jit import KERNELS, only_kernels
 from skdpmic.counting.sketch import RangeGridSketch
 from skdpmic.selection.scorer import DPMICScorer
 from skdpmic.statistics.mic.characteristic import characteristic_matrix

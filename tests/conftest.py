@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skdpmic._utils.little_work import only_kernels
+from skdpmic._utils.jit import only_kernels
 from tests import skips
 from tests.folding import cover
 from tests.processes import PACKAGE, YEAR_2000

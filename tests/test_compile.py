@@ -13,7 +13,7 @@ import numpy as np
 from skdpmic import DPMICScorer, PrivateSelectKBest, mic_e
 from skdpmic.causal import PrivatePC
 from skdpmic._utils.jit import KERNELS
-from skdpmic._utils.little_work import only_kernels
+from skdpmic._utils.jit import only_kernels
 from skdpmic.statistics.registry import STATISTICS
 forced = only_kernels()
 forced.__enter__()

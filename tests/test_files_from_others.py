@@ -11,10 +11,9 @@ import pytest
 
 from skdpmic import Codebook
 from skdpmic.codebook.column import entry_of
-from skdpmic.command_line.csv_file import CsvFile
-from skdpmic.command_line.data_source import ParquetFile, read_frame
+from skdpmic.command_line.data import CsvFile, ParquetFile, read_frame
 from skdpmic.counting import RangeGridSketch
-from skdpmic.counting.sketch_format import _NAME, _VERSION
+from skdpmic.counting.sketch import _NAME, _VERSION
 from skdpmic.two_party.reports import open_reports
 from tests.folding import each
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skdpmic.command_line import options
+from skdpmic.command_line import main as options
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

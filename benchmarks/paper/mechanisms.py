@@ -16,7 +16,7 @@ from skdpmic import PrivacyLeakWarning, mic_e, mic_r, private_score
 from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import GRID, LaplaceMechanism, grid_sensitivity
 from skdpmic.privacy.noise import discrete_laplace, entropy_source
-from skdpmic.statistics.mic.defaults import default_B, default_c, default_parts
+from skdpmic.statistics.mic.statistic import default_B, default_c, default_parts
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 
 MECHANISMS = ("MICe-Lap", "MICr-Lap", "MICr-Geom")

@@ -11,11 +11,11 @@ import numpy as np
 from benchmarks.selection import rivals
 from skdpmic.statistics import sensitivity as rank_sensitivity
 from skdpmic.statistics.mic import mic_r
-from skdpmic.statistics.mic.defaults import resolve_B, resolve_c
+from skdpmic.statistics.mic.statistic import resolve_B, resolve_c
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import class_family, numeric_family, resolve_mtv
 from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks.ties import ranks_of
+from skdpmic.statistics.ranks.kernels import ranks_of
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.targets import ClassTarget, NumericTarget

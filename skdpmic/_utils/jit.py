@@ -91,7 +91,7 @@ class Kernel:
 
 KERNELS: list[Kernel] = []  # of the modules that have been imported; see skdpmic.compile
 _ROOT = Path(__file__).parents[1]
-_TABLE_SOURCES = ("table/domains.py", "table/frames.py", "table/normal_form", "table/values.py")
+_TABLE_SOURCES = ("table/domains.py", "table/frames.py", "table/normal_form.py", "table/values.py")
 _KERNEL_SOURCES = ("_utils", "statistics", *_TABLE_SOURCES, "correlation")  # kernels use no other files
 
 
@@ -128,3 +128,41 @@ def _warn_once():
 
 
 _DIGEST = _digest()
+
+
+_NANOSECONDS_PER_CALL = 1000  # of numpy, however little it does
+
+
+class Allowance:
+    """Time that a process may spend in numpy instead of a kernel.
+
+    Parameters
+    ----------
+    seconds : float
+    """
+
+    is_off = False
+
+    def __init__(self, seconds):
+        self._nanoseconds = int(seconds * 1e9)
+
+    def covers(self, n_calls, nanoseconds):
+        """Whether numpy should do a job of about this many calls and this length beside them.
+
+        Both are estimated from shapes, which are public.
+        """
+        nanoseconds += n_calls * _NANOSECONDS_PER_CALL
+        if self.is_off or nanoseconds > self._nanoseconds:
+            return False
+        self._nanoseconds -= nanoseconds
+        return True
+
+
+@contextlib.contextmanager
+def only_kernels():
+    """Use kernels only, never their numpy twins, within this context."""
+    before, Allowance.is_off = Allowance.is_off, True
+    try:
+        yield
+    finally:
+        Allowance.is_off = before

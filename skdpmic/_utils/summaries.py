@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.tables import html_facts, html_rows
-from skdpmic._utils.texts import budget, counted, in_html, in_short, names_of
+from skdpmic._utils.texts import budget, counted, html_facts, html_rows, in_html, in_short, names_of
 
 INTERVAL = "95% interval"
 MOST_ROWS = 20

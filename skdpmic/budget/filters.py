@@ -10,8 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from skdpmic.privacy.composition import epsilon_of, epsilon_within, rho_for
-from skdpmic.privacy.parameters import exact
+from skdpmic.privacy.composition import epsilon_of, epsilon_within, exact, rho_for
 
 _LARGE = 1e150  # an epsilon whose square does not overflow
 _DIGITS = 60  # of a factor of deltas

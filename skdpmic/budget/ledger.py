@@ -1,15 +1,138 @@
 """A persistent privacy budget: costs are on disk before noise is drawn (``docs/theory/ledger.md``)."""
 
 import copy
+import math
 import os
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
-from skdpmic._utils.results import dataframe
-from skdpmic.budget.ledger_entry import LedgerEntry, checked_entry, text_of
-from skdpmic.budget.ledger_limits import Limits, checked_limits
-from skdpmic.budget.ledger_storage import storage_at, transact
+from skdpmic._utils.errors import BudgetError
+from skdpmic._utils.private_estimator import dataframe
+from skdpmic._utils.texts import quoted
+from skdpmic.budget.filters import Cost, make_filter
+from skdpmic.budget.ledger_database import DatabaseStorage, is_url
+from skdpmic.budget.ledger_entry import (
+    PERSON,
+    PLURAL,
+    RECORD,
+    LedgerEntry,
+    checked_entry,
+    count_or_none,
+    number_of,
+    text_of,
+)
+from skdpmic.budget.ledger_file import create_ledger_file, open_ledger_file
+from skdpmic.privacy.composition import check_delta, check_epsilon
+
+COMPOSITIONS = ("auto", "basic", "zcdp")
+
+
+class Limits(NamedTuple):
+    """The limits of a ledger, as stored with it."""
+
+    epsilon: float
+    delta: float
+    composition: str  # "basic" or "zcdp"
+    max_rows_per_person: int | None  # None if costs of records and people are not added up
+
+    @property
+    def filter(self) -> Any:
+        """The filter that decides which costs fit."""
+        return make_filter(self.composition, self.epsilon, self.delta)
+
+    def unit_of(self, entries: Sequence[LedgerEntry]) -> str | None:
+        """The unit of the total of these entries; None if nothing has decided it."""
+        if self.max_rows_per_person is not None:
+            return PERSON
+        return entries[0].unit if entries else None
+
+    def cost(self, entry: LedgerEntry) -> Cost:
+        """The cost of an entry for one unit of the total."""
+        rows = self.max_rows_per_person if entry.unit == RECORD else None
+        return Cost(entry.epsilon, entry.delta, entry.rho, rows=rows or 1)
+
+    def spent(self, entries: Sequence[LedgerEntry]) -> tuple[float, float]:
+        """The total (epsilon, delta) of these entries."""
+        return self.filter.spent(self._costs(entries))
+
+    def remaining(self, entries: Sequence[LedgerEntry]) -> tuple[float, float]:
+        """The largest (epsilon, delta) that would still be accepted after these entries."""
+        return self.filter.remaining(self._costs(entries))
+
+    def spent_after_each(self, entries: Sequence[LedgerEntry]) -> list[tuple[float, float]]:
+        """What is spent with each of these entries and those before it."""
+        spent, counts = [], Counter[Cost]()
+        for entry in entries:
+            counts[self.cost(entry)] += 1
+            spent.append(self.filter.spent(_with_counts(counts)))
+        return spent
+
+    def check(self, entry: LedgerEntry, entries: Sequence[LedgerEntry], path: str) -> None:
+        """Raise a :class:`BudgetError` unless this entry can be added to these entries of the ledger at `path`."""
+        self._check_unit(entry, entries, path)
+        costs, (cost,) = self._costs(entries), self._costs([entry])
+        if math.inf in cost or not self.filter.accepts([*costs, cost]):
+            counted = "" if cost.rows == 1 else f" for one record, which counts {cost.rows:,} times for a person,"
+            remains = f"{self.remaining(entries)} remains{' for a person' if counted else ''}"
+            raise BudgetError(
+                f"a cost of (epsilon, delta) = {cost[:2]}{counted} does not fit in the ledger {path!r}: "
+                f"{self.filter.spent(costs)} of {(self.epsilon, self.delta)} is spent, {remains}."
+            )
+
+    def standing(self, entries: Sequence[LedgerEntry]) -> dict[str, Any]:
+        """The limits, the unit, and what is spent and remains after these entries, in plain values."""
+        costs = {"limit": self[:2], "spent": self.spent(entries), "remaining": self.remaining(entries)}
+        return {
+            "composition": self.composition,
+            "unit": self.unit_of(entries),
+            "max_rows_per_person": self.max_rows_per_person,
+            **{name: {"epsilon": epsilon, "delta": delta} for name, (epsilon, delta) in costs.items()},
+        }
+
+    def _check_unit(self, entry, entries, path):
+        unit = self.unit_of(entries)
+        if unit in (None, entry.unit) or self.max_rows_per_person is not None:
+            return
+        remedy = (
+            "Pass groups and max_rows_per_group to the fit (or unit='person', if a cost covers all records of a person)"
+            if entry.unit == RECORD
+            else "Leave out groups, if nobody has several records"
+        )
+        raise BudgetError(
+            f"a cost for {PLURAL[entry.unit]} cannot be added up in the ledger {path!r}, whose charges are for "
+            f"{PLURAL[unit]}, because nothing limits how many records a person has. {remedy}; or create another ledger "
+            "with max_rows_per_person, the largest number of records of a person, and charge there what was spent here."
+        )
+
+    def _costs(self, entries):
+        """The costs of these entries for one unit of the total; equal costs are combined."""
+        return _with_counts(Counter(map(self.cost, entries)))
+
+
+def checked_limits(epsilon: Any, delta: Any, composition: Any, max_rows_per_person: Any) -> Limits:
+    """The limits that a user passed; a ValueError if they are invalid."""
+    epsilon, delta = number_of(epsilon, "epsilon"), number_of(delta, "delta")
+    check_epsilon(epsilon)
+    if epsilon == math.inf:
+        raise ValueError(f"epsilon must be finite, got {quoted(epsilon)}.")
+    check_delta(delta)
+    if not isinstance(composition, str) or composition not in COMPOSITIONS:
+        raise ValueError(f"composition must be 'auto', 'basic' or 'zcdp', got {quoted(composition)}.")
+    if composition == "auto":
+        composition = "zcdp" if delta > 0 else "basic"
+    if composition == "zcdp" and delta == 0:
+        raise ValueError(f"composition='zcdp' needs delta > 0, got {quoted(delta)}.")
+    rows = count_or_none(max_rows_per_person, "max_rows_per_person", least=1)
+    return Limits(epsilon, delta, str(composition), rows)
+
+
+def _with_counts(counts):
+    return [cost._replace(count=count) for cost, count in counts.items()]
+
 
 _COLUMNS = ("when", *LedgerEntry._fields[:-1])  # of a table of entries
 
@@ -397,3 +520,122 @@ def check_ledger(ledger):
     if ledger is not None and not isinstance(ledger, BudgetLedger):
         kind = type(ledger).__name__  # a URL may contain a password
         raise ValueError(f"ledger must be a BudgetLedger or None, got {kind}: pass BudgetLedger(path, epsilon=...).")
+
+
+class Book(Protocol):
+    """The contents of a ledger during one transaction, after all checks.
+
+    Attributes
+    ----------
+    limits : tuple
+        (epsilon, delta, composition, max_rows_per_person).
+    entries : list of LedgerEntry
+        Entries at the beginning of the transaction, oldest first.
+    digests : list of bytes
+        Of the ledger without entries, which no other ledger has, and of each entry with all before it.
+    """
+
+    limits: Limits
+    entries: list[LedgerEntry]
+    digests: list[bytes]
+
+    def append(self, entry: LedgerEntry) -> None:
+        """Write an entry. A database replaces its time by that of the server."""
+
+
+class Storage(Protocol):
+    """The storage of one ledger; it can be pickled."""
+
+    @property
+    def path(self) -> str:
+        """Its name in messages. Two storages with the same path are the same."""
+
+    def exists(self) -> bool:
+        """Whether the storage exists."""
+
+    def create(self, limits: Limits) -> None:
+        """Create a ledger, unless another process has created it in the meantime."""
+
+    def transact(self, work: Callable[[Any], Any], *, writes: bool) -> Any:
+        """The result of `work` on the :class:`Book`.
+
+        With `writes`, no other transaction writes from before the book is read until the new entry is on disk; errors
+        roll back. `work` may be called again if the database requires it.
+        """
+
+
+@dataclass(frozen=True)
+class FileStorage:
+    """A file at this real path."""
+
+    path: str
+
+    def exists(self):
+        """Whether there is a file."""
+        return os.path.exists(self.path)
+
+    def create(self, limits):
+        """Create the file, unless it exists."""
+        create_ledger_file(self.path, limits)
+
+    def transact(self, work, *, writes):
+        """The result of `work` on the :class:`LedgerFile`."""
+        with open_ledger_file(self.path, "IMMEDIATE" if writes else "DEFERRED") as file:
+            return work(file)
+
+
+def storage_at(place: str | os.PathLike[str]) -> Storage:
+    """The file, or the database if `place` is a URL."""
+    if not isinstance(place, str | bytes | os.PathLike):
+        raise TypeError(f"path must be a str or a path-like, got {type(place).__name__}.")
+    if is_url(place):
+        return DatabaseStorage(place)
+    path = os.fsdecode(place)
+    if not is_path(path):
+        raise ValueError(f"path must be a path or the URL of a database, got {path!r}.")
+    return FileStorage(os.path.realpath(path))  # workers may run in another folder
+
+
+def is_path(text):
+    """Whether a file can have this path."""
+    try:
+        return bool(text) and "\0" not in text and bool(os.fsencode(text))
+    except UnicodeEncodeError:  # of a lone surrogate
+        return False
+
+
+def transact(storage, limits, seen, work, *, writes):
+    """The result of `work` on a book, and what was then seen of it.
+
+    Parameters
+    ----------
+    storage : Storage
+    limits : Limits
+        Those that the book must have.
+    seen : (int, bytes) or None
+        Number and digest of what was read last, taken before the transaction, because entries may be added at any time:
+        the book must go on from there.
+    work : callable
+    writes : bool
+    """
+
+    def checked(book):
+        _check_book(book, storage.path, limits, seen)
+        result = work(book)
+        return result, (len(book.digests), book.digests[-1])
+
+    return storage.transact(checked, writes=writes) or (None, seen)  # a database may only say that it has written
+
+
+def _check_book(book, path, limits, seen):
+    """Raise if the book has other limits, or is not the one that was seen before."""
+    if book.limits != limits:
+        raise ValueError(
+            f"the limits of the ledger {path!r} are (epsilon, delta, composition, max_rows_per_person) = "
+            f"{book.limits}, got {tuple(limits)}. Use BudgetLedger.open(path) to open it with the stored limits."
+        )
+    if seen is not None and book.digests[seen[0] - 1 : seen[0]] != [seen[1]]:
+        raise ValueError(
+            f"the ledger {path!r} is not the one that was opened: another one, or an older copy, is in its place. Put "
+            "it back, or use BudgetLedger.open(path) and record there, with spend, what it lacks."
+        )

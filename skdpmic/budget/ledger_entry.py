@@ -5,7 +5,7 @@ import numbers
 from typing import Any, NamedTuple
 
 from skdpmic._utils.texts import escaped, quoted
-from skdpmic.privacy.parameters import check_delta, check_epsilon
+from skdpmic.privacy.composition import check_delta, check_epsilon
 
 RECORD, PERSON = UNITS = ("record", "person")
 PLURAL = {RECORD: "records", PERSON: "people"}

@@ -2,32 +2,206 @@
 
 import math
 from functools import partial
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from scipy import stats
 
+from skdpmic._utils.arguments import check_whole, is_number
 from skdpmic._utils.errors import warn
-from skdpmic._utils.rollback import one_call_at_a_time
+from skdpmic._utils.private_estimator import check_published, one_call_at_a_time
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
 from skdpmic._utils.texts import counted, names_of, quoted
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.causal.correlation_tests import (
-    CorrelationTests,
-    declared_to_repeat,
-    warn_about_declared_ties,
-    warn_about_released_ties,
-)
-from skdpmic.causal.graph_result import GraphResultMixin
+from skdpmic.causal.pc import Outcome, arrows_of, find_graph, lines_of, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease
-from skdpmic.correlation.matrix_release import KendallRelease, PrivateMatrixEstimator, matrix_plan
+from skdpmic.correlation.private_correlation import (
+    FEW_TIES,
+    KendallRelease,
+    PrivateMatrixEstimator,
+    among_untied,
+    columns_with_ties,
+    known_shares,
+    matrix_plan,
+    nearest_correlation,
+)
 from skdpmic.release.path import publish, store
+from skdpmic.table.containers import as_frame, in_memory, is_frame
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.features import listed
-from skdpmic.table.frames import row_of_zeros
-from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
+from skdpmic.table.features import allowed_keys, listed, numbers_of
+from skdpmic.table.frames import columns_by_columns, row_of_zeros
 from skdpmic.table.reading import read_labels_or_numbers
+
+
+class GraphResultMixin:
+    """An estimator with a graph of the columns of a table.
+
+    `_make_tests` returns its tests of independence, which are functions of the release. A fit sets `_names`, a
+    dataframe with the column names, or None; and sets the caches `_tests` and `_kept` to None. Everything else is
+    computed from these on access, with the current `alpha` and `max_order`.
+    """
+
+    n_features_in_: int
+    alpha: float
+
+    @property
+    def cpdag_(self) -> Any:
+        """The graph, with arrows and lines."""
+        return self._attribute("cpdag")
+
+    @property
+    def skeleton_(self) -> Any:
+        """The pairs of columns with an edge."""
+        return self._attribute("skeleton")
+
+    @property
+    def p_values_(self) -> Any:
+        """The largest p-value of the tests of each pair of columns."""
+        return self._attribute("p_values")
+
+    @property
+    def n_untested_(self) -> int:
+        """Number of tests of pairs of columns with an edge that are no evidence of it."""
+        return self._attribute("n_untested")
+
+    def p_value(self, i: int | str, j: int | str, given: Any = ()) -> float:
+        """Test the independence of two columns given others, with the noise taken into account.
+
+        Costs no privacy: it uses only what was released.
+
+        Parameters
+        ----------
+        i, j : int or str
+            Two columns, by name, or by number if they have no names.
+        given : sequence of int or str, default=()
+            Other columns.
+
+        Returns
+        -------
+        float
+            p-value in [0, 1]. If the columns are independent given the others, the probability of a p-value of at most
+            a is about a or less, for every a: also if noise hides rare labels of `given`, or combinations of labels. 1
+            if `given` nearly determines one of the columns. NaN if there is no p-value: if `given` has a number that
+            was cut into parts, a column without bounds has many ties, or tables would be too large.
+
+        Raises
+        ------
+        ValueError
+            If the columns are not distinct.
+        """
+        check_published(self)
+        i, j, *given = (self._number(column) for column in (i, j, *given))
+        if len({i, j, *given}) < 2 + len(given):
+            raise ValueError("i, j and given must be distinct columns, got one of them twice.")
+        return self._test(min(i, j), max(i, j), tuple(sorted(given))).p_value
+
+    def markov_blanket(self, target: int | str) -> np.ndarray:
+        """Return the Markov blanket of a target: given these columns, all others are irrelevant for predicting it.
+
+        Costs no privacy: it uses only what was released.
+
+        Parameters
+        ----------
+        target : int or str
+            Target column, by name, or by number if columns have no names.
+
+        Returns
+        -------
+        ndarray
+            The columns with an edge to the target, and those with an arrow into a child of the target; in the order of
+            the table. Names if the columns have names, otherwise numbers.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+        """
+        check_published(self)
+        blanket = markov_blanket(self._found().cpdag, self._number(target))
+        return blanket if self._seen_names is None else self._seen_names[blanket]
+
+    def to_networkx(self) -> Any:
+        """Return the graph as a networkx graph; requires ``pip install skdpmic[graphs]``.
+
+        Costs no privacy: it uses only what was released.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Columns are nodes, by name, or by number if they have no names. An arrow is an edge with ``directed=True``.
+            A line is two edges, one each way, with ``directed=False``. Each edge has the `p_value` of `p_values_`.
+
+        Raises
+        ------
+        ImportError
+            If networkx is not installed.
+        """
+        check_published(self)
+        try:
+            import networkx
+        except ImportError as error:
+            raise ImportError("to_networkx requires networkx: pip install skdpmic[graphs]") from error
+        found, names, graph = self._found(), self._seen_names, networkx.DiGraph()
+        labels = list(range(self.n_features_in_)) if names is None else names.tolist()
+        graph.add_nodes_from(labels)
+        for of_kind, is_directed in ((arrows_of(found.cpdag), True), (lines_of(found.cpdag), False)):
+            for i, j in np.argwhere(of_kind):
+                graph.add_edge(labels[i], labels[j], directed=is_directed, p_value=float(found.p_values[i, j]))
+        return graph
+
+    def _attribute(self, name):
+        """A matrix of the result. Invalid parameters raise an AttributeError, because `dir` accesses all attributes."""
+        check_published(self)
+        try:
+            found = getattr(self._found(), name)
+            return self._labelled(found) if isinstance(found, np.ndarray) else found
+        except ValueError as error:
+            raise AttributeError(str(error)) from error
+
+    def _check_algorithm(self):
+        if not is_number(self.alpha) or not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must be a number in (0, 1), got {quoted(self.alpha)}.")
+        check_whole(self.max_order, "max_order", 0)
+
+    def _found(self):
+        """The result of the algorithm."""
+        check_published(self)
+        self._check_algorithm()
+        asked = (float(self.alpha), int(self.max_order))
+        if self._kept is None or self._kept[0] != asked:
+            self._kept = asked, find_graph(self.n_features_in_, self._test, *asked)
+        return self._kept[1]
+
+    def _test(self, *test):
+        """A test, by column numbers."""
+        if self._tests is None:
+            self._tests = self._make_tests()
+        return self._tests.test(*test)
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return state | {"_tests": None} if "_tests" in state else state  # the computed tests are not pickled
+
+    @property
+    def _seen_names(self):
+        """Names of the columns, or None."""
+        return vars(self).get("feature_names_in_")
+
+    def _number(self, column):
+        """The number of a column, which is given by name, or by number without names."""
+        columns = self.n_features_in_, self._seen_names
+        number = numbers_of(*columns)(column)
+        if number is None:
+            raise ValueError(f"a column must be {allowed_keys(*columns)}, got {quoted(column)}.")
+        return number
+
+    def _labelled(self, matrix):
+        """A copy of a square matrix, with the column names if X was a dataframe."""
+        return matrix.copy() if self._names is None else columns_by_columns(matrix, as_frame(self._names))
+
 
 NUMERIC = "numeric"  # the kind of a release of correlations
 
@@ -363,3 +537,139 @@ def _warn_about_one_part(parts, names):
 
 def _p_value(p):
     return "not tested" if math.isnan(p) else f"{p:.1g}"
+
+
+_LEAST_EIGENVALUE = 1e-6
+_NOISE_OF_EIGENVALUES = 0.1  # standard deviations of the noise, times the root of the number of columns
+_DETERMINED = 1e-3  # residual share of a column's variance at which other columns determine it
+
+
+class CorrelationTests:
+    """Tests of conditional independence from noisy Kendall correlations: functions of released and public numbers.
+
+    They are exact to first order for increasing functions of jointly normal columns; for other columns they test
+    partial correlation after such transformations (``docs/theory/private_pc.md``).
+
+    Parameters
+    ----------
+    noisy_correlation : ndarray of shape (n_columns, n_columns)
+        Kendall's tau-a with independent noise, and a diagonal of ones.
+    untied_fraction : ndarray of shape (n_columns,)
+        Noisy shares of untied pairs of records.
+    noise_scale : float
+        Standard deviation of the noise on each.
+    n_samples : int
+        Number of independent records; of people, if these have several each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic.causal.private_pc import CorrelationTests
+    >>> pearson = np.array([[1, 0.5, 0.25], [0.5, 1, 0.5], [0.25, 0.5, 1]])  # a chain
+    >>> tests = CorrelationTests(2 / np.pi * np.arcsin(pearson), np.ones(3), noise_scale=0.002, n_samples=10_000)
+    >>> tests.test(0, 2, ()).p_value < 1e-9, round(tests.test(0, 2, (1,)).p_value, 2)
+    (True, 1.0)
+    """
+
+    def __init__(self, noisy_correlation, untied_fraction, noise_scale, n_samples):
+        noise_scale, self._n = min(noise_scale, 1.0), n_samples
+        shares = known_shares(untied_fraction, noise_scale)
+        correlation, noise = among_untied(noisy_correlation, shares, noise_scale)
+        self._correlation = _regular(nearest_correlation(correlation), noise)
+        self._tied = 2 - shares
+        self._repeats = frozenset(np.flatnonzero(shares < FEW_TIES).tolist())
+        # The derivative of the sine is pi / 2 times its cosine. Noise on a share changes all correlations of its
+        # column.
+        cosine = np.sqrt(1 - self._correlation**2)
+        self._noise = (noise * cosine) ** 2
+        self._bend = np.arcsin(self._correlation) * cosine
+        np.fill_diagonal(self._bend, 0.0)
+        self._of_shares = np.where(shares < 1, noise_scale / (2 * shares), 0.0)
+
+    def test(self, i, j, given):
+        """Test whether columns i and j are independent given others.
+
+        Parameters
+        ----------
+        i, j : int
+        given : tuple of int
+
+        Returns
+        -------
+        Outcome
+            From 0 to 1 if `given` determines one of the columns: it is then independent of all others, which says
+            nothing about causes. Both are NaN if anything is given and a column has many ties: Greiner's formula
+            then fails, and conditionally independent columns would not look independent.
+        """
+        if given and not self._repeats.isdisjoint((i, j, *given)):
+            return Outcome(math.nan, math.nan)
+        columns = [i, j, *given]
+        correlation = self._correlation[np.ix_(columns, columns)]
+        slopes = np.linalg.solve(correlation[2:, 2:], correlation[2:, :2])
+        a, b = np.concatenate([np.eye(2), -slopes]).T
+        left = a @ correlation @ a, b @ correlation @ b
+        if min(left) < _DETERMINED:
+            return Outcome(1.0, 0.0)
+        root = math.sqrt(left[0] * left[1])
+        moves = (np.outer(a, b) + np.outer(b, a)) / root
+        of_correlations = np.triu(moves, 1) ** 2 * self._noise[np.ix_(columns, columns)]
+        of_shares = (moves * self._bend[np.ix_(columns, columns)]).sum(axis=1) * self._of_shares[columns]
+        # With ties, the variance of tau-b is larger by a factor of at most 2 - share (docs/theory/private_pc.md).
+        sampling = (math.pi / 3) ** 2 * self._tied[i] * self._tied[j] / max(self._n - len(given) - 3, 1)
+        variance = sampling + of_correlations.sum() + (of_shares**2).sum()
+        p = float(2 * stats.norm.sf(abs(a @ correlation @ b) / root / math.sqrt(variance)))
+        return Outcome(p, p)
+
+
+def _regular(correlation, noise):
+    """The correlations shrunk just enough to keep weights small if columns are nearly linear combinations of others."""
+    least = max(_LEAST_EIGENVALUE, _NOISE_OF_EIGENVALUES * math.sqrt(len(noise)) * float(noise.mean()))
+    ridge = max(least - np.linalg.eigvalsh(correlation)[0], 0.0)
+    return (correlation + ridge * np.eye(len(noise))) / (1 + ridge)
+
+
+# --- Columns with many ties ------------------------------------------------------------------------------------------
+#
+# Warnings about columns with many ties, for which tests of Kendall's correlations are not valid.
+#
+# Types of columns are declared, and shares of untied pairs are released with noise: values are never read.
+
+
+_ASSUMED = (
+    "Without bounds, a table of numbers is tested by Kendall's correlations, which assumes that values hardly ever "
+    "repeat. If they do, no test given another column is made for such a column: its edges stay, and their p_values_ "
+    "are NaN."
+)
+_WAY_ROUND = (
+    "Pass bounds (the public ranges of all columns) or categories (the public labels of some): the columns are then "
+    "tested by tables of their parts."
+)
+
+
+def declared_to_repeat(X):
+    """Indices of the columns whose types suggest that values repeat: integers and categories."""
+    if is_frame(X):
+        types = [column.dtype for column in as_frame(X).head(0).iter_columns()]
+        return [j for j, dtype in enumerate(types) if dtype.is_integer() or dtype in (nw.Categorical, nw.Enum)]
+    if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
+        return list(range(X.shape[1]))
+    return []
+
+
+def warn_about_declared_ties(columns, names):
+    """Warn, before the charge, about columns from :func:`declared_to_repeat`."""
+    if columns:
+        warn(
+            f"the types of {listed(columns, names)} are integer or categorical, so values may repeat. "
+            f"{_ASSUMED} {_WAY_ROUND} To avoid this warning for integers that hardly repeat, pass them as floats.",
+        )
+
+
+def warn_about_released_ties(untied_fraction, noise_scale, names, *, but):
+    """Warn, after the release, about columns with many ties according to the noisy shares; some are excepted."""
+    columns = [j for j in columns_with_ties(untied_fraction, noise_scale) if j not in but]
+    if columns:
+        warn(
+            f"untied_fraction_ of {listed(columns, names)} is below {FEW_TIES:g}: values repeat. {_ASSUMED} "
+            f"{_WAY_ROUND} That is a separate release; the present one has been charged and is kept.",
+        )

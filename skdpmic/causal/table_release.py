@@ -9,9 +9,9 @@ import numpy as np
 
 from skdpmic.causal.pc import adjacent_columns, find_skeleton, sets_between
 from skdpmic.causal.table_tests import Counted, Merged, TableTests
-from skdpmic.correlation.matrix_release import ReleaseOfColumns, warn_about_excessive_noise
+from skdpmic.correlation.private_correlation import ReleaseOfColumns, warn_about_excessive_noise
 from skdpmic.privacy.composition import rho_for
-from skdpmic.release.count_tables import counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
+from skdpmic.release.path import counts_of_sets, tables_squared_sensitivity, with_gaussian_noise
 from skdpmic.statistics.grids import parts_and_missing
 from skdpmic.table.domains import Nominal
 

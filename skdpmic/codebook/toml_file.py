@@ -7,8 +7,7 @@ from itertools import chain
 import tomlkit
 
 from skdpmic._utils.texts import escaped, quoted
-from skdpmic._utils.untrusted_json import levels
-from skdpmic._utils.user_files import content_of
+from skdpmic._utils.user_files import content_of, levels
 from skdpmic.codebook.column import entry_of
 
 VERSION = 1  # of the format; readers refuse later ones

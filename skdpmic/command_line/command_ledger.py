@@ -2,13 +2,10 @@
 
 import os
 
-from skdpmic._utils.tables import aligned
-from skdpmic._utils.texts import budget, budget_left, wrapped
+from skdpmic._utils.texts import aligned, budget, budget_left, wrapped
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
-from skdpmic.command_line.outputs import picture
-from skdpmic.command_line.printed import print_json
-from skdpmic.command_line.spending import ledger_state, open_ledger
+from skdpmic.command_line.outputs import ledger_state, open_ledger, picture, print_json
 
 
 def execute(arguments, run):

@@ -2,10 +2,10 @@
 
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.command_line.named_columns import check_choice
-from skdpmic.command_line.printed import print_json
+from skdpmic.command_line.outputs import print_json
 from skdpmic.planning.plan import plan_release
 from skdpmic.planning.rows import ReleasePlan
-from skdpmic.selection.select_k_best import PrivateSelectKBest
+from skdpmic.selection.selectors import PrivateSelectKBest
 
 
 def execute(arguments, run):

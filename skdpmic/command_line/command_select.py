@@ -2,18 +2,24 @@
 
 import sys
 
-from skdpmic._utils.results import best_first
-from skdpmic._utils.tables import aligned
-from skdpmic._utils.texts import escaped, in_short, wrapped
-from skdpmic.cards.privacy_card import file_content
-from skdpmic.cards.release_card import release_card
+from skdpmic._utils.private_estimator import best_first
+from skdpmic._utils.texts import aligned, escaped, in_short, wrapped
+from skdpmic.cards.release_card import file_content, release_card
 from skdpmic.codebook.codebook import Codebook
-from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
+from skdpmic.command_line.data import open_data, read_frame, size_in_words
 from skdpmic.command_line.named_columns import check_choice
-from skdpmic.command_line.outputs import picture
-from skdpmic.command_line.printed import print_json, printing_to_stderr, verbosity
-from skdpmic.command_line.spending import after_paying, ask, ledger_state, open_to_pay, spent_in_words
-from skdpmic.selection.select_k_best import PrivateSelectKBest
+from skdpmic.command_line.outputs import (
+    after_paying,
+    ask,
+    ledger_state,
+    open_to_pay,
+    picture,
+    print_json,
+    printing_to_stderr,
+    spent_in_words,
+    verbosity,
+)
+from skdpmic.selection.selectors import PrivateSelectKBest
 
 _CLEAR = 3  # multiple of the noise scale above which a gap is clear: see `gaps_` of the estimator
 

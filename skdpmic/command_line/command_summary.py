@@ -1,17 +1,22 @@
 """``summary``: a private summary of a table, which checks whether its codebook fits."""
 
-from skdpmic._utils.tables import aligned
-from skdpmic._utils.texts import counted, wrapped
-from skdpmic.cards.privacy_card import file_content
-from skdpmic.cards.release_card import release_card
+from skdpmic._utils.texts import aligned, counted, wrapped
+from skdpmic.cards.release_card import file_content, release_card
 from skdpmic.codebook.codebook import Codebook
-from skdpmic.command_line.data_source import open_data, read_frame, size_in_words
-from skdpmic.command_line.outputs import picture
-from skdpmic.command_line.printed import print_json, printing_to_stderr, verbosity
-from skdpmic.command_line.spending import after_paying, ask, ledger_state, open_to_pay, spent_in_words
-from skdpmic.release.summary.cells import ABOVE, BELOW
-from skdpmic.release.summary.private_summary import private_summary
-from skdpmic.release.summary.summary_result import NOTHING
+from skdpmic.command_line.data import open_data, read_frame, size_in_words
+from skdpmic.command_line.outputs import (
+    after_paying,
+    ask,
+    ledger_state,
+    open_to_pay,
+    picture,
+    print_json,
+    printing_to_stderr,
+    spent_in_words,
+    verbosity,
+)
+from skdpmic.release.summary import NOTHING, private_summary
+from skdpmic.release.summary_cells import ABOVE, BELOW
 from skdpmic.table.part_names import MISSING, OTHER
 
 _FLAGS = (MISSING, BELOW, ABOVE, OTHER)

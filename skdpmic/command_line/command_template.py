@@ -1,8 +1,8 @@
 """``template``: a codebook template."""
 
 from skdpmic.codebook.codebook import Codebook
-from skdpmic.command_line.data_source import open_data
-from skdpmic.command_line.printed import print_json
+from skdpmic.command_line.data import open_data
+from skdpmic.command_line.outputs import print_json
 
 
 def execute(arguments, run):

@@ -3,12 +3,21 @@
 import contextlib
 import importlib.util
 import io
+import json
+import math
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 
-from skdpmic._utils.user_files import Draft
+import numpy as np
+
+from skdpmic._utils.texts import budget, budget_left, escaped, wrapped
+from skdpmic._utils.user_files import Draft, check_regular
+from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_database import is_url
+from skdpmic.budget.ledger_entry import PERSON, per
 
 _READ, _WRITTEN = ("data", "codebook", "ledger", "file"), ("output", "card", "picture")
 _BESIDE_A_LEDGER = ("-journal", "-wal", "-shm")  # files of SQLite
@@ -136,3 +145,246 @@ def picture(display, thing, path):
     figure.savefig(content, dpi=150, format=Path(path).suffix[1:].lower())
     pyplot.close(figure)
     return content.getvalue()
+
+
+_MANY_VALUES = 10_000_000  # values that take a few seconds
+
+
+def print_json(fields):
+    """Print one JSON object with plain numbers, and null for absent ones."""
+    print(json.dumps(_plain(fields), indent=2, allow_nan=False))
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {name: _plain(of_name) for name, of_name in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def printing_to_stderr():
+    """Redirect stdout, where estimators print progress, to stderr."""
+    return contextlib.redirect_stdout(sys.stderr)
+
+
+def verbosity(arguments, n_values=_MANY_VALUES):
+    """Whether to print progress: if requested, or if a user waits for a long table."""
+    return int(arguments.verbose or (sys.stderr.isatty() and n_values >= _MANY_VALUES))
+
+
+# --- Streams ----------------------------------------------------------------------------------------------------------
+
+
+class UnfailingStream:
+    """A stream for messages that survives a pipe without a reader, and a full disk.
+
+    Parameters
+    ----------
+    stream : file-like or None
+    """
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def write(self, text):
+        """Write a text, if that is possible."""
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self):
+        """Flush the stream, if that is possible."""
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            self._stream.flush()
+
+    def isatty(self):
+        """Whether a person reads it."""
+        return self._stream is not None and self._stream.isatty()
+
+
+def write_all_letters():
+    """Write results to files and pipes in UTF-8, as codebooks are read, and replace characters that a terminal lacks.
+
+    So no result that was paid for is lost to an encoding error.
+    """
+    if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def show(text):
+    """Print a text whole; return the error if that fails."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except (AttributeError, OSError, ValueError) as error:  # no stream, no reader, a full disk, or closed
+        return error
+    return None
+
+
+def leave_streams():
+    """Keep the interpreter from failing at exit because of unwritten output."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+# --- Interruptions ---------------------------------------------------------------------------------------------------
+
+
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_CTRL_C_NOTICE = b"\nThe budget is charged: the result is finished and shown first. Press Ctrl-C again to lose it.\n"
+
+
+class Interrupts:
+    """Signals that came while a command ran.
+
+    Attributes
+    ----------
+    number : int or None
+        The last signal.
+    is_paid : bool
+        Whether a cost has been charged.
+    """
+
+    def __init__(self):
+        self.number, self.is_paid, self._waits = None, False, False
+
+    @contextlib.contextmanager
+    def handled(self):
+        """Within this context, a signal raises KeyboardInterrupt, so that files are tidied up, or waits."""
+        before = {}
+        try:
+            if threading.current_thread() is threading.main_thread():  # others cannot
+                for number in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
+                    if signal.getsignal(number) not in (signal.SIG_IGN, None):  # as in the background, or by nohup
+                        before[number] = signal.signal(number, self._arrived)
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextlib.contextmanager
+    def paying(self):
+        """A charge, which cannot be interrupted; nor can what follows, if it succeeds."""
+        if self.number is not None:  # a library has ignored the KeyboardInterrupt
+            raise KeyboardInterrupt
+        self._waits = True
+        try:
+            yield
+            self.is_paid = True
+        finally:
+            self._waits = self.is_paid
+
+    def _arrived(self, number, frame):
+        is_first, self.number = self.number is None, number
+        if not (self._waits and is_first):
+            raise KeyboardInterrupt
+        with contextlib.suppress(OSError):
+            os.write(2, _CTRL_C_NOTICE)  # print may be in the middle of a line
+
+
+# --- Spending --------------------------------------------------------------------------------------------------------
+
+
+class DeclinedError(Exception):
+    """The user declined the cost."""
+
+
+class PayingLedger(BudgetLedger):
+    """A ledger that notifies `interrupts` of its charges."""
+
+    interrupts: Interrupts
+
+    def charge_entry(self, entry):
+        """As in :meth:`BudgetLedger.charge_entry`."""
+        with self.interrupts.paying():
+            super().charge_entry(entry)
+
+
+def open_ledger(path, kind=BudgetLedger):
+    """The ledger in an existing file or database. A mistyped name must not create a new budget."""
+    if not is_url(path):
+        if not os.path.exists(path):
+            raise FileNotFoundError(
+                f"there is no ledger {path!r}: 'python -m skdpmic ledger {escaped(path)} --create --epsilon E' "
+                "creates it."
+            )
+        check_regular(path, "the ledger")
+    return kind.open(path)
+
+
+def open_to_pay(path, interrupts):
+    """The ledger at a path, opened to be charged; None without a path."""
+    if path is None:
+        return None
+    ledger = open_ledger(path, PayingLedger)
+    ledger.interrupts = interrupts
+    return ledger
+
+
+def ask(arguments, ledger, *facts):
+    """Raise unless the user agrees to the cost.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+    ledger : BudgetLedger or None
+    *facts : str
+        Information to print first, from public numbers.
+    """
+    if arguments.yes:
+        return
+    cost = f"This will spend {budget(arguments.epsilon, arguments.delta)}. {_remains(ledger)}"
+    print(wrapped("\n".join([*facts, cost])), file=sys.stderr)
+    if sys.stdin is None or not sys.stdin.isatty():
+        print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
+        raise DeclinedError
+    print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
+    if not _agrees():
+        raise DeclinedError
+
+
+def _agrees():
+    try:
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return False
+
+
+def spent_in_words(privacy_spent, ledger):
+    """The spent and the remaining budget."""
+    return " ".join([f"Spent {budget(*privacy_spent)}.", after_paying(_remains, ledger) or ""]).rstrip()
+
+
+def _remains(ledger):
+    if ledger is None:
+        return "No ledger was given, so spending on these records is not tracked."
+    limits, entries = ledger.limits, ledger.entries()
+    limit, remaining, unit = budget(*limits[:2]), budget_left(*limits.remaining(entries)), limits.unit_of(entries)
+    of_people = per(unit) if unit == PERSON else ""
+    return f"Of {limit} in {escaped(os.path.basename(ledger.path))}, {remaining}{of_people} remains."
+
+
+def after_paying(tell, *arguments):
+    """``tell(*arguments)`` about a ledger; None, with a warning, if the ledger can no longer be read."""
+    try:
+        return tell(*arguments)
+    except (OSError, ValueError) as error:
+        warning = f"warning: the cost was charged, but the ledger could not be read again: {error}"
+        print(wrapped(warning), file=sys.stderr)
+        return None
+
+
+def ledger_state(ledger, entries=None):
+    """The state of a ledger with these entries, by default all, for JSON; None without one."""
+    return None if ledger is None else {"file": ledger.path} | ledger.limits.standing(entries or ledger.entries())

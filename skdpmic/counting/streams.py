@@ -1,18 +1,30 @@
 """Counting a table that is never in memory as a whole, from any source of batches of rows."""
 
-from typing import Any
+import numbers
+from collections.abc import Iterable
+from functools import partial, reduce
+from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
+from skdpmic._utils.arguments import one_of
 from skdpmic._utils.errors import read_by_engine
-from skdpmic._utils.readable import abbreviated
+from skdpmic._utils.progress import SILENT
+from skdpmic._utils.readable import abbreviated, are_text, check_names, is_dask_collection
 from skdpmic._utils.texts import quoted
-from skdpmic.counting.chunks import count_into
-from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.counting.sketched import hold
-from skdpmic.table.normal_form.containers import as_frame, is_frame, is_lazy
-from skdpmic.table.reading import refuse_dask
-from skdpmic.table.targets import check_weights_given
+from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into
+from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.statistics.grids import check_B, check_c
+from skdpmic.statistics.mtv.counts import Placed
+from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels
+from skdpmic.table.containers import as_frame, is_frame, is_lazy
+from skdpmic.table.domains import Ignored, Labels, Order
+from skdpmic.table.features import feature_domains, listed
+from skdpmic.table.normal_form import TEXT, ColumnSource
+from skdpmic.table.reading import FEWEST, refuse_dask
+from skdpmic.table.records import PublicTable, Shape, map_features
+from skdpmic.table.targets import check_classes, check_weights_given, target_domain
 
 _ROWS = 2**17  # approximate batch size: adding the counts of one row takes as long as counting 30,000
 
@@ -240,3 +252,344 @@ def _quietly(batches):
     end = object()
     while (batch := read_by_engine("the stream", next, batches, end)) is not end:
         yield batch
+
+
+_MERGED_AT_ONCE = 8
+
+
+def merge_all(sketches: Iterable[RangeGridSketch]) -> RangeGridSketch:
+    """Merge any number of sketches into one: the reduce step.
+
+    Parameters
+    ----------
+    sketches : iterable of RangeGridSketch
+        Sketches to merge; they are not changed.
+
+    Returns
+    -------
+    RangeGridSketch
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic.counting import RangeGridSketch, merge_all
+    >>> X = np.random.default_rng(0).uniform(size=(1000, 2))
+    >>> empty = RangeGridSketch(bounds=(0, 1), target_bounds=(0, 1), B=8, n_features=2)
+    >>> merge_all(empty.empty().update(rows, rows[:, 0]) for rows in np.array_split(X, 4))
+    <RangeGridSketch of 1,000 records and 2 features, as sensitive as the data>
+    """
+    return reduce(RangeGridSketch.merge, sketches)
+
+
+def count_collection(empty, X, y, sample_weight=None, *, holds):
+    """The sketch of a dask array or dataframe: one sketch per partition and a tree of merges, all on the workers.
+
+    With `holds`, these also hold the rows for joint scores, so that the collection is read once.
+
+    Parameters
+    ----------
+    empty : RangeGridSketch
+    X : dask array or dataframe of shape (n_samples, n_features)
+    y : dask array, dataframe of one column, or series, of shape (n_samples,)
+        With the same partitions as X.
+    sample_weight : like y, default=None
+    holds : bool
+
+    Returns
+    -------
+    sketch : RangeGridSketch
+    count_pairs : callable or None
+        As in `SketchedRecords`.
+    """
+    import dask
+
+    columns = {"y": y} | ({} if sample_weight is None else {"sample_weight": sample_weight})
+    here, count = dask.delayed(empty), dask.delayed(_count_rows, pure=False, nout=2)
+    counted = [count(here, holds, *rows) for rows in zip(*_partitions(X, columns), strict=True)]
+    whole = _in_tree(_merge, [sketch for sketch, _ in counted])
+    whole, *held = read_by_engine("X or y", dask.persist, whole, *(rows for _, rows in counted if holds))
+    (sketch,) = read_by_engine("X or y", dask.compute, whole)
+    if isinstance(sketch, _Refusal):
+        raise sketch.kind(sketch.message)
+    return sketch, partial(_count_pairs, here, held) if holds else None
+
+
+def _count_pairs(empty, held, j):
+    """The counts of each feature together with feature j, in rows that the workers hold."""
+    import dask
+
+    count = dask.delayed(pair_counts, pure=False)
+    (counts,) = read_by_engine("X", dask.compute, _in_tree(added, [count(empty, rows, j) for rows in held]))
+    return counts
+
+
+def _in_tree(merge, tasks):
+    """One task that merges all others, a few at a time."""
+    import dask
+
+    merge = dask.delayed(merge, pure=False)
+    while len(tasks) > 1:
+        tasks = [merge(tasks[i : i + _MERGED_AT_ONCE]) for i in range(0, len(tasks), _MERGED_AT_ONCE)]
+    return tasks[0]
+
+
+class _Refusal(NamedTuple):
+    """Returned by a worker in place of a sketch of refused rows, with our own message, which quotes no values."""
+
+    kind: type
+    message: str
+
+
+def _count_rows(empty, holds, X, y, sample_weight=None):
+    """The sketch of some rows, and the rows themselves if they are to be held."""
+    sketch = empty.empty()
+    try:
+        chunk = count_into(sketch, sketch, X, y, None, sample_weight=sample_weight)
+    except (TypeError, ValueError) as error:
+        return _Refusal(TypeError if isinstance(error, TypeError) else ValueError, str(error)), None
+    return sketch, hold(sketch, *chunk) if holds else None
+
+
+def _merge(sketches):
+    refusals = [sketch for sketch in sketches if isinstance(sketch, _Refusal)]
+    return refusals[0] if refusals else merge_all(sketches)
+
+
+def _partitions(X, columns):
+    """Tasks that return the rows of X and of each column, by name, partition by partition."""
+    aligned = [_aligned(X, column, name) for name, column in columns.items()]
+    partitions = [_tasks(_with_whole_rows(X), "X"), *map(_tasks, aligned, columns)]
+    for name, of_column in zip(columns, partitions[1:], strict=True):
+        if len(of_column) != len(partitions[0]):
+            raise ValueError(
+                f"X and {name} must have the same partitions, got {len(partitions[0])} and {len(of_column)}."
+            )
+    return partitions
+
+
+def _aligned(X, column, name):
+    """A column, rechunked like X if both chunk sizes are known; otherwise the workers compare lengths."""
+    if column is None:
+        raise ValueError(f"{name} must be passed: the target {name} is None.")
+    if not is_dask_collection(column):
+        raise TypeError(f"{name} must be a dask collection if X is one, got {type(column).__name__}.")
+    lengths = [_known_length(X), _known_length(column)]
+    are_known = None not in lengths
+    if are_known and lengths[0] != lengths[1]:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {lengths}")
+    if are_known and hasattr(X, "chunks") and hasattr(column, "chunks") and X.chunks[0] != column.chunks[0]:
+        return column.rechunk({0: X.chunks[0]})
+    return column
+
+
+def _tasks(collection, name):
+    """One task per partition; an error of dask, which may convert values here, names only the collection."""
+    return read_by_engine(name, _delayed, collection)
+
+
+def _delayed(collection):
+    """One task per partition; dask may combine small files, but not the same ones for X and for y."""
+    if hasattr(collection, "chunks"):
+        return collection.to_delayed().ravel().tolist()
+    tasks = collection.to_delayed()
+    return tasks if len(tasks) == collection.npartitions else collection.to_delayed(optimize_graph=False)
+
+
+def n_rows(X):
+    """The number of rows of a dask collection, counted by the workers if unknown."""
+    known = _known_length(X)
+    if known is not None:
+        return known
+    import dask
+
+    lengths = [dask.delayed(len)(rows) for rows in _tasks(_with_whole_rows(X), "X")]
+    return sum(read_by_engine("X", dask.compute, *lengths))
+
+
+def _with_whole_rows(X):
+    """A collection whose rows are not split between partitions."""
+    return X.rechunk({1: -1}) if hasattr(X, "chunks") else X
+
+
+def _known_length(collection):
+    """The number of rows of a dask array; None if unknown."""
+    length = getattr(collection, "shape", (None,))[0]
+    return int(length) if isinstance(length, numbers.Integral) else None
+
+
+def feature_names(X):
+    """The column names of a dask dataframe if they are text, or None if they number the columns."""
+    check_names(X)
+    names = list(getattr(X, "columns", []))
+    return names if names and are_text(names) else None
+
+
+class SketchedRecords:
+    """The interface of `Records`, computed from the counts of a sketch.
+
+    Parameters
+    ----------
+    sketch : RangeGridSketch
+    count_pairs : callable, default=None
+        ``count_pairs(j)`` returns the counts of each feature together with feature j, from rows that were held while
+        they were counted. None if none were held.
+    progress : Progress, default=SILENT
+        Progress of loops over all columns.
+    kept : tuple of int, default=()
+        Indices of the features kept in any case.
+    """
+
+    def __init__(self, sketch, count_pairs=None, progress=SILENT, kept=()):
+        if sketch.n_samples < FEWEST:
+            raise ValueError(f"the sketch must have counted at least 4 records, got {sketch.n_samples}.")
+        sketch._check_undamaged()
+        self._sketch, self._count_pairs, self.progress, self._kept = sketch, count_pairs, progress, kept
+        self.n_samples, self.n_features = sketch.n_samples, sketch.n_features_in_
+
+    @property
+    def public(self):
+        """The public facts about the table."""
+        sketch, description = self._sketch, self._sketch.description
+        seen = {"n_features_in_": sketch.n_features_in_}
+        if description.names is not None:
+            seen["feature_names_in_"] = description.names
+        return PublicTable(
+            Shape(sketch.n_samples, sketch.domains),
+            sketch.n_classes,
+            description.target,
+            description,
+            seen,
+            self._kept,
+            sketch.measure,
+            has_rows=self._count_pairs is not None,
+        )
+
+    def sampled(self, progress):
+        """The records to use: all of them, because each is a person."""
+        return SketchedRecords(self._sketch, self._count_pairs, progress, self._kept)
+
+    def release_target_shares(self, measure, epsilon, random_bytes):
+        """A measure with shares of the target, released with epsilon, from the counts of the first feature."""
+        counts = self._sketch._grids.of_target(self._sketch._counts_of(0))
+        return measure.release_target_shares(counts, self.n_samples, None, epsilon, random_bytes)
+
+    def map_features(self, function, n_jobs, left_out=(), of_block=None):
+        """``function(counts, domain)`` for each feature that is not left out."""
+        counts = [self._sketch._counts_of(j) for j in range(self.n_features)]
+        return map_features(function, counts, self._sketch.domains, n_jobs, left_out, self.progress)
+
+    def scores(self, measure, n_jobs, random_bytes, left_out=()):
+        """Noise-free scores of shape (n_features,), without those left out."""
+        scorer = measure.scorer_of_counts(self._sketch._grids, self.n_samples)
+        return np.array(self.map_features(scorer.score, n_jobs, left_out))
+
+    def scores_beside(self, j, measure, left_out, n_jobs):
+        """Scores of features together with feature j, in order, without those left out."""
+        domains = self._sketch.domains
+        scorer = measure.scorer_of_pair_counts(measure.pair_counts(None, domains[j]), self.n_samples)
+        counts = self._count_pairs(j)
+        return np.array(map_features(scorer.score, counts, domains, n_jobs, left_out, self.progress))
+
+    def tables(self, measure, n_jobs):
+        """The table of each feature, from its counts, still without noise."""
+        shape = (self.n_features, *self._sketch._grids.shape)
+        return np.array([self._sketch._counts_of(j) for j in range(self.n_features)], dtype=np.int64).reshape(shape)
+
+
+# --- Rows held for joint scores --------------------------------------------------------------------------------------
+
+
+class HeldRows(NamedTuple):
+    """Rows as joint scores see them, held while a table is read once, before the charge. Raw data; not private."""
+
+    codes: np.ndarray  # uint8 (n_features, n_samples)
+    target: Placed
+
+
+def hold(sketch, columns, target):
+    """The rows of a chunk that a sketch has counted, with one byte for each value."""
+    return HeldRows(np.array(map_features(pair_codes, columns, sketch.domains, None)), sketch._place(target))
+
+
+def pair_counts(sketch, rows, j, n_jobs=None):
+    """The counts of each feature together with feature j, in rows that are held."""
+    labels = [pair_labels(domain) for domain in sketch.domains]
+    grids = sketch.measure.pair_counts(None, labels[j])
+    placed = grids.place(*rows.target, rows.codes[j])
+    return map_features(partial(_count, grids, placed), rows.codes, labels, n_jobs)
+
+
+def _count(grids, placed, codes, labels):
+    return grids.count(codes.astype(np.uint32), labels, placed)
+
+
+def added(counts):
+    """The sums, feature by feature, of the counts of several chunks."""
+    return [sum(of_each[1:], of_each[0]) for of_each in zip(*counts, strict=True)]
+
+
+# --- Agreement with an estimator -------------------------------------------------------------------------------------
+
+
+def check_facts(description, facts):
+    """Raise unless the given public facts match the sketch; None counts as not given."""
+    facts.check_public()
+    _check_features(description, facts)
+    if facts.target_bounds is not None and target_domain(facts.target_bounds) != description.target:
+        target = description.target
+        allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target.bounds}"
+        raise ValueError(f"target_bounds must be {allowed}, got {quoted(facts.target_bounds)}.")
+    if facts.classes is not None and not are_equal(check_classes(facts.classes), description.classes):
+        target = description.classes
+        allowed = "None with a sketch of numbers" if target is None else f"None or those of the sketch, {target}"
+        raise ValueError(f"classes must be {allowed}, got {quoted(facts.classes)}.")
+
+
+def _check_features(description, facts):
+    """Raise if bounds or categories are given and differ; columns declared by the sketch's table need no entry."""
+    domains, bounds, categories = description.domains, facts.bounds, facts.categories
+    ignored = facts.ignored(len(domains), description.names)
+    uncounted = [j for j, domain in enumerate(domains) if isinstance(domain, Ignored) and j not in ignored]
+    if uncounted:
+        raise ValueError(f"keep must include {listed(uncounted, description.names)}, which the sketch did not count.")
+    if bounds is None and categories is None:
+        return
+    declared = {
+        j: ColumnSource(TEXT, None, domain.labels) for j, domain in enumerate(domains) if isinstance(domain, Labels)
+    }
+    columns = (len(domains), description.names, declared)
+    given = feature_domains(bounds, categories, *columns, needs_ranges=bounds is not None, ignored=ignored)
+    if bounds is None:
+        domains = [domain if isinstance(domain, Labels) else Order() for domain in domains]
+    if any(given[j] != domain for j, domain in enumerate(domains) if j not in ignored):
+        raise ValueError("bounds and categories must be None or those of the sketch, got different ones.")
+
+
+def check_weights_agree(sketch, max_weight):
+    """Raise unless the sketch and the estimator have the same `max_weight`."""
+    if max_weight != sketch.max_weight:
+        raise ValueError(f"max_weight must be that of the sketch, {sketch.max_weight}, got {quoted(max_weight)}.")
+
+
+def check_grids(sketch, B, c, correction, mechanism):
+    """Raise unless the grids and the mechanism match the sketch.
+
+    "auto" always matches, as does an exponent B, because the sketch was built for an expected number of records.
+    """
+    if sketch.statistic == "mic_r" and sketch.n_parts is None and correction != sketch.correction:
+        raise ValueError(
+            f"correction must be that of the sketch, {quoted(sketch.correction)}, got {quoted(correction)}."
+        )
+    if B != "auto":
+        check_B(B)
+        if B >= 1 and B != sketch.B:
+            raise ValueError(f"B must be 'auto', an exponent or that of the sketch, {sketch.B}, got {quoted(B)}.")
+    if c != "auto":
+        check_c(c)
+        if c != sketch.c:
+            raise ValueError(f"c must be 'auto' or that of the sketch, {sketch.c}, got {quoted(c)}.")
+    if mechanism is None and sketch.n_parts is not None:
+        raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")
+    if (mechanism == "geometric") != (sketch.n_parts is not None):
+        kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', because the sketch has n_parts,"
+        raise ValueError(f"mechanism must be {kind} with this sketch, got {quoted(mechanism)}.")

@@ -14,19 +14,16 @@ from skdpmic._utils.progress import Progress
 from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.texts import in_short
 from skdpmic.budget.filters import round_up
-from skdpmic.models.parts import codes_of, n_parts_of, offsets_of, sums_of_effects
-from skdpmic.models.scorecard import ScorecardRelease
-from skdpmic.models.scorecard_noise import ScorecardNoise
+from skdpmic.models.parts import codes_of, n_parts_of, offsets_of, rates_of_window, sums_of_effects, within_window
+from skdpmic.models.scorecard import ScorecardNoise, ScorecardRelease
 from skdpmic.models.target_mean import correction_of, is_bent
-from skdpmic.models.target_window import rates_of_window, within_window
 from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
 from skdpmic.planning.rows import PlannedRelease
-from skdpmic.release.fit_plan import FitPlan, check_budget_and_run
-from skdpmic.release.path import Ready
+from skdpmic.release.path import FitPlan, Ready, check_budget_and_run
+from skdpmic.table.containers import in_memory
 from skdpmic.table.domains import Range
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
-from skdpmic.table.normal_form.containers import in_memory
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import read_records
 from skdpmic.table.targets import labels_in, target_domain

@@ -1,34 +1,154 @@
 """A private test score of a model, from noisy counts of its predictions."""
 
-from collections.abc import Sequence
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.base import is_classifier
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_verbose
-from skdpmic._utils.no_cache import never_cached
-from skdpmic._utils.progress import Progress
-from skdpmic._utils.readable import column_names, refuse_target_among
+from skdpmic._utils.errors import public_messages, warn
+from skdpmic._utils.private_estimator import about_numbered_labels, never_cached
+from skdpmic._utils.progress import SILENT, Progress
+from skdpmic._utils.readable import column_names, refuse_collection, refuse_masked, refuse_target_among
+from skdpmic._utils.summaries import broken_by
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
-from skdpmic.models.class_counts import RIGHT_SHARE, TABLES_SHARE, ClassCells, GeometricCounts, usual_n_bins
-from skdpmic.models.evaluation_result import PrivateEvaluation
-from skdpmic.models.figures_of_merit import accuracy, area_under_curve, bounded_scale, brier_score, figures_of_sums
-from skdpmic.models.number_sums import SQUARES, ErrorSums, noisy_sums
-from skdpmic.models.predictions import check_model, check_unit, n_rows_of, predicted_by, with_rows
-from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon
-from skdpmic.privacy.weighted_noise import deviations_of
+from skdpmic.models.evaluation_result import (
+    PrivateEvaluation,
+    accuracy,
+    area_under_curve,
+    bounded_scale,
+    brier_score,
+    figures_of_sums,
+)
+from skdpmic.privacy.composition import check_epsilon, exact
+from skdpmic.privacy.noise import deviations_of, discrete_laplace, entropy_source
 from skdpmic.release.path import run
+from skdpmic.table.containers import in_memory, is_frame
 from skdpmic.table.domains import NUMBERS, Range, domain_of
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_classes, make_target
+
+_FEWEST_BINS, _MOST_BINS = 8, 64
+TABLES_SHARE, RIGHT_SHARE = Fraction(5, 6), Fraction(1, 6)  # of the budget
+
+
+def usual_n_bins(n_groups, epsilon, n_tables):
+    """An even number of bins, by public numbers: more bins round predictions less, and accumulate more noise.
+
+    Parameters
+    ----------
+    n_groups : int
+    epsilon : float
+    n_tables : int
+    """
+    if epsilon == math.inf:
+        return _MOST_BINS
+    most = min(n_groups * float(epsilon * TABLES_SHARE / n_tables), 1e6)
+    return int(np.clip(2 * round(most**0.4 / 3), _FEWEST_BINS, _MOST_BINS))
+
+
+@dataclass(frozen=True)
+class ClassCells:
+    """The cells of a predicted probability of each class, by whether the record is of that class.
+
+    With two classes there is one table, of the second class; with more, one per class. A record is in exactly one cell
+    of each table. Besides, right predictions are counted.
+
+    Parameters
+    ----------
+    n_classes : int, at least 2
+    n_bins : int, even
+    """
+
+    n_classes: int
+    n_bins: int
+
+    @property
+    def scored(self):
+        """The classes that have a table."""
+        return (1,) if self.n_classes == 2 else tuple(range(self.n_classes))
+
+    def edges(self):
+        """Ends of the bins, equal parts of the arcsine of the square root: finer near 0 and 1, for rare classes."""
+        edges = np.sin(np.linspace(0, np.pi / 2, self.n_bins + 1)) ** 2
+        edges[[0, self.n_bins // 2, self.n_bins]] = 0, 0.5, 1
+        return edges
+
+    def middles(self):
+        """The prediction that represents each bin."""
+        edges = self.edges()
+        return (edges[:-1] + edges[1:]) / 2
+
+    def cells(self, probabilities, target):
+        """The cell of each record in each table, ``n_bins * is_of_class + bin``, independent of other records.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        target : int ndarray of shape (n_samples,)
+            Codes of classes.
+
+        Returns
+        -------
+        int64 ndarray of shape (n_tables, n_samples)
+        """
+        inner = self.edges()[1:-1]
+        bins = [np.searchsorted(inner, probabilities[:, k], side="right") for k in self.scored]
+        return np.array([of + self.n_bins * (target == k) for of, k in zip(bins, self.scored, strict=True)])
+
+    def counts(self, cells):
+        """The tables, others first: int64 ndarray of shape (n_tables, 2, n_bins)."""
+        counts = [np.bincount(of_table, minlength=2 * self.n_bins) for of_table in cells]
+        return np.reshape(counts, (len(self.scored), 2, self.n_bins))
+
+    def sensitivity(self, rows_per_group):
+        """L1 sensitivity of all tables together: in each, every row of a person leaves a cell and enters another."""
+        return 2 * len(self.scored) * rows_per_group
+
+    def squares(self):
+        """The sum of ``(epsilon_i / epsilon)**2`` over two counts of each table, and the number of right ones."""
+        return TABLES_SHARE**2 / (2 * len(self.scored)) + RIGHT_SHARE**2
+
+
+@dataclass(frozen=True)
+class GeometricCounts:
+    """Independent discrete Laplace noise on counts.
+
+    Parameters
+    ----------
+    scale : Fraction
+        Scale of the noise, in records; 0 for none.
+    """
+
+    scale: Fraction
+
+    name = "geometric"
+
+    @classmethod
+    def for_budget(cls, epsilon, share, sensitivity):
+        """The noise that spends a share of epsilon on counts of this L1 sensitivity."""
+        return cls(Fraction(0) if epsilon == math.inf else sensitivity / (share * exact(epsilon)))
+
+    def release(self, counts, random_bytes):
+        """Noisy counts as floats, not clamped."""
+        if self.scale == 0:
+            return counts.astype(np.float64)
+        noise = discrete_laplace(self.scale, counts.size, random_bytes)
+        return (counts + noise.reshape(counts.shape)).astype(np.float64)
 
 
 @never_cached
@@ -289,3 +409,204 @@ def _bounds(model, target_bounds):
         raise ValueError("target_bounds must be numbers to measure errors, got dates or durations.")
     numbers = [bound for bound in domain.bounds if bound != "log"]
     return numbers[0], numbers[-1]
+
+
+_OWN_MODELS = "skdpmic.models."
+_OWN_STEPS = (_OWN_MODELS, "skdpmic.selection.", "skdpmic.preprocessing.")
+
+
+def check_model(model, model_is_public):
+    """Raise unless a model is fitted, predicts numbers or probabilities, and is private or declared public."""
+    if not isinstance(model_is_public, bool | np.bool_):
+        raise ValueError(f"model_is_public must be a bool, got {quoted(model_is_public)}.")
+    if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):
+        raise TypeError(f"model must be a fitted classifier or regressor, got {_kind(model)}.")
+    check_is_fitted(model)
+    if about := about_numbered_labels(model):
+        if model_is_public:
+            warn(about)
+        else:
+            raise ValueError(f"model must be fitted to the labels of the table: {about}")
+    if is_classifier(model) and not hasattr(model, "predict_proba"):
+        raise TypeError(f"model must have predict_proba, or be a regressor, got {_kind(model)}.")
+    if is_classifier(model) and (np.ndim(model.classes_) != 1 or len(model.classes_) < 2):
+        raise ValueError("model.classes_ must be the labels of one target, at least two.")
+    if not model_is_public and (reason := why_not_private(model)):
+        raise ValueError(
+            f"model must be known to be private, got {reason}. The test score of a model that has seen people without "
+            "noise publishes more than its cost says. If the model itself is published with a privacy guarantee, or "
+            "never saw people of this table, pass model_is_public=True."
+        )
+
+
+def check_unit(model, groups):
+    """Raise if a model was fitted to people, and people are not identified."""
+    rows = [value for name, value in model.get_params().items() if name.endswith("max_rows_per_group") and value]
+    if rows and groups is None:
+        raise ValueError(
+            f"groups must identify the person behind each row of X, as model has max_rows_per_group={rows[0]}: pass "
+            f"groups=... and max_rows_per_group={rows[0]}. If every row is another person, pass groups=range(len(X)) "
+            "and max_rows_per_group=1."
+        )
+
+
+def why_not_private(model):
+    """Why a model is not known to be private; empty if it is one of this package, or a pipeline of such steps."""
+    if isinstance(model, Pipeline):
+        *steps, last = [step for _, step in model.steps]
+        return next(filter(None, [*(_reason(step, _OWN_STEPS) for step in steps), _reason(last, _OWN_MODELS)]), "")
+    return _reason(model, _OWN_MODELS)
+
+
+def _reason(step, rooms):
+    """Why a step is not known to be private. A subclass may do anything, so its module is not one of ours."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return ""
+    if not type(step).__module__.startswith(rooms):
+        return _kind(step)
+    entry = getattr(step, "_entry", None)
+    broken = broken_by(entry) if entry is not None else []
+    return f"a {_kind(step)} without privacy because of {' and '.join(broken)}" if broken else ""
+
+
+def _kind(model):
+    return model.__name__ if isinstance(model, type) else type(model).__name__
+
+
+def with_rows(X):
+    """Test records in a container whose rows can be picked one by one, each as it is."""
+    refuse_masked(X, "X")
+    refuse_collection(X, "X")
+    X = in_memory(X) if is_frame(X) and not nw.dependencies.is_into_dataframe(X) else X  # a LazyFrame or a stream
+    X = X.tocsr() if sparse.issparse(X) else X  # whose rows can be picked
+    is_sequence = hasattr(X, "shape") or (hasattr(X, "__len__") and hasattr(X, "__getitem__"))
+    if not is_sequence or isinstance(X, str | bytes | Mapping) or getattr(X, "shape", None) == ():
+        raise TypeError(
+            f"X must be array-like of shape (n_samples, n_features), got {type(X).__name__}: pass the rows of an "
+            "iterator as list(X)."
+        )
+    return X
+
+
+def n_rows_of(X):
+    """The number of rows of an array, a dataframe, a sparse matrix or a list of rows."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def predicted_by(model, X, progress=SILENT):
+    """What a model predicts for each record, which no other record can influence.
+
+    The models of this package predict all records at once, each from its own parts. What others do with several
+    records is unknown (some standardize them, some compute in another order), so they get one record at a time.
+
+    Returns
+    -------
+    tuple of ndarrays
+        Numbers, of shape (n_samples,). Or for classes, the probabilities of shape (n_samples, n_classes), and the
+        position of the predicted class in ``model.classes_``, -1 for any other label.
+    """
+    ask = _classes if is_classifier(model) else _numbers
+    if not has_foreign_steps(model):
+        return ask(model, X)
+    n_samples = n_rows_of(X)
+    rows, all_axes = getattr(X, "iloc", X), hasattr(X, "__array_namespace__")  # whose standard wants one index per axis
+    each = (ask(model, rows[i : i + 1, ...] if all_axes else rows[i : i + 1]) for i in range(n_samples))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a warning may be about a record, such as one of an unknown label
+        return tuple(map(np.concatenate, zip(*progress.track(each, n_samples, "records"), strict=True)))
+
+
+def _numbers(model, rows):
+    return (_checked(_answer(model.predict, rows), rows, ()),)
+
+
+def _classes(model, rows):
+    position = {label: k for k, label in enumerate(np.asarray(model.classes_).tolist())}
+    probabilities = _checked(_answer(model.predict_proba, rows), rows, (len(position),))
+    labels = np.asarray(_answer(model.predict, rows))
+    if labels.shape != (n_rows_of(rows),):
+        raise ValueError("model.predict must return one label per record.")
+    return probabilities, np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+
+
+def _answer(predict, rows):
+    """What a model answers; its errors are its own, and quote no value of the data."""
+    try:
+        return predict(rows)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        what = ". ".join(public_messages(error)) or f"{type(error).__name__}, whose message may quote values"
+    raise kind(
+        f"model must predict the records of X, but its {predict.__name__} failed: {what}. Pass X as in its fit; if the "
+        "model takes no missing values or labels, pass the fitted pipeline that prepares them, and ends in the model."
+    )
+
+
+def _checked(predictions, rows, shape):
+    """Predictions as numbers: one of this shape for each row."""
+    try:
+        numbers = np.asarray(predictions, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array(None)
+    if numbers.shape != (n_rows_of(rows), *shape):
+        each = "one number per class of model.classes_" if shape else "one number"
+        raise ValueError(f"model must predict {each} for every record.")
+    if np.isnan(numbers).any():
+        raise ValueError("model must predict a number for every record, got NaN for at least one.")
+    return numbers
+
+
+def has_foreign_steps(model):
+    """Whether a model has steps that are not of this package, private or not."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    return any(not type(step).__module__.startswith(_OWN_STEPS) for step in steps if step not in (None, "passthrough"))
+
+
+STEPS = 2**14  # of the range of the target, to which targets and predictions are rounded
+# Weights of the sums in the budget, where each sum is scaled so that a record moves it by at most 1 (the last: 1/4).
+# The target and its square cost less together than the sum of their weights (Theorem 2).
+ERROR_SHARE, SQUARE_SHARE, TARGET_SHARE, TARGET_SQUARE_SHARE = (Fraction(n, 80) for n in (9, 44, 24, 48))
+# Most of the sum of squares of (change / scale / epsilon): an error of 1 that goes, and a target that moves from end to
+# end, which does not move its square.
+SQUARES = ERROR_SHARE**2 + SQUARE_SHARE**2 + TARGET_SHARE**2
+
+
+@dataclass(frozen=True)
+class ErrorSums:
+    """Four sums over records of a target g and a prediction h, integers in 0 ... steps.
+
+    The sums of ``|g - h|``, ``(g - h)**2``, ``2 g - steps`` and ``(2 g - steps)**2``, integers.
+
+    Parameters
+    ----------
+    steps : int
+    """
+
+    steps: int = STEPS
+
+    def rounded(self, values, bounds):
+        """Values clipped to bounds and rounded to a grid, each separately: int64 ndarray."""
+        lower, upper = bounds
+        return np.rint((np.clip(values, lower, upper) - lower) / (upper - lower) * self.steps).astype(np.int64)
+
+    def sums(self, target, predicted):
+        """The four sums, as Python integers."""
+        error, doubled = target - predicted, 2 * target - self.steps
+        of_records = np.abs(error), error**2, doubled, doubled**2
+        return [int(each.sum(dtype=np.int64)) for each in of_records]
+
+    def scales(self, epsilon, rows_per_group):
+        """Scales of the noise on the four sums, in integers' units; zeros for infinite epsilon."""
+        if epsilon == math.inf:
+            return [Fraction(0)] * 4
+        weights = ERROR_SHARE, SQUARE_SHARE, TARGET_SHARE / 2, TARGET_SQUARE_SHARE / 4  # of doubled numbers
+        units = self.steps, self.steps**2, self.steps, self.steps**2
+        return [rows_per_group * unit / (w * exact(epsilon)) for w, unit in zip(weights, units, strict=True)]
+
+
+def noisy_sums(sums, scales, random_bytes):
+    """The sums with independent discrete Laplace noise, as Python integers."""
+    noise = [0 if scale == 0 else int(discrete_laplace(scale, 1, random_bytes)[0]) for scale in scales]
+    return [total + z for total, z in zip(sums, noise, strict=True)]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdpmic.models.target_steps import GRID
+from skdpmic.models.parts import GRID
 from skdpmic.table.domains import Knots, LogRange
 
 _LIKELY = 2.0  # standard deviations of the noise

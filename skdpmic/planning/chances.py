@@ -14,8 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from skdpmic._utils.texts import quoted
-from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.privacy.mechanisms import law_of_scale
+from skdpmic.privacy.mechanisms import CubeLaw, law_of_scale
 from skdpmic.release.kinds import JointFeatures
 
 TABLE = files("skdpmic.planning") / "scores_on_tables.csv"

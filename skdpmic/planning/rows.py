@@ -7,9 +7,8 @@ from decimal import ROUND_CEILING, Context, Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
-from skdpmic._utils.results import dataframe
-from skdpmic._utils.tables import aligned, html_rows
-from skdpmic._utils.texts import in_html, wrapped
+from skdpmic._utils.private_estimator import dataframe
+from skdpmic._utils.texts import aligned, html_rows, in_html, wrapped
 
 
 class PlannedRelease(NamedTuple):

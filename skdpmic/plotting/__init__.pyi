@@ -1,11 +1,9 @@
 from .column_shares import SummaryDisplay
-from .effects import EffectsDisplay
-from .evaluations import EvaluationDisplay
-from .gaps import GapsDisplay
 from .graphs import GraphDisplay
 from .ledgers import LedgerDisplay
+from .models import EffectsDisplay, EvaluationDisplay
 from .plans import PlanDisplay
-from .scores import ScoresDisplay
+from .scores import GapsDisplay, ScoresDisplay
 
 __all__ = [
     "EffectsDisplay",

@@ -10,8 +10,8 @@ import numpy as np
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget
 from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, labels_apart
-from skdpmic.release.summary.cells import ABOVE, BELOW
-from skdpmic.release.summary.summary_result import FLAG, PART, PrivateSummary
+from skdpmic.release.summary import FLAG, PART, PrivateSummary
+from skdpmic.release.summary_cells import ABOVE, BELOW
 from skdpmic.table.domains import DATES, DURATIONS, Knots, LogRange, as_date
 from skdpmic.table.part_names import MISSING, OTHER, ends_in_words
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from skdpmic.release.summary.summary_result import ColumnShares
+    from skdpmic.release.summary import ColumnShares
 
 # Horizontally, parts extend from 0 to 1, with flags to their right. Vertically, heights are shares, and a row is this
 # many times as high as the tallest bar: room for the ends of the range below, and a little above.
@@ -52,7 +52,7 @@ class SummaryDisplay(Display):
     Parameters
     ----------
     columns : sequence of ColumnShares
-        As in `columns` of a :class:`~skdpmic.release.summary.summary_result.PrivateSummary`.
+        As in `columns` of a :class:`~skdpmic.release.summary.PrivateSummary`.
     title : str, default=""
         Title of the plot.
 

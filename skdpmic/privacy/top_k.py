@@ -14,8 +14,16 @@ import numpy as np
 from scipy import stats
 
 from skdpmic.privacy.composition import budget_of, scale_for_rho
-from skdpmic.privacy.cube_law import CubeLaw, reach_of_difference
-from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism, NoiseOnGrid, scale_for_budget, to_grid
+from skdpmic.privacy.mechanisms import (
+    GRID,
+    CubeLaw,
+    KNormMechanism,
+    LaplaceMechanism,
+    NoiseOnGrid,
+    reach_of_difference,
+    scale_for_budget,
+    to_grid,
+)
 from skdpmic.privacy.noise import discrete_k_norm, discrete_laplace, exponential_choice, geometric
 
 MOST_CUBE_NOISE = 2 / 3  # of the other noise; noise in a cube must be smaller, because it releases no gaps

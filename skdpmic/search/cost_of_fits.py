@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import sklearn
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.feature_selection import (
@@ -20,14 +21,20 @@ from sklearn.feature_selection import (
     SelectPercentile,
 )
 from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 
-from skdpmic._utils.numbered_labels import about_numbered_labels
-from skdpmic._utils.private_estimator import PrivateEstimator
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
+from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels
 from skdpmic._utils.readable import is_position
 from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy.parameters import check_epsilon, exact
+from skdpmic.preprocessing.public_encoder import PublicEncoder
+from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
+from skdpmic.table.people import check_given_together
+from skdpmic.table.targets import check_weights, check_weights_given
 from skdpmic.two_party.randomized_response import RandomizedResponse
 
 UNIVARIATE = (SelectKBest, SelectPercentile, SelectFpr, SelectFdr, SelectFwe, GenericUnivariateSelect)
@@ -268,3 +275,175 @@ def cost_of_choice(epsilon, n_features=None):
 def total_cost(costs):
     """The total cost of several fits."""
     return FitCost(*map(sum, zip(FitCost(), *costs, strict=True)))
+
+
+RESAMPLES, LEARNS = "resamples rows", "may learn from all rows"
+_BY_ROW = (PolynomialFeatures, PublicEncoder)  # that are fitted, but map each row separately
+_TARGET_TRANSFORMER = "transformer"  # parameter of TransformedTargetRegressor, which comes before its regressor
+_LISTS = ("steps", "transformers", "transformer_list")  # parameters with the parts of a composite
+
+
+def earlier_steps(candidates):
+    """The steps that come before a private one in any of these estimators and break its guarantee.
+
+    Parameters
+    ----------
+    candidates : iterable of estimators
+
+    Returns
+    -------
+    dict
+        By parameter name, (class name, `RESAMPLES` or `LEARNS`).
+    """
+    found = {}
+    for candidate in candidates:
+        _walk(candidate, "", {}, found)
+    return found
+
+
+def refuse_resampling(steps):
+    """Raise if a step resamples rows: no epsilon bounds what one record then does."""
+    named = [f"{name} ({kind})" for name, (kind, what) in steps.items() if what == RESAMPLES]
+    if named:
+        raise ValueError(
+            f"estimator must have no step that resamples rows before a private step, got {', '.join(named)}: one "
+            "record may become many rows, so its cost has no bound. Put the private step first, or resample after it."
+        )
+
+
+def warn_about_learning(steps):
+    """Warn about steps that may learn from all rows."""
+    if steps:
+        warn(
+            f"{steps_in_words(steps)} before a private step: one record can then change all rows that the private step "
+            "gets, and the guarantee does not hold, at any cost. Put the private step first, unless these steps map "
+            "each row by itself.",
+            PrivacyLeakWarning,
+        )
+
+
+def steps_in_words(steps):
+    """The steps and what they do, as the beginning of a sentence."""
+    named = ", ".join(f"{name} ({kind})" for name, (kind, _) in steps.items())
+    return f"{named} may learn from all rows"
+
+
+def _walk(part, path, before, found):
+    """Add the steps of `before` to `found` if a private estimator is inside; return what the part itself does."""
+    if is_private(part):
+        found |= before
+        return {}  # what it passes on depends on its release and on each row
+    if isinstance(part, functools.partial) or not hasattr(part, "get_params") or isinstance(part, type):
+        return {}
+    given = part.get_params(deep=False)
+    composite = next((name for name in _LISTS if isinstance(given.get(name), list | tuple)), None)
+    inside, breaking = before, {}
+    for name, step in _parts(given, composite):
+        own = _walk(step, f"{path}__{name}".removeprefix("__"), inside, found)
+        breaking |= own
+        if composite == "steps" or name == _TARGET_TRANSFORMER:  # the others are side by side
+            inside = inside | own
+    holds_private = any(is_private(value) for value in given.values())
+    return breaking if composite or holds_private else _effect_on_rows(part, path)
+
+
+def _parts(given, composite):
+    """The estimators inside, by name, in order; those of a list are (name, estimator, ...)."""
+    listed = [(str(name), step) for name, step, *_ in given[composite]] if composite else []
+    others = [(name, value) for name, value in given.items() if hasattr(value, "get_params") or is_private(value)]
+    return listed + sorted(others, key=lambda part: part[0] != _TARGET_TRANSFORMER)
+
+
+def _effect_on_rows(step, path):
+    """What a single step does to rows, by its name."""
+    kind = type(step).__name__
+    if hasattr(step, "fit_resample"):
+        return {path or kind: (kind, RESAMPLES)}
+    needs_fit = not hasattr(step, "__sklearn_tags__") or get_tags(step).requires_fit
+    is_by_row = isinstance(step, _BY_ROW) or not hasattr(step, "transform") or not needs_fit
+    return {} if is_by_row else {path or kind: (kind, LEARNS)}
+
+
+_BESIDE = {"groups": ("max_rows_per_group", check_given_together), "sample_weight": ("max_weight", check_weights_given)}
+
+
+def fit_arguments(estimator):
+    """The names of the arguments that `fit` of an estimator must be passed, because private steps inside need them."""
+    needed = [name or argument for name, argument, limit, _ in _taken(estimator) if limit is not None]
+    return tuple(dict.fromkeys(needed))
+
+
+def check_fit_arguments(candidates, params, n_samples):
+    """Raise if arguments of `fit` do not reach a step, or a private step lacks one or takes no such argument."""
+    for name, value in params.items():
+        if name.rpartition("__")[2] == "sample_weight":
+            check_weights(value, n_samples)
+    for candidate in candidates:
+        if _are_routed():
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            router = MetadataRouter(owner=type(candidate).__name__).add(estimator=candidate, method_mapping=mapping)
+            _route(router, {"estimator": candidate}, "fit", params)
+        else:
+            for name in params:
+                if not _takes(candidate, name):
+                    raise ValueError(f"fit got an argument {name} that no step takes: name a step and its argument.")
+        for name, argument, limit, check in _taken(candidate):
+            try:
+                check(params.get(name), limit)
+            except ValueError as error:
+                hint = f" Here, it is the argument {name} of fit." if name not in (None, argument) else ""
+                raise ValueError(f"{error}{hint}") from None
+
+
+def _taken(estimator):
+    """(name in `fit` or None, argument, limit, check) of each argument that a private step takes or would refuse."""
+    for private, prefix in _prefixes(estimator, ""):
+        for argument, (parameter, check) in _BESIDE.items():
+            limit = getattr(as_estimator(private), parameter, None)
+            if _are_routed():
+                asked = get_routing_for_object(private).fit.requests.get(argument)
+                yield (argument if asked is True else asked or None), argument, limit, check
+            else:
+                yield (None if prefix is None else prefix + argument), argument, limit, check
+
+
+def _prefixes(part, prefix):
+    """Each private step, and the beginning of the names of its arguments without routing; None if it gets none."""
+    if is_private(part):
+        yield part, prefix
+    elif isinstance(part, Pipeline):
+        for name, step in part.steps:
+            yield from _prefixes(step, None if prefix is None else f"{prefix}{name}__")
+    elif isinstance(part, FeatureUnion):  # passes all on to each
+        for _, step in part.transformer_list:
+            yield from _prefixes(step, prefix)
+    elif isinstance(part, TransformedTargetRegressor):
+        yield from _prefixes(part.regressor, prefix)
+    elif hasattr(part, "get_params"):
+        yield from ((private, None) for private in private_steps(part).values())
+
+
+def _route(router, parts, method, params):
+    """Raise scikit-learn's errors about arguments that nothing asks for, at every depth."""
+    for name, by_method in process_routing(router, method, **params).items() if params else ():
+        part = parts.get(name)
+        if isinstance(get_routing_for_object(part), MetadataRouter):
+            for inner, passed in by_method.items():
+                _route(part, part.get_params(), inner, passed)
+
+
+def _takes(part, name):
+    """Whether `fit` takes an argument of this name, without routing."""
+    if isinstance(part, Pipeline):
+        step, _, own = name.partition("__")
+        return bool(own) and _takes(dict(part.steps).get(step), own)
+    if isinstance(part, FeatureUnion):
+        return all(_takes(step, name) for _, step in part.transformer_list if not isinstance(step, str))
+    if isinstance(part, ColumnTransformer) or not hasattr(part, "fit"):
+        return False
+    given = inspect.signature(part.fit).parameters
+    return name in given or any(kind.kind is kind.VAR_KEYWORD for kind in given.values())
+
+
+def _are_routed():
+    return sklearn.get_config()["enable_metadata_routing"]

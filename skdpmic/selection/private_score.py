@@ -6,13 +6,13 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_pair_bounds, one_of
-from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.private_estimator import never_cached
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
+from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism

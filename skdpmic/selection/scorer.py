@@ -5,8 +5,7 @@ from typing import Any, Literal
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
-from skdpmic._utils.no_cache import never_cached
-from skdpmic._utils.private_estimator import check_published
+from skdpmic._utils.private_estimator import check_published, never_cached
 from skdpmic._utils.typing import (
     Auto,
     BesideTable,
@@ -22,7 +21,7 @@ from skdpmic._utils.typing import (
 )
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.selection.released_scores import PrivateScores, scores_plan
+from skdpmic.selection.scoring import PrivateScores, scores_plan
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
 

@@ -13,21 +13,23 @@ from skdpmic._utils.arguments import check_public
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.texts import quoted
-from skdpmic.counting.distributed import count_collection, feature_names, n_rows
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.counting.sketched import (
+from skdpmic.counting.streams import (
     SketchedRecords,
     added,
     check_facts,
     check_grids,
     check_weights_agree,
+    count_batches,
+    count_collection,
+    feature_names,
+    n_rows,
     pair_counts,
 )
-from skdpmic.counting.streams import count_batches
 from skdpmic.statistics.registry import check_mergeable, statistic_named
+from skdpmic.table.containers import is_lazy
 from skdpmic.table.features import kept_columns
 from skdpmic.table.frames import column_of, columns_seen, open_table
-from skdpmic.table.normal_form.containers import is_lazy
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import check_enough
 from skdpmic.table.targets import check_weights_given, read_weights

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic._utils.arguments import is_number
-from skdpmic._utils.jit import jit
-from skdpmic._utils.little_work import Allowance
+from skdpmic._utils.jit import Allowance, jit
 from skdpmic._utils.texts import quoted
 
 # --- Limits of B and c (``benchmarks/results/defaults.md``) -----------------------------------------------------------

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,11 @@ from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
 from skdpmic._utils.arguments import check_whole, is_auto, is_whole
+from skdpmic._utils.jit import jit
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.statistics.ranks.null_scores import null_scores
+from skdpmic.statistics.ranks.kernels import Ranks, distance_correlation, quotient
 from skdpmic.table.domains import Nominal
+from skdpmic.table.targets import ClassTarget, NumericTarget
 
 # --- Tails of the dependence of one table ----------------------------------------------------------------------------
 #
@@ -361,3 +364,295 @@ def _seed_of(random_state):
     """A seed for caching simulations: that of the user, or one drawn by a generator."""
     is_seed = is_whole(random_state) and random_state >= 0
     return int(random_state) if is_seed else check_random_state(random_state).randint(2**31)
+
+
+MOST_RECORDS = 10_000  # simulated at most; for more, the scores are scaled to the standard deviation
+MOST_OF_CLASS = 5_000  # the same for the records of one of two classes
+MOST_OF_DISTANCES = 2_000  # the same for the distance correlation, which is slower
+
+
+@lru_cache(maxsize=32)
+def null_scores(name, n, n_draws, seed, n_in_class=None):
+    """Scores of independent variables without ties, ascending; or of one without ties and two classes.
+
+    Parameters
+    ----------
+    name : {"kendall", "chatterjee", "distance_correlation"}
+    n : int
+        Number of records.
+    n_draws : int
+    seed : int
+    n_in_class : int, default=None
+        Number of records in one of the classes of a target of two classes, for Kendall.
+
+    Returns
+    -------
+    ndarray of shape (n_draws,)
+        In [0, 1]. Read-only, because it is cached.
+    """
+    rng = np.random.default_rng(seed)
+    if n_in_class is not None:
+        scores = np.sort(_class_rank_sums(n, n_in_class, n_draws, rng))
+    else:
+        draw, spread, most = _LAWS[name]
+        n_drawn = min(n, most)
+        scores = np.sort(draw(n_drawn, n_draws, rng))
+        scores = scores if n == n_drawn else scores * (spread(n) / spread(n_drawn))
+    scores.flags.writeable = False
+    return scores
+
+
+def _class_rank_sums(n, n_in_class, n_draws, rng):
+    """Multiples of the rank sum of a class; large classes are scaled down, with their share of records."""
+    n_drawn, n_of_class = n, n_in_class
+    if n_in_class > MOST_OF_CLASS:
+        n_drawn, n_of_class = round(n * MOST_OF_CLASS / n_in_class), MOST_OF_CLASS
+    sums = np.zeros(n_draws, dtype=np.int64)
+    _add_rank_sums(np.arange(n_drawn), n_of_class, rng, sums)
+    scores = np.array([quotient(2 * abs(int(of_draw)), n_drawn * (n_drawn - 1)) for of_draw in sums])
+    if n_drawn == n:
+        return scores
+    return scores * (_spread_of_class(n, n_in_class) / _spread_of_class(n_drawn, n_of_class))
+
+
+def _spread_of_class(n, n_in_class):
+    return math.sqrt(n_in_class * (n - n_in_class) * (n + 1)) / (n * (n - 1))
+
+
+def _kendall(n, n_draws, rng):
+    n_pairs = n * (n - 1) // 2
+    discordant = np.zeros(n_draws, dtype=np.int64)
+    _count_discordant_pairs(n, rng, discordant)
+    return np.array([quotient(abs(n_pairs - 2 * int(of_draw)), n_pairs) for of_draw in discordant])
+
+
+def _chatterjee(n, n_draws, rng):
+    variations = np.zeros(n_draws, dtype=np.int64)
+    _add_variations(np.arange(n), np.empty(n, dtype=np.int64), rng, variations)
+    return np.array([quotient(max(n**2 - 1 - 3 * int(of_draw), 0), n**2 - 1) for of_draw in variations])
+
+
+def _distance_correlation(n, n_draws, rng):
+    ranks = Ranks(np.arange(n), np.ones(n, dtype=np.int64))
+    return np.array([distance_correlation(ranks, ranks._replace(group=rng.permutation(n))) for _ in range(n_draws)])
+
+
+def _root(n):
+    return 1 / math.sqrt(n)
+
+
+_LAWS = {  # how scores are drawn, the width of their distribution for n records, and the most records drawn
+    "kendall": (_kendall, lambda n: math.sqrt((2 * n + 5) / (n * (n - 1))), MOST_RECORDS),
+    "chatterjee": (_chatterjee, _root, MOST_RECORDS),
+    "distance_correlation": (_distance_correlation, _root, MOST_OF_DISTANCES),
+}
+
+# --- Kernels --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _count_discordant_pairs(n, rng, numbers):
+    """Discordant pairs of uniform permutations: record i forms a uniform number 0 ... i of these with previous ones."""
+    for draw in range(len(numbers)):
+        for i in range(1, n):
+            numbers[draw] += int(rng.random() * (i + 1))
+
+
+@jit
+def _add_rank_sums(ranks, n_in_class, rng, sums):
+    """Sums of the ranks -(n - 1), -(n - 3) ... n - 1 of some records, from `ranks`, 0 ... n - 1 in any order."""
+    n = len(ranks)
+    for draw in range(len(sums)):
+        for i in range(n_in_class):
+            j = i + int(rng.random() * (n - i))
+            ranks[i], ranks[j] = ranks[j], ranks[i]
+            sums[draw] += 2 * ranks[i] - (n - 1)
+
+
+@jit
+def _add_variations(ranks, places, rng, smaller):
+    """Sums of distances of the ranks of records next to one another, the smaller of both directions.
+
+    `ranks` are 0 ... n - 1 in any order; `places` is a workspace.
+    """
+    n = len(ranks)
+    for draw in range(len(smaller)):
+        for i in range(n):
+            j = i + int(rng.random() * (n - i))
+            ranks[i], ranks[j] = ranks[j], ranks[i]
+            places[ranks[i]] = i
+        here, there = 0, 0
+        for i in range(1, n):
+            here += abs(ranks[i] - ranks[i - 1])
+            there += abs(places[i] - places[i - 1])
+        smaller[draw] = min(here, there)
+
+
+_MOST_SAMPLES = 10_000  # simulated; for more records, chance scores fall at the rate of the measure
+_DRAWS = 24
+_LEVELS = (0.0, 0.05, 0.1, 0.2, 0.4)  # single scores of a feature at which the gains of others are simulated
+_UNIT = (0.0, 1.0)
+
+
+def chance_scores(measure, shape, candidates=None):
+    """Mean scores of independent features of each domain; 0 if all are of one kind, so that they do not matter.
+
+    Parameters
+    ----------
+    measure : Measure
+    shape : Shape
+    candidates : ndarray of shape (n_candidates,), default=None
+        Indices of the features; None for all.
+
+    Returns
+    -------
+    ndarray of shape (n_candidates,)
+    """
+    domains = shape.domains if candidates is None else [shape.domains[j] for j in candidates]
+    kind_of = {domain: _kind(domain) for domain in set(domains)}
+    if len(set(kind_of.values())) == 1 or measure.chance_rate is None:
+        return np.zeros(len(domains))
+    public, shares, n = measure.without_target_shares(), _simulated_shares(measure), int(shape.n_groups)
+    by_kind = {kind: _simulated(public, kind, n, shares) for kind in dict.fromkeys(kind_of.values())}
+    factor = measure.chance_factor * _rare_class_ratio(measure)
+    return factor * np.array([by_kind[kind_of[domain]] for domain in domains])
+
+
+def _rare_class_ratio(measure):
+    """Chance scores against two classes of these shares, relative to those against equal classes."""
+    if measure.n_classes != 2 or measure.class_shares is None:
+        return 1.0
+    rarer = min(measure.class_shares)
+    return math.sqrt(rarer * (1 - rarer)) / (1 - rarer)
+
+
+def _simulated_shares(measure):
+    """The shares for simulating more than two classes, rounded so that a simulation serves many fits; or None."""
+    return None if measure.class_shares is None or measure.n_classes == 2 else _rounded(measure.class_shares)
+
+
+def chance_added(measure, shape, given, alone, candidates):
+    """Mean gains over a given feature of features independent of it and of the target; 0 if all are of one kind.
+
+    Parameters
+    ----------
+    measure : MtvRGrids
+    shape : Shape
+    given : int
+        Index of that feature.
+    alone : float
+        Its released or public single score. The smaller it is, the larger the gains of others by chance.
+    candidates : sequence of int
+        Indices of the features.
+
+    Returns
+    -------
+    ndarray of shape (n_candidates,)
+    """
+    kinds = [_kind(shape.domains[j]) for j in candidates]
+    if len(set(kinds)) == 1:
+        return np.zeros(len(kinds))
+    factor, shares, n = measure.chance_factor, _class_shares(measure), int(shape.n_groups)
+    level = max(level for level in _LEVELS if level <= max(alone, 0.0) / _largest_binary_score(shares))
+    public = (measure.without_target_shares(), shares, _kind(shape.domains[given]), n, level)
+    return factor * np.array([_added(kind, *public) for kind in kinds])
+
+
+def _class_shares(measure):
+    """Known shares of the classes, or equal ones, rounded; None for a numeric target."""
+    n_classes = measure.n_classes
+    if n_classes is None:
+        return None
+    return _rounded((1 / n_classes,) * n_classes if measure.class_shares is None else measure.class_shares)
+
+
+def _rounded(shares):
+    """Shares in fiftieths, so that a simulation serves many fits."""
+    fiftieths = np.maximum(np.round(np.array(shares) * 50), 1)
+    return tuple((fiftieths / fiftieths.sum()).tolist())
+
+
+def _largest_binary_score(shares):
+    """Approximate largest score of a binary feature against a target cut in two, whose classes have these shares."""
+    if shares is None:
+        return 1.0
+    ends = np.cumsum((0.0, *shares))
+    below = np.diff(np.minimum(ends, 0.5))
+    return float(np.mean([abs(s - 2 * low) / max(s, 1 - s) for s, low in zip(shares, below, strict=True)]))
+
+
+def _kind(domain):
+    """The kind of a domain; ranges of numbers do not matter."""
+    return domain if isinstance(domain, Nominal) else _UNIT
+
+
+def chance_score(measure, domain, n):
+    """Mean score of independent variables with uniform distributions.
+
+    Parameters
+    ----------
+    measure : Measure
+        Measure with grids, which has a `chance_rate`.
+    domain : pair of floats or Nominal
+        Scale of the feature. No values are missing, and there are no other labels.
+    n : int
+        Number of records.
+
+    Returns
+    -------
+    float
+        In [0, 1]; from a simulation with fixed random numbers.
+    """
+    return _simulated(measure, _kind(domain), int(n), None)
+
+
+@lru_cache(maxsize=256)
+def _simulated(measure, domain, n, shares):
+    """The mean score; `shares` are those of the classes, None for equal ones."""
+    n_drawn = min(n, _MOST_SAMPLES)
+    random = np.random.RandomState(0)
+    scores = []
+    for _ in range(_DRAWS):
+        target = _drawn_target(measure.n_classes, shares, n_drawn, random)
+        scorer = measure.with_shares_of(target).scorer(target, None)
+        scores.append(scorer.score(_feature(domain, n_drawn, random), domain))
+    return float(np.mean(scores)) * (n_drawn / n) ** measure.chance_rate
+
+
+@lru_cache(maxsize=256)
+def _added(domain, measure, shares, given, n, level):
+    """Gain over a feature whose halves determine those of the target."""
+    n_drawn = min(n, _MOST_SAMPLES)
+    random = np.random.RandomState(0)
+    added = []
+    for _ in range(_DRAWS // 2):
+        column = _feature(given, n_drawn, random)
+        half = 2 * column < (given.n_labels if isinstance(given, Nominal) else 1)
+        is_upper = half == (2 * random.random_sample(n_drawn) < 1 + level)
+        places = (is_upper + random.random_sample(n_drawn)) / 2
+        target = _target(measure.n_classes, places if shares is None else _classes(shares, places))
+        scorer = measure.with_shares_of(target).scorer_beside(target, column, given)
+        added.append(scorer.score(_feature(domain, n_drawn, random), domain) - scorer.score(column, given))
+    return max(float(np.mean(added)), 0.0) * (n_drawn / n) ** measure.chance_rate
+
+
+def _drawn_target(n_classes, shares, n, random):
+    if n_classes and shares is None:
+        return ClassTarget(random.randint(n_classes, size=n), n_classes)
+    places = random.random_sample(n)
+    return _target(n_classes, places if shares is None else _classes(shares, places))
+
+
+def _classes(shares, places):
+    """The class of each place in [0, 1), which is divided into classes by their shares."""
+    return np.searchsorted(np.cumsum(shares)[:-1], places, side="right")
+
+
+def _target(n_classes, values):
+    return ClassTarget(values, n_classes) if n_classes else NumericTarget(values, _UNIT)
+
+
+def _feature(domain, n, random):
+    if isinstance(domain, Nominal):
+        return random.randint(domain.n_labels, size=n).astype(np.uint32)
+    return random.random_sample(n)

@@ -15,11 +15,9 @@ from typing import Any
 from skdpmic._utils.errors import warn
 from skdpmic._utils.texts import quoted
 from skdpmic.statistics.mic.mic_r import check_correction
-from skdpmic.statistics.mic.rank_grids import MicE
-from skdpmic.statistics.mic.statistic import MicR
+from skdpmic.statistics.mic.statistic import MicE, MicR
 from skdpmic.statistics.mtv.statistic import MtvR
-from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall
-from skdpmic.statistics.ranks.within_strata import KendallWithinStrata
+from skdpmic.statistics.ranks.statistic import Chatterjee, DistanceCorrelation, Kendall, KendallWithinStrata
 from skdpmic.table.targets import check_max_weight
 
 STATISTICS = {kind.name: kind for kind in (MicR, MtvR, Kendall, Chatterjee, DistanceCorrelation)}

@@ -17,9 +17,8 @@ from sklearn.utils.validation import check_array, validate_data
 from skdpmic._utils.errors import without_data
 from skdpmic._utils.readable import refuse_name
 from skdpmic._utils.texts import quoted
-from skdpmic.table.normal_form.containers import as_frame, is_frame, open_column, open_series, refuse_remote
-from skdpmic.table.normal_form.form import Column
-from skdpmic.table.normal_form.from_numpy import array_of, floats_if_all_are
+from skdpmic.table.containers import as_frame, is_frame, open_column, open_series, refuse_remote
+from skdpmic.table.normal_form import Column, array_of, floats_if_all_are
 
 
 class Table(NamedTuple):

@@ -7,6 +7,8 @@ follows from the label of the person and the order of their own rows: nothing hi
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -15,9 +17,9 @@ import numpy as np
 from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.readable import refuse_collection, refuse_name
 from skdpmic._utils.texts import quoted
-from skdpmic.table.normal_form.containers import open_column, open_series
-from skdpmic.table.normal_form.from_numpy import array_of, objects_of
-from skdpmic.table.people_labels import exact_label, numbered
+from skdpmic.table.containers import open_column, open_series
+from skdpmic.table.domains import exact_seconds_of, kind_of_date
+from skdpmic.table.normal_form import array_of, is_absent, objects_of
 
 _AT_LEAST = 4  # people, as for records
 
@@ -97,7 +99,7 @@ def read_people(groups, max_rows_per_group, n_rows):
     ----------
     groups : array-like of shape (n_rows,)
         Hashable label of the person behind each row. Labels are compared exactly, as
-        :func:`skdpmic.table.people_labels.exact_label` describes.
+        :func:`skdpmic.table.people.exact_label` describes.
     max_rows_per_group : int
     n_rows : int
 
@@ -152,3 +154,86 @@ def _as_array(groups):
         what = f"{n_dimensions} dimensions" if n_dimensions != 1 else type(groups).__name__
         raise ValueError(f"groups must be array-like of shape (n_samples,), got {what}.")
     return groups
+
+
+def numbered(column):
+    """The number of the label of each row among the distinct ones, and how many there are.
+
+    Parameters
+    ----------
+    column : Column
+        Without missing values; any hashable labels.
+
+    Returns
+    -------
+    numbers : int64 ndarray of shape (n_samples,)
+    n_distinct : int
+    """
+    values = column.values
+    if values.dtype.kind in "mM":
+        values = values.view(np.int64)
+    if values.dtype.kind in "biuf":
+        distinct, found = np.unique(values, return_inverse=True)
+    else:
+        distinct, found = _numbered_objects(values)
+    return found if column.places is None else found[column.places], len(distinct)
+
+
+def _numbered_objects(labels):
+    number_of = {}
+    try:
+        found = [number_of.setdefault(exact_label(label), len(number_of)) for label in labels]
+        return number_of, np.array(found, dtype=np.int64)
+    except MemoryError:
+        raise
+    except Exception:
+        pass  # an error raised here would keep the label, and errors of a custom label class may quote it
+    raise TypeError("groups must hold hashable labels, such as numbers or strings.")
+
+
+def labels_of_column(column):
+    """The label of each row as an object of Python; dates and durations as counts of their unit.
+
+    Parameters
+    ----------
+    column : Column
+        Without missing values.
+
+    Returns
+    -------
+    list of length n_samples
+    """
+    values = column.values.view(np.int64) if column.values.dtype.kind in "mM" else column.values
+    return (values if column.places is None else values[column.places]).tolist()
+
+
+def exact_label(label):
+    """A kind and an exact value, hashable: numbers by value, text by characters, dates by instant, others by type."""
+    if type(label) not in _PLAIN:
+        if is_absent(label):  # inside a tuple
+            return "missing", None
+        if kind := kind_of_date(label):
+            return kind, exact_seconds_of(label)
+    for of_type, kind, exact in _KINDS:
+        if isinstance(label, of_type):
+            return kind, exact(label)
+    return type(label), label
+
+
+def _exact_float(label):
+    is_long = isinstance(label, np.longdouble) and np.isfinite(label)
+    return Fraction(*label.as_integer_ratio()) if is_long else float(label)
+
+
+_PLAIN = frozenset({str, int, bool, bytes, tuple})
+# Python compares numbers of these types exactly, whatever their types.
+_KINDS = (
+    (str, "text", str.__str__),
+    (bytes, "bytes", bytes.__bytes__),
+    (int | np.integer | np.bool_, "number", int),
+    (Decimal, "number", Decimal),
+    (Fraction, "number", Fraction),
+    (float | np.floating, "number", _exact_float),
+    (tuple, "tuple", lambda label: tuple(map(exact_label, label))),
+    (frozenset, "set", lambda label: frozenset(map(exact_label, label))),
+)

@@ -8,12 +8,10 @@ from skdpmic._utils.arguments import asks_for_data
 from skdpmic._utils.readable import is_dask_collection, refuse_target_among
 from skdpmic._utils.texts import quoted
 from skdpmic.table import values
-from skdpmic.table.columns import Columns, Integers
 from skdpmic.table.domains import NUMBERS, Ignored, Labels, Order, Range, with_range_of_data
-from skdpmic.table.faults import ordered_kinds, read_each, refuse_faults
-from skdpmic.table.features import domains_without_ranges, kept_columns
+from skdpmic.table.features import domains_without_ranges, kept_columns, ordered_kinds, read_each, refuse_faults
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
-from skdpmic.table.records import TableRecords
+from skdpmic.table.records import Columns, Integers, TableRecords
 from skdpmic.table.targets import make_target
 
 FEWEST = 4  # smallest number of records for scores

@@ -14,8 +14,7 @@ from skdpmic._utils.texts import quoted
 from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
-from skdpmic.table.normal_form.form import OBJECTS, TEXT
-from skdpmic.table.normal_form.from_numpy import array_of, kind_of_dtype
+from skdpmic.table.normal_form import OBJECTS, TEXT, array_of, kind_of_dtype
 from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_codes, as_numbers, exact_codes, kind_of_labels
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact

@@ -13,8 +13,7 @@ from skdpmic._utils.errors import without_data, without_data_of
 from skdpmic._utils.readable import dates_refused, is_date
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, kind_of_date, seconds, seconds_of
 from skdpmic.table.frames import column_of
-from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
-from skdpmic.table.normal_form.from_numpy import exact_number, is_box
+from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT, exact_number, is_box
 
 ANY_ORDER = (NUMBERS, DATES, DURATIONS, OBJECTS)  # kinds that can be ordered
 

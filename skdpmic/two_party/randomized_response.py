@@ -9,25 +9,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdpmic._utils.arguments import check_public, check_whole, is_auto
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
-from skdpmic._utils.private_estimator import PrivateEstimator
-from skdpmic._utils.rollback import in_use, one_call_at_a_time
+from skdpmic._utils.private_estimator import PrivateEstimator, in_use, one_call_at_a_time
 from skdpmic._utils.summaries import ResultColumn, Summary, why_broken
 from skdpmic._utils.texts import budget, counted, names_of, quoted
 from skdpmic._utils.typing import Auto, Categories, ColumnLike, RandomState, Ranges, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry
+from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import check_epsilon
 from skdpmic.release.path import Ready, publish, store
+from skdpmic.table.containers import as_frame, in_memory, is_frame
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
-from skdpmic.table.normal_form.containers import as_frame, in_memory, is_frame
 from skdpmic.table.reading import open_chunk
-from skdpmic.two_party.reports import Reports, to_arrow, true_parts
-from skdpmic.two_party.reports_description import MOST_PARTS, ReportedColumn, ReportsDescription
-from skdpmic.two_party.response_tables import drawn_columns, n_columns_for, n_parts_for, randomized_response
+from skdpmic.two_party.distance_correlation import drawn_columns, n_columns_for, n_parts_for, randomized_response
+from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, to_arrow, true_parts
 
 
 class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):

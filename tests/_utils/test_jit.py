@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from skdpmic._utils import jit
-from skdpmic.statistics.mtv import longest_path
-from skdpmic.statistics.mtv.longest_path import running_counts
+from skdpmic.statistics.mtv import counts as longest_path
+from skdpmic.statistics.mtv.counts import running_counts
 from tests.processes import PACKAGE, YEAR_2000, environment, read_only, run
 from tests.test_layout import MODULES, imports
 
@@ -194,7 +194,7 @@ import skdpmic
 for module in pkgutil.walk_packages(skdpmic.__path__, "skdpmic."):
     importlib.import_module(module.name)
 from skdpmic import *
-from skdpmic._utils.little_work import only_kernels
+from skdpmic._utils.jit import only_kernels
 from skdpmic.compile import call_every_kernel
 from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.registry import STATISTICS

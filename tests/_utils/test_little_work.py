@@ -6,9 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from skdpmic._utils.little_work import Allowance, only_kernels
+from skdpmic._utils.jit import Allowance, only_kernels
 from skdpmic.statistics import grids
-from skdpmic.statistics.mtv import counts, longest_path
+from skdpmic.statistics.mtv import counts
+from skdpmic.statistics.mtv import counts as longest_path
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.targets import ClassTarget, NumericTarget
 from tests.folding import each

@@ -10,7 +10,7 @@ import polars
 import pytest
 
 from skdpmic import DPMICScorer, PrivateSelectKBest
-from skdpmic.privacy.parameters import check_epsilon
+from skdpmic.privacy.composition import check_epsilon
 from tests.folding import each
 
 RNG = np.random.default_rng(0)

@@ -14,8 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from skdpmic import DPMICScorer
-from skdpmic._utils.errors import is_invalid_parameter, public_messages, without_data
-from skdpmic._utils.safe_words import MESSAGES, SAFE_PHRASES, pattern
+from skdpmic._utils.errors import MESSAGES, SAFE_PHRASES, is_invalid_parameter, pattern, public_messages, without_data
 from tests.folding import each
 
 N = 20
@@ -121,7 +120,7 @@ CALLS = {
 }
 TO_DO = (
     "was reworded: read the new message; if no word of it can depend on values of the data, add its pattern to "
-    "skdpmic/_utils/safe_words.py and its words to CALLS. Keep the old ones while their version is supported. Until "
+    "skdpmic/_utils/errors.py and its words to CALLS. Keep the old ones while their version is supported. Until "
     "then, users get a general message; no data is quoted."
 )
 

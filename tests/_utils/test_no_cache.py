@@ -26,7 +26,7 @@ from skdpmic import (
     private_score,
     search_cost,
 )
-from skdpmic._utils.no_cache import never_cached
+from skdpmic._utils.private_estimator import never_cached
 from skdpmic.counting import RangeGridSketch
 from skdpmic.search.cost_of_fits import cost_of_fit, is_private
 from tests.folding import each

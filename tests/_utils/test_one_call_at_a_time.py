@@ -14,10 +14,11 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest, PublicEncoder
-from skdpmic._utils import rollback
+from skdpmic._utils import private_estimator as rollback
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
-from skdpmic.counting import RangeGridSketch, chunks
+from skdpmic.counting import RangeGridSketch
+from skdpmic.counting import sketch as chunks
 from skdpmic.release import path
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 

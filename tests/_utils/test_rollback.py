@@ -16,12 +16,11 @@ from sklearn.pipeline import make_pipeline
 
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateGridSearch, PrivateSelectKBest
 from skdpmic._utils.private_estimator import PrivateEstimator
-from skdpmic.counting import RangeGridSketch, chunks
+from skdpmic.counting import RangeGridSketch
+from skdpmic.counting import sketch as chunks
 from skdpmic.release import kinds as releases
-from skdpmic.release.fit_plan import FitPlan
-from skdpmic.release.path import publish, store
-from skdpmic.selection.released_scores import PrivateScores
-from skdpmic.selection.scoring import PrivateScoring
+from skdpmic.release.path import FitPlan, publish, store
+from skdpmic.selection.scoring import PrivateScores, PrivateScoring
 from skdpmic.selection.scoring_plan import ScoringPlan
 from tests.select_names import SelectNames
 

@@ -22,7 +22,7 @@ from skdpmic import (
     PrivateGridSearch,
     PrivateSelectKBest,
 )
-from skdpmic._utils.tables import html_facts
+from skdpmic._utils.texts import html_facts
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.two_party import RandomizedResponse
@@ -385,7 +385,8 @@ def test_equal_noisy_matrices_have_equal_html(name, monkeypatch):
     """For scores, tests/selection/test_nothing_raw_remains.py compares the HTML."""
     noisy = np.linspace(-0.4, 0.4, (D + 1) * (D + 2) // 2)
     monkeypatch.setattr(
-        "skdpmic.correlation.matrix_release.NoisyConcordances.release", lambda self, sums, source: noisy[: len(sums)]
+        "skdpmic.correlation.private_correlation.NoisyConcordances.release",
+        lambda self, sums, source: noisy[: len(sums)],
     )
     texts = []
     for table in (FRAME, FRAME[::-1].reset_index(drop=True), FRAME**2):

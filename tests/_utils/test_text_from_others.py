@@ -13,7 +13,7 @@ import pytest
 from skdpmic import BudgetLedger, Codebook, PrivateSelectKBest, plan_release, private_summary, release_card
 from skdpmic._utils.texts import escaped
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.cards.privacy_card import PrivacyCard
+from skdpmic.cards.release_card import PrivacyCard
 from skdpmic.command_line.main import main
 from skdpmic.plotting import figures
 from tests.folding import each

@@ -8,8 +8,7 @@ import threading
 import pytest
 
 from skdpmic import Codebook
-from skdpmic._utils.untrusted_json import levels, read_json
-from skdpmic._utils.user_files import Draft, check_regular, content_of, write_whole
+from skdpmic._utils.user_files import Draft, check_regular, content_of, levels, read_json, write_whole
 from skdpmic.command_line.main import main
 from skdpmic.counting import RangeGridSketch
 from tests.folding import each

@@ -17,8 +17,8 @@ import pytest
 
 from skdpmic import BudgetLedger
 from skdpmic.budget import ledger_file
+from skdpmic.budget.ledger import storage_at
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.budget.ledger_storage import storage_at
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ import pytest
 
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer
 from skdpmic.budget import ledger, ledger_database
-from skdpmic.budget.ledger_database import DatabaseStorage
-from skdpmic.budget.ledger_tables import _digest_of_limits
+from skdpmic.budget.ledger_database import DatabaseStorage, _digest_of_limits
 from tests.budget import quick_database
 from tests.budget.quick_database import URL
 from tests.budget.test_ledger_file import CHANGES, filled
@@ -231,7 +230,7 @@ def test_times_come_from_the_server_and_never_go_back(file_of, monkeypatch):
     shared.charge("one", 0.1)
     monkeypatch.setattr(ledger, "datetime", Clock)
     shared.charge("two", 0.1)
-    monkeypatch.setattr("skdpmic.budget.ledger_tables._CLOCKS", {"sqlite": "datetime('2001-01-01')"})
+    monkeypatch.setattr("skdpmic.budget.ledger_database._CLOCKS", {"sqlite": "datetime('2001-01-01')"})
     shared.charge("three", 0.1)
     whens = [entry.when for entry in shared.entries()]
     assert whens == sorted(whens)

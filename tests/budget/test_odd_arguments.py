@@ -10,8 +10,7 @@ import pytest
 
 from skdpmic import BudgetError, BudgetLedger
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.privacy.composition import epsilon_of
-from skdpmic.privacy.parameters import exact
+from skdpmic.privacy.composition import epsilon_of, exact
 
 HUGE = 10**5000  # with more digits than Python prints
 ODD = (

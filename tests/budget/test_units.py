@@ -18,8 +18,8 @@ from skdpmic import (
     release_card,
 )
 from skdpmic.budget.filters import BasicFilter, Cost
+from skdpmic.budget.ledger import Limits, checked_limits
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.budget.ledger_limits import Limits, checked_limits
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.privacy.composition import epsilon_of, rho_for
 from tests.budget.test_ledger import broken_noise

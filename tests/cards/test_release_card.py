@@ -372,7 +372,7 @@ def test_another_suffix_is_refused(cards, tmp_path):
 def test_equal_releases_of_different_tables_have_equal_cards(monkeypatch):
     """If the releases are equal, so are the cards, whatever the records."""
     monkeypatch.setattr(
-        "skdpmic.correlation.matrix_release.NoisyConcordances.release",
+        "skdpmic.correlation.private_correlation.NoisyConcordances.release",
         lambda self, sums, source: np.linspace(-0.4, 0.4, len(sums)),
     )
     texts = {release_card(ESTIMATORS["correlation"]().fit(table, Y)).to_json() for table in (X, X[::-1], X**2)}

@@ -14,8 +14,8 @@ from skdpmic.causal import PrivatePC, table_release
 from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.table_release import merged_blanks, parts_of_labels
 from skdpmic.privacy.composition import rho_for
-from skdpmic.release import count_tables
-from skdpmic.release.count_tables import counts_of_sets
+from skdpmic.release import path as count_tables
+from skdpmic.release.path import counts_of_sets
 from tests.privacy.auditing import separation_at_least
 
 pytestmark = pytest.mark.filterwarnings(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.causal.correlation_tests import CorrelationTests
-from skdpmic.correlation.matrix_release import concordances
+from skdpmic.causal.private_pc import CorrelationTests
+from skdpmic.correlation.private_correlation import concordances
 from skdpmic.statistics.ranks.kernels import mid_ranks
 
 ALPHA, N = 0.05, 400
@@ -100,7 +100,7 @@ def test_the_noise_is_accounted_for_to_first_order():
 
 def test_the_noise_on_the_number_of_tied_pairs_is_accounted_for(monkeypatch):
     """A chain whose middle column has many ties; the noise on the number of tied pairs is half of all noise."""
-    monkeypatch.setattr("skdpmic.causal.correlation_tests.FEW_TIES", 0.0)
+    monkeypatch.setattr("skdpmic.causal.private_pc.FEW_TIES", 0.0)
     pearson, shares = np.array([[1, 0.64, 0.8], [0.64, 1, 0.8], [0.8, 0.8, 1]]), np.array([1.0, 1.0, 0.3])
     exact = 2 / np.pi * np.arcsin(pearson) * np.sqrt(np.outer(shares, shares))
     rng, scale = np.random.default_rng(0), 0.002

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from skdpmic.causal.interactions import Interactions, subsets
+from skdpmic.causal.table_tests import Interactions, subsets
 
 SIZES = (2, 3, 2, 4)
 N = 500

@@ -13,7 +13,7 @@ from skdpmic.causal.table_release import (
     parts_of_cells,
     parts_of_labels,
 )
-from skdpmic.release.count_tables import counts_of_sets
+from skdpmic.release.path import counts_of_sets
 
 
 def cells(values, n_missing=0, bounds=(0.0, 1.0)):

@@ -408,7 +408,7 @@ def test_repeated_rows_of_a_person_are_not_counted_as_evidence():
 
 
 RELEASES = {  # the text of the ledger entry, and the function that computes it
-    "numeric": ("kendall, matrix of 4", "skdpmic.correlation.matrix_release.concordances"),
+    "numeric": ("kendall, matrix of 4", "skdpmic.correlation.private_correlation.concordances"),
     "boolean": ("tables of 4", "skdpmic.causal.table_release.counts_of_sets"),
 }
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from skdpmic.causal.interactions import Interactions, TableLaws, fitted_to_margins, subsets
+from skdpmic.causal.table_tests import Interactions, TableLaws, fitted_to_margins, subsets
 
 SIZES = (2, 3, 2, 3)
 N = 2000

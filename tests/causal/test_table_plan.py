@@ -16,7 +16,7 @@ from skdpmic.causal.table_release import (
     parts_of_cells,
 )
 from skdpmic.privacy.composition import rho_for
-from skdpmic.release.count_tables import counts_of_sets, tables_squared_sensitivity
+from skdpmic.release.path import counts_of_sets, tables_squared_sensitivity
 from tests.folding import each
 
 

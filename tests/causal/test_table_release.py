@@ -19,7 +19,7 @@ from skdpmic.causal.table_release import (
 )
 from skdpmic.causal.table_tests import TableTests
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.count_tables import counts_of_sets, with_gaussian_noise
+from skdpmic.release.path import counts_of_sets, with_gaussian_noise
 from skdpmic.table.domains import Nominal
 from skdpmic.table.records import Shape, TableRecords
 from tests.privacy.laws import gaussian_p_value

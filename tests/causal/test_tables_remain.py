@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from skdpmic._utils import no_cache as uncached
+from skdpmic._utils import private_estimator as uncached
 from skdpmic.causal import PrivatePC, table_release
 from skdpmic.causal import table_release as table_plan
 
@@ -99,7 +99,7 @@ def test_an_interrupted_search_for_the_graph_costs_nothing_and_can_be_repeated(m
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skdpmic.causal.graph_result.find_graph", interrupt)
+        patch.setattr("skdpmic.causal.private_pc.find_graph", interrupt)
         with pytest.raises(KeyboardInterrupt):
             private.cpdag_  # noqa: B018
     assert private.cpdag_.shape == (4, 4)

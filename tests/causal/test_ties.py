@@ -108,7 +108,7 @@ def test_released_shares_that_show_ties_cause_a_warning_after_the_charge_and_the
 
 def test_warnings_after_the_charge_follow_from_the_release_alone(monkeypatch):
     """Tables with and without ties give the same warning if the released shares are the same."""
-    from skdpmic.correlation.matrix_release import KendallRelease
+    from skdpmic.correlation.private_correlation import KendallRelease
 
     def draw(*arguments):
         released = original(*arguments)

@@ -8,8 +8,7 @@ import pyarrow
 import pytest
 
 from skdpmic.codebook.column import entry_of
-from skdpmic.command_line.csv_file import CsvFile
-from skdpmic.command_line.spelled_values import FALSE, MISSING, TRUE
+from skdpmic.command_line.data import FALSE, MISSING, TRUE, CsvFile
 from tests._utils.test_canary import SECRET, assert_says_nothing
 from tests.folding import each
 

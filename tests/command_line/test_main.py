@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from skdpmic import BudgetLedger, Codebook, __version__, plan_release
-from skdpmic.command_line import data_source, printed
-from skdpmic.command_line.csv_file import CsvFile
+from skdpmic.command_line import data as data_source
+from skdpmic.command_line import outputs as printed
+from skdpmic.command_line.data import CsvFile
 from skdpmic.command_line.main import main
 from skdpmic.privacy.composition import rho_for
 from tests.command_line.tables import CODEBOOK, people, write_csv, write_parquet

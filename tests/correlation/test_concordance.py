@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skdpmic.correlation.matrix_release import concordances
+from skdpmic.correlation.private_correlation import concordances
 from skdpmic.statistics.ranks.kernels import mid_ranks
 
 

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from skdpmic.correlation.matrix_release import NoisyConcordances, concordances
+from skdpmic.correlation.private_correlation import NoisyConcordances, concordances
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics.ranks.kernels import mid_ranks

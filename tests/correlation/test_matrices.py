@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from skdpmic.correlation.matrices import (
+from skdpmic.correlation.private_correlation import (
     columns_with_ties,
+    concordances,
     known_shares,
     nearest_correlation,
     pearson_of_kendall,
 )
-from skdpmic.correlation.matrix_release import concordances
 from skdpmic.statistics.ranks.kernels import mid_ranks
 
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetLedger
-from skdpmic._utils import no_cache as uncached
+from skdpmic._utils import private_estimator as uncached
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.graph_result import GraphResultMixin
-from skdpmic.correlation import PrivateCorrelation, matrix_release
-from skdpmic.correlation.matrix_release import MatrixPlan, PrivateMatrixEstimator
-from skdpmic.release.fit_plan import FitPlan
-from skdpmic.release.path import publish, store
+from skdpmic.causal.private_pc import GraphResultMixin
+from skdpmic.correlation import PrivateCorrelation
+from skdpmic.correlation import private_correlation as matrix_release
+from skdpmic.correlation.private_correlation import MatrixPlan, PrivateMatrixEstimator
+from skdpmic.release.path import FitPlan, publish, store
 from tests._utils.test_rollback import functions_of, interrupted_everywhere, prepared
 
 N, D = 60, 5

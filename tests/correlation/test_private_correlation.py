@@ -12,7 +12,7 @@ from sklearn.base import clone
 from skdpmic import BudgetError, BudgetLedger
 from skdpmic._utils.texts import quoted
 from skdpmic.correlation import PrivateCorrelation
-from skdpmic.correlation.matrix_release import NoisyConcordances
+from skdpmic.correlation.private_correlation import NoisyConcordances
 from skdpmic.privacy.composition import rho_for
 from tests.naive_ranks import naive_tau
 
@@ -211,7 +211,7 @@ def test_a_full_ledger_refuses_before_anything_is_computed(tmp_path, monkeypatch
     def compute(*arguments):
         raise AssertionError("computed before the charge")
 
-    monkeypatch.setattr("skdpmic.correlation.matrix_release.concordances", compute)
+    monkeypatch.setattr("skdpmic.correlation.private_correlation.concordances", compute)
     private = PrivateCorrelation(ledger=ledger)
     before = dict(vars(private))
     with pytest.raises(BudgetError):
@@ -283,7 +283,7 @@ def test_noise_that_exceeds_the_signal_is_warned_about_before_the_charge(tmp_pat
 
 
 def test_too_many_rows_for_exact_sums_of_pairs_are_refused_before_the_charge(tmp_path, monkeypatch):
-    monkeypatch.setattr("skdpmic.correlation.matrix_release.MAX_RECORDS", N - 1)
+    monkeypatch.setattr("skdpmic.correlation.private_correlation.MAX_RECORDS", N - 1)
     ledger = BudgetLedger(tmp_path / "budget.db", 9.0, delta=0.1)
     with pytest.raises(ValueError, match=f"X must have at most .* samples, got n_samples={N:,}"):
         PrivateCorrelation(ledger=ledger).fit(X)

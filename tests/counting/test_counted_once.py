@@ -7,7 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from skdpmic.counting import RangeGridSketch, chunks, merge_all
+from skdpmic.counting import RangeGridSketch, merge_all
+from skdpmic.counting import sketch as chunks
 
 D = 2
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1), "B": 4, "c": 1, "n_features": D}

@@ -16,14 +16,13 @@ from sklearn.exceptions import NotFittedError
 
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning
 from skdpmic.counting import RangeGridSketch
-from skdpmic.counting.sketched import SketchedRecords
-from skdpmic.statistics.mic.defaults import default_B
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
+from skdpmic.counting.streams import SketchedRecords
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer
 from skdpmic.statistics.mic.noisy_tables import TableGrids
 from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.statistics.mic.statistic import ContinuousGrids, DiscreteGrids, default_B
 from skdpmic.statistics.sensitivity import mic_r_sensitivity
-from skdpmic.table.columns import map_features
+from skdpmic.table.records import map_features
 from tests.folding import each
 from tests.select_names import SelectNames
 
@@ -176,8 +175,8 @@ def test_counting_and_merging_leave_other_sketches_unchanged():
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_the_number_of_jobs_does_not_change_the_counts(backend, monkeypatch):
-    monkeypatch.setattr("skdpmic.counting.chunks._FEATURES_AT_ONCE", 3)
-    monkeypatch.setattr("skdpmic.table.columns._SHORT", 0)
+    monkeypatch.setattr("skdpmic.counting.sketch._FEATURES_AT_ONCE", 3)
+    monkeypatch.setattr("skdpmic.table.records._SHORT", 0)
     with parallel_config(backend=backend, n_jobs=2):
         assert RangeGridSketch(**KINDS[0]).update(*table()) == sketched(KINDS[0])[0]
 
@@ -395,7 +394,7 @@ def test_a_label_outside_the_classes_is_refused():
 
 def test_an_interrupted_update_is_detected(monkeypatch):
     [sketch] = sketched(KINDS[0])
-    monkeypatch.setattr("skdpmic.counting.chunks._FEATURES_AT_ONCE", 1)
+    monkeypatch.setattr("skdpmic.counting.sketch._FEATURES_AT_ONCE", 1)
     calls = []
 
     def interrupt(*args):
@@ -404,7 +403,7 @@ def test_an_interrupted_update_is_detected(monkeypatch):
             raise KeyboardInterrupt
         return map_features(*args)
 
-    monkeypatch.setattr("skdpmic.counting.chunks.map_features", interrupt)
+    monkeypatch.setattr("skdpmic.counting.sketch.map_features", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sketch.update(*table())
     whole = sketched(KINDS[0])[0]

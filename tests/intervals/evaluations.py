@@ -5,8 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 
 from skdpmic.models import evaluation
-from skdpmic.models.evaluation_result import PrivateEvaluation
-from skdpmic.models.figures_of_merit import _area, accuracy, bounded_scale, brier_score, calibration_of
+from skdpmic.models.evaluation_result import (
+    PrivateEvaluation,
+    _area,
+    accuracy,
+    bounded_scale,
+    brier_score,
+    calibration_of,
+)
 from tests.intervals.table import Drawn, Interval
 
 CLEAR = 5.0  # standard deviations of the noise, below which a number below a fraction bar is "within its noise"

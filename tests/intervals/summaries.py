@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.summary.cells import CellsRelease, SummaryCells
-from skdpmic.release.summary.summary_result import PrivateSummary
+from skdpmic.release.summary import PrivateSummary
+from skdpmic.release.summary_cells import CellsRelease, SummaryCells
 from skdpmic.table.domains import Labels, Range
 from tests.intervals.table import Drawn, Interval
 

@@ -31,13 +31,12 @@ ELSEWHERE = {
     "PrivatePC.p_values_",
 }
 COLUMNS = {  # modules that name columns of frames or tables with limits, and the rows for them
-    "_utils/results.py": "DPMICScorer.scores_interval",
+    "_utils/private_estimator.py": "DPMICScorer.scores_interval",
     "_utils/summaries.py": "DPMICScorer.scores_interval",
     "command_line/command_summary.py": "PrivateSummary.to_frame",
-    "models/additive_model.py": "PrivateAdditiveRegressor.effects_to_frame",
-    "release/summary/summary_result.py": "PrivateSummary.to_frame",
-    "selection/select_k_best.py": "to_frame.among_best",
-    "selection/selector.py": "to_frame.among_best",
+    "models/additive.py": "PrivateAdditiveRegressor.effects_to_frame",
+    "release/summary.py": "PrivateSummary.to_frame",
+    "selection/selectors.py": "to_frame.among_best",
 }
 
 

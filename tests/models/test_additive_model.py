@@ -23,11 +23,13 @@ from skdpmic import (
     release_card,
     search_cost,
 )
-from skdpmic._utils import no_cache as uncached
+from skdpmic._utils import private_estimator as uncached
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
-from skdpmic.models import scorecard_noise, target_window, two_way
-from skdpmic.models.two_way_noise import CHANGE_OF_NUMBERS, TwoWayNoise
+from skdpmic.models import parts as target_window
+from skdpmic.models import scorecard as scorecard_noise
+from skdpmic.models import two_way
+from skdpmic.models.two_way import CHANGE_OF_NUMBERS, TwoWayNoise
 from skdpmic.privacy.composition import rho_for
 
 N = 2000

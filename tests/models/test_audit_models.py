@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveClassifier
-from skdpmic.models import scorecard_noise, two_way_noise
+from skdpmic.models import scorecard as scorecard_noise
+from skdpmic.models import two_way as two_way_noise
 from skdpmic.models.scorecard import losses_in_steps
 from skdpmic.privacy.composition import rho_for
 from tests.privacy.auditing import privacy_loss_at_least, separation_at_least

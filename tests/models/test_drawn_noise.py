@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
-from skdpmic.models import additive_plan, scorecard_noise, target_window, two_way
-from skdpmic.models.scorecard_noise import STEPS
-from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.parameters import exact
+from skdpmic.models import additive_plan, two_way
+from skdpmic.models import parts as target_window
+from skdpmic.models import scorecard as scorecard_noise
+from skdpmic.models.scorecard import STEPS
+from skdpmic.privacy.composition import exact, rho_for
 
 pytestmark = pytest.mark.filterwarnings("ignore:noise will exceed the signal", "ignore:delta is")
 

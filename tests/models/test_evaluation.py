@@ -23,7 +23,7 @@ from skdpmic import (
     private_evaluation,
     release_card,
 )
-from skdpmic.models.predictions import predicted_by, why_not_private
+from skdpmic.models.evaluation import predicted_by, why_not_private
 from tests.folding import each
 
 N = 400

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 from skdpmic.budget.filters import Cost
-from skdpmic.models.class_counts import RIGHT_SHARE, TABLES_SHARE, ClassCells, GeometricCounts
-from skdpmic.models.number_sums import (
+from skdpmic.models.evaluation import (
     ERROR_SHARE,
+    RIGHT_SHARE,
     SQUARE_SHARE,
     SQUARES,
+    TABLES_SHARE,
     TARGET_SHARE,
     TARGET_SQUARE_SHARE,
+    ClassCells,
     ErrorSums,
+    GeometricCounts,
     noisy_sums,
 )
 from skdpmic.privacy.noise import entropy_source

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
-from skdpmic.models.additive_classifier import nearest_distributions
-from skdpmic.models.parts import offsets_of
-from skdpmic.models.ridge import moment_matrix, ridge
-from skdpmic.models.scorecard import effects_on_classes
-from skdpmic.models.scorecard_noise import ScorecardNoise
+from skdpmic.models.additive import nearest_distributions
+from skdpmic.models.parts import moment_matrix, offsets_of, ridge
+from skdpmic.models.scorecard import ScorecardNoise, effects_on_classes
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 

@@ -7,10 +7,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skdpmic.models.scorecard import ScorecardRelease, candidate_factors, losses_in_steps, minus_log_prior
-from skdpmic.models.scorecard_noise import FACTOR_SHARE, STEPS, TOTAL_SHARE, ScorecardNoise, share_of_tables
-from skdpmic.models.target_steps import GRID
-from skdpmic.models.target_window import MEAN_SHARE, WINDOW_SHARE
+from skdpmic.models.parts import GRID, MEAN_SHARE, WINDOW_SHARE
+from skdpmic.models.scorecard import (
+    FACTOR_SHARE,
+    STEPS,
+    TOTAL_SHARE,
+    ScorecardNoise,
+    ScorecardRelease,
+    candidate_factors,
+    losses_in_steps,
+    minus_log_prior,
+    share_of_tables,
+)
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 

@@ -6,8 +6,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from skdpmic.models.target_steps import GRID, in_steps, sums_in_parts
-from skdpmic.models.two_way_noise import (
+from skdpmic.models.parts import GRID, in_steps, sums_in_parts
+from skdpmic.models.two_way import (
     CHANGE_OF_CLASSES,
     CHANGE_OF_NUMBERS,
     TwoWayNoise,

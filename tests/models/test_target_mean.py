@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 from skdpmic import PrivateAdditiveRegressor
-from skdpmic.models.scorecard_noise import FACTOR_SHARE, TOTAL_SHARE, ScorecardNoise, share_of_tables
+from skdpmic.models.parts import GRID, MEAN_SHARE, WINDOW_SHARE, share_besides
+from skdpmic.models.scorecard import FACTOR_SHARE, TOTAL_SHARE, ScorecardNoise, share_of_tables
 from skdpmic.models.target_mean import Octaves, numbers_at
-from skdpmic.models.target_steps import GRID
-from skdpmic.models.target_window import MEAN_SHARE, WINDOW_SHARE, share_besides
 from skdpmic.privacy.composition import rho_for
 from skdpmic.table.domains import domain_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveRegressor
-from skdpmic.models.target_window import WINDOW_SHARE, rates_of_window, squares_of_window, within_window
+from skdpmic.models.parts import WINDOW_SHARE, rates_of_window, squares_of_window, within_window
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.table.targets import NumericTarget

@@ -8,7 +8,7 @@ from scipy import stats
 
 from skdpmic.planning import chances
 from skdpmic.planning.chances import chance_chosen, share_found
-from skdpmic.privacy.cube_law import CubeLaw
+from skdpmic.privacy.mechanisms import CubeLaw
 from skdpmic.statistics.registry import STATISTICS
 
 DISTRIBUTIONS = {"laplace": stats.laplace, "normal": stats.norm, "exponential": stats.expon, "gumbel": stats.gumbel_r}

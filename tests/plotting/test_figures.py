@@ -18,8 +18,8 @@ from skdpmic.plotting import (
     SummaryDisplay,
 )
 from skdpmic.plotting.figures import label_of
-from skdpmic.release.summary.cells import SummaryCells
-from skdpmic.release.summary.summary_result import ColumnShares
+from skdpmic.release.summary import ColumnShares
+from skdpmic.release.summary_cells import SummaryCells
 from skdpmic.table.domains import Range
 
 DISPLAYS = [

@@ -13,11 +13,10 @@ import numpy as np
 
 from skdpmic.statistics.grids import equipartitions, refine
 from skdpmic.statistics.mic.cell_counts import _count_records
-from skdpmic.statistics.mic.code_grids import class_grids
-from skdpmic.statistics.mic.mic_e import mass_plan
-from skdpmic.statistics.mic.mic_r import RangeGrids, chance_of
+from skdpmic.statistics.mic.characteristic import mass_plan
+from skdpmic.statistics.mic.mic_r import RangeGrids, chance_of, class_grids
 from skdpmic.statistics.mic.optimize_axis import _optimize_axis, _room, _units, entropy_table
-from skdpmic.statistics.mic.rank_grids import mic_e_of_ranks
+from skdpmic.statistics.mic.statistic import mic_e_of_ranks
 
 _count, _optimize = numba.njit(unwrap(_count_records)), numba.njit(unwrap(_optimize_axis))  # called by compiled code
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skdpmic.correlation import PrivateCorrelation
-from skdpmic.correlation import matrix_release as concordance
+from skdpmic.correlation import private_correlation as concordance
 from skdpmic.privacy.composition import rho_for
 from skdpmic.statistics import sensitivity as rank_sensitivity
 from tests.correlation.test_kendall_matrix_sensitivity import extremes

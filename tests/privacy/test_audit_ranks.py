@@ -10,7 +10,7 @@ import pytest
 from skdpmic import private_score
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.mechanisms import GRID
-from skdpmic.statistics.ranks import within_strata
+from skdpmic.statistics.ranks import statistic as within_strata
 from skdpmic.statistics.registry import STATISTICS
 from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
 from tests.statistics.ranks.test_conditional_sensitivity import from_falling_to_rising

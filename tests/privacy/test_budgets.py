@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from skdpmic import BudgetLedger, DPMICScorer, PrivateSelectKBest
-from skdpmic.privacy.composition import Concentrated, Pure, budget_of, rho_for, root_below
+from skdpmic.privacy.composition import Concentrated, Pure, budget_of, exact, rho_for, root_below
 from skdpmic.privacy.mechanisms import MECHANISMS, GaussianMechanism, KNormMechanism, LaplaceMechanism
-from skdpmic.privacy.parameters import exact
 from skdpmic.privacy.top_k import ChoicesInTurn, CubeTopK, ExponentialTopK, OneShotTopK
 from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores
 

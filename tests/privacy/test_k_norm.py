@@ -12,13 +12,16 @@ from scipy.integrate import quad
 
 from skdpmic.privacy import mechanisms, noise
 from skdpmic.privacy.composition import budget_of
-from skdpmic.privacy.cube_law import CubeLaw, reach_of_coordinate, reach_of_largest, tail_of_coordinate
 from skdpmic.privacy.mechanisms import (
     GRID,
+    CubeLaw,
     GaussianMechanism,
     KNormMechanism,
     LaplaceMechanism,
     k_norm_quantile,
+    reach_of_coordinate,
+    reach_of_largest,
+    tail_of_coordinate,
 )
 from skdpmic.privacy.noise import discrete_k_norm, entropy_source, geometric
 from tests.privacy.laws import half_width_pmf

@@ -10,11 +10,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy import moves
 from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.moves import discrete_moves, n_of_signs, n_within, reach_of_cells, tail_of_cells
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.release.summary.cells import GaussianCells, MovesMechanism
+from skdpmic.release import summary_cells as moves
+from skdpmic.release.summary_cells import (
+    GaussianCells,
+    MovesMechanism,
+    discrete_moves,
+    n_of_signs,
+    n_within,
+    reach_of_cells,
+    tail_of_cells,
+)
 from tests.folding import each
 
 ALPHA = 1e-3  # of each chi-square test; seeds are fixed, so a pass stays a pass

@@ -10,8 +10,7 @@ from itertools import product
 
 import pytest
 
-from skdpmic.privacy.moves import n_within, reach_of_cells, tail_of_cells
-from skdpmic.release.summary.cells import _ENDS, MovesMechanism
+from skdpmic.release.summary_cells import _ENDS, MovesMechanism, n_within, reach_of_cells, tail_of_cells
 from tests.folding import each
 from tests.privacy.test_moves import exact_tail, vectors
 

@@ -18,12 +18,11 @@ from skdpmic import (
 )
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.statistics.mic import defaults
+from skdpmic.privacy.mechanisms import CubeLaw
 from skdpmic.statistics.mic import noisy_tables as geometric
-from skdpmic.statistics.mic.code_grids import discrete_plan
-from skdpmic.statistics.mic.mic_e import mass_plan
-from skdpmic.statistics.mic.mic_r import closed_plan, continuous_plan
+from skdpmic.statistics.mic import statistic as defaults
+from skdpmic.statistics.mic.characteristic import mass_plan
+from skdpmic.statistics.mic.mic_r import closed_plan, continuous_plan, discrete_plan
 from skdpmic.statistics.mic.optimize_axis import rounding_error
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.composition import budget_of, rho_for
-from skdpmic.privacy.cube_law import CubeLaw, tail_of_difference
-from skdpmic.privacy.mechanisms import GRID, KNormMechanism, LaplaceMechanism
+from skdpmic.privacy.mechanisms import GRID, CubeLaw, KNormMechanism, LaplaceMechanism, tail_of_difference
 from skdpmic.privacy.noise import discrete_k_norm, entropy_source, geometric
 from skdpmic.privacy.top_k import CubeTopK, ExponentialTopK, OneShotTopK, confidence_among_best
 from skdpmic.release.kinds import BestFeatures

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.mechanisms import laplace_quantile
-from skdpmic.privacy.noise import discrete_laplace, entropy_source
-from skdpmic.privacy.weighted_noise import deviations_of, reach
+from skdpmic.privacy.noise import deviations_of, discrete_laplace, entropy_source, reach
 
 N_DRAWS = 20_000
 

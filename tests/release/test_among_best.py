@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.release.among_best import chances_among_best, draw_truths
+from skdpmic.privacy.mechanisms import CubeLaw
+from skdpmic.selection.selectors import chances_among_best, draw_truths
 
 LAWS = {
     f"{law.name} {scale}": law(scale=scale) for law in (stats.laplace, stats.norm) for scale in (1e-4, 0.05, 0.3, 4.0)

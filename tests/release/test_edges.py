@@ -11,13 +11,12 @@ import pytest
 from scipy import stats
 
 from skdpmic.budget.filters import Cost
-from skdpmic.privacy import weighted_choice
-from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.weighted_choice import exponential_bounds
-from skdpmic.release.bounds import edges, number_line
-from skdpmic.release.bounds.edges import medians, n_levels, private_quantiles, rates
-from skdpmic.release.bounds.line import DATE_LINE, PLACES_IN_CELL
-from skdpmic.release.bounds.number_line import NUMBER_LINE
+from skdpmic.privacy import noise as weighted_choice
+from skdpmic.privacy.noise import entropy_source, exponential_bounds
+from skdpmic.release import bounds as edges
+from skdpmic.release import public_lines as number_line
+from skdpmic.release.bounds import medians, n_levels, private_quantiles, rates
+from skdpmic.release.public_lines import DATE_LINE, NUMBER_LINE, PLACES_IN_CELL
 from tests.privacy.auditing import largest_log_ratio, privacy_loss_at_least
 
 N_POSITIONS = NUMBER_LINE.n_positions

@@ -35,7 +35,7 @@ def called_name(node):
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
 
 
-COMMAND_LINE_LEDGER = "command_line/spending.py"
+COMMAND_LINE_LEDGER = "command_line/outputs.py"
 
 
 def test_one_place_charges_a_ledger():
@@ -67,14 +67,14 @@ def test_every_run_states_its_cost():
     runs = places(lambda node: called_name(node) == "run")
     assert set(runs) == {
         "models/evaluation.py",
-        "release/bounds/learnt_bounds.py",
+        "release/bounds.py",
         "release/path.py",  # runs what a plan has prepared
-        "release/summary/private_summary.py",
+        "release/summary.py",
         "search/grid_search.py",
         "selection/private_score.py",
     }
     entries = places(lambda node: called_name(node) == "LedgerEntry")
-    entries["release/path.py"] = entries.pop("release/fit_plan.py")
+    entries["release/path.py"] = entries.pop("release/path.py")
     assert runs == {name: entries.get(name) for name in runs}
 
 

@@ -11,7 +11,8 @@ import pytest
 from scipy.stats import rankdata
 
 from skdpmic import BudgetError, BudgetLedger, DPMICScorer, PrivacyLeakWarning, mic_r, private_bounds
-from skdpmic.release.bounds import edges, learnt_bounds
+from skdpmic.release import bounds as edges
+from skdpmic.release import bounds as learnt_bounds
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 N = 3000

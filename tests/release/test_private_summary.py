@@ -12,12 +12,10 @@ import pytest
 
 from benchmarks import findings
 from skdpmic import BudgetError, BudgetLedger, Codebook, PrivacyLeakWarning, private_summary
-from skdpmic.privacy.composition import rho_for
-from skdpmic.privacy.moves import tail_of_cells
+from skdpmic.privacy.composition import exact, rho_for
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import exact
-from skdpmic.release.summary.cells import CellsRelease, GaussianCells, MovesMechanism, SummaryCells
-from skdpmic.release.summary.summary_result import suspicions
+from skdpmic.release.summary import suspicions
+from skdpmic.release.summary_cells import CellsRelease, GaussianCells, MovesMechanism, SummaryCells, tail_of_cells
 from skdpmic.table.domains import Labels, domain_of
 from tests.folding import each
 from tests.privacy.auditing import privacy_loss_at_least

@@ -35,7 +35,7 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.budget.filters import Cost, round_up
-from skdpmic.privacy.parameters import exact
+from skdpmic.privacy.composition import exact
 from tests.search.test_cost_of_searches import table
 
 N, D = 64, 3

@@ -48,8 +48,7 @@ from skdpmic import (
     search_cost,
 )
 from skdpmic.budget.filters import Cost, round_up
-from skdpmic.privacy.composition import epsilon_of
-from skdpmic.privacy.parameters import exact
+from skdpmic.privacy.composition import epsilon_of, exact
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 N = 60

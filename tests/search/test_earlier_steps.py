@@ -23,7 +23,7 @@ from skdpmic import (
     release_card,
     search_cost,
 )
-from skdpmic.search.earlier_steps import earlier_steps
+from skdpmic.search.cost_of_fits import earlier_steps
 from tests.search.test_cost_of_searches import table
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}

@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from skdpmic import BudgetLedger, PrivateAdditiveRegressor, PrivateGridSearch, PrivateSelectKBest, search_cost
-from skdpmic.search.fit_arguments import check_fit_arguments, fit_arguments
+from skdpmic.search.cost_of_fits import check_fit_arguments, fit_arguments
 
 PUBLIC = {"bounds": (0, 1), "target_bounds": (0, 1)}
 N = 40

@@ -41,11 +41,11 @@ from skdpmic import (
 )
 from skdpmic.budget.filters import Cost
 from skdpmic.privacy import mechanisms
+from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import exact
-from skdpmic.search import trials as trials_module
+from skdpmic.search import grid_search as trials_module
 from skdpmic.search.cost_of_fits import as_estimator
-from skdpmic.search.trials import MEAN_ERROR, assign_subsets, mean_over_subsets
+from skdpmic.search.grid_search import MEAN_ERROR, assign_subsets, mean_over_subsets
 from tests.folding import each
 from tests.privacy.test_top_k import law
 

@@ -30,9 +30,9 @@ from skdpmic import (
 )
 from skdpmic.privacy.composition import rho_for
 from skdpmic.privacy.mechanisms import GRID, GaussianMechanism
-from skdpmic.statistics.mic.defaults import default_B
 from skdpmic.statistics.mic.mic_r import ClassTargetScorer
 from skdpmic.statistics.mic.noisy_tables import TableScorer
+from skdpmic.statistics.mic.statistic import default_B
 from skdpmic.statistics.registry import STATISTICS
 from skdpmic.statistics.sensitivity import binary_mi_sensitivity, mic_r_sensitivity
 from tests.select_names import SelectNames
@@ -403,7 +403,7 @@ def test_labels_may_be_of_any_type(table, classes, y):
     ],
 )
 def test_n_jobs_does_not_change_the_result(table, estimator, monkeypatch):
-    monkeypatch.setattr("skdpmic.table.columns._SHORT", 0)
+    monkeypatch.setattr("skdpmic.table.records._SHORT", 0)
     X, y = table
     one = estimator(random_state=0, **PUBLIC).fit(X, y)
     for n_jobs in (2, 3, -1):

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from skdpmic import BudgetLedger, PrivateSelectKBest
-from skdpmic.counting import RangeGridSketch, chunks
-from skdpmic.counting.sketched import added, hold, pair_counts
+from skdpmic.counting import RangeGridSketch
+from skdpmic.counting import sketch as chunks
+from skdpmic.counting.streams import added, hold, pair_counts
 from tests.folding import each
 
 seeded = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest, mic_r
-from skdpmic._utils import no_cache as uncached
+from skdpmic._utils import private_estimator as uncached
 from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy import mechanisms, top_k
 from skdpmic.statistics.mic import noisy_tables as geometric

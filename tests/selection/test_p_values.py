@@ -30,8 +30,7 @@ from skdpmic import (
     dp_mic_regression,
     search_cost,
 )
-from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.privacy.mechanisms import GRID
+from skdpmic.privacy.mechanisms import GRID, CubeLaw
 from skdpmic.statistics.registry import STATISTICS
 
 N, D, TRUE = 1000, 8, [1, 4]

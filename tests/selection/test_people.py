@@ -35,8 +35,7 @@ from skdpmic import (
 )
 from skdpmic.statistics.mic import mic_r
 from skdpmic.statistics.mic.noisy_tables import TableScorer
-from skdpmic.statistics.mtv.family import class_family, numeric_family
-from skdpmic.statistics.mtv.target_shares import public_shares
+from skdpmic.statistics.mtv.family import class_family, numeric_family, public_shares
 from skdpmic.statistics.ranks import kernels as ranks
 from skdpmic.statistics.registry import STATISTICS
 from skdpmic.statistics.sensitivity import mic_r_group_sensitivity, mic_r_sensitivity

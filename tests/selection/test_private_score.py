@@ -12,8 +12,8 @@ from skdpmic.statistics import sensitivity
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.ranks import kernels
-from skdpmic.statistics.ranks.ties import ranks_of
-from skdpmic.statistics.ranks.within_strata import conditional_kendall
+from skdpmic.statistics.ranks.kernels import ranks_of
+from skdpmic.statistics.ranks.statistic import conditional_kendall
 from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.records import TableRecords
 from tests.folding import each

@@ -28,8 +28,7 @@ from skdpmic import (
 from skdpmic.counting import RangeGridSketch
 from skdpmic.privacy import mechanisms
 from skdpmic.privacy.composition import rho_for
-from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation
-from skdpmic.statistics.ranks.ties import ranks_of
+from skdpmic.statistics.ranks.kernels import chatterjee, distance_correlation, ranks_of
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.statistics.sensitivity import mic_r_sensitivity, mtv_r_sensitivity
 from skdpmic.table.domains import Nominal

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
-from skdpmic.release.among_best import chances_among_best
+from skdpmic.selection.selectors import chances_among_best
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
 
 NAMES = ["a", "b", "c", "d", "e"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skdpmic.release.count_tables import tables_squared_sensitivity
+from skdpmic.release.path import tables_squared_sensitivity
 from skdpmic.statistics.registry import STATISTICS, statistic_named
 from skdpmic.statistics.sensitivity import (
     conditional_kendall_sensitivity,

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.largest_scores import largest_kendall, largest_mic_r, largest_mtv_r
-from skdpmic.statistics.mic.label_tables import LabelTables
-from skdpmic.statistics.mic.mic_r import ClassTargetScorer, chance_of
+from skdpmic.statistics.mic.mic_r import ClassTargetScorer, LabelTables, chance_of
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from skdpmic.statistics.mtv.counts import CountsScorer
-from skdpmic.statistics.mtv.family import class_family
-from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
+from skdpmic.statistics.mtv.family import TargetShares, class_family, public_shares
 from skdpmic.statistics.ranks.kernels import kendall, mid_ranks
 from skdpmic.table.domains import Nominal
 

@@ -11,12 +11,26 @@ import numba
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.code_grids import class_grids, nominal_grids
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
-from skdpmic.statistics.mic.label_tables import InTwoGroups, degrees_in_two
-from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
-from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, RangeGrids
-from skdpmic.statistics.mic.optimize_axis import BORDERS, DEGREES, K_MAX, N_FIXED, N_MASTER, entropy_table
+from skdpmic.statistics.mic.mic_r import (
+    ClassTargetScorer,
+    InTwoGroups,
+    NumericTargetScorer,
+    RangeGrids,
+    class_grids,
+    degrees_in_two,
+    nominal_grids,
+)
+from skdpmic.statistics.mic.optimize_axis import (
+    BORDERS,
+    DEGREES,
+    K_MAX,
+    N_FIXED,
+    N_MASTER,
+    entropy_table,
+    groupings_of_classes,
+    groupings_of_labels,
+)
+from skdpmic.statistics.mic.statistic import ContinuousGrids, DiscreteGrids
 from skdpmic.statistics.sensitivity import mi_sensitivity, mic_r_sensitivity
 from skdpmic.table.domains import Nominal
 from tests.folding import each
@@ -302,7 +316,9 @@ def test_without_divisions_three_parts_against_numbers_would_exceed_the_sensitiv
 
 
 def test_the_worst_data_sets_catch_a_family_without_divisions(monkeypatch):
-    monkeypatch.setattr("skdpmic.statistics.mic.merges._with_each_of_three", lambda grouping, n_labels: [grouping])
+    monkeypatch.setattr(
+        "skdpmic.statistics.mic.optimize_axis._with_each_of_three", lambda grouping, n_labels: [grouping]
+    )
     monkeypatch.setattr(InTwoGroups, "largest_entry", lambda *_: 0.0)  # has all divisions, with a larger offset
     for n_labels in (1, 3):
         with pytest.raises(AssertionError):

@@ -12,7 +12,7 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch
-from skdpmic.table.normal_form import containers
+from skdpmic.table import containers
 from tests.counting.tables import PUBLIC, TARGETS, mixed_table, relation
 from tests.folding import each
 from tests.table.arrow_columns import Stream

@@ -10,7 +10,7 @@ import pytest
 
 from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Order, Range, domain_of, from_json, to_json
 from skdpmic.table.features import feature_domains, labels_of, n_features_of
-from skdpmic.table.normal_form.form import ColumnSource
+from skdpmic.table.normal_form import ColumnSource
 from skdpmic.table.targets import check_classes
 from tests.folding import each
 

@@ -32,7 +32,7 @@ from skdpmic import (
     private_bounds,
     private_evaluation,
 )
-from skdpmic.selection.column_selection import ColumnSelectionMixin
+from skdpmic.selection.selectors import ColumnSelectionMixin
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import open_table
 from skdpmic.table.reading import read_columns

@@ -81,7 +81,7 @@ _FIT = """
 import resource, warnings
 import numpy as np
 from skdpmic import DPMICSelector, PrivateSelectKBest
-from skdpmic._utils.little_work import only_kernels
+from skdpmic._utils.jit import only_kernels
 
 warnings.simplefilter("ignore")
 X, y = np.zeros((1000, 50_000), dtype=np.int8), np.arange(1000) % 2

@@ -18,12 +18,11 @@ from skdpmic.codebook.column import labels_of_people
 from skdpmic.counting import count_stream
 from skdpmic.statistics.mic.many_pairs import mic_pairs
 from skdpmic.table import values as reading
+from skdpmic.table.containers import as_frame, open_column
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, seconds
 from skdpmic.table.features import labels_of
-from skdpmic.table.normal_form.containers import as_frame, open_column
-from skdpmic.table.normal_form.form import BYTES, OBJECTS, OTHER, TEXT
-from skdpmic.table.people import read_people
-from skdpmic.table.people_labels import labels_of_column
+from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT
+from skdpmic.table.people import labels_of_column, read_people
 from skdpmic.table.targets import check_classes, make_target
 from tests.folding import each
 from tests.table.arrow_columns import encoded, pa

@@ -22,7 +22,7 @@ from skdpmic import DPMICScorer
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch
-from skdpmic.release.bounds import learnt_bounds
+from skdpmic.release import bounds as learnt_bounds
 from skdpmic.selection.sources import read
 from skdpmic.table.people import read_people
 from skdpmic.table.targets import read_strata

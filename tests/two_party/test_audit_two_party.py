@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdpmic.two_party import TwoPartyScorer
-from skdpmic.two_party import two_party_plan as module
+from skdpmic.two_party import two_party_scorer as module
 from tests.privacy.auditing import privacy_loss_at_least
 from tests.two_party.sent import reports_of
 

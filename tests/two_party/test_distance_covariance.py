@@ -15,13 +15,14 @@ from skdpmic.two_party.distance_correlation import (
     curvature_of_variance,
     distance_covariance,
     distance_variance,
+    inverse_response_matrix,
     part_distances,
+    randomized_response,
     same_or_not,
     unbiased_variance,
     variance_of_shares,
 )
-from skdpmic.two_party.reports_description import ReportedColumn
-from skdpmic.two_party.response_tables import inverse_response_matrix, randomized_response
+from skdpmic.two_party.reports import ReportedColumn
 
 
 def naive(A, B):

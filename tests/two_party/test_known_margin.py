@@ -10,7 +10,7 @@ import pytest
 from skdpmic import BudgetLedger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.two_party import TwoPartyScorer
-from skdpmic.two_party.response_tables import (
+from skdpmic.two_party.distance_correlation import (
     STEPS,
     inverse_response_matrix,
     known_score,

@@ -8,10 +8,9 @@ import pytest
 
 from skdpmic.table.domains import Knots, Labels, LogRange, Range
 from skdpmic.two_party import RandomizedResponse, TwoPartyScorer
+from skdpmic.two_party import reports as module
 from skdpmic.two_party import reports as reports_module
-from skdpmic.two_party import reports_description as module
-from skdpmic.two_party.reports import open_reports
-from skdpmic.two_party.reports_description import ReportedColumn, ReportsDescription, description_from_json
+from skdpmic.two_party.reports import ReportedColumn, ReportsDescription, description_from_json, open_reports
 from tests.folding import each
 
 pyarrow = pytest.importorskip("pyarrow", reason="reports are tables of Arrow")

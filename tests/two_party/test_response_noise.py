@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.noise import bernoulli_exp, entropy_source
-from skdpmic.two_party import response_tables as module
-from skdpmic.two_party.response_tables import (
+from skdpmic.two_party import distance_correlation as module
+from skdpmic.two_party.distance_correlation import (
     drawn_columns,
     inverse_response_matrix,
     keep_probability,

@@ -14,9 +14,9 @@ from sklearn.exceptions import NotFittedError
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.table.domains import Range
 from skdpmic.two_party import TwoPartyScorer, distance_correlation
-from skdpmic.two_party import response_tables as tables
-from skdpmic.two_party import two_party_plan as module
-from skdpmic.two_party.reports_description import ReportedColumn
+from skdpmic.two_party import distance_correlation as tables
+from skdpmic.two_party import two_party_scorer as module
+from skdpmic.two_party.reports import ReportedColumn
 from tests.two_party.sent import may_refuse, reports_of, seeded
 
 pytest.importorskip("pyarrow", reason="reports are tables of Arrow")

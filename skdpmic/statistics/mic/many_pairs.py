@@ -11,13 +11,11 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skdpmic._utils.arguments import check_column_bounds, check_interval, ordered_pair
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
 from skdpmic.statistics.grids import check_c, grid_size
-from skdpmic.statistics.mic.characteristic import check_statistic
-from skdpmic.statistics.mic.mass_partitions import ranked_column
-from skdpmic.statistics.mic.mic_e import mass_plan, mic_e_of_columns
+from skdpmic.statistics.mic.characteristic import check_statistic, mass_plan, mic_e_of_columns, ranked_column
 from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
-from skdpmic.table.normal_form.containers import as_frame, is_frame
-from skdpmic.table.normal_form.from_numpy import array_of
+from skdpmic.table.containers import as_frame, is_frame
+from skdpmic.table.normal_form import array_of
 from skdpmic.table.values import check_column
 
 

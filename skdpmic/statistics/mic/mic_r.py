@@ -1,20 +1,33 @@
 """MICr: the Maximal Information Coefficient over grids that depend on public bounds only."""
 
+import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdpmic._utils.arguments import check_pair_bounds
+from skdpmic._utils.jit import jit
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, Correction, Master
-from skdpmic.statistics.grids import check_c, equipartitions, finest_merge, grid_size
+from skdpmic.statistics.grids import check_c, cuts, equal_parts, equipartitions, finest_merge, grid_size, parities
 from skdpmic.statistics.mic import cell_counts
-from skdpmic.statistics.mic.code_grids import AgainstLabels, class_grids, discrete_plan, nominal_plan
-from skdpmic.statistics.mic.label_tables import LabelTables, labels_in_two, n_columns_of
-from skdpmic.statistics.mic.optimize_axis import MILLER_MADOW, entropy_table, largest_entries, rounding_error
+from skdpmic.statistics.mic.optimize_axis import (
+    DEGREES,
+    K_MAX,
+    MILLER_MADOW,
+    N_FIXED,
+    N_MASTER,
+    entropy_table,
+    groupings_of_classes,
+    groupings_of_labels,
+    largest_entries,
+    rounding_error,
+)
+from skdpmic.statistics.null_laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
 from skdpmic.table.domains import Nominal
 from skdpmic.table.values import check_pair
 
@@ -356,3 +369,400 @@ def mic_r(
     check_c(c, n, B, master=master)
     target = NumericTargetScorer(y, y_bounds, B, c, master, correction)
     return float(target.score(x, x_bounds))
+
+
+MOST_ROWS = 16  # for which all groupings in two are used, 2**15,
+MOST_COLUMNS = 64  # against this many columns, in a few milliseconds
+_MOST_PARTS = 48  # equal parts of a numeric target
+
+
+def n_columns_of(B):
+    """Equal parts of a numeric target, for a maximum grid size B: fewer than allowed, because the best is biased."""
+    return int(min(max(B // 5, 2), _MOST_PARTS))
+
+
+def labels_in_two(n_labels, n_columns, chance=0.0):
+    """The codes of a nominal feature in two groups, against classes or equal parts of a target.
+
+    Parameters
+    ----------
+    n_labels, n_columns : int
+    chance : float, default=0.0
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+    """
+    return InTwoGroups(Nominal(n_labels).n_parts, n_columns, chance * degrees_in_two(n_labels, n_columns))
+
+
+def classes_in_two(n_labels, n_classes, chance=0.0):
+    """The classes of a target in two groups, against the codes of a nominal feature; parameters as above."""
+    return InTwoGroups(n_classes, Nominal(n_labels).n_parts, chance * degrees_in_two(n_classes, n_labels))
+
+
+def degrees_in_two(n_rows, n_columns):
+    """Degrees of freedom for the bias correction of the best grouping in two; two rows have only one grouping.
+
+    Measured: the mean of the best of all groupings, if rows and columns are independent and uniform.
+    """
+    return (math.sqrt(n_columns - 1) + 2 / 3 * math.sqrt(max(min(n_rows, MOST_ROWS - 2) - 2, 0))) ** 2
+
+
+class InTwoGroups:
+    """The grids of rows in two groups against all columns.
+
+    The largest entry of a fixed family of grids, with two parts on a side each and one public offset
+    (``docs/theory/nominal_missing.md``); a search that may miss it would not be as private.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    offset : float
+        Amount subtracted from n I, in bits.
+    """
+
+    def __init__(self, n_rows, n_columns, offset):
+        self.shape = n_rows, n_columns
+        self.has_all = n_rows <= MOST_ROWS and n_columns <= MOST_COLUMNS
+        self.offset = offset
+
+    @property
+    def n_groupings(self):
+        """Number of groupings of the rows."""
+        n_rows = self.shape[0]
+        return 2 ** (n_rows - 1) - 1 if self.has_all else n_rows + len(_public_groupings(n_rows))
+
+    @property
+    def plan(self):
+        """The table, as a plan of one grid."""
+        return np.array([[self.shape[1], self.shape[1], 2]])
+
+    def count(self, rows, columns):
+        """Number of records in each row and column: int64, of `shape`."""
+        cells = rows.astype(np.int64) * self.shape[1] + columns
+        return np.bincount(cells, minlength=math.prod(self.shape)).reshape(self.shape)
+
+    def largest_entry(self, counts, table):
+        """The largest I - o, in [0, 1]."""
+        g, n = table.g, len(table.g) - 1
+        of_columns = counts.sum(axis=0)
+        counts, of_columns = counts[:, of_columns > 0], of_columns[of_columns > 0]
+        if self.has_all:
+            counts = np.ascontiguousarray(counts[counts.any(axis=1)])
+            of_cells = _largest_of_all(counts, of_columns, g, np.zeros(len(of_columns), dtype=np.int64))
+        else:
+            first = np.concatenate([counts, _public_groupings(len(counts)) @ counts])
+            in_first = first.sum(axis=1)
+            of_groups = g[in_first] + g[n - in_first]
+            of_cells = (g[first].sum(axis=1) + g[of_columns - first].sum(axis=1) - of_groups).max()
+        n_mi = of_cells - g[of_columns].sum() + g[n]
+        entry = (n_mi - self.offset * table.scale) / (table.scale * n)
+        return float(min(max(entry, 0.0), 1.0))
+
+
+@lru_cache(maxsize=64)
+def _public_groupings(n_rows):
+    """The groupings besides each row against the rest: (n_groupings, n_rows), 1 in one of the groups."""
+    return np.array([*cuts(n_rows), *parities(n_rows)], dtype=np.int64)
+
+
+@jit
+def _largest_of_all(counts, of_columns, g, first):
+    """The largest sum of g over the cells minus that over the two groups, over all groupings of the rows.
+
+    Parameters
+    ----------
+    counts : int64 ndarray of shape (n_rows, n_columns)
+    of_columns : int64 ndarray of shape (n_columns,)
+    g : int64 ndarray
+        That of `EntropyTable`.
+    first : int64 ndarray of shape (n_columns,)
+        Workspace of zeros: the records of the first group.
+    """
+    n_rows, n_columns = counts.shape
+    in_all = of_columns.sum()
+    largest = np.int64(0)  # all rows in one group
+    for j in range(n_columns):
+        largest += g[of_columns[j]]
+    largest -= g[in_all]
+    in_first = np.int64(0)
+    # In Gray code order, one row moves each time. The last row stays, because the order of the groups is irrelevant.
+    for step in range(1, 1 << max(n_rows - 1, 0)):
+        row = 0
+        while (step >> row) & 1 == 0:
+            row += 1
+        joins = (step >> (row + 1)) & 1 == 0
+        sum_ = np.int64(0)
+        for j in range(n_columns):
+            here = first[j] + counts[row, j] if joins else first[j] - counts[row, j]
+            in_first += here - first[j]
+            first[j] = here
+            sum_ += g[here] + g[of_columns[j] - here]
+        sum_ -= g[in_first] + g[in_all - in_first]
+        largest = max(largest, sum_)
+    return largest
+
+
+class LabelTables:
+    """The grids of a nominal feature against classes: each grouping of its codes with each of the classes.
+
+    Also its codes in two groups against all classes; unless these are all groupings, also the classes against all
+    codes.
+
+    Parameters
+    ----------
+    n_labels, n_classes : int
+    chance : float, default=0.0
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+    """
+
+    def __init__(self, n_labels, n_classes, chance=0.0):
+        self._labels_in_two = labels_in_two(n_labels, n_classes, chance)
+        self._classes_in_two = classes_in_two(n_labels, n_classes, chance)
+        self.shape, self.count = self._labels_in_two.shape, self._labels_in_two.count
+        self._chance = chance
+        self._label_groupings, self._class_groupings = groupings_of_labels(n_labels), groupings_of_classes(n_classes)
+
+    @property
+    def in_two(self):
+        """The labels in two groups; unless these are all groupings, also the classes."""
+        return [self._labels_in_two] if self._labels_in_two.has_all else [self._labels_in_two, self._classes_in_two]
+
+    @property
+    def plan(self):
+        """The largest table, as a plan of one grid."""
+        return np.array([[*self.shape, self.shape[1]]])
+
+    def largest_entry(self, counts, table):
+        """The largest (I - o) / log2 of the smaller number of parts, in [0, 1]."""
+        joined = [(_joined(counts, grouping.groups), grouping.degrees) for grouping in self._label_groupings]
+        entries = [
+            self._entry(_joined(rows.T, grouping.groups), degrees * grouping.degrees, table)
+            for (rows, degrees), grouping in product(joined, self._class_groupings)
+        ]
+        entries.append(self._labels_in_two.largest_entry(counts, table))
+        if not self._labels_in_two.has_all:
+            entries.append(self._classes_in_two.largest_entry(counts.T, table))
+        return min(max(entries), 1.0)
+
+    def _entry(self, cells, degrees, table):
+        g, n = table.g, len(table.g) - 1
+        n_mi = g[cells].sum() - g[cells.sum(axis=0)].sum() - g[cells.sum(axis=1)].sum() + g[n]
+        offset = self._chance * table.scale * degrees
+        return max((n_mi - offset) / (math.log2(min(cells.shape)) * (table.scale * n)), 0.0)
+
+
+def _joined(counts, groups):
+    """The rows of a table summed in groups."""
+    joined = np.zeros((max(groups) + 1, counts.shape[1]), dtype=np.int64)
+    np.add.at(joined, np.array(groups), counts)
+    return joined
+
+
+# --- Which grids ----------------------------------------------------------------------------------------------
+
+
+def discrete_plan(B, c, n_classes):
+    """The grids of MICr against a discrete target, whose classes are the fixed axis.
+
+    One grid; for three classes, also each against the other two, without which one record could change the score by a
+    quarter more (``docs/theory/closed_family.md``). Columns as in :func:`skdpmic.statistics.mic.mic_r.continuous_plan`.
+    """
+    return _plan(groupings_of_classes(n_classes), c, finest_merge(B, n_classes))
+
+
+def nominal_plan(B, c, n_labels):
+    """The grids of a numeric target (merged) against a nominal feature; columns as in `discrete_plan`."""
+    return _plan(_needed_groupings(B, n_labels), c, _finest_merge_against(B, n_labels))
+
+
+def _plan(groupings, c, k_max):
+    # Below two master parts there is no grid, and the score would always be 0.
+    n_master = max(int(c * k_max), 2)
+    return np.array([(grouping.n_groups, n_master, k_max) for grouping in _by_table(groupings)], dtype=np.int64)
+
+
+def _finest_merge_against(B, n_labels):
+    return max(min(int(B // n_labels), math.isqrt(int(B))), 2)
+
+
+def _needed_groupings(B, n_labels):
+    """The groupings that can have the largest entry.
+
+    If there are at least as many labels as merged parts, kappa is the number of merged parts, whether other and missing
+    are separate or joined to a label; separate, they never have less information, at the same correction. With up to
+    three labels, there may be divisions in two.
+    """
+    groupings = groupings_of_labels(n_labels)
+    return groupings if n_labels <= 3 or n_labels < _finest_merge_against(B, n_labels) else groupings[:1]
+
+
+# --- Columns located in cells ---------------------------------------------------------------------------------
+
+
+class CodeGrids(cell_counts.RangePlacer):
+    """The grids of numeric columns against codes; from `class_grids` or `nominal_grids`."""
+
+    def __init__(self, codes, *public):
+        super().__init__(*public)
+        self.codes = codes
+
+    def place_codes(self, codes):
+        """Codes as a column."""
+        return cell_counts.PlacedColumn(codes.astype(np.uint32), None, self.codes)
+
+
+def class_grids(n_classes, B, c):
+    """The grids of a numeric feature against classes."""
+    return CodeGrids(*_public(tuple(groupings_of_classes(n_classes)), c, finest_merge(B, n_classes)))
+
+
+def nominal_grids(n_labels, B, c):
+    """The grids of a numeric target against a nominal feature."""
+    return CodeGrids(*_public(tuple(_needed_groupings(B, n_labels)), c, _finest_merge_against(B, n_labels)))
+
+
+@lru_cache(maxsize=64)
+def _public(groupings, c, k_max):
+    """The cells of codes, the plan, the master partition, the groups and the edges; cached, because they are public."""
+    plan, (codes, ends) = _plan(groupings, c, k_max), _cells_of_codes(groupings)
+    degrees = [grouping.degrees for grouping in _by_table(groupings)]
+    groups = cell_counts.groups_by_missing(cell_counts.groups_ending(plan, ends, degrees))
+    partitions = equipartitions(plan[:, N_MASTER])
+    edges = cell_counts.edges_of(plan[:, N_MASTER], groups.complete.of_grid, partitions.sizes)
+    return codes, plan, partitions, groups, edges
+
+
+class AgainstLabels:
+    """A numeric target, located in the grids of each kind of nominal feature. Raw data; not private.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+    bounds : pair of floats
+    B : float, at least 4
+    c : float, above 0
+    chance : float
+        As in :func:`skdpmic.statistics.mic.optimize_axis.largest_entry`.
+    """
+
+    def __init__(self, values, bounds, B, c, chance):
+        self._values, self._bounds, self._sizes, self._chance = values, bounds, (B, c), chance
+        self._n_columns = n_columns_of(B)
+        self._placed = {}
+
+    @cached_property
+    def columns(self):
+        """The equal part of each value, for grids with labels in two groups."""
+        return equal_parts(self._values, self._bounds, self._n_columns)
+
+    def labels_in_two(self, domain):
+        """The grids with labels in two groups."""
+        return labels_in_two(domain.n_labels, self._n_columns, self._chance)
+
+    def placed(self, domain):
+        """The grids against features with this domain, and the target as a column."""
+        if domain not in self._placed:
+            grids = nominal_grids(domain.n_labels, *self._sizes)
+            self._placed[domain] = grids, grids.place(self._values, self._bounds)
+        return self._placed[domain]
+
+
+def _by_table(groupings):
+    """Groupings ordered by table: those with groups of neighbouring codes share one; each of the others has its own."""
+    return sorted(groupings, key=lambda grouping: not _are_neighbours(grouping.groups))
+
+
+def _are_neighbours(groups):
+    return list(groups) == sorted(groups)
+
+
+def _cells_of_codes(groupings):
+    """The cells of codes in all tables, and the number of grids before the end of each table."""
+    groupings = _by_table(groupings)
+    n_codes, n_first = len(groupings[0].groups), sum(_are_neighbours(grouping.groups) for grouping in groupings)
+    common = np.array([np.arange(n_codes), *(grouping.groups for grouping in groupings[n_first:])]) + 1
+    starts = np.zeros((len(groupings), max(grouping.n_groups for grouping in groupings) + 1))
+    for row, grouping in zip(starts, groupings, strict=True):
+        neighbours = grouping.groups if _are_neighbours(grouping.groups) else range(grouping.n_groups)
+        row[: grouping.n_groups] = np.searchsorted(neighbours, np.arange(grouping.n_groups))
+        row[grouping.n_groups] = len(neighbours)
+    cells = cell_counts.Cells(common.astype(np.uint32), starts.astype(np.uint32), common[:, -1] + 1)
+    return cells, np.arange(n_first, len(groupings) + 1)
+
+
+_NATS = math.log(2.0)  # per bit
+
+
+@lru_cache(maxsize=64)
+def mic_r_bound(n, n_labels, n_classes, B, c, correction):
+    """Bounds on the distribution of MICr under independence.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_labels : int or None
+        Number of labels of a nominal feature; None for numbers, some of which may be missing.
+    n_classes : int or None
+        Number of classes of a discrete target.
+    B, c, correction
+        As in :class:`skdpmic.statistics.mic.mic_r.NumericTargetScorer`.
+    """
+    family = _Family(n, chance_of(correction))
+    if n_labels is None and n_classes is None:
+        rows = continuous_grids(B, c, "reduced", n, correction)[2].complete.grids.rows
+        return ScoreBound([*family.merges(rows, missing=1), *family.merges(rows, n_more_columns=1)])
+    if n_labels is None:
+        return ScoreBound(family.merges(class_grids(n_classes, B, c).groups.complete.grids.rows, missing=1))
+    if n_classes is None:
+        in_two = labels_in_two(n_labels, n_columns_of(B), family.chance)
+        rows = nominal_grids(n_labels, B, c).groups.complete.grids.rows
+        return ScoreBound([*family.merges(rows), family.in_two(in_two)])
+    return ScoreBound(family.of_tables(n_labels, n_classes))
+
+
+class _Family:
+    """Makes `NullGrids` for n records; their dependence is n I, in nats."""
+
+    def __init__(self, n, chance):
+        self._n, self.chance = n, chance
+
+    def _grids(self, n_rows, n_columns, offset_in_bits, log_tail):
+        return NullGrids(_NATS * self._n * np.log2(np.minimum(n_rows, n_columns)), _NATS * offset_in_bits, log_tail)
+
+    def merges(self, rows, missing=0, n_more_columns=0):
+        """The grids of merges of master parts against fixed parts.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Rows of :class:`skdpmic.statistics.mic.optimize_axis.Grids`.
+        missing : {0, 1}, default=0
+            Whether there may be an additional master part of missing values, after all others or before them.
+        n_more_columns : {0, 1}, default=0
+            Whether there may be an additional fixed part.
+        """
+        for row in rows:
+            n_columns, n_master, k_max, degrees = (int(row[i]) for i in (N_FIXED, N_MASTER, K_MAX, DEGREES))
+            columns, parts = n_columns + n_more_columns, n_master + missing
+            of_finest = partial(log_information_tail, n_rows=parts, n_columns=columns)
+            k = np.arange(2, min(k_max, parts) + 1)[:, np.newaxis]
+            log_number = math.log(1 + missing) + log_choices(parts - 1, k - 1)
+            of_one = partial(log_information_tail, n_rows=k, n_columns=columns)
+            offset = self.chance * (k - 1) * degrees
+            yield self._grids(k, n_columns, offset, log_tail_of_any(log_number, of_one, of_finest))
+
+    def in_two(self, groups):
+        """The grids of rows in two groups."""
+        n_rows, n_columns = groups.shape
+        of_one = partial(log_information_tail, n_rows=2, n_columns=n_columns)
+        of_finest = partial(log_information_tail, n_rows=n_rows, n_columns=n_columns)
+        log_tail = log_tail_of_any(math.log(groups.n_groupings), of_one, of_finest)
+        return self._grids(2, n_columns, groups.offset, log_tail)
+
+    def of_tables(self, n_labels, n_classes):
+        """The grids of labels against classes."""
+        for rows, columns in product(groupings_of_labels(n_labels), groupings_of_classes(n_classes)):
+            size = rows.n_groups, columns.n_groups
+            log_tail = partial(log_information_tail, n_rows=size[0], n_columns=size[1])
+            yield self._grids(*size, self.chance * rows.degrees * columns.degrees, log_tail)
+        yield from map(self.in_two, LabelTables(n_labels, n_classes, self.chance).in_two)

@@ -2,28 +2,49 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
+from importlib.resources import files
+from itertools import chain
 
-from skdpmic._utils.arguments import check_n_shares, is_whole
+import numpy as np
+
+from skdpmic._utils.arguments import check_n_shares, is_auto, is_whole
+from skdpmic._utils.jit import jit
 from skdpmic._utils.texts import quoted
-from skdpmic.statistics.grids import check_B, check_c, finest_merge, largest_c
+from skdpmic.privacy.mechanisms import grid_sensitivity
+from skdpmic.privacy.noise import random_keys
+from skdpmic.statistics.grids import check_B, check_c, finest_merge, grid_size, largest_c
 from skdpmic.statistics.largest_scores import largest_mic_r
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
-from skdpmic.statistics.mic.defaults import MOST_PARTS, resolve_B, resolve_c, resolve_parts
-from skdpmic.statistics.mic.grid_counts import ContinuousGrids, DiscreteGrids
+from skdpmic.statistics.mic.cell_counts import count, empty_tables, missing_first
+from skdpmic.statistics.mic.characteristic import Way, largest_of_ways, mass_plan
 from skdpmic.statistics.mic.mic_r import (
+    AgainstLabels,
     ClassTargetScorer,
+    LabelTables,
     MillerMadow,
     NumericTargetScorer,
+    RangeGrids,
     chance_of,
+    class_grids,
     largest_rounding_error,
+    mic_r_bound,
 )
 from skdpmic.statistics.mic.noisy_tables import TableGrids, TableScorer, check_have_ranges
-from skdpmic.statistics.mic.null_law import mic_r_bound
-from skdpmic.statistics.mic.optimize_axis import entropy_table
-from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
+from skdpmic.statistics.mic.optimize_axis import (
+    CUTS,
+    N_FIXED,
+    N_MASTER,
+    TABLE,
+    Tables,
+    entropy_table,
+    largest_entry,
+    rounding_error,
+)
+from skdpmic.statistics.mtv.family import TargetShares, public_shares
 from skdpmic.statistics.null_laws import BoundedLaw
-from skdpmic.statistics.sensitivity import mic_r_group_sensitivity
+from skdpmic.statistics.sensitivity import mic_e_sensitivity, mic_r_group_sensitivity
+from skdpmic.table.domains import Nominal
 
 
 @dataclass(frozen=True)
@@ -169,3 +190,427 @@ def _check_c_of_parts(c, n_parts, B, n_classes):
     if max(int(min(c, MOST_PARTS) * k_max), 2) != n_parts:  # which is at most that
         raise ValueError(f"c must be None, or {n_parts / k_max} with n_parts={n_parts} and this B, got {quoted(c)}.")
     return c
+
+
+_NO_VALUES = np.empty(0)
+
+
+class ContinuousGrids:
+    """The grids of a feature with a numeric target, in both orientations.
+
+    Parameters
+    ----------
+    target_bounds : pair of floats
+    B : float, at least 4
+    c : float, above 0
+    correction : None or "miller-madow", default=None
+    """
+
+    def __init__(self, target_bounds, B, c, correction=None):
+        self._grids = RangeGrids(B, c, correction=correction)
+        self._sizes = {"B": B, "c": c}
+        self._correction = correction
+        self._target_bounds = target_bounds
+        self._target = self._grids.place(_NO_VALUES, target_bounds)
+        self._chance = chance_of(correction)
+        self._against_labels = self._labels_of(_NO_VALUES)
+        groups = self._grids.groups
+        self._ways = _Way(groups.merged, missing_is_last=True), _Way(groups.fixed)
+
+    def n_tables(self, domain):
+        """Number of times each record is counted in the counts of a feature with this domain."""
+        return 2 if isinstance(domain, Nominal) else 2 * len(self._grids.groups.complete.numbers)
+
+    def place(self, y):
+        """The target values `y`, prepared for counting with features."""
+        grids = RangeGrids(**self._sizes, n=len(y), correction=self._correction)
+        return grids, grids.place(y, self._target_bounds), self._labels_of(y)
+
+    def _labels_of(self, y):
+        return AgainstLabels(y, self._target_bounds, **self._sizes, chance=self._chance)
+
+    def count(self, x, domain, target):
+        """Counts of the feature `x` with a prepared target: a flat uint32 array, as long as the domain needs."""
+        grids, y, against_labels = target
+        if isinstance(domain, Nominal):
+            grids, y = against_labels.placed(domain)
+            apart = _counts(y, grids.place_codes(x), grids.groups.complete, only_first=True)
+            in_two = against_labels.labels_in_two(domain).count(x, against_labels.columns)
+            return np.concatenate([apart, in_two.ravel().astype(np.uint32)])
+        x = grids.place(x, domain, may_miss=True)
+        return np.concatenate([_counts(x, y, grids.groups.merged), _counts(y, x, grids.groups.fixed)])
+
+    def score(self, counts, domain, table):
+        """MICr from the counts of a feature: equal to that from the records, bit for bit."""
+        if isinstance(domain, Nominal):
+            grids, _ = self._against_labels.placed(domain)
+            in_two = self._against_labels.labels_in_two(domain)
+            apart, columns = np.split(counts, [-math.prod(in_two.shape)])
+            counted = _Way(grids.groups.complete).counted(_with_joined(apart, grids.codes), grids.codes)
+            of_two = in_two.largest_entry(columns.astype(np.int64).reshape(in_two.shape), table)
+            return max(_largest_of(counted, grids.groups.most, table, self._chance), of_two)
+        fixed = self._grids.place(_NO_VALUES, domain, may_miss=True).fixed
+        merged_here, merged_there = self._ways
+        n_here = merged_here.n_counts(self._target.fixed)
+        counted = chain(
+            merged_here.counted(counts[:n_here], self._target.fixed), merged_there.counted(counts[n_here:], fixed)
+        )
+        return _largest_of(counted, self._grids.groups.most, table, self._chance)
+
+
+class DiscreteGrids:
+    """The grids of a feature with a target of class numbers; methods as in :class:`ContinuousGrids`.
+
+    Parameters
+    ----------
+    n_classes : int
+    B : float, at least 4
+    c : float, above 0
+    correction : None or "miller-madow", default=None
+    """
+
+    def __init__(self, n_classes, B, c, correction=None):
+        self._n_classes = n_classes
+        self._grids = class_grids(n_classes, B, c)
+        self._chance = chance_of(correction)
+        self._way = _Way(self._grids.groups.merged, missing_is_last=True)
+
+    def n_tables(self, domain):
+        """Number of times each record is counted in the counts of a feature with this domain."""
+        return 1  # in a table from which those for three classes, or for labels, are summed
+
+    def place(self, codes):
+        """The class numbers of the target, prepared for counting with features."""
+        return self._grids.place_codes(codes)
+
+    def count(self, x, domain, target):
+        """Counts of the feature `x` with a prepared target: a flat uint32 array."""
+        if isinstance(domain, Nominal):
+            return self._label_tables(domain).count(x, target.cells).ravel().astype(np.uint32)
+        x = self._grids.place(x, domain, may_miss=True)
+        return _counts(x, target, self._grids.groups.merged, only_first=True)
+
+    def score(self, counts, domain, table):
+        """MICr from the counts of a feature: equal to that from the records, bit for bit."""
+        if isinstance(domain, Nominal):
+            tables = self._label_tables(domain)
+            return tables.largest_entry(counts.astype(np.int64).reshape(tables.shape), table)
+        counted = self._way.counted(_with_joined(counts, self._grids.codes), self._grids.codes)
+        return _largest_of(counted, self._grids.groups.most, table, self._chance)
+
+    def _label_tables(self, domain):
+        return LabelTables(domain.n_labels, self._n_classes, self._chance)
+
+
+# --- From tables of several master partitions to those of each, and back -------------------------------------------
+
+
+def _counts(free, fixed, groups, only_first=False):
+    """Counts of the cells of each master partition's table, one row per common cell of the fixed column: flat.
+
+    For all groups and their grids, or for the first group and its grids.
+    """
+    numbers, rows = groups.rounds[0] if only_first else (groups.numbers, groups.grids.rows)
+    tables = count(free, fixed, numbers, empty_tables(free, fixed))
+    counts = np.empty(len(tables.below), dtype=np.uint32)
+    is_border = np.empty(int(tables.places[numbers, 1].max()), dtype=np.bool_)
+    return counts[: _fill_counts(counts, is_border, *tables, rows)].copy()
+
+
+def _with_joined(counts, codes):
+    """The counts of all tables against codes, from those of the first table, in which each code is a row."""
+    rows = counts.reshape(codes.common.shape[1], -1)
+    joined = []
+    for cell, n_corners in zip(codes.common, codes.n_corners, strict=True):
+        joined.append(np.zeros((n_corners - 1, rows.shape[1]), dtype=np.uint32))
+        np.add.at(joined[-1], cell - np.uint32(1), rows)
+    return np.concatenate([table.ravel() for table in joined])
+
+
+@jit
+def _fill_counts(counts, is_border, below, places, cuts, borders, grids):
+    """Fill in the first of `counts`, and return their number; `is_border` is a workspace for the rows of a table."""
+    one, at, first = np.uint64(1), np.uint64(0), np.uint64(0)
+    while first < len(grids):
+        start, height = places[grids[first, TABLE], 0], places[grids[first, TABLE], 1]
+        for u in range(height):
+            is_border[u] = False
+        grid = first
+        while grid < len(grids) and grids[grid, N_MASTER] == grids[first, N_MASTER]:
+            for i in range(grids[grid, N_FIXED] + one):
+                is_border[borders[grid, i]] = True
+            grid += one
+        lower = np.uint64(0)
+        for upper in range(one, height):
+            if is_border[upper]:
+                for t in range(grids[first, N_MASTER]):
+                    left, right = start + cuts[first, t] * height, start + cuts[first, t + one] * height
+                    here = below[right + upper] - below[right + lower]
+                    counts[at] = here - (below[left + upper] - below[left + lower])
+                    at += one
+                lower = upper
+        first = grid
+    return at
+
+
+def _largest_of(counted, most, table, chance):
+    return min(largest_entry(counted, most, table, len(table.g) - 1, chance), 1.0)
+
+
+class _Way:
+    """Scores counts of one axis to be merged against a fixed one; everything public is prepared.
+
+    Parameters
+    ----------
+    groups : Groups
+        One per master partition.
+    missing_is_last : bool, default=False
+        Whether the last master part holds missing values.
+    """
+
+    def __init__(self, groups, missing_is_last=False):
+        self._rows = groups.grids.rows.copy()
+        self._rows[:, CUTS] = 0
+        self._n_parts = self._rows[np.flatnonzero(np.diff(groups.of_grid, prepend=-1)), N_MASTER].astype(np.int64)
+        self._cuts = np.arange(self._n_parts.max() + 1, dtype=np.uint32).reshape(1, -1)
+        self._numbers = groups.numbers
+        self._missing_is_last = missing_is_last
+
+    def n_counts(self, fixed):
+        """Number of counts against fixed cells."""
+        return int(np.dot(self._n_parts, fixed.n_corners - 1))
+
+    def counted(self, counts, fixed):
+        """The tables that `count` would make from the records, with their grids."""
+        below = np.empty(np.dot(self._n_parts + 1, fixed.n_corners), dtype=np.uint32)
+        places = np.empty((len(self._n_parts), 2), dtype=np.uint64)
+        _fill_tables(counts, self._n_parts, fixed.n_corners, below, places)
+        tables = Tables(below, places, self._cuts, fixed.starts)
+        yield tables, self._rows
+        if self._missing_is_last and below[-1] > below[-1 - fixed.n_corners[-1]]:
+            yield missing_first(tables, self._numbers, self._n_parts + 1), self._rows
+
+
+@jit
+def _fill_tables(counts, n_parts, heights, below, places):
+    """Fill in ``Tables.below`` and ``Tables.places``."""
+    one, start, at = np.uint64(1), np.uint64(0), np.uint64(0)
+    for table in range(len(n_parts)):
+        width, height = np.uint64(n_parts[table]), np.uint64(heights[table])
+        places[table, 0], places[table, 1] = start, height
+        for u in range(height):
+            below[start + u] = 0
+        for t in range(width):
+            start += height
+            in_part = np.uint32(0)
+            below[start] = 0
+            for u in range(one, height):
+                in_part += counts[at + (u - one) * width + t]
+                below[start + u] = below[start - height + u] + in_part
+        start += height
+        at += width * (height - one)
+
+
+TABLES = {None: "defaults.csv", "miller-madow": "defaults_miller_madow.csv"}  # by correction
+MOST_PARTS = 100  # per side of a noisy table; the best number is never above 40
+_DIGITS = 6  # removes rounding errors of table entries, which are rounded down
+
+
+def default_B(n, epsilon, n_classes=None, correction=None):
+    """Maximum grid size, with nearly the smallest error on 189 known distributions.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    epsilon : float, above 0
+        Budget per score; for Gaussian noise, that of Laplace noise with the same standard deviation.
+    n_classes : int, default=None
+        Number of classes of a discrete target; None for a continuous one.
+    correction : None or "miller-madow", default=None
+        Bias correction; see :func:`skdpmic.mic_r`.
+
+    Returns
+    -------
+    float
+        The value in ``defaults.csv``, or with a correction in ``defaults_miller_madow.csv``, interpolated by
+        :func:`_interpolate`. The tables were computed by ``benchmarks/tune_defaults.py``; for a comparison with the
+        best B and c, see ``benchmarks/results/defaults.md``.
+
+    Examples
+    --------
+    >>> from skdpmic.statistics.mic.statistic import default_B
+    >>> default_B(10_000, 1.0) > default_B(100, 1.0)
+    True
+    """
+    k = _interpolate("k", n, epsilon, n_classes, correction)
+    return round(k * k if n_classes is None else k * n_classes, _DIGITS)
+
+
+def default_c(n, epsilon, n_classes=None, correction=None):
+    """How many times finer than the merged partition a master partition is; otherwise as :func:`default_B`."""
+    k, m = (_interpolate(name, n, epsilon, n_classes, correction) for name in "km")
+    return round(m / k, _DIGITS)
+
+
+def default_parts(n, epsilon, n_classes=None):
+    """Parts per side of a noisy table of n records with budget `epsilon`; with classes, parts of the feature.
+
+    A finer table shows more detail and has more total noise. The rule for continuous targets is near the best on the
+    189 distributions of :mod:`skdpmic.datasets` (``benchmarks/geometric.py --rule``).
+    """
+    epsilon = min(epsilon, 10.0)
+    if n_classes is not None:
+        return 2 * round(min(max(0.35 * math.sqrt(n * epsilon / n_classes), 2.0), 20.0))
+    return 2 * int(min(max(0.14 * math.sqrt(n * epsilon) * max(epsilon, 1.0) ** 0.25, 2.0), 20.0))
+
+
+# --- The user's values, or else the defaults ----------------------------------------------------------------------
+
+
+def resolve_B(B, n, epsilon, n_classes=None, correction=None):
+    """The maximum grid size as a number, from the user's value; `n_classes` is None for a continuous target."""
+    return default_B(n, epsilon, n_classes, correction) if is_auto(B) else grid_size(B, n, n_classes)
+
+
+def resolve_c(c, n, epsilon, B, n_classes=None, correction=None):
+    """c as a number, from the user's value and the resolved B; otherwise as :func:`resolve_B`."""
+    if is_auto(c):
+        c = default_c(n, epsilon, n_classes, correction)
+        return min(c, largest_c(n, B, n_classes))  # B may be large, if given by the user
+    check_c(c, n, B, n_classes)
+    return float(c)
+
+
+def resolve_parts(B, c, n, epsilon, n_classes=None):
+    """Parts of a feature in its noisy table, and their ratio to the finest merge.
+
+    Parameters
+    ----------
+    B : float, at least 4
+    c : float or "auto"
+    n : int
+        Number of records.
+    epsilon : float
+        Budget of each table.
+    n_classes : int, default=None
+        Number of classes of a discrete target.
+
+    Returns
+    -------
+    n_parts : int
+    c : float
+    """
+    k_max = finest_merge(B, n_classes)
+    if is_auto(c):
+        n_parts = default_parts(n, epsilon, n_classes)
+        return n_parts, n_parts / k_max
+    check_c(c)
+    if int(min(c, MOST_PARTS) * k_max) > MOST_PARTS:
+        raise ValueError(
+            f"c must be at most {MOST_PARTS / k_max:.6g} with B={B:.6g} and mechanism='geometric', because a noisy "
+            f"table has at most {MOST_PARTS} parts per side, got {quoted(c)}."
+        )
+    return max(int(c * k_max), 2), float(c)
+
+
+# --- The table ----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _interpolate(name, n, epsilon, n_classes, correction):
+    """Merged parts k of an axis, or parts m = c k of its master partition.
+
+    These vary more smoothly than B and c. The interpolation is linear in log n, log epsilon and log n_classes between
+    the entries of the table, and constant outside.
+    """
+    kinds, epsilons, samples, values = _table(correction)
+    is_kind = kinds == 0 if n_classes is None else kinds > 0
+    at_n = [[np.interp(math.log(n), np.log(samples), row) for row in rows] for rows in values[name][is_kind]]
+    at_epsilon = [np.interp(math.log(epsilon), np.log(epsilons), row) for row in at_n]
+    return float(np.interp(math.log(n_classes or 1), np.log(np.maximum(kinds[is_kind], 1)), at_epsilon))
+
+
+@lru_cache(maxsize=2)
+def _table(correction):
+    """The numbers of classes (0 for a continuous target), epsilons and n of a file; k and m by these three."""
+    with (files("skdpmic.statistics.mic") / TABLES[correction]).open(encoding="utf-8") as file:
+        n_classes, epsilon, n, B, c = np.loadtxt(file, delimiter=",", skiprows=1, unpack=True)
+    axes = [np.unique(column) for column in (n_classes, epsilon, n)]
+    k = np.where(n_classes == 0, np.sqrt(B), B / np.maximum(n_classes, 1))
+    shape = [len(axis) for axis in axes]
+    return *axes, {"k": k.reshape(shape), "m": (c * k).reshape(shape)}
+
+
+class MicE(Statistic):
+    """MICe of one pair of variables, with the defaults of the paper."""
+
+    name = "mic_e"
+    needs_ranges = False
+
+    def measure(self, B, c, n, epsilon, n_classes):
+        """The grids for n records; B and c are the user's."""
+        B = grid_size(0.6 if is_auto(B) else B, n)
+        c = 15 if is_auto(c) else c
+        check_c(c)
+        return RankGrids(B, min(c, n))  # a larger c has no effect: at most one master part per record
+
+
+@dataclass(frozen=True)
+class RankGrids:
+    """MICe over the grids allowed by B and c, with equal values in random order."""
+
+    B: float
+    c: float
+
+    def steps(self, shape):
+        """Sensitivity of the score to one record, in steps of the noise grid."""
+        n = shape.n_samples
+        entropy_table(n)  # cached for the score; an error if n is too large
+        return grid_sensitivity(mic_e_sensitivity(n, self.B), rounding_error(n, mass_plan(self.B, self.c)))
+
+    def scorer(self, target, random_bytes):
+        """The function that scores a variable against a target."""
+        y, plan = target.values, mass_plan(self.B, self.c)
+        keys, table = random_keys(len(y), random_bytes), entropy_table(len(y))
+        return Scorer(lambda x, domain: mic_e_of_ranks(ranks_in_y(x, y, *keys), plan, table))
+
+
+def ranks_in_y(x, y, x_ties, y_ties):
+    """The rank in y, from 0, of each record, with records in ascending order of x.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n_samples,)
+    x_ties, y_ties : ndarrays of shape (n_samples,)
+        Keys that order equal values; equal keys are ordered by position.
+
+    Returns
+    -------
+    y_ranks : int64 ndarray of shape (n_samples,)
+        A permutation of 0 ... n_samples - 1.
+    """
+    rank = np.empty(len(y), dtype=np.int64)
+    rank[np.lexsort((y_ties, y))] = np.arange(len(y))
+    return rank[np.lexsort((x_ties, x))]
+
+
+def mic_e_of_ranks(y_ranks, plan, table):
+    """MICe of records whose ranks in y are given in ascending order of x, in [0, 1].
+
+    Both the fixed and the master partitions are equipartitions by rank. If there are fewer records than parts, every
+    record is a part.
+
+    Parameters
+    ----------
+    y_ranks : int64 ndarray of shape (n_samples,)
+        From `ranks_in_y`.
+    plan : ndarray
+        From `skdpmic.statistics.mic.characteristic.mass_plan`.
+    table : EntropyTable
+    """
+    x_ranks = np.empty(len(y_ranks), dtype=np.uint32)
+    x_ranks[y_ranks] = np.arange(len(y_ranks))
+    ends = np.arange(len(y_ranks) + 1, dtype=np.uint64)
+    ways = Way(ends, ends, y_ranks.astype(np.uint32), False), Way(ends, ends, x_ranks, False)
+    return largest_of_ways(ways, plan, table)

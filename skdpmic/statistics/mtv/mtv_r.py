@@ -15,8 +15,7 @@ from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
-from skdpmic.statistics.mtv.family import numeric_family
-from skdpmic.statistics.mtv.target_shares import given_shares
+from skdpmic.statistics.mtv.family import given_shares, numeric_family
 from skdpmic.table.domains import NUMBERS, domain_of
 from skdpmic.table.values import check_pair
 

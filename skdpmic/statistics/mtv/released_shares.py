@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skdpmic.privacy.mechanisms import laplace_quantile
-from skdpmic.privacy.noise import discrete_laplace
-from skdpmic.privacy.weighted_choice import weighted_choice
+from skdpmic.privacy.noise import discrete_laplace, weighted_choice
 from skdpmic.statistics.grids import equal_parts
-from skdpmic.statistics.mtv.target_shares import N_PLACES, TargetShares, candidate_cut, knots_at
+from skdpmic.statistics.mtv.family import N_PLACES, TargetShares, candidate_cut, knots_at
 from skdpmic.table.targets import USUAL_MEAN
 
 _LEAST_FOR_A_CUT = 50  # smallest n * epsilon for which a cut is released; below it, the target is cut in the middle

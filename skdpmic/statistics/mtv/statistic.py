@@ -2,17 +2,28 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import product
+from math import fsum
 
 import numpy as np
+from scipy.special import logsumexp
 
 from skdpmic._utils.texts import quoted
+from skdpmic.statistics.grids import parts_of_each
 from skdpmic.statistics.largest_scores import largest_mtv_r
 from skdpmic.statistics.measure import Measure, Statistic
-from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
-from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family, resolve_mtv
-from skdpmic.statistics.mtv.null_law import mtv_r_bound
-from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
+from skdpmic.statistics.mtv.counts import Placed, TargetCounts, TargetScorer, counts_scorer, tables_of
+from skdpmic.statistics.mtv.family import (
+    UNITS,
+    TargetShares,
+    chance_of_weights,
+    class_family,
+    given_shares,
+    numeric_family,
+    resolve_mtv,
+    shares_of_counts,
+)
 from skdpmic.statistics.mtv.released_shares import (
     CountBudget,
     places_of,
@@ -20,8 +31,16 @@ from skdpmic.statistics.mtv.released_shares import (
     release_cut_shares,
     sums_of,
 )
-from skdpmic.statistics.mtv.target_shares import TargetShares, chance_of_weights, given_shares, shares_of_counts
-from skdpmic.statistics.null_laws import BoundedLaw
+from skdpmic.statistics.null_laws import (
+    BoundedLaw,
+    NullGrids,
+    ScoreBound,
+    log_choices,
+    log_division_tail,
+    log_tail_of_any,
+    log_variation_tail,
+)
+from skdpmic.table.domains import Nominal
 from skdpmic.table.targets import USUAL_MEAN, WEIGHT_UNITS
 
 _MOST_CLASSES = 4  # docs/theory/learnt_margin.md
@@ -248,3 +267,285 @@ def _families_of(grids):
     family = family if target_shares is None else target_shares.of(family)
     family = family if has_numbers else family.sized_by_shares()
     return (family, *families_of_pairs(family, grids.n_classes))
+
+
+@lru_cache(maxsize=64)
+def mtv_r_bound(n, n_labels, family):
+    """Bound on the null distribution of MTVr.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    n_labels : int or None
+        Number of labels of a nominal feature; None for a numeric feature, which may have missing values.
+    family : Family
+    """
+    return ScoreBound(_merges(n, family) if n_labels is None else _label_grids(n, n_labels, family))
+
+
+def _grids(n, family, side, k, offset, log_tail):
+    """A score of s requires a total variation of nu s + offset; `offset` is the amount subtracted from it."""
+    if side.n_noisy == 0:
+        return NullGrids(family.normaliser(side, k), offset, log_tail)
+    # For a released share u >= 1/2, nu is u, and for classes, the offset is proportional to sqrt(u (1 - u)), apart from
+    # the part for the error. So the variation that a score requires is concave in u, and least at an end.
+    least = family.offset_of_error(side) if family.is_sized else np.inf
+    log_tail = partial(_with_noisy_share, log_tail, n=n, n_noisy=side.n_noisy, family=family)
+    return NullGrids(0.5, offset, log_tail, least)
+
+
+def _with_noisy_share(log_tail, tv, *, n, n_noisy, family):
+    """Tail of the total variation from a noisy share; it differs from that of the table's share by at most the error.
+
+    The range of the error is divided into 32 intervals. The probability of exceeding each lower end is bounded, and an
+    error in an interval counts as its upper end.
+    """
+    ends = np.multiply.outer(np.arange(_INTERVALS + 1) / _INTERVALS, np.maximum(tv, 0.0))
+    exceeds = np.exp(_log_tail_of_error(ends, n, n_noisy, family))
+    of_rest = np.exp(log_tail(ends[-1] - ends[1:]))
+    rises = np.diff(np.concatenate([of_rest, np.ones_like(of_rest[:1])]), axis=0)
+    total = of_rest[0] + (exceeds[1:] * rises).sum(axis=0)
+    return np.log(np.clip(total, np.finfo(float).tiny, 1.0))
+
+
+def _log_tail_of_error(share, n, n_noisy, family):
+    """Chernoff bound on the probability that the error of a released share, a sum of Laplace noise, reaches `share`.
+
+    The bound also holds for discrete Laplace noise (docs/theory/learnt_margin.md).
+    """
+    errors = share / family.share_error
+    if n_noisy == 1:
+        q = math.exp(-1 / (family.share_error * n))
+        bound = math.log(2 / (1 + q)) - errors
+    else:
+        rate = errors / (n_noisy + np.sqrt(n_noisy**2 + errors**2))
+        bound = math.log(2.0) - rate * errors - n_noisy * np.log1p(-(rate**2))
+    return np.where(share <= family.share_error * math.sqrt(n_noisy), 0.0, np.minimum(bound, 0.0))
+
+
+_INTERVALS = 32
+
+
+def _merges(n, family):
+    """Merges of master parts, with missing values after all others or before them, against groups of columns.
+
+    Against two groups, the total variation of a merge is that of its best set of parts. This set is every other part;
+    otherwise a merge into fewer parts, with a smaller offset, has the same total variation.
+    """
+    scorer = counts_scorer(n, family)
+    for side in family.sides:
+        if side.n_groups == 2:
+            cost, numbers = _numbers_of_merges(family, family.most_cost(side))
+            log_number, cost = math.log(2.0) + numbers[:, np.newaxis], cost[:, np.newaxis]
+            log_tail = log_tail_of_any(math.log(2.0) + log_number, partial(log_division_tail, n=n))
+            yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
+            continue
+        for cost, number in zip(*_numbers_of_merges(family, family.most_cost(side), n_cuts=1), strict=True):
+            of_one = partial(log_variation_tail, n=n, n_rows=2, n_columns=side.n_groups)
+            log_tail = log_tail_of_any(math.log(2.0) + number, of_one)
+            yield _grids(n, family, side, 2, scorer.offsets(side, cost), log_tail)
+
+
+def _numbers_of_merges(family, most, n_cuts=math.inf):
+    """The costs that cuts can have in all, and logarithms of the numbers of merges by them: two ndarrays.
+
+    A merge has at least one cut and at most `n_cuts`.
+    """
+    cheaper, n_others = family.cuts.costs, family.n_master - len(family.cuts.costs)
+    numbers = {}
+    for chosen in product([0, 1], repeat=len(cheaper)):
+        spent = sum(np.multiply(chosen, cheaper))
+        for n_more in range(min(n_others, (most - spent) // family.cuts.other) + 1):
+            if 1 <= sum(chosen) + n_more <= n_cuts:
+                cost = int(spent) + n_more * family.cuts.other
+                numbers.setdefault(cost, []).append(log_choices(n_others, n_more))
+    return np.array(sorted(numbers)), np.array([logsumexp(numbers[cost]) for cost in sorted(numbers)])
+
+
+def _label_grids(n, n_labels, family):
+    """NullGrids with one part per code; for two labels and more than two groups, also one code against the rest."""
+    scorer, n_codes = counts_scorer(n, family), Nominal(n_labels).n_parts
+    for side in family.sides:
+        for n_rows in {n_codes, 2} if n_labels == 2 and side.n_groups > 2 else {n_codes}:
+            offset = scorer.offset_of_labels(n_labels, side)
+            log_tail = partial(log_variation_tail, n=n, n_rows=n_rows, n_columns=side.n_groups)
+            yield _grids(n, family, side, n_rows, offset, log_tail)
+
+
+_PARTS = 48  # equal parts of a feature's range
+_STRATA = (2, 3, 4, 6, 8, 12)  # numbers of strata of one feature; each divides _PARTS
+_COARSE = (2, 4)  # numbers of strata for grids of unmerged cells
+_MOST_LABELS = 200  # codes kept apart, to limit the counts of a pair; neighbours are joined beyond
+_MOST_STRATA = 30  # codes of a feature used as strata
+_MOST_PIECES = 32
+_PENALTY_FACTOR = 1 / 2  # fraction of the penalty of one feature
+
+
+def families_of_pairs(family, n_classes):
+    """The families of grids for two features; the joint score is the mean of their scores.
+
+    For three or more classes, there is one family for each class against the rest. A maximum over classes would ignore
+    the second feature if the first one determines a class.
+
+    Parameters
+    ----------
+    family : Family
+        Grids for one feature.
+    n_classes : int or None
+
+    Returns
+    -------
+    list of Family
+    """
+    penalty = family.penalty * _PENALTY_FACTOR
+    sides = [side._replace(k_max=_MOST_PIECES) for side in family.sides if side.n_groups == 2]
+    if n_classes is None or n_classes == 2:
+        return [replace(family, sides=tuple(sides), penalty=penalty, by_place=False)]
+    alone = [side for side in sides if sum(side.groups) in (1, n_classes - 1)]
+    return [replace(family, sides=(side,), penalty=penalty, by_place=False) for side in alone]
+
+
+def pair_codes(x, domain):
+    """The part of each value in joint scores, as a code of `pair_labels`: uint8."""
+    return _part_of_each([x], [domain])[0].astype(np.uint8)
+
+
+def pair_labels(domain):
+    """The domain of the codes of a feature, whose parts are those of the feature itself."""
+    return Nominal(_n_parts(domain) - 2)
+
+
+class PairCounts(TargetCounts):
+    """Joint counts of features with a given feature and a target. Holds public numbers only.
+
+    Parameters
+    ----------
+    domain : pair of floats or Nominal
+        Scale of the given feature.
+    family, target_bounds, units
+        As in `TargetCounts`.
+    """
+
+    def __init__(self, domain, family, target_bounds=None, units=1):
+        super().__init__(family, target_bounds, units)
+        self.domain = domain
+
+    def place(self, y, weights=None, given=None):
+        """Assign records to cells: the column of the target and the part of the given feature."""
+        placed = super().place(y, weights)
+        if given is None:  # there are no records
+            return placed
+        parts = placed.columns * np.uint32(_n_parts(self.domain)) + _part_of_each([given], [self.domain])[0]
+        return Placed(parts, placed.weights)
+
+    def tables(self, X, domains, placed):
+        """Counts of several features of the same kind: uint32 (n_features, n_columns, n_given, n_parts)."""
+        n_columns, n_given, n_parts = self._family.n_columns, _n_parts(self.domain), _n_parts(domains[0])
+        tables = tables_of(placed, n_columns * n_given, _part_of_each(X, domains), n_parts)
+        return tables.reshape(len(X), n_columns, n_given, n_parts)
+
+
+class PairScorer:
+    """Joint scores of features and a given feature, from their counts. Holds public numbers only.
+
+    Parameters
+    ----------
+    scorers : list of CountsScorer
+        Scorers of the families of :func:`families_of_pairs`.
+    given : pair of floats or Nominal
+        Scale of the given feature.
+    """
+
+    def __init__(self, scorers, given):
+        self._scorers, self._given = scorers, given
+
+    def score(self, counts, domain):
+        """The joint score from the flat uint32 counts of a feature."""
+        return self.of_tables(counts.reshape(1, -1, _n_parts(self._given), _n_parts(domain)), domain)[0]
+
+    def of_tables(self, tables, domain):
+        """Joint scores of features of one kind from their tables: each family's maximum over its grids, averaged.
+
+        Parameters
+        ----------
+        tables : uint32 ndarray of shape (n_features, n_columns, n_given, n_parts)
+        domain : pair of floats or Nominal
+            Scale of these features.
+
+        Returns
+        -------
+        list of float
+            Scores in [0, 1].
+        """
+        largest = np.zeros((len(self._scorers), len(tables)))
+        turned = tables.transpose(0, 1, 3, 2)  # the two features exchanged
+        for here, there, of_both in ((domain, self._given, tables), (self._given, domain, turned)):
+            for rows in _in_rows(of_both, here, there):
+                largest = np.maximum(largest, [scorer.of_rows(rows) for scorer in self._scorers])
+        for f, table in enumerate(tables.astype(np.int64)):
+            for cells, n_labels in _in_cells(table, (self._given, domain)):
+                of_cells = [scorer.of_cells(cells.reshape(len(table), -1), n_labels) for scorer in self._scorers]
+                largest[:, f] = np.maximum(largest[:, f], of_cells)
+        return [fsum(of_each) / len(of_each) for of_each in largest.T]  # fsum rounds once: docs/theory/joint.md
+
+
+# --- Parts and strata -----------------------------------------------------------------------------------------------
+
+
+def _n_parts(domain):
+    """Number of parts of a feature, including those for missing values and other labels."""
+    return min(domain.n_parts, _MOST_LABELS) if isinstance(domain, Nominal) else _PARTS + 1
+
+
+def _part_of_each(X, domains):
+    """The part of each value, with missing values in the last part: uint32 (n_features, n_samples)."""
+    if not isinstance(domains[0], Nominal):
+        return parts_of_each(X, domains, _PARTS)[0].astype(np.uint32)
+    n_parts = [domain.n_parts for domain in domains]
+    return np.array([x if n <= _MOST_LABELS else x * _MOST_LABELS // n for x, n in zip(X, n_parts, strict=True)])
+
+
+def _in_rows(tables, merged, strata):
+    """The tables as rows of parts of the last axis, for each division of the axis before it into strata.
+
+    Labels are not merged within strata. But if labels form the strata, neighbouring labels can be joined. So they can
+    also be joined without the other feature, or else an uninformative numeric feature would seem to add information.
+    """
+    if isinstance(merged, Nominal) or isinstance(strata, Nominal):
+        yield _row(tables.sum(axis=2, keepdims=True, dtype=np.uint32))
+    if isinstance(merged, Nominal):
+        return
+    if not isinstance(strata, Nominal):
+        yield from (_row(_cut(tables, n_strata)) for n_strata in _STRATA)
+    elif tables.shape[2] <= _MOST_STRATA:
+        yield _row(tables)
+
+
+def _cut(tables, n_strata, axis=2):
+    """Join equal parts along an axis into strata; the last part, for missing values, stays apart."""
+    starts = np.append(np.arange(n_strata) * (_PARTS // n_strata), _PARTS)
+    return np.add.reduceat(tables, starts, axis=axis, dtype=np.uint32)
+
+
+def _row(tables):
+    """Strata in a row, every other one reversed: uint32 (n_features, n_columns, n_strata * n_parts)."""
+    rows = tables.copy()
+    rows[:, :, 1::2] = tables[:, :, 1::2, ::-1]
+    return rows.reshape(*tables.shape[:2], -1)
+
+
+def _in_cells(table, domains):
+    """Unmerged cells of a table (n_columns, n_given, n_parts) with labels on an axis, and their possible number."""
+    axes = [axis for axis, domain in enumerate(domains, 1) if isinstance(domain, Nominal)]
+    for axis in axes:
+        yield table.sum(axis=3 - axis), _n_labels(domains[axis - 1])
+    if len(axes) == 2:
+        yield table, _n_labels(domains[0]) * _n_labels(domains[1])
+        return
+    for axis, n_strata in product(axes, _COARSE):
+        yield _cut(table, n_strata, axis=3 - axis), _n_labels(domains[axis - 1]) * n_strata
+
+
+def _n_labels(domain):
+    return min(domain.n_labels, _MOST_LABELS)

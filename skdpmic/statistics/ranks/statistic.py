@@ -5,6 +5,7 @@ does not depend on other records.
 """
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,14 +13,16 @@ import numpy as np
 from scipy import stats
 
 from skdpmic._utils.arguments import check_n_shares
+from skdpmic.privacy.mechanisms import grid_sensitivity
 from skdpmic.statistics import sensitivity
 from skdpmic.statistics.largest_scores import largest_kendall
 from skdpmic.statistics.measure import Measure, Scorer, Statistic
+from skdpmic.statistics.mtv.family import TargetShares, public_shares
 from skdpmic.statistics.mtv.released_shares import CountBudget, release_class_shares, shares_interval
-from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
 from skdpmic.statistics.null_laws import AveragedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks.ties import ranks_of
+from skdpmic.statistics.ranks.kernels import check_n_records, concordance, mid_ranks, quotient, ranks_of
+from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
 from skdpmic.table.domains import Nominal
 
 
@@ -218,3 +221,57 @@ def smaller_class(target_shares, n):
         _, upper = shares_interval(target_shares, 1 - MISSED)
         most = int(upper.min() * n + 0.5)  # an integer, up to rounding
     return SmallerClass(min(most, n // 2), is_exact=False)
+
+
+def conditional_kendall(x, y, strata):
+    """Kendall's tau-a within strata, the mean of all ``(n_z - 1) tau_z / n_z`` over records: (2 / n) sum S_z / n_z.
+
+    S_z are the concordant minus the discordant pairs among the n_z records of a stratum; a pair tied in x or y counts
+    0.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n_samples,)
+        Finite; at least one record, at most ``MAX_RECORDS``.
+    strata : int ndarray of shape (n_samples,)
+        The stratum of each record.
+
+    Returns
+    -------
+    float
+        In [-1, 1], rounded down to a multiple of 2**-52.
+    """
+    sums, n = defaultdict(int), len(x)
+    for of_stratum in _ranks_within(x, y, strata):
+        sums[len(of_stratum[0])] += 2 * concordance(*of_stratum)
+    common = math.lcm(*sums)
+    numerator = sum(total * (common // n_z) for n_z, total in sums.items())
+    return 2 * quotient(numerator + n * common, 2 * n * common) - 1
+
+
+def _ranks_within(x, y, strata):
+    """The mid-ranks of x and of y within each stratum of at least two records."""
+    order = np.argsort(strata, kind="stable")
+    starts = np.flatnonzero(np.diff(strata[order])) + 1
+    for records in np.split(order, starts):
+        if len(records) > 1:
+            yield mid_ranks(x[records]), mid_ranks(y[records])
+
+
+class KendallWithinStrata(Statistic):
+    """Kendall's tau-a, averaged over strata; it is its own measure, as there are no grids to be fixed."""
+
+    needs_ranges = False
+
+    def measure(self, B, c, n, epsilon, n_classes):
+        """The statistic itself, as all parameters are ignored."""
+        return self
+
+    def steps(self, shape):
+        """Sensitivity of half of the score to one record, in grid steps; an error if there are too many records."""
+        check_n_records(shape.n_samples)
+        return grid_sensitivity(conditional_kendall_sensitivity(shape.n_samples) / 2, rounding_error=0)
+
+    def scorer(self, target, random_bytes):
+        """Scores a variable against a `StratifiedTarget`: (score + 1) / 2, without rounding, in [0, 1]."""
+        return Scorer(lambda x, domain: (conditional_kendall(x, target.values, target.strata) + 1) / 2)

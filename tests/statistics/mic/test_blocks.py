@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic._utils.little_work import only_kernels
+from skdpmic._utils.jit import only_kernels
 from skdpmic.statistics.mic.mic_r import _VALUES_AT_ONCE, ClassTargetScorer, NumericTargetScorer
 from skdpmic.table.domains import Nominal
 

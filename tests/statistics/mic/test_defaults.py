@@ -9,7 +9,7 @@ import pytest
 from benchmarks.tune_defaults import CHOICE, EPSILONS, KINDS, MM, REPETITIONS, ROOT
 from skdpmic import DPMICScorer, dp_mic_classif
 from skdpmic.statistics.grids import check_B, check_c, largest_c
-from skdpmic.statistics.mic.defaults import TABLES, default_B, default_c, resolve_B, resolve_c
+from skdpmic.statistics.mic.statistic import TABLES, default_B, default_c, resolve_B, resolve_c
 
 CORRECTIONS = [None, MM]
 

@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.statistics.mic import denoise
-from skdpmic.statistics.mic.denoise import expected_counts
-from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
+from skdpmic.statistics.mic import noisy_tables as denoise
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, expected_counts
 from tests.privacy.laws import truncated_geometric_pmf
 
 

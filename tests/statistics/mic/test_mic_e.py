@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from skdpmic import mic_e
-from skdpmic.statistics.mic.mass_partitions import ranked_column
-from skdpmic.statistics.mic.mic_e import all_entries, mass_plan, mic_e_of_columns
+from skdpmic.statistics.mic.characteristic import all_entries, mass_plan, mic_e_of_columns, ranked_column
 from skdpmic.statistics.mic.optimize_axis import entropy_table
 from tests.folding import each
 from tests.naive import (
@@ -91,7 +90,7 @@ def test_counting_a_few_grids_at_a_time_changes_nothing(monkeypatch):
     arguments = ranked_column(x), ranked_column(y), mass_plan(40, 5), entropy_table(200)
     expected = all_entries(*arguments)
     for cells_at_once in (1, 700):
-        monkeypatch.setattr("skdpmic.statistics.mic.mass_partitions._CELLS_AT_ONCE", cells_at_once)
+        monkeypatch.setattr("skdpmic.statistics.mic.characteristic._CELLS_AT_ONCE", cells_at_once)
         np.testing.assert_array_equal(all_entries(*arguments), expected)
         assert mic_e_of_columns(*arguments) == np.nanmax(expected)
 

@@ -19,12 +19,12 @@ from skdpmic import (
 from skdpmic.counting import RangeGridSketch
 from skdpmic.statistics.grids import grid_size, largest_c, largest_size
 from skdpmic.statistics.mic import mic_r as module
-from skdpmic.statistics.mic.code_grids import discrete_plan
 from skdpmic.statistics.mic.mic_r import (
     ClassTargetScorer,
     NumericTargetScorer,
     closed_plan,
     continuous_plan,
+    discrete_plan,
     needed_grids,
 )
 from tests.folding import each

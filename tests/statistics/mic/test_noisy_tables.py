@@ -12,8 +12,8 @@ from scipy import stats
 from benchmarks.published_geometric import published_scores_not_dp
 from skdpmic import mic_r, private_score
 from skdpmic.datasets import make_relationship
+from skdpmic.privacy.composition import exact
 from skdpmic.privacy.noise import entropy_source
-from skdpmic.privacy.parameters import exact
 from skdpmic.release.kinds import NoisyTables
 from skdpmic.statistics.mic.mic_r import continuous_plan
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism, TableGrids, TableScorer, mic_of_table

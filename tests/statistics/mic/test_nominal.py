@@ -8,11 +8,20 @@ import mpmath
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mic.code_grids import nominal_plan
-from skdpmic.statistics.mic.label_tables import degrees_in_two, labels_in_two
-from skdpmic.statistics.mic.merges import groupings_of_classes, groupings_of_labels
-from skdpmic.statistics.mic.mic_r import ClassTargetScorer, NumericTargetScorer, largest_rounding_error
-from skdpmic.statistics.mic.optimize_axis import entropy_table, rounding_error
+from skdpmic.statistics.mic.mic_r import (
+    ClassTargetScorer,
+    NumericTargetScorer,
+    degrees_in_two,
+    labels_in_two,
+    largest_rounding_error,
+    nominal_plan,
+)
+from skdpmic.statistics.mic.optimize_axis import (
+    entropy_table,
+    groupings_of_classes,
+    groupings_of_labels,
+    rounding_error,
+)
 from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.naive import (

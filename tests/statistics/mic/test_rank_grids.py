@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skdpmic import mic_e
-from skdpmic.statistics.mic.rank_grids import ranks_in_y
+from skdpmic.statistics.mic.statistic import ranks_in_y
 from skdpmic.statistics.sensitivity import mic_e_sensitivity
 from tests.naive import naive_mic_e_of_ranks
 from tests.privacy.searches import largest_change_of_mic_e, mic_e_of

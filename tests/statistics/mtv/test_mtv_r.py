@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 from skdpmic import mtv_r
-from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.family import UNITS, Cuts, Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.longest_path import (
+from skdpmic.statistics.mtv.counts import (
     MOST_RECORDS,
+    ROUNDING_ERROR,
+    CountsScorer,
     longest_of_one_cut,
     longest_on_lines,
     running_counts,
     walk_against,
 )
+from skdpmic.statistics.mtv.family import UNITS, Cuts, Family, Side, class_family, numeric_family
 from skdpmic.table.domains import Nominal
 from tests.folding import each
 from tests.statistics.mtv.naive_mtv_r import (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdpmic._utils.little_work import Allowance, only_kernels
+from skdpmic._utils.jit import Allowance, only_kernels
 from skdpmic.statistics.grids import locate_each
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal

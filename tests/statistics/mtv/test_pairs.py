@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skdpmic.statistics.mtv import pairs
+from skdpmic.statistics.mtv import statistic as pairs
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
 from skdpmic.statistics.mtv.family import UNITS, class_family, numeric_family
-from skdpmic.statistics.mtv.pairs import PairCounts, PairScorer, families_of_pairs
+from skdpmic.statistics.mtv.statistic import PairCounts, PairScorer, families_of_pairs
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer
-from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family
+from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family, public_shares
 from skdpmic.statistics.mtv.statistic import _families_of
-from skdpmic.statistics.mtv.target_shares import public_shares
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.statistics.sensitivity import mtv_r_sensitivity
 from skdpmic.table.domains import Nominal

@@ -12,9 +12,8 @@ import pytest
 
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.statistics.mtv import released_shares
-from skdpmic.statistics.mtv.counts import ROUNDING_ERROR, CountsScorer, TargetCounts
+from skdpmic.statistics.mtv.counts import MOST_RECORDS, ROUNDING_ERROR, CountsScorer, TargetCounts
 from skdpmic.statistics.mtv.family import UNITS, Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.longest_path import MOST_RECORDS
 from skdpmic.statistics.mtv.released_shares import (
     CountBudget,
     release_class_shares,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from skdpmic.statistics.mic.null_law import mic_r_bound
+from skdpmic.statistics.mic.mic_r import mic_r_bound
 from skdpmic.statistics.mtv.family import Family, Side, class_family, numeric_family
-from skdpmic.statistics.mtv.null_law import mtv_r_bound
+from skdpmic.statistics.mtv.statistic import mtv_r_bound
 from skdpmic.statistics.null_laws import (
     BoundedLaw,
     log_division_tail,

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skdpmic.privacy.cube_law import CubeLaw
-from skdpmic.privacy.mechanisms import GRID, GaussianMechanism, KNormMechanism, LaplaceMechanism
+from skdpmic.privacy.mechanisms import GRID, CubeLaw, GaussianMechanism, KNormMechanism, LaplaceMechanism
 from skdpmic.statistics import null_laws as laws
 from skdpmic.statistics.null_laws import AveragedLaw, BoundedLaw, SimulatedLaw
 from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks.ties import ranks_of
+from skdpmic.statistics.ranks.kernels import ranks_of
 from skdpmic.statistics.registry import STATISTICS
 from tests.privacy.laws import half_width_pmf
 

@@ -9,10 +9,9 @@ import pytest
 from scipy.special import gammaln
 
 from skdpmic import DPMICScorer, DPMICSelector
-from skdpmic.statistics.mtv import null_law
-from skdpmic.statistics.mtv.family import UNITS, Family, Side
+from skdpmic.statistics.mtv import statistic as null_law
+from skdpmic.statistics.mtv.family import UNITS, Family, Side, TargetShares
 from skdpmic.statistics.mtv.statistic import _families_of
-from skdpmic.statistics.mtv.target_shares import TargetShares
 from skdpmic.statistics.null_laws import log_division_tail
 from skdpmic.statistics.registry import statistic_named
 from skdpmic.table.domains import Nominal

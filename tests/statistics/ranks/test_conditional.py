@@ -8,7 +8,7 @@ import pytest
 
 from skdpmic.privacy.mechanisms import to_grid
 from skdpmic.statistics.ranks.kernels import kendall, mid_ranks
-from skdpmic.statistics.ranks.within_strata import conditional_kendall
+from skdpmic.statistics.ranks.statistic import conditional_kendall
 from tests.naive_ranks import naive_conditional_tau
 from tests.statistics.ranks.test_kernels import SIZES, compiled_only, pairs_of
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from skdpmic.statistics.ranks.within_strata import conditional_kendall
+from skdpmic.statistics.ranks.statistic import conditional_kendall
 from skdpmic.statistics.sensitivity import conditional_kendall_sensitivity
 from tests.statistics.ranks.test_sensitivity import compiled_only, orders, signs, with_one_more
 

@@ -11,6 +11,7 @@ from scipy import stats
 from skdpmic.privacy.mechanisms import to_grid
 from skdpmic.statistics.ranks.kernels import (
     MAX_RECORDS,
+    Ranks,
     _variation,
     chatterjee,
     distance_correlation,
@@ -18,9 +19,9 @@ from skdpmic.statistics.ranks.kernels import (
     kendall,
     mid_ranks,
     quotient,
+    ranks_of,
     root_of_quotient,
 )
-from skdpmic.statistics.ranks.ties import Ranks, ranks_of
 from tests.folding import each
 from tests.naive_ranks import (
     naive_chatterjee,

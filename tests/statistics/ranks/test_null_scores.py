@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skdpmic.statistics import null_laws as rank_nulls
+from skdpmic.statistics.null_laws import null_scores
 from skdpmic.statistics.ranks import kernels as ranks
-from skdpmic.statistics.ranks import null_scores as rank_nulls
-from skdpmic.statistics.ranks.null_scores import null_scores
 from tests.naive_ranks import naive_chatterjee, naive_squared_distance_correlation, naive_tau
 
 NAIVE = {

@@ -17,8 +17,8 @@ from skdpmic.statistics.ranks.kernels import (
     distance_correlation,
     kendall,
     mid_ranks,
+    ranks_of,
 )
-from skdpmic.statistics.ranks.ties import ranks_of
 from skdpmic.statistics.sensitivity import (
     chatterjee_sensitivity,
     distance_correlation_sensitivity,

@@ -13,10 +13,9 @@ from scipy import stats
 
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.statistics import null_laws as laws
-from skdpmic.statistics.mtv.target_shares import TargetShares, public_shares
-from skdpmic.statistics.null_laws import AveragedLaw, SimulatedLaw
+from skdpmic.statistics.mtv.family import TargetShares, public_shares
+from skdpmic.statistics.null_laws import AveragedLaw, SimulatedLaw, null_scores
 from skdpmic.statistics.ranks import kernels
-from skdpmic.statistics.ranks.null_scores import null_scores
 from skdpmic.statistics.ranks.statistic import MISSED, Kendall, SmallerClass, smaller_class
 from tests.statistics.null_laws.test_laws import ANY_NOISE, tail, tie_patterns
 
@@ -70,7 +69,7 @@ def test_scores_are_multiples_of_the_rank_sum_and_drawn_from_its_distribution(n,
 
 def test_above_the_limit_of_records_scaled_draws_have_the_distribution_of_full_draws(monkeypatch):
     """A Kolmogorov-Smirnov test of 5,000 draws each, at 1e-3."""
-    monkeypatch.setattr("skdpmic.statistics.ranks.null_scores.MOST_OF_CLASS", 50)
+    monkeypatch.setattr("skdpmic.statistics.null_laws.MOST_OF_CLASS", 50)
     scaled = null_scores.__wrapped__("kendall", 2000, 5_000, 0, 400)
     monkeypatch.undo()
     assert stats.ks_2samp(scaled, null_scores.__wrapped__("kendall", 2000, 5_000, 1, 400)).pvalue > 1e-3

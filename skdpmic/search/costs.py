@@ -1,0 +1,487 @@
+"""The privacy cost of searches, cross-validations and single fits, before they run (``docs/theory/search.md``)."""
+
+import functools
+import math
+import numbers
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePGroupsOut,
+    LeavePOut,
+    ParameterGrid,
+    PredefinedSplit,
+    RandomizedSearchCV,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
+
+from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.errors import PrivacyLeakWarning, warn
+from skdpmic._utils.summaries import Summary, as_html
+from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted, wrapped
+from skdpmic._utils.typing import Estimator
+from skdpmic.budget.filters import round_up
+from skdpmic.privacy.composition import exact
+from skdpmic.search.candidates import alternatives, check_has_choice, checked_grid, costs_at_random, costs_of, largest
+from skdpmic.search.cost_of_fits import (
+    FitCost,
+    cost_of_choice,
+    cost_of_fit,
+    earlier_steps,
+    fit_arguments,
+    parts_of,
+    private_steps,
+    refuse_resampling,
+    total_cost,
+    warn_about_learning,
+)
+from skdpmic.search.grid_search import PrivateGridSearch
+
+_ON_FOLDS = "on folds assigned without looking at the records"
+_NOT_COVERED = (
+    "Cross-validated scores, and choices made by them, are raw functions of held-out records and not covered by the "
+    "guarantee."
+)
+_MAY_LEARN = "before a private step; no guarantee holds if they learn from all rows"
+_ADD_THEM = "private by the accounting of another library; add their cost, once for each fit"
+
+
+@dataclass(frozen=True, repr=False)
+class SearchCost:
+    """Upper bound on the privacy cost of a search, a cross-validation or a fit.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        Privacy cost of all fits together, by basic composition over the training sets that a record can be in.
+    n_fits : int
+        Number of fits of private estimators, and of choices of a PrivateGridSearch; each is an entry in a ledger.
+    charged_epsilon, charged_delta : float
+        Charge of a ledger, which counts every fit. With composition="zcdp", the total is less.
+    charged_rho : float or None
+        Charge of a ledger with composition="zcdp"; None unless `n_features` was given.
+    priced : tuple of str
+        Parameter names of the steps that are counted.
+    not_priced : tuple of str
+        Steps that appear to be private by the accounting of another library; these are **not** counted.
+    earlier : tuple of str
+        Steps that come before a private one and may learn from all rows. If they do, the guarantee does not hold, at
+        any cost.
+    fit_arguments : tuple of str
+        Arguments that `fit` must be passed, because private steps need them. A pipeline of scikit-learn notices that
+        one is missing only at its step, when earlier steps have been charged.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skdpmic import PrivateSelectKBest, search_cost
+    >>> cost = search_cost(make_pipeline(PrivateSelectKBest(2, epsilon=0.1), Ridge()), cv=5)
+    >>> cost.epsilon, cost.charged_epsilon, cost.n_fits, cost.priced
+    (0.4, 0.5, 5, ('privateselectkbest',))
+    """
+
+    epsilon: float
+    delta: float
+    n_fits: int
+    charged_epsilon: float
+    charged_delta: float
+    charged_rho: float | None = None
+    priced: tuple[str, ...] = ()
+    not_priced: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
+    fit_arguments: tuple[str, ...] = ()
+
+    def __repr__(self):
+        rho = "" if self.charged_rho is None else f", charged_rho={self.charged_rho}"
+        missing = f", not_priced={self.not_priced}" if self.not_priced else ""
+        missing += f", earlier={self.earlier}" if self.earlier else ""
+        missing += f", fit_arguments={self.fit_arguments}" if self.fit_arguments else ""
+        return wrapped(
+            f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
+            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}, priced={self.priced}"
+            f"{missing}): at most this for the private estimators seen, in fits {_ON_FOLDS}. {_NOT_COVERED}"
+        )
+
+    def _repr_html_(self):
+        rho = "" if self.charged_rho is None else f", rho = {in_short(cost_rounded_up(self.charged_rho), 6)}"
+        facts = [
+            ("Cost", f"at most {budget(self.epsilon, self.delta)}, in fits {_ON_FOLDS}"),
+            ("Charged", f"{budget(self.charged_epsilon, self.charged_delta)}{rho}, in {self.n_fits:,} fits"),
+            ("Priced", ", ".join(self.priced) or "nothing"),
+            *([("Not priced", f"{', '.join(self.not_priced)}: {_ADD_THEM}")] if self.not_priced else []),
+            *([("Earlier", f"{', '.join(self.earlier)}: {_MAY_LEARN}")] if self.earlier else []),
+            *([("Pass to fit", ", ".join(self.fit_arguments))] if self.fit_arguments else []),
+            ("Not covered", _NOT_COVERED),
+        ]
+        return as_html(Summary(facts, []), "Privacy cost")
+
+
+def search_cost(
+    estimator: Estimator, *, cv: Any = None, n_samples: int | None = None, n_features: int | None = None
+) -> SearchCost:
+    """Compute the privacy cost of a parameter search, a cross-validation or a single fit before it runs.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A GridSearchCV, RandomizedSearchCV or PrivateGridSearch; or any other estimator, such as a pipeline or a single
+        private estimator. It may be fitted or unfitted, with private estimators anywhere inside.
+    cv : int, cross-validation generator, iterable or None, default=None
+        For an estimator that is not a search: None gives the cost of one fit; any other value gives the cost of
+        `cross_val_score`, `cross_validate` or `cross_val_predict` with this `cv`, which fit once for each split. (In
+        these functions, None means 5.)
+    n_samples : int, default=None
+        Number of records in the table; required if the number of splits depends on it, and by your own splitters.
+    n_features : int, default=None
+        Number of columns of the table; required for `charged_rho`.
+
+    Returns
+    -------
+    SearchCost
+        Has the attributes epsilon, delta, n_fits, charged_epsilon, charged_delta, charged_rho, priced, not_priced,
+        earlier and fit_arguments.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is not an estimator.
+    ValueError
+        If the cost has no bound, for example because a step before a private one resamples rows, so that one record
+        may become many, a training set repeats a row, or a search inside, or a distribution, may set a private
+        estimator; if it requires `n_samples`; if `cv` is given for a search, which has its own; with
+        `n_features`, if a parameter of a private estimator is invalid.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If the splits depend on labels or groups, or a step before a private one may learn from all rows.
+    UserWarning
+        If a step appears to be private by the accounting of another library, or no private estimator is found.
+
+    Notes
+    -----
+    With m candidates, K folds and refit, each record is in K - 1 training folds, so the privacy cost of the fits is ``m
+    (K - 1) epsilon + epsilon`` by basic composition; a ledger is charged for each of the ``m K + 1`` fits. A
+    cross-validation is a search with one candidate and no refit: it costs ``(K - 1) epsilon`` and is charged ``K
+    epsilon``. If epsilon varies, it is summed over the candidates, and the refit counts at the largest. If the splits
+    are not known to be folds, a record counts in every training set. An epsilon drawn at random counts as the largest
+    possible value. A private function hidden in a lambda is not seen. The `memory` of a pipeline does not save fits of
+    private steps, which are never cached.
+
+    A PrivateGridSearch costs its own epsilon and its refit, counted at the costliest candidate.
+
+    With `n_features`, the cost is that of the releases that the fits will make: a ledger with composition="zcdp" is
+    charged exactly `charged_rho` if each private estimator gets all columns, or a list of them. It is charged at most
+    that if an earlier step may change their number, if ``criterion="auto"`` turns out to choose by joint scores, or if
+    a search draws candidates or drops some on the way. Without `n_features`, a `delta` that is set counts even if the
+    release does not use it.
+
+    With `max_rows_per_group`, the cost is per person. A person counts in every training set, or in all but one if the
+    folds are those of GroupKFold or StratifiedGroupKFold; the groups must then be the people.
+
+    All this holds for training sets whose rows are distinct. A list of splits is checked, and so is what a splitter of
+    your own yields for `n_samples` rows: if a training set repeats a row, its record costs a multiple, and no price is
+    stated. That the splitter yields the same when it is used is assumed; ``list(splitter.split(X))`` as `cv` cannot
+    change. All this also holds only for splits by row position. StratifiedKFold, scikit-learn's default for
+    classifiers, and splits by group look at all records: the cost may then be higher than stated, without a general
+    bound (``docs/theory/search.md``).
+
+    Only steps of this package are priced. A step with a parameter `epsilon` or `accountant` that belongs neither to
+    this package nor to scikit-learn (whose SVR has an unrelated epsilon) is assumed to have its own accounting, like
+    those of diffprivlib, and is listed in `not_priced`. Any other step is assumed to be fitted without privacy: what it
+    learns is not covered by the guarantee, and costs nothing as long as it is not published.
+
+    The cross-validated scores, and the parameters chosen by them, carry no guarantee at any cost.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skdpmic import PrivateSelectKBest, search_cost
+    >>> pipeline = make_pipeline(PrivateSelectKBest(2, epsilon=0.1), Ridge())
+    >>> grid = {"privateselectkbest__k": [2, 4, 8], "ridge__alpha": [0.1, 1, 10, 100]}
+    >>> search = GridSearchCV(pipeline, grid, cv=5)
+    >>> cost = search_cost(search)
+    >>> cost.epsilon, cost.n_fits, cost.charged_epsilon
+    (4.9, 61, 6.1)
+
+    ``cross_val_score(pipeline, X, y, cv=5)``, and ``pipeline.fit(X, y)``:
+
+    >>> search_cost(pipeline, cv=5).charged_epsilon, search_cost(pipeline).charged_epsilon
+    (0.5, 0.1)
+    """
+    if n_features is not None:
+        check_whole(n_features, "n_features")
+    choice: tuple[str, ...] = ()
+    if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+        _check_no_cv(cv, estimator)
+        base, cv, is_split, grids = estimator.estimator, estimator.cv, True, _grids(estimator)
+        costs = _costs(estimator, n_features)
+        fits, refit = total_cost(costs), largest(costs) if estimator.refit else FitCost()
+    else:
+        _check_can_be_fitted(estimator)
+        base, is_split, grids = estimator, cv is not None, [{}]
+        fits, refit = _cost_of_one(estimator, n_features), FitCost()
+        if isinstance(estimator, PrivateGridSearch):
+            base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
+    candidates = [candidate for candidate, _ in alternatives(base, grids)]
+    has_people = _have_people(candidates, grids)
+    n_splits, n_trainings = count_splits(cv, base, n_samples, has_people) if is_split else (1, 1)
+    if is_split:
+        warn_about_splits_by_records(cv, base, has_people)
+    earlier, unpriced = earlier_steps(candidates), unpriced_steps(candidates)
+    refuse_resampling(earlier)
+    warn_about_learning(earlier)
+    if unpriced:
+        _warn_about_unpriced(unpriced)
+    elif not fits.n_private:
+        _warn_about_none_seen(estimator)
+    return SearchCost(
+        epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
+        delta=_as_float(fits.delta * n_trainings + refit.delta),
+        n_fits=fits.n_private * n_splits + refit.n_private,
+        charged_epsilon=_as_float(fits.epsilon * n_splits + refit.epsilon),
+        charged_delta=_as_float(fits.delta * n_splits + refit.delta),
+        charged_rho=None if n_features is None else _as_float(fits.rho * n_splits + refit.rho, Fraction),
+        priced=(*choice, *priced_steps(candidates)),
+        not_priced=tuple(unpriced),
+        earlier=tuple(earlier),
+        fit_arguments=tuple(dict.fromkeys(name for candidate in candidates for name in fit_arguments(candidate))),
+    )
+
+
+def _cost_of_one(estimator, n_features):
+    """The cost of one fit; of a private search, that of its choice and of the costliest refit."""
+    if not isinstance(estimator, PrivateGridSearch):
+        return cost_of_fit(estimator, n_features)
+    grid = checked_grid(estimator.param_grid)
+    costs = costs_of(estimator.estimator, grid, n_features)
+    check_has_choice(grid)
+    refit = largest(costs) if estimator.refit else FitCost()
+    return total_cost([cost_of_choice(estimator.epsilon, n_features), refit])
+
+
+def _have_people(candidates, grids):
+    """Whether one of the candidates may protect people with several rows."""
+    searched = {name for grid in grids for name in grid}
+    given = {name for candidate in candidates for name, value in candidate.get_params().items() if value is not None}
+    return any(name.rpartition("__")[2] == "max_rows_per_group" for name in searched | given)
+
+
+def _grids(search):
+    grids = getattr(search, "param_distributions", None) or search.param_grid
+    return [grids] if isinstance(grids, Mapping) else list(grids)
+
+
+def _warn_about_unpriced(steps):
+    described = ", ".join(f"{name} ({what})" if name else what for name, what in steps.items())
+    warn(f"search_cost cannot price {described}: {_ADD_THEM} (see BudgetLedger.spend).")
+
+
+def _warn_about_none_seen(estimator):
+    warn(
+        f"search_cost found no private estimator in this {type(estimator).__name__}. If one is hidden in a lambda or "
+        "in a custom class, the cost stated is not a bound. Estimators of this package are found as steps and "
+        "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
+    )
+
+
+def _check_no_cv(cv, search):
+    if cv is not None:
+        raise ValueError(
+            f"cv must be None with a {type(search).__name__}, which has its own cv, got {quoted(cv)}. Cross-validating "
+            "a search would fit all of it once for each split."
+        )
+
+
+def _check_can_be_fitted(estimator):
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params") or isinstance(estimator, type):
+        raise TypeError(f"estimator must be an estimator or a search, got {type(estimator).__name__}.")
+
+
+def _costs(search, n_features):
+    """The cost of one fit of each candidate."""
+    if isinstance(search, GridSearchCV):
+        return costs_of(search.estimator, ParameterGrid(search.param_grid), n_features)
+    return costs_at_random(search.estimator, _grids(search), search.n_iter, n_features)
+
+
+def _as_float(number, value=exact):
+    return math.inf if number == math.inf else round_up(number, value)
+
+
+# With these, changing the label or group of one record may move other records to other folds.
+_BY_RECORDS = (
+    StratifiedKFold,
+    StratifiedGroupKFold,
+    RepeatedStratifiedKFold,
+    StratifiedShuffleSplit,
+    GroupKFold,
+    GroupShuffleSplit,
+)
+
+
+def warn_about_splits_by_records(cv, estimator, has_people):
+    """Warn if one record, or one person, can change the training sets of others."""
+    is_default = _is_number_of_folds(cv) and is_classifier(estimator)
+    kind = StratifiedKFold if is_default else type(cv)
+    if has_people and not _assigns_groups_at_random(cv):
+        warn(
+            "cv assigns rows to folds, or groups by their number of rows, while max_rows_per_group protects people "
+            "with several rows. The number of rows of one person can change which rows of others a training set "
+            "holds, so the fits may cost more than stated here, and more than a ledger is charged. Pass "
+            "cv=GroupKFold(n_splits, shuffle=True).",
+            PrivacyLeakWarning,
+        )
+    elif has_people:
+        return
+    elif issubclass(kind, _BY_RECORDS):
+        warn(
+            f"{kind.__name__} assigns records to folds by the labels or groups of all records, so one record can "
+            "change which others a training set holds: the fits may cost more than stated here, and more than a "
+            "ledger is charged. Pass cv=KFold(n_splits, shuffle=True), which assigns records by position only.",
+            PrivacyLeakWarning,
+        )
+
+
+def _assigns_groups_at_random(cv):
+    """Whether a splitter uses only the set of groups, not their rows or labels."""
+    if type(cv) is GroupKFold:
+        return cv.shuffle
+    return type(cv) in (GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut)
+
+
+_GROUP_FOLDS = (GroupKFold, StratifiedGroupKFold)  # a person is in one test set
+_FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
+
+
+def count_splits(cv, estimator, n_samples, has_people):
+    """The number of splits, and the number of their training sets that one record, or one person, can be in."""
+    if isinstance(cv, Iterator):
+        raise ValueError("cv must be a list of splits, not an iterator, because an iterator can be read only once.")
+    splitter = check_cv(cv, classifier=is_classifier(estimator))
+    X = None if n_samples is None else np.empty((n_samples, 1))
+    try:
+        n_splits = splitter.get_n_splits(X)
+    except (TypeError, ValueError) as error:
+        hint = "" if n_samples else " Pass n_samples if it depends on that."
+        raise ValueError(f"the number of splits of {quoted(splitter)} is not known.{hint} ({error})") from None
+    trains = _training_sets(splitter, cv, n_samples)
+    if has_people:  # rows of a person may be in several folds, unless folds are assigned by person
+        return n_splits, n_splits - (type(splitter) in _GROUP_FOLDS)
+    if cv is splitter or _is_number_of_folds(cv):
+        return n_splits, _n_trainings(splitter, n_splits, n_samples)
+    return n_splits, max(np.bincount(np.concatenate(trains)), default=0)
+
+
+def _training_sets(splitter, cv, n_samples):
+    """The rows of each training set, each at most once: of a list, and of a splitter of others for so many rows."""
+    if _is_number_of_folds(cv) or (type(splitter).__module__.startswith("sklearn.") and cv is splitter):
+        return []
+    if cv is not splitter:
+        return [_rows(train) for train, _ in cv]
+    advice = "Pass n_samples, so that the rows of its training sets can be checked, or cv as a list of splits."
+    if n_samples is None:
+        raise ValueError(f"the cost of splits by {quoted(splitter)} is not known: cv may repeat rows. {advice}")
+    try:
+        splits = list(splitter.split(np.empty((n_samples, 1))))
+    except Exception as error:
+        raise ValueError(f"the cost of splits by {quoted(splitter)} is not known ({error}). {advice}") from None
+    return [_rows(train) for train, _ in splits]
+
+
+def _is_number_of_folds(cv):
+    return cv is None or isinstance(cv, numbers.Integral)
+
+
+def _n_trainings(splitter, n_splits, n_samples):
+    kind = type(splitter)
+    if kind in _FOLDS:
+        return n_splits - 1
+    if kind in (RepeatedKFold, RepeatedStratifiedKFold):
+        return n_splits - splitter.n_repeats
+    if kind is PredefinedSplit and (splitter.test_fold != -1).all():
+        return n_splits - 1
+    if kind is LeavePOut:
+        return math.comb(n_samples - 1, splitter.p)
+    return n_splits  # random or growing training sets, and unknown splitters
+
+
+def _rows(train):
+    """The row positions of a training set given by positions or by a mask; an error if a row is in it twice."""
+    train = np.asarray(train)
+    rows = np.flatnonzero(train) if train.dtype == bool else train.ravel()
+    if rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0):
+        raise ValueError(
+            "cv must give rows by their positions, from 0, or by masks: a row with two positions may repeat."
+        )
+    if len(np.unique(rows)) < len(rows):
+        raise ValueError(
+            "cv must hold each row at most once in each training set, got one that repeats rows: the cost of a fit is "
+            "that of one row, and a record in several rows costs a multiple. Pass each position once."
+        )
+    return rows.astype(np.intp)
+
+
+_PRIVATE = {"epsilon", "accountant"}  # parameters of private estimators in diffprivlib and other libraries
+
+
+def priced_steps(candidates):
+    """The distinct names of this package's private estimators."""
+    return _names(private_steps(candidate) for candidate in candidates)
+
+
+def unpriced_steps(candidates):
+    """Parts that look private and belong to another library: distinct descriptions by name."""
+    found = {}
+    for candidate in candidates:
+        parts = parts_of(candidate)
+        found |= {name or _kind(part): _described(part) for name, part in parts if _is_private_elsewhere(part)}
+    return found
+
+
+def _names(steps):
+    return tuple(dict.fromkeys(name or _kind(part) for of_one in steps for name, part in of_one.items()))
+
+
+def _kind(part):
+    return part.func.__name__ if isinstance(part, functools.partial) else type(part).__name__
+
+
+def _described(part):
+    return f"{_kind(part)} of {_maker(part).__module__.partition('.')[0]}"
+
+
+def _is_private_elsewhere(part):
+    """Whether a part has a parameter of private estimators, and is not from scikit-learn (whose SVR has an epsilon)."""
+    if isinstance(part, functools.partial):
+        given = part.keywords
+    elif hasattr(part, "get_params") and not isinstance(part, type):
+        given = part.get_params(deep=False)
+    else:
+        return False
+    return not _PRIVATE.isdisjoint(given) and _maker(part).__module__.partition(".")[0] not in ("sklearn", "skdpmic")
+
+
+def _maker(part):
+    """The owner of the parameters of a part: a function, or the base class that defines the constructor."""
+    if isinstance(part, functools.partial):
+        return part.func
+    return next(kind for kind in type(part).__mro__ if "__init__" in vars(kind))
