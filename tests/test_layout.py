@@ -198,15 +198,9 @@ OF_NUMBERS = {"datasets", "plotting", "privacy", "statistics"}  # rooms that get
 OF_OUR_OWN = {"asarray", "DataFrame", "Series", "to_numpy"}
 WITHOUT_TABLES = {
     *("privacy", "plotting", "statistics", "codebook.column", "codebook.codebook", "search.costs"),
-    *(
-        "_utils.readable",
-        "_utils.private_estimator",
-        "_utils.arguments",
-        "selection.selectors",
-        "correlation.private_correlation",
-    ),
-    *("models.evaluation", "models.additive", "models.parts", "models.scorecard"),
-    *("models.target_mean", "causal.private_pc", "causal.table_release"),
+    *("_utils.readable", "_utils.private_estimator", "_utils.arguments", "selection.selectors"),
+    *("correlation.private_correlation", "causal.private_pc", "causal.table_release"),
+    *("models.evaluation", "models.additive", "models.parts", "models.scorecard", "models.target_mean"),
     *("table.domains", "table.features", "table.facts", "table.part_names"),
 }
 

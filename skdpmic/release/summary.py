@@ -364,7 +364,7 @@ def private_summary(
     Returns
     -------
     PrivateSummary
-        Has `suspicious`, a list of str, and :meth:`~skdpmic.release.summary.summary_result.PrivateSummary.to_frame`.
+        Has `suspicious`, a list of str, and :meth:`~skdpmic.release.summary.PrivateSummary.to_frame`.
 
     Raises
     ------
