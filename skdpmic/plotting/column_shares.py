@@ -1,26 +1,18 @@
 """The plot of a private summary."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget
-from skdpmic.plotting.figures import CHOSEN, LIMIT, Display, ink_of, labels_apart
-from skdpmic.release.summary import FLAG, PART, PrivateSummary
+from skdpmic.plotting.figures import CHOSEN, LIMIT, Axes, Display, ink_of, labels_apart, write_beside
+from skdpmic.release.summary import FLAG, PART, ColumnShares, PrivateSummary
 from skdpmic.release.summary_cells import ABOVE, BELOW
-from skdpmic.table.domains import DATES, DURATIONS, Knots, LogRange, as_date
-from skdpmic.table.part_names import MISSING, OTHER, ends_in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from skdpmic.release.summary import ColumnShares
+from skdpmic.table.domains import Knots, LogRange
+from skdpmic.table.part_names import MISSING, OTHER
 
 # Horizontally, parts extend from 0 to 1, with flags to their right. Vertically, heights are shares, and a row is this
 # many times as high as the tallest bar: room for the ends of the range below, and a little above.
@@ -31,7 +23,6 @@ _MOST_LETTERS = 20  # of a name
 _LETTERS = 26  # that fit below the parts
 _MOST_LABELS = 4  # written individually
 _SCALES = {LogRange: "(log)", Knots: "(knots)"}
-_UNITS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
 _FINE = 0.0095  # smaller shares get another digit
 _WIDE = 0.1  # half-width of intervals that is written, as with few people
 _ROUND_SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -94,7 +85,7 @@ class SummaryDisplay(Display):
     title: str = ""
 
     @classmethod
-    def from_summary(cls, summary: PrivateSummary, *, max_columns: int = 20, ax: Axes | None = None) -> SummaryDisplay:
+    def from_summary(cls, summary: PrivateSummary, *, max_columns: int = 20, ax: Axes | None = None) -> Self:
         """Plot a private summary of a table.
 
         Parameters
@@ -224,7 +215,7 @@ def _write_flags(ax, column, floor):
     for x, share in zip(_centres(column)[1], column.flags, strict=True):
         if share > column.flag_margin:
             text = f"{share:.0%}" if share >= _FINE else f"{share:.1%}"
-            _write(ax, text, (x + _FLAG_WIDTH / 2, floor), (2, 2), ha="left")
+            write_beside(ax, text, (x + _FLAG_WIDTH / 2, floor), (2, 2), ha="left", va="baseline")
 
 
 def _write_parts(ax, cells, floor):
@@ -236,43 +227,17 @@ def _write_parts(ax, cells, floor):
         first, between, last = _ends(cells)
         texts = [(0, "left", first), (0.5, "center", between), (1, "right", last)]
     for x, side, text in texts:
-        _write(ax, text, (x, floor), (0, -10), ha=side)
+        write_beside(ax, text, (x, floor), (0, -10), ha=side, va="baseline")
 
 
 def _ends(cells):
     """The texts below the first part, in between (if there is room) and below the last part."""
+    ends = cells.part_ends()
     if cells.is_nominal:
-        ends = cells.part_ends()
         first, last = labels_apart([ends[0][0], ends[-1][-1]], _LETTERS // 3)
         between = f"({len(cells.domain.labels)} labels)"
     else:
-        (first, last), between = _texts_of_ends(cells.domain), _SCALES.get(type(cells.domain), "")
+        first, last = ends[0].replace("T", " "), ends[-1].removeprefix(f"{ends[0][:10]}T").replace("T", " ")
+        between = _SCALES.get(type(cells.domain), "")  # the same day is written once
     has_room = not between or len(first + between + last) < _LETTERS - 2
     return first, between if has_room else "…", last
-
-
-def _write(ax, text, place, offset, **style):
-    """Write small text at this offset, in points, from a position."""
-    style |= {"fontsize": "small", "color": ink_of(ax), "va": "baseline"}
-    ax.annotate(text, place, xytext=offset, textcoords="offset points", **style)
-
-
-def _texts_of_ends(domain):
-    """The two ends of a range as short texts, durations with their unit."""
-    lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
-    if domain.of == DATES:
-        first, last = (
-            text.replace("T", "\n") for text in ends_in_words([as_date(lower, DATES), as_date(upper, DATES)])
-        )
-        return first.replace("\n", " "), last.partition("\n")[2] or last  # the same day is written once
-    unit, seconds = _unit_of(domain)
-    first, last = (text.replace("-", "\N{MINUS SIGN}") for text in ends_in_words([lower / seconds, upper / seconds]))
-    return first, last if unit is None else f"{last} {unit}"  # as matplotlib writes minus
-
-
-def _unit_of(domain):
-    """The unit of durations: the longest one of which the range has at least two; None for other columns."""
-    if domain.of != DURATIONS:
-        return None, 1.0
-    width = domain.bounds[-1] - domain.bounds[0]
-    return next((unit for unit in _UNITS.items() if width >= 2 * unit[1]), ("seconds", 1.0))

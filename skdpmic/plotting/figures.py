@@ -1,14 +1,16 @@
 """The common base of the plots."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
-from skdpmic._utils.texts import escaped, shortened, told_apart
+import numpy as np
+
+from skdpmic._utils.texts import escaped, in_short, shortened, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+else:
+    Axes = Any
 
 # Colours for colour-blind readers (Okabe and Ito); nothing is shown by colour only.
 CHOSEN, NOISE, LIMIT, USABLE = "#0072B2", "#E69F00", "#D55E00", "#009E73"
@@ -45,6 +47,30 @@ class Display:
         elif legend[1]:
             self.ax_.legend(*legend, fontsize="small", **place or {"loc": "best"})
         return self
+
+    def _shade_noise(self, sides="", of_all=""):
+        """Shade the noise up to its margin, if there is one; on both sides of 0 with "±"."""
+        self.noise_ = None
+        if margin := self.noise_margin:
+            label = f"noise: at most {sides}{in_short(margin)} with {100 * self.confidence:g}% confidence{of_all}"
+            lowest = -margin if sides else 0
+            self.noise_ = self.ax_.axvspan(lowest, margin, color=NOISE, alpha=0.25, linewidth=0, label=label)
+
+
+def draw_bars(ax, places, lengths, height, is_filled, labels):
+    """Horizontal bars, filled or hollow; the first of each kind is in the legend, if there are labels for both."""
+    fill, edge = (np.where(is_filled, CHOSEN, colour).tolist() for colour in ("none", ink_of(ax)))
+    bars = ax.barh(places, lengths, height=height, color=fill, edgecolor=edge)
+    for kind, label in zip((True, False), labels, strict=False):
+        if (is_filled == kind).any():
+            bars[int(np.argmax(is_filled == kind))].set_label(label)
+    return bars
+
+
+def write_beside(ax, text, place, offset, **style):
+    """Write small text at this offset, in points, from a position."""
+    style = {"fontsize": "small", "color": ink_of(ax)} | style
+    ax.annotate(text, place, xytext=offset, textcoords="offset points", **style)
 
 
 def ink_of(ax):

@@ -1,31 +1,31 @@
 """The plot of a causal graph, and its layout."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
 from scipy.sparse.csgraph import shortest_path
 
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.texts import budget, names_of
-from skdpmic.plotting.figures import CHOSEN, WIDTH, Display, feature_labels, ink_of
+from skdpmic.plotting.figures import CHOSEN, WIDTH, Axes, Display, feature_labels, ink_of
 
-# --- The layout ------------------------------------------------------------------------------------------------------
-
-
-_STEPS = 200
-_DOWN = 1.0  # weight of the direction of an arrow, relative to its length
 _TINY = 1e-9
+_STRONGEST, _STRONG = 1e-4, 1e-2  # shares of alpha: p-values up to which an edge is drawn thicker
+_WIDTHS = (2.6, 1.4, 1.4, 1.4)
+_STYLES = ("solid", "solid", (0, (3, 2)), (0, (1, 2)))
+_UNTESTED = 3
 
 
 def layout(marks):
     """Positions of the nodes of a graph, deterministic.
 
-    The distance of two nodes approximates the number of edges between them, near ones above all, by stress majorisation
-    [1]_. The layout is then rotated so that arrows point downwards on average, and refined so that each goes down by 1.
+    The distance of two nodes approximates the number of edges between them, near ones above all, and each arrow goes
+    down by 1: the least squares [1]_, from a start on a circle.
 
     Parameters
     ----------
@@ -39,11 +39,13 @@ def layout(marks):
 
     References
     ----------
-    .. [1] E. R. Gansner, Y. Koren and S. North, "Graph Drawing by Stress Majorization", Graph Drawing 2004.
+    .. [1] T. Kamada and S. Kawai, "An Algorithm for Drawing General Undirected Graphs", Information Processing Letters
+       1989.
     """
-    distances, arrows = _distances(marks), marks & ~marks.T
-    places = _majorised(_on_a_circle(len(marks)), distances, np.zeros_like(arrows))
-    places = _majorised(_turned(places, arrows), distances, arrows)
+    angles = math.tau * np.arange(len(marks)) / len(marks)
+    circle = np.column_stack([np.sin(angles), np.cos(angles)]) * len(marks) / math.tau
+    found = minimize(_squares, circle.ravel(), (_distances(marks), marks & ~marks.T), "L-BFGS-B", jac=True)
+    places = found.x.reshape(-1, 2)
     lowest, size = places.min(axis=0), np.ptp(places, axis=0)
     return np.where(size > _TINY, (places - lowest) / np.where(size > _TINY, size, 1.0), 0.5)
 
@@ -55,65 +57,15 @@ def _distances(marks):
     return np.where(connected, distances, min(distances[connected].max() + 1, 3))
 
 
-def _on_a_circle(n_nodes):
-    angles = math.tau * np.arange(n_nodes) / n_nodes
-    return np.column_stack([np.cos(angles), np.sin(angles)]) * n_nodes / math.tau
-
-
-def _majorised(places, distances, arrows):
-    """Positions that approximate these distances, and arrows going down by one."""
-    weights = 1 / (distances + np.eye(len(distances))) ** 2
-    np.fill_diagonal(weights, 0.0)
-    down = _DOWN * arrows
-    across_by, along_by = (_inverse_laplacian(pull) for pull in (weights, weights + down + down.T))
-    for _ in range(_STEPS):
-        apart = np.linalg.norm(places[:, None] - places, axis=2)
-        pulled = _laplacian(weights * distances / np.maximum(apart, _TINY)) @ places
-        lower = down.sum(axis=1) - down.sum(axis=0)
-        places = np.column_stack([across_by @ pulled[:, 0], along_by @ (pulled[:, 1] + lower)])
-    return places
-
-
-def _laplacian(weights):
-    return np.diag(weights.sum(axis=1)) - weights
-
-
-def _inverse_laplacian(weights):
-    """The pseudoinverse of the Laplacian of a connected graph, 0 for constant vectors."""
-    mean = 1 / len(weights)
-    return np.linalg.inv(_laplacian(weights) + mean) - mean
-
-
-def _turned(places, arrows):
-    """The positions rotated so that arrows point downwards on average; without arrows, so that the layout is wide."""
-    direction = np.sum([places[j] - places[i] for i, j in np.argwhere(arrows)], axis=0) * np.ones(2)
-    if np.linalg.norm(direction) < _TINY:
-        direction = _narrowest(places)
-    down = direction / np.linalg.norm(direction)
-    return places @ np.array([[-down[1], -down[0]], [down[0], -down[1]]])
-
-
-def _narrowest(places):
-    """The direction of least variance of centred positions, made robust to rounding errors."""
-    (across, both), (_, along) = places.T @ places
-    sine, cosine = np.array([2 * both, across - along]) / max(across + along, _TINY)
-    wide = math.atan2(round(sine, 6) + 0.0, round(cosine, 6) + 0.0) / 2  # -0.0 + 0.0 is 0.0
-    return np.array([math.sin(wide), -math.cos(wide)])
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-_STRONGEST, _STRONG = 1e-4, 1e-2  # shares of alpha: p-values up to which an edge is drawn thicker
-# --- The picture -----------------------------------------------------------------------------------------------------
-
-
-_WIDTHS = (2.6, 1.4, 1.4, 1.4)
-_STYLES = ("solid", "solid", (0, (3, 2)), (0, (1, 2)))
-_UNTESTED = 3
+def _squares(places, distances, arrows):
+    """The sum of squares that a layout minimises, and its gradient."""
+    across = places.reshape(-1, 2)[:, None] - places.reshape(-1, 2)
+    apart, no_pair = np.linalg.norm(across, axis=2), np.eye(len(distances))
+    excess, rise = apart - distances, arrows * (across[..., 1] - 1)
+    pull = excess / (distances + no_pair) ** 2
+    gradient = 2 * (pull / np.maximum(apart, _TINY))[..., None] * across
+    gradient[..., 1] += 2 * (rise - rise.T)
+    return (pull * excess).sum() / 2 + (rise**2).sum(), gradient.sum(axis=1).ravel()
 
 
 @dataclass(eq=False, repr=False)
@@ -165,7 +117,7 @@ class GraphDisplay(Display):
     title: str = ""
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax: Axes | None = None) -> GraphDisplay:
+    def from_estimator(cls, estimator, *, ax: Axes | None = None) -> Self:
         """Plot the graph of a fitted estimator.
 
         Parameters
@@ -201,13 +153,12 @@ class GraphDisplay(Display):
         check_published(estimator)
         if not hasattr(estimator, "cpdag_"):
             raise AttributeError(f"{cls.__name__} requires a graph, as in PrivatePC, got {type(estimator).__name__}.")
-        cost = budget(*estimator.privacy_spent_)
         display = cls(
             np.asarray(estimator.cpdag_),
             p_values=np.asarray(estimator.p_values_),
             alpha=estimator.alpha,
             feature_names=names_of(estimator),
-            title=f"{cost}, alpha = {estimator.alpha:g}",
+            title=f"{budget(*estimator.privacy_spent_)}, alpha = {estimator.alpha:g}",
         )
         return display.plot(ax)
 

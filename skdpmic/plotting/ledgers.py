@@ -1,24 +1,18 @@
 """The plot of a budget and its charges."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.budget.ledger_entry import per
-from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Display, ink_of, label_of, write_dates
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
+from skdpmic.plotting.figures import CHOSEN, LIMIT, WIDTH, Axes, Display, label_of, write_beside, write_dates
 
 _MOST_LETTERS = 44  # per line of a label
 
@@ -77,7 +71,7 @@ class LedgerDisplay(Display):
     @classmethod
     def from_ledger(
         cls, ledger: BudgetLedger, *, by: str = "entry", max_entries: int = 20, ax: Axes | None = None
-    ) -> LedgerDisplay:
+    ) -> Self:
         """Plot the charges of a ledger. Its file is read once, and not changed.
 
         Parameters
@@ -172,10 +166,8 @@ class LedgerDisplay(Display):
         return self._end(f"{budget(total[0])} of {in_short(self.epsilon)}{per(self.unit)} spent{deltas}")
 
     def _draw_bars(self, ax, spent, max_entries):
-        ends = np.r_[0.0, spent[:, 0]]
         n_older = max(len(self.entries) - max_entries, 0)
-        if n_older:
-            ends = np.r_[0.0, ends[n_older:]]
+        ends = np.r_[0.0, spent[max(n_older - 1, 0) :, 0]]
         left, right, places = ends[:-1], ends[1:], np.arange(len(ends) - 1)
         self.bars_ = ax.barh(places, right - left, left=left, height=0.62, color=CHOSEN, label="spent")
         self.limit_ = ax.axvline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
@@ -194,19 +186,16 @@ class LedgerDisplay(Display):
     def _write_cost(self, ax, place, start, end, cost):
         """Write the cost of one entry beside its bar if there is room, else on it."""
         if end < 0.6 * self.epsilon:
-            x, offset, side, color = end, 4, "left", ink_of(ax)
+            write_beside(ax, cost, (end, place), (4, 0), ha="left", va="center")
         elif start > 0.4 * self.epsilon:
-            x, offset, side, color = start, -4, "right", ink_of(ax)
+            write_beside(ax, cost, (start, place), (-4, 0), ha="right", va="center")
         else:
-            x, offset, side, color = (start + end) / 2, 0, "center", "white"
-        style = {"fontsize": "small", "color": color, "ha": side, "va": "center"}
-        ax.annotate(cost, (x, place), xytext=(offset, 0), textcoords="offset points", **style)
+            write_beside(ax, cost, ((start + end) / 2, place), (0, 0), ha="center", va="center", color="white")
 
     def _draw_line(self, ax, spent):
         times = [datetime.fromisoformat(entry.when) for entry in self.entries]
-        (self.line_,) = ax.step(
-            times, spent[:, 0], where="post", color=CHOSEN, marker="o", markersize=4, label="ε spent"
-        )
+        style = {"color": CHOSEN, "marker": "o", "markersize": 4}
+        (self.line_,) = ax.step(times, spent[:, 0], where="post", label="ε spent", **style)
         self.limit_ = ax.axhline(self.epsilon, color=LIMIT, linestyle="dashed", linewidth=2, label="limit")
         ax.set_ylim(0, max([self.epsilon, *spent[:, 0]]) * 1.05)
         ax.set_ylabel(f"ε{per(self.unit)}")

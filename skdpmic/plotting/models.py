@@ -1,25 +1,19 @@
-"""The plot of the effects of one column in an additive model."""
+"""Plots of the effects of one column in an additive model, and of its private test score."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from skdpmic._utils.private_estimator import check_published
 from skdpmic._utils.readable import is_position
 from skdpmic._utils.texts import budget, in_short, names_of, quoted
-from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, ink_of, label_of, labels_apart, write_dates
+from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, ink_of, label_of, labels_apart, write_dates
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.table.part_names import ends_in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
 
 _MISSING = "missing values"
 _SLANTED: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}  # ends at its tick
@@ -87,7 +81,7 @@ class EffectsDisplay(Display):
     @classmethod
     def from_estimator(
         cls, estimator, feature: str | int, *, target: Any = None, confidence: float = 0.95, ax: Axes | None = None
-    ) -> EffectsDisplay:
+    ) -> Self:
         """Plot the effects of one column of a fitted model.
 
         Parameters
@@ -244,14 +238,11 @@ def _what(estimator, row):
     return f"{on} of {label}"
 
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
 _AXES = {
     "roc": ("false positive rate", "true positive rate"),
     "calibration": ("predicted probability", "share of records"),
 }
+_MARKS = {"roc": "-", "calibration": "o"}
 
 
 @dataclass(eq=False, repr=False)
@@ -310,7 +301,7 @@ class EvaluationDisplay(Display):
         kind: Literal["roc", "calibration"] = "roc",
         label: Any = None,
         ax: Axes | None = None,
-    ) -> EvaluationDisplay:
+    ) -> Self:
         """Plot the result of :func:`skdpmic.private_evaluation`.
 
         Parameters
@@ -351,8 +342,8 @@ class EvaluationDisplay(Display):
         _check_kind(kind)
         if kind == "calibration":
             parts = evaluation.calibration(label)
-            x, y = [part.predicted for part in parts], [part.observed for part in parts]
-            lower, upper = [part.lower for part in parts], [part.upper for part in parts]
+            drawn = [(part.predicted, part.observed, part.lower, part.upper) for part in parts]
+            x, y, lower, upper = zip(*drawn, strict=True)
             shown = cls(x, y, lower=lower, upper=upper, kind=kind)
         else:
             shown = cls(*evaluation.roc_curve(label), kind=kind)
@@ -377,15 +368,11 @@ class EvaluationDisplay(Display):
         _check_kind(self.kind)
         ax = self._begin(ax, (WIDTH, WIDTH))
         ax.plot([0, 1], [0, 1], "--", color=ink_of(ax), linewidth=1)
-        if self.kind == "roc":
-            (self.line_,) = ax.plot(self.x, self.y, color=CHOSEN, linewidth=2)
-        else:
-            (self.line_,) = ax.plot(self.x, self.y, "o", color=CHOSEN)
+        (self.line_,) = ax.plot(self.x, self.y, _MARKS[self.kind], color=CHOSEN, linewidth=2)
         if self.lower is not None:
             ax.vlines(self.x, np.asarray(self.lower), np.asarray(self.upper), color=CHOSEN)
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-        ax.set_xlabel(_AXES[self.kind][0])
-        ax.set_ylabel(_AXES[self.kind][1])
+        xlabel, ylabel = _AXES[self.kind]
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel=xlabel, ylabel=ylabel)
         return self._end(self.title)
 
 

@@ -1,25 +1,18 @@
 """The plot of the noise of a planned release."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_row, is_number
 from skdpmic._utils.texts import in_short, quoted
 from skdpmic.planning.plan import Request, checked, planned_releases
-from skdpmic.plotting.figures import CURVES, USABLE, WIDTH, Display, ink_of
+from skdpmic.plotting.figures import CURVES, USABLE, WIDTH, Axes, Display, ink_of
 from skdpmic.statistics.registry import STATISTICS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike
 
 _SIZES = (100, 1_000_000)
 _N_SIZES = 25
@@ -103,7 +96,7 @@ class PlanDisplay(Display):
         max_rows_per_group: int | None = None,
         signal: Literal["strong", "typical", "weak"] = "weak",
         ax: Axes | None = None,
-    ) -> PlanDisplay:
+    ) -> Self:
         """Plan a release for several epsilons and numbers of records, and plot the result.
 
         Parameters
@@ -223,8 +216,8 @@ class PlanDisplay(Display):
         ax.set_xscale("log")
         ax.set_xlim(sizes.min() / 1.05, sizes.max() * 1.05)
         self._shade_usable(ax, values, usable)
-        self.lines_: list[Line2D] = []
-        self.enough_: list[Line2D | None] = []
+        self.lines_: list[Any] = []
+        self.enough_: list[Any] = []
         for i, (epsilon, curve, n_enough) in enumerate(zip(np.asarray(self.epsilons), values, enough, strict=True)):
             style: dict[str, Any] = {"color": CURVES[i % len(CURVES)], "linestyle": _LINES[i % len(_LINES)]}
             from_n = "" if n_enough is None else f": usable from n = {n_enough:,}"

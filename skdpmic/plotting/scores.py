@@ -1,25 +1,19 @@
 """The plot of released scores."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.private_estimator import best_first, check_has_scores, check_published
 from skdpmic._utils.texts import budget, in_short, names_of
-from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Display, feature_labels, ink_of
+from skdpmic.plotting.figures import WIDTH, Axes, Display, draw_bars, feature_labels, ink_of
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import GRID
 from skdpmic.privacy.top_k import OneShotTopK
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
 
 
 @dataclass(eq=False, repr=False)
@@ -104,7 +98,7 @@ class ScoresDisplay(Display):
         simultaneous: bool = False,
         max_features: int = 20,
         ax: Axes | None = None,
-    ) -> ScoresDisplay:
+    ) -> Self:
         """Plot the released scores of a fitted estimator.
 
         Parameters
@@ -154,7 +148,6 @@ class ScoresDisplay(Display):
         """
         check_has_scores(estimator, cls.__name__)
         check_confidence(confidence)
-        check_whole(max_features, "max_features")
         entry, intervals, margin = estimator._entry, None, None
         if hasattr(estimator, "noisy_counts_"):
             noise = f"from noisy counts, noise scale {in_short(estimator.noise_scale_)}"
@@ -213,18 +206,15 @@ class ScoresDisplay(Display):
         chosen = np.zeros(len(scores), dtype=bool) if self.chosen is None else np.asarray(self.chosen, dtype=bool)
         ax = self._begin(ax, (WIDTH, 2.1 + 0.27 * (len(shown) + (len(left_out) > 0))))
         places = np.arange(len(shown))
-        self._shade_noise(ax)
+        self._shade_noise("±", " (all)" if self.simultaneous else "")
         self._draw_bars(ax, places, scores[shown], chosen[shown])
         self._draw_intervals(ax, places, shown)
         self._name_features(ax, shown, left_out, chosen)
         null_score = "null score: mean score of an\nunrelated column of this kind"  # two lines, for a phone's width
-        label = null_score if self._has_null_scores() else None
+        label = null_score if np.any(self.null_scores) else None
         self.zero_ = ax.axvline(0, color=ink_of(ax), linewidth=0.8, label=label)
         ax.set_xlabel(self.score_label)
         return self._end(self.title)
-
-    def _has_null_scores(self):
-        return bool(np.any(self.null_scores))  # not None
 
     def _above_null_score(self, scores):
         """Scores minus null scores, in the order of the ranking.
@@ -233,26 +223,14 @@ class ScoresDisplay(Display):
         of order: hence the same limits for all.
         """
         scores = np.asarray(scores, dtype=np.float64)
-        if not self._has_null_scores():
+        if not np.any(self.null_scores):  # nor if there are none
             return scores
         null_scores = np.asarray(self.null_scores, dtype=np.float64)
         return np.clip(scores - null_scores, 0.0, 1.0 - null_scores.max())
 
-    def _shade_noise(self, ax):
-        self.noise_ = None
-        if self.noise_margin:
-            reach = f"noise: at most ±{in_short(self.noise_margin)} with {100 * self.confidence:g}% confidence"
-            reach += " (all)" if self.simultaneous else ""
-            self.noise_ = ax.axvspan(
-                -self.noise_margin, self.noise_margin, color=NOISE, alpha=0.25, linewidth=0, label=reach
-            )
-
     def _draw_bars(self, ax, places, scores, chosen):
-        fill, edge = (np.where(chosen, CHOSEN, colour).tolist() for colour in ("none", ink_of(ax)))
-        self.bars_ = ax.barh(places, scores, height=0.62, color=fill, edgecolor=edge)
-        for is_chosen, label in ((True, "chosen"), (False, "not chosen")):
-            if chosen.any() and (chosen == is_chosen).any():
-                self.bars_[int(np.flatnonzero(chosen == is_chosen)[0])].set_label(label)
+        labels = ("chosen", "not chosen") if chosen.any() else ()
+        self.bars_ = draw_bars(ax, places, scores, 0.62, chosen, labels)
         ends = [*scores.tolist(), 0.0]
         ax.set_xlim(min(ends) * 1.05, _right_of(max(ends)) or 1.0)
         ax.set_ylim(len(places) - 0.4, -0.6)
@@ -294,13 +272,6 @@ class ScoresDisplay(Display):
 def _right_of(end):
     """Where the axis ends: a little to the right, but not beyond 1, the largest score there is."""
     return min(1.05 * end, max(end, 1.0))
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
 
 
 @dataclass(eq=False, repr=False)
@@ -358,7 +329,7 @@ class GapsDisplay(Display):
     @classmethod
     def from_estimator(
         cls, estimator, *, confidence: float = 0.95, max_features: int = 20, ax: Axes | None = None
-    ) -> GapsDisplay:
+    ) -> Self:
         """Plot the gaps between the features chosen by a fitted selector.
 
         Parameters
@@ -405,7 +376,6 @@ class GapsDisplay(Display):
                 f"mechanism_='one-shot', got {type(estimator).__name__}."
             )
         check_confidence(confidence)
-        check_whole(max_features, "max_features")
         names = names_of(estimator)
         noise = OneShotTopK(1, int(estimator.noise_scale_ / GRID))
         display = cls(
@@ -443,27 +413,14 @@ class GapsDisplay(Display):
         n_chosen, shown = len(gaps) + 1, gaps[: max_features - 1]
         n_rows = len(shown) + 1
         ax = self._begin(ax, (WIDTH, 1.8 + 0.34 * n_rows))
-        self._shade_noise(ax)
-        self._draw_bars(ax, shown)
+        self._shade_noise()
+        margin = self.noise_margin or 0.0
+        kinds = ("clear", "may be noise") if margin else ()
+        self.bars_ = draw_bars(ax, np.arange(len(shown)) + 0.5, shown, 0.45, shown > margin, kinds)
+        ax.set_xlim(0, 1.05 * max([*shown.tolist(), margin]) or 1.0)
         places = [f"place {j + 1}" for j in range(n_chosen)]
         labels = places if self.feature_names is None else feature_labels(self.feature_names, n_chosen)
         ax.set_yticks(range(n_rows), labels=labels[:n_rows])
         ax.set_ylim(n_rows - 0.5, -0.5)
         ax.set_xlabel("noisy gap to the next feature chosen")
         return self._end(self.title)
-
-    def _shade_noise(self, ax):
-        self.noise_ = None
-        if self.noise_margin:
-            reach = f"noise: at most {in_short(self.noise_margin)} with {100 * self.confidence:g}% confidence"
-            self.noise_ = ax.axvspan(0, self.noise_margin, color=NOISE, alpha=0.25, linewidth=0, label=reach)
-
-    def _draw_bars(self, ax, gaps):
-        is_clear = gaps > (self.noise_margin or 0.0)
-        fill = np.where(is_clear, CHOSEN, "none").tolist()
-        edge = np.where(is_clear, CHOSEN, ink_of(ax)).tolist()
-        self.bars_ = ax.barh(np.arange(len(gaps)) + 0.5, gaps, height=0.45, color=fill, edgecolor=edge)
-        for clear, label in ((True, "clear"), (False, "may be noise")):
-            if self.noise_margin and (is_clear == clear).any():
-                self.bars_[int(np.flatnonzero(is_clear == clear)[0])].set_label(label)
-        ax.set_xlim(0, 1.05 * max([*gaps.tolist(), self.noise_margin or 0.0]) or 1.0)

@@ -11,7 +11,6 @@ from benchmarks.causal.graph_measures import cpdag_of
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.plotting import GraphDisplay
-from skdpmic.plotting import graphs as graph_layout
 from skdpmic.plotting.figures import CHOSEN
 from skdpmic.plotting.graphs import layout
 from tests.causal.networks import NETWORKS
@@ -140,26 +139,3 @@ def test_graphs_of_any_size_without_edges_have_distinct_positions(n_nodes):
 def test_the_same_graph_has_the_same_positions():
     dag = cpdag_of(random_dag(np.random.default_rng(0), 9, 0.3))
     np.testing.assert_array_equal(layout(dag), layout(dag.copy()))
-
-
-LINES = {
-    "a cycle of three": [(0, 1), (1, 2), (2, 0)],
-    "a cycle of four": [(0, 1), (1, 2), (2, 3), (3, 0)],
-    "a path": [(0, 1), (1, 2), (2, 3)],
-    "a star": [(0, 1), (0, 2), (0, 3), (0, 4)],
-    "two parts": [(0, 1), (2, 3)],
-}
-
-
-@pytest.mark.few
-@pytest.mark.parametrize("edges", LINES.values(), ids=LINES)
-def test_rounding_errors_do_not_rotate_a_graph_without_arrows(edges, monkeypatch):
-    # Rounding differs between processors, and a symmetric graph has no preferred direction.
-    marks = np.zeros((5, 5), dtype=bool)
-    marks[tuple(np.transpose(edges))] = True
-    marks = (marks | marks.T)[: np.max(edges) + 1, : np.max(edges) + 1]
-    places, circle = layout(marks), graph_layout._on_a_circle
-    for seed in range(8):
-        moves = 1e-14 * np.random.default_rng(seed).normal(size=places.shape)
-        monkeypatch.setattr(graph_layout, "_on_a_circle", lambda n, moves=moves: circle(n) + moves)
-        np.testing.assert_allclose(layout(marks), places, atol=1e-9)
