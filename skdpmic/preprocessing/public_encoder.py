@@ -1,6 +1,7 @@
 """Encoding of columns of every kind as numbers from 0 to 1, by public facts: nothing is learnt from data."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from skdpmic.table.reading import read_columns
 _ENCODINGS = ("one-hot", "ordinal")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PublicEncoder(AsksForContainer, BaseEstimator):
     """Encode numbers, dates, labels and missing values as numbers in [0, 1], by public facts only.
 
@@ -123,18 +125,10 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
      'town': [1.0, 0.0, 0.0], 'town_other': [0.0, 1.0, 0.0], 'town_missing': [0.0, 0.0, 1.0]}
     """
 
-    def __init__(
-        self,
-        *,
-        bounds: Ranges | None = None,
-        categories: Categories | None = None,
-        encoding: Literal["one-hot", "ordinal"] = "one-hot",
-        add_indicator: bool = True,
-    ) -> None:
-        self.bounds = bounds
-        self.categories = categories
-        self.encoding = encoding
-        self.add_indicator = add_indicator
+    bounds: Ranges | None = None
+    categories: Categories | None = None
+    encoding: Literal["one-hot", "ordinal"] = "one-hot"
+    add_indicator: bool = True
 
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:
         """Store the names and types of the columns. No value is read, and nothing is learnt.

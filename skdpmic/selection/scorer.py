@@ -1,5 +1,6 @@
 """Private scores of all features: the estimator and its function forms."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from scipy import sparse
@@ -9,23 +10,21 @@ from skdpmic._utils.private_estimator import check_published, never_cached
 from skdpmic._utils.typing import (
     Auto,
     BesideTable,
-    Categories,
     ColumnLike,
     Correction,
     Floats,
     FromData,
-    RandomState,
     Range,
     Ranges,
     TableLike,
 )
-from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.selection.scoring import PrivateScores, scores_plan
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.table.reading import read_numbers
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     """Score features by a differentially private measure of their dependence on the target.
 
@@ -203,48 +202,10 @@ class DPMICScorer(OneToOneFeatureMixin, TransformerMixin, PrivateScores):
     array([False,  True, False])
     """
 
-    def __init__(
-        self,
-        *,
-        statistic: str = "mic_r",
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        bounds: Ranges | FromData | None = None,
-        categories: Categories | None = None,
-        target_bounds: Range | FromData | None = None,
-        classes: ColumnLike | None = None,
-        target_shares: ColumnLike | Literal["learn"] | None = None,
-        target_cut: Any = None,
-        mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace",
-        B: float | Auto = "auto",
-        c: float | Auto = "auto",
-        correction: Correction = "miller-madow",
-        max_rows_per_group: int | None = None,
-        max_weight: float | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.statistic = statistic
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.target_shares = target_shares
-        self.target_cut = target_cut
-        self.mechanism = mechanism
-        self.B = B
-        self.c = c
-        self.correction = correction
-        self.max_rows_per_group = max_rows_per_group
-        self.max_weight = max_weight
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    mechanism: Literal["laplace", "gaussian", "k-norm", "geometric"] = "laplace"
+    B: float | Auto = "auto"
+    c: float | Auto = "auto"
+    correction: Correction = "miller-madow"
 
     def _plan(self):
         return scores_plan(self, (*MECHANISMS, GeometricMechanism.name))

@@ -1,6 +1,7 @@
 """The common base of feature selectors and scorers: the fit to tables, pieces of tables and sketches."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,7 +21,19 @@ from skdpmic._utils.summaries import (
     why_broken,
 )
 from skdpmic._utils.texts import counted, names_of, quoted
-from skdpmic._utils.typing import Auto, BesideTable, Floats, RandomState, TableLike
+from skdpmic._utils.typing import (
+    Auto,
+    BesideTable,
+    Categories,
+    ColumnLike,
+    Floats,
+    FromData,
+    RandomState,
+    Range,
+    Ranges,
+    TableLike,
+)
+from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.planning.plan import Request, checked, plan_of_fit
 from skdpmic.planning.rows import ReleasePlan
@@ -80,10 +93,30 @@ def _choice(estimator, listed):
     return [("Chosen", text + others)], is_chosen
 
 
-class PrivateScoring(ResultsMixin, PrivateEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class ScoringParameters:
+    """The parameters of all estimators that score features against a target."""
+
+    statistic: str = "mic_r"
+    epsilon: float = 1.0
+    delta: float = 0.0
+    bounds: Ranges | FromData | None = None
+    categories: Categories | None = None
+    target_bounds: Range | FromData | None = None
+    classes: ColumnLike | None = None
+    target_shares: ColumnLike | Literal["learn"] | None = None
+    target_cut: Any = None
+    max_rows_per_group: int | None = None
+    max_weight: float | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+
+class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
     """An estimator that scores features against a target and publishes scores or names, as its `_plan` says."""
 
-    statistic: str
     _sketch: RangeGridSketch
     _target_shares: Any
 

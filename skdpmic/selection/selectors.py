@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -17,16 +18,10 @@ from skdpmic._utils.private_estimator import best_first, check_published, share_
 from skdpmic._utils.texts import in_short, quoted
 from skdpmic._utils.typing import (
     Auto,
-    Categories,
     ColumnLike,
     Correction,
-    FromData,
-    RandomState,
-    Range,
-    Ranges,
     TableLike,
 )
-from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.mechanisms import MECHANISMS, CubeLaw
 from skdpmic.privacy.top_k import confidence_among_best
 from skdpmic.selection.scoring import PrivateScores, PrivateScoring, scores_plan
@@ -86,6 +81,7 @@ class ColumnSelectionMixin(AsksForContainer, SelectorMixin):
         return among_zeros(table, support, names)
 
 
+@dataclass(eq=False, repr=False)
 class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     """Select features by a differentially private measure of their dependence on the target.
 
@@ -274,54 +270,14 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     (5000, 1)
     """
 
-    def __init__(
-        self,
-        k: int | Literal["all"] = 10,
-        *,
-        statistic: str = "mic_r",
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        bounds: Ranges | FromData | None = None,
-        categories: Categories | None = None,
-        target_bounds: Range | FromData | None = None,
-        classes: ColumnLike | None = None,
-        target_shares: ColumnLike | Literal["learn"] | None = None,
-        target_cut: Any = None,
-        threshold: float | str | None = None,
-        fdr: float | None = None,
-        mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace",
-        B: float | Auto = "auto",
-        c: float | Auto = "auto",
-        correction: Correction = "miller-madow",
-        max_rows_per_group: int | None = None,
-        max_weight: float | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.k = k
-        self.statistic = statistic
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.target_shares = target_shares
-        self.target_cut = target_cut
-        self.threshold = threshold
-        self.fdr = fdr
-        self.mechanism = mechanism
-        self.B = B
-        self.c = c
-        self.correction = correction
-        self.max_rows_per_group = max_rows_per_group
-        self.max_weight = max_weight
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    k: int | Literal["all"] = 10
+    _: KW_ONLY
+    threshold: float | str | None = None
+    fdr: float | None = None
+    mechanism: Literal["laplace", "gaussian", "k-norm"] = "laplace"
+    B: float | Auto = "auto"
+    c: float | Auto = "auto"
+    correction: Correction = "miller-madow"
 
     def _plan(self):
         is_relative = self.threshold is not None and read_threshold(self.threshold).is_relative
@@ -407,6 +363,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
 _CRITERIA = ("single", "joint", "auto")
 
 
+@dataclass(eq=False, repr=False)
 class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     """Select the k best features under differential privacy, and publish their names, not their scores.
 
@@ -595,46 +552,12 @@ class PrivateSelectKBest(ColumnSelectionMixin, PrivateScoring):
     1000
     """
 
-    def __init__(
-        self,
-        k: int | Literal["all"],
-        *,
-        statistic: str = "mtv_r",
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        bounds: Ranges | FromData | None = None,
-        categories: Categories | None = None,
-        target_bounds: Range | FromData | None = None,
-        classes: ColumnLike | None = None,
-        target_shares: ColumnLike | None = None,
-        target_cut: Any = None,
-        criterion: Literal["single", "joint", "auto"] = "auto",
-        keep: Sequence[str | int] | NDArray[Any] = (),
-        max_rows_per_group: int | None = None,
-        max_weight: float | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.k = k
-        self.statistic = statistic
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.target_shares = target_shares
-        self.target_cut = target_cut
-        self.criterion = criterion
-        self.keep = keep
-        self.max_rows_per_group = max_rows_per_group
-        self.max_weight = max_weight
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    k: int | Literal["all"]
+    _: KW_ONLY
+    statistic: str = "mtv_r"
+    target_shares: ColumnLike | None = None
+    criterion: Literal["single", "joint", "auto"] = "auto"
+    keep: Sequence[str | int] | NDArray[Any] = ()
 
     @property
     def scores_(self) -> NoReturn:
