@@ -456,13 +456,7 @@ def _public(sketch):
         "categories": nominal,
         "target_bounds": sketch.description.target,
         "classes": sketch.classes,
-        "statistic": sketch.statistic,
-        "correction": sketch.correction,
-        "B": sketch.B,
-        "c": sketch.c,
-        "n_parts": sketch.n_parts,
-        "max_weight": sketch.max_weight,
-    }
+    } | {name: getattr(sketch, name) for name in _PARAMETERS}
 
 
 def are_equal(a, b):

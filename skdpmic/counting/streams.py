@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skdpmic._utils.arguments import one_of
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.progress import SILENT
 from skdpmic._utils.readable import abbreviated, are_text, check_names, is_dask_collection
 from skdpmic._utils.texts import quoted
-from skdpmic.counting.sketch import RangeGridSketch, are_equal, count_into
-from skdpmic.privacy.mechanisms import MECHANISMS
-from skdpmic.statistics.grids import check_B, check_c
+from skdpmic.counting.sketch import RangeGridSketch, count_into
 from skdpmic.statistics.mtv.counts import Placed
 from skdpmic.statistics.mtv.statistic import pair_codes, pair_labels
 from skdpmic.table.containers import as_frame, is_frame, is_lazy
@@ -24,7 +21,7 @@ from skdpmic.table.features import feature_domains, listed
 from skdpmic.table.normal_form import TEXT, ColumnSource
 from skdpmic.table.reading import FEWEST, refuse_dask
 from skdpmic.table.records import PublicTable, Shape, map_features
-from skdpmic.table.targets import check_classes, check_weights_given, target_domain
+from skdpmic.table.targets import check_weights_given
 
 _ROWS = 2**17  # approximate batch size: adding the counts of one row takes as long as counting 30,000
 
@@ -425,7 +422,7 @@ def feature_names(X):
 
 
 class SketchedRecords:
-    """The interface of `Records`, computed from the counts of a sketch.
+    """The interface of `TableRecords`, computed from the counts of a sketch.
 
     Parameters
     ----------
@@ -531,21 +528,7 @@ def added(counts):
 # --- Agreement with an estimator -------------------------------------------------------------------------------------
 
 
-def check_facts(description, facts):
-    """Raise unless the given public facts match the sketch; None counts as not given."""
-    facts.check_public()
-    _check_features(description, facts)
-    if facts.target_bounds is not None and target_domain(facts.target_bounds) != description.target:
-        target = description.target
-        allowed = "None with a sketch of classes" if target is None else f"None or those of the sketch, {target.bounds}"
-        raise ValueError(f"target_bounds must be {allowed}, got {quoted(facts.target_bounds)}.")
-    if facts.classes is not None and not are_equal(check_classes(facts.classes), description.classes):
-        target = description.classes
-        allowed = "None with a sketch of numbers" if target is None else f"None or those of the sketch, {target}"
-        raise ValueError(f"classes must be {allowed}, got {quoted(facts.classes)}.")
-
-
-def _check_features(description, facts):
+def check_features(description, facts):
     """Raise if bounds or categories are given and differ; columns declared by the sketch's table need no entry."""
     domains, bounds, categories = description.domains, facts.bounds, facts.categories
     ignored = facts.ignored(len(domains), description.names)
@@ -563,33 +546,3 @@ def _check_features(description, facts):
         domains = [domain if isinstance(domain, Labels) else Order() for domain in domains]
     if any(given[j] != domain for j, domain in enumerate(domains) if j not in ignored):
         raise ValueError("bounds and categories must be None or those of the sketch, got different ones.")
-
-
-def check_weights_agree(sketch, max_weight):
-    """Raise unless the sketch and the estimator have the same `max_weight`."""
-    if max_weight != sketch.max_weight:
-        raise ValueError(f"max_weight must be that of the sketch, {sketch.max_weight}, got {quoted(max_weight)}.")
-
-
-def check_grids(sketch, B, c, correction, mechanism):
-    """Raise unless the grids and the mechanism match the sketch.
-
-    "auto" always matches, as does an exponent B, because the sketch was built for an expected number of records.
-    """
-    if sketch.statistic == "mic_r" and sketch.n_parts is None and correction != sketch.correction:
-        raise ValueError(
-            f"correction must be that of the sketch, {quoted(sketch.correction)}, got {quoted(correction)}."
-        )
-    if B != "auto":
-        check_B(B)
-        if B >= 1 and B != sketch.B:
-            raise ValueError(f"B must be 'auto', an exponent or that of the sketch, {sketch.B}, got {quoted(B)}.")
-    if c != "auto":
-        check_c(c)
-        if c != sketch.c:
-            raise ValueError(f"c must be 'auto' or that of the sketch, {sketch.c}, got {quoted(c)}.")
-    if mechanism is None and sketch.n_parts is not None:
-        raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")
-    if (mechanism == "geometric") != (sketch.n_parts is not None):
-        kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', because the sketch has n_parts,"
-        raise ValueError(f"mechanism must be {kind} with this sketch, got {quoted(mechanism)}.")

@@ -6,7 +6,7 @@ See :class:`skdpmic.release.path.FitPlan` for what all plans share.
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from skdpmic._utils.arguments import check_k, check_target_cut
 from skdpmic._utils.errors import warn
@@ -45,26 +45,13 @@ class MeasureParameters(NamedTuple):
 # --- What is published ---------------------------------------------------------------------------------------------
 
 
-class Published(Protocol):
-    """What a plan publishes: all scores, or the names of the best features."""
-
-    k: Any  # number of features to choose, or "all"; None if the scores decide it
-    keep: Any  # features kept in any case
-    mechanism: str | None  # name of the mechanism; None if public numbers choose it
-    needs_largest: bool  # whether the choice needs the largest possible score
-    advice: str  # how to have less noise
-
-    def release(self, plan: "ScoringPlan", n_features: int, n_groups: int | None, n_classes: int | None) -> Any:
-        """The release of a table of this shape; without `n_groups`, pairs of its features cannot be counted."""
-
-
 @dataclass(frozen=True)
 class AllScores:
     """The scores of all features, by one mechanism."""
 
     mechanism: str
-    k: Any = None
-    needs_largest: bool = False
+    k: Any = None  # number of features to choose, or "all"; None if the scores decide it
+    needs_largest: bool = False  # whether the choice needs the largest possible score
     keep = ()
     advice = "publishing names only (PrivateSelectKBest with a small k)"
 
@@ -82,7 +69,7 @@ class BestNames:
     criterion: str
     keep: Any
     can_be_joint: bool  # whether "auto" may choose features by joint scores
-    mechanism = None
+    mechanism = None  # public numbers choose it
     needs_largest = False
     advice = "a smaller k"
 
@@ -114,7 +101,7 @@ class ScoringPlan(FitPlan):
     shares: Any  # public shares of the target; None if there are none
     cut: Any  # public cut of a continuous target, on whose sides these are; None for classes or equal parts
     always_spends: bool | None  # whether the target's shares are paid for; None if the number of classes decides it
-    publishes: Published
+    publishes: AllScores | BestNames
     max_weight: float | None
 
     @property

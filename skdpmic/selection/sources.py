@@ -9,30 +9,31 @@ from typing import TypeVar
 from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
-from skdpmic._utils.arguments import check_public
+from skdpmic._utils.arguments import check_public, one_of
 from skdpmic._utils.errors import warn
 from skdpmic._utils.readable import column_names, is_dask_collection, refuse_masked, refuse_target_among
 from skdpmic._utils.texts import quoted
-from skdpmic.counting.sketch import RangeGridSketch
+from skdpmic.counting.sketch import RangeGridSketch, are_equal
 from skdpmic.counting.streams import (
     SketchedRecords,
     added,
-    check_facts,
-    check_grids,
-    check_weights_agree,
+    check_features,
     count_batches,
     count_collection,
     feature_names,
     n_rows,
     pair_counts,
 )
+from skdpmic.privacy.mechanisms import MECHANISMS
+from skdpmic.statistics.grids import check_B, check_c
+from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import check_mergeable, statistic_named
 from skdpmic.table.containers import is_lazy
 from skdpmic.table.features import kept_columns
 from skdpmic.table.frames import column_of, columns_seen, open_table
 from skdpmic.table.people import check_given_together
 from skdpmic.table.reading import check_enough
-from skdpmic.table.targets import check_weights_given, read_weights
+from skdpmic.table.targets import check_classes, check_weights_given, read_weights, target_domain
 
 _Method = TypeVar("_Method")
 
@@ -174,14 +175,45 @@ def read_sketch(plan, sketch, count_pairs=None):
 
 
 def check_agreement(plan, sketch):
-    """Raise unless a sketch matches the parameters."""
-    if plan.statistic.name != sketch.statistic:
-        raise ValueError(
-            f"statistic must be that of the sketch, {quoted(sketch.statistic)}, got {plan.statistic.name!r}."
-        )
-    check_facts(sketch.description, plan.facts)
-    check_weights_agree(sketch, plan.max_weight)
-    check_grids(sketch, *plan.asked, plan.publishes.mechanism)
+    """Raise unless a sketch matches the parameters.
+
+    What is not given matches, and "auto", and an exponent B: the sketch was built for an expected number of records.
+    """
+    facts, description, (B, c, correction) = plan.facts, sketch.description, plan.asked
+    facts.check_public()
+    check_features(description, facts)
+    target, classes = description.target, facts.classes
+    if B != "auto":
+        check_B(B)
+    if c != "auto":
+        check_c(c)
+    is_corrected = sketch.statistic == "mic_r" and sketch.n_parts is None
+    parameters = {  # as given, of the sketch, and whether they agree
+        "statistic": (plan.statistic.name, sketch.statistic, plan.statistic.name == sketch.statistic),
+        "target_bounds": (
+            facts.target_bounds,
+            target and target.bounds,
+            facts.target_bounds is None or target_domain(facts.target_bounds) == target,
+        ),
+        "classes": (
+            classes,
+            description.classes,
+            classes is None or are_equal(check_classes(classes), description.classes),
+        ),
+        "max_weight": (plan.max_weight, sketch.max_weight, plan.max_weight == sketch.max_weight),
+        "correction": (correction, sketch.correction, not is_corrected or correction == sketch.correction),
+        "B": (B, sketch.B, B == "auto" or B < 1 or B == sketch.B),
+        "c": (c, sketch.c, c in ("auto", sketch.c)),
+    }
+    for name, (given, own, are_alike) in parameters.items():
+        if not are_alike:
+            raise ValueError(f"{name} must be that of the sketch, {quoted(own)}, got {quoted(given)}.")
+    mechanism = plan.publishes.mechanism
+    if mechanism is None and sketch.n_parts is not None:
+        raise ValueError(f"the sketch must have n_parts=None to choose features, got n_parts={sketch.n_parts}.")
+    if (mechanism == GeometricMechanism.name) != (sketch.n_parts is not None):
+        kind = one_of(MECHANISMS) if sketch.n_parts is None else "'geometric', because the sketch has n_parts,"
+        raise ValueError(f"mechanism must be {kind} with this sketch, got {quoted(mechanism)}.")
     plan.with_shares(sketch.measure)  # raises if the number of target_shares does not suit the sketch
 
 

@@ -76,19 +76,18 @@ def check_max_rows(max_rows_per_group):
         raise ValueError(f"max_rows_per_group must be None or an int >= 1, got {quoted(max_rows_per_group)}.")
 
 
-def check_given_together(groups, max_rows_per_group):
-    """Raise unless `groups` and `max_rows_per_group` are given together."""
-    refuse_name(groups, "groups")
-    if groups is None and max_rows_per_group is not None:
+def check_given_together(
+    values, limit, name="groups", limit_name="max_rows_per_group", are_to="identify the person behind each row"
+):
+    """Raise unless a column beside a table and the public limit that its guarantee requires are given together."""
+    if values is None and limit is not None:
         raise ValueError(
-            f"groups must identify the person behind each row with max_rows_per_group={quoted(max_rows_per_group)}, "
-            "got None: call fit(X, y, groups=...). Pipelines and searches pass groups to estimators with "
-            "set_fit_request(groups=True), if metadata routing is enabled."
+            f"{name} must {are_to} with {limit_name}={quoted(limit)}, got None: call fit(X, y, {name}=...). Pipelines "
+            f"and searches pass it to estimators with set_fit_request({name}=True), if metadata routing is enabled."
         )
-    if groups is not None and max_rows_per_group is None:
+    if values is not None and limit is None:
         raise ValueError(
-            "max_rows_per_group must be an int >= 1 if groups are given, got None: the guarantee for people requires a "
-            "public limit of rows per person."
+            f"{limit_name} must be given with {name}, got None: the guarantee requires a public limit for each person."
         )
 
 
@@ -136,6 +135,7 @@ def _key(label):
 
 def _labels(groups):
     """The labels as a column of any kind."""
+    refuse_name(groups, "groups")
     refuse_collection(groups, "groups")
     source = open_series(groups, "groups")
     if source is None:

@@ -1,9 +1,8 @@
 """A table with its target: its public numbers, other public facts, and the records themselves."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -188,37 +187,6 @@ class PublicTable(NamedTuple):
     def names(self):
         """The names of the features; None if they have none."""
         return self.seen.get("feature_names_in_")
-
-
-class Records(Protocol):
-    """Records that can be scored: a table in memory, or counts. Raw data; not private."""
-
-    progress: Progress
-
-    @property
-    def public(self) -> PublicTable:
-        """What is public of the table."""
-        ...
-
-    def sampled(self, progress: Progress) -> "Records":
-        """The records that count, with the progress of loops over all columns."""
-        ...
-
-    def release_target_shares(self, measure: Any, epsilon: Any, random_bytes: Callable[[int], bytes]) -> Any:
-        """A measure with shares of the target, released with epsilon."""
-        ...
-
-    def scores(self, measure: Any, n_jobs: Any, random_bytes: Callable[[int], bytes], left_out: Any = ()) -> np.ndarray:
-        """Noise-free scores of shape (n_features,), without those left out."""
-        ...
-
-    def scores_beside(self, j: int, measure: Any, left_out: Any, n_jobs: Any) -> np.ndarray:
-        """Scores of features together with feature j by a measure, in order, without those left out."""
-        ...
-
-    def tables(self, measure: Any, n_jobs: Any) -> np.ndarray:
-        """The table of each feature for a measure of tables, still without noise."""
-        ...
 
 
 class TableRecords(NamedTuple):

@@ -1,6 +1,7 @@
 """Parts of a record besides its features: target (numbers or classes), stratum, weight. Errors quote no values."""
 
 import numbers
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from skdpmic.table.domains import NUMBERS, Order, domain_of, with_range_of_data
 from skdpmic.table.features import labels_of, refuse_missing
 from skdpmic.table.frames import column_of
 from skdpmic.table.normal_form import OBJECTS, TEXT, array_of, kind_of_dtype
+from skdpmic.table.people import check_given_together
 from skdpmic.table.values import ANY_ORDER, are_labels, are_numerals, as_codes, as_numbers, exact_codes, kind_of_labels
 
 WEIGHT_UNITS = 256  # weights are rounded to this many equal parts of `max_weight`, so that sums are exact
@@ -253,19 +255,9 @@ def check_max_weight(max_weight):
         raise ValueError(f"max_weight must be None or a finite number > 0, got {quoted(max_weight)}.")
 
 
-def check_weights_given(sample_weight, max_weight):
-    """Raise unless `sample_weight` and `max_weight` are given together."""
-    if sample_weight is None and max_weight is not None:
-        raise ValueError(
-            f"sample_weight must hold the weight of each row with max_weight={quoted(max_weight)}, got None: call "
-            "fit(X, y, sample_weight=...). Pipelines and searches pass it to estimators with "
-            "set_fit_request(sample_weight=True), if metadata routing is enabled."
-        )
-    if sample_weight is not None and max_weight is None:
-        raise ValueError(
-            "max_weight must be a number > 0 if sample_weight is given, got None: the guarantee requires a public "
-            "limit of weights."
-        )
+check_weights_given = partial(
+    check_given_together, name="sample_weight", limit_name="max_weight", are_to="hold the weight of each row"
+)
 
 
 def read_weights(sample_weight, max_weight, n_samples):

@@ -190,7 +190,7 @@ def test_people_count_for_equally_many_rows_and_the_noise_covers_all_of_them():
 def test_groups_and_max_rows_must_be_given_together():
     with pytest.raises(ValueError, match="groups must identify the person behind each row"):
         PrivateCorrelation(max_rows_per_group=2).fit(X)
-    with pytest.raises(ValueError, match="max_rows_per_group must be an int >= 1 if groups are given"):
+    with pytest.raises(ValueError, match="max_rows_per_group must be given with groups"):
         PrivateCorrelation().fit(X, groups=np.arange(N))
 
 

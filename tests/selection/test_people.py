@@ -375,7 +375,7 @@ def assert_refused(estimator, arguments, error, message):
 X, Y, GROUPS = table()
 BAD = {
     "no groups": (3, None, ValueError, "groups must identify the person .*max_rows_per_group=3, got None"),
-    "no number of rows": (None, GROUPS, ValueError, "max_rows_per_group must be an int >= 1 if groups are given"),
+    "no number of rows": (None, GROUPS, ValueError, "max_rows_per_group must be given with groups"),
     "no rows": (0, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 0"),
     "half rows": (2.5, GROUPS, ValueError, "max_rows_per_group must be None or an int >= 1, got 2.5"),
     "a row too few": (3, GROUPS[1:], ValueError, "groups must have one label for each row of X"),

@@ -457,7 +457,7 @@ def test_the_largest_weight_must_be_a_number_above_0(max_weight):
 
 def test_weights_need_a_public_maximum():
     X, y, weights = table()
-    with pytest.raises(ValueError, match="max_weight must be a number > 0 if sample_weight is given, got None"):
+    with pytest.raises(ValueError, match="max_weight must be given with sample_weight, got None"):
         PrivateSelectKBest(k=2, **UNIT).fit(X, y, sample_weight=weights)
 
 
