@@ -17,9 +17,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import f_classif
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils import indexable
 
 from skdpmic._utils.errors import is_invalid_parameter, warn
-from skdpmic._utils.readable import are_text, check_meaning, is_dask_collection
+from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection, refuse_target_among
 from skdpmic._utils.texts import quoted
 from skdpmic.search.cost_of_fits import (
     UNIVARIATE,
@@ -60,7 +61,17 @@ def check_has_choice(grid):
         )
 
 
-def refuse_unsplittable(data, name):
+def checked_table(X, y, candidates):
+    """X and y, whose rows can be assigned to subsets; an error if a private step given them unchanged refuses them."""
+    for data, name in ((X, "X"), (y, "y")):
+        _refuse_unsplittable(data, name)
+    refuse_target_among(column_names(X), y)
+    X, y = indexable(X, y)
+    _refuse_unreadable_for(candidates, X, y)
+    return X, y
+
+
+def _refuse_unsplittable(data, name):
     """Raise if the rows of a table or a column cannot be assigned to subsets, because it is not in memory."""
     is_stream = hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__")
     if is_lazy(data) or is_dask_collection(data) or is_stream or isinstance(data, Iterator):
@@ -128,7 +139,7 @@ def _first_step(estimator):
     return _first_step(next(steps, None))
 
 
-def refuse_unreadable_for(candidates, X, y):
+def _refuse_unreadable_for(candidates, X, y):
     """Before the charge, raise errors that a private estimator given X and y unchanged would raise in each subset."""
     seen = set()
     for step in map(_first_step, candidates):

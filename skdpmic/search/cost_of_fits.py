@@ -59,7 +59,7 @@ def cost_of_fit(estimator, n_features=None):
     ----------
     estimator : estimator or function form
     n_features : int or UNKNOWN, default=None
-        Number of columns of the table; if None, rho is not computed and is 0. With UNKNOWN, the cost is that of the
+        Number of columns of the table; if None, rho is not that of the release. With UNKNOWN, the cost is that of the
         costliest release with the same epsilon and delta.
 
     Raises
@@ -84,12 +84,13 @@ def _cost_of_part(estimator, widths):
             "cannot compute the cost of a RandomizedResponse inside another estimator: each of its transforms is a "
             "separate release, its fits are not. Call transform once, outside of other estimators."
         )
-    if "ledger" in _parameters(estimator):  # a PrivateGridSearch: its choice is itself a release
+    given = arguments_of(estimator)
+    if "ledger" in given:  # a PrivateGridSearch: its choice is itself a release
         raise ValueError(
             f"cannot compute the cost of a {type(estimator).__name__} inside another search: its choice is a separate "
             "release. Fit it by itself."
         )
-    parts = list(_inside(_parameters(estimator).values()))
+    parts = list(_inside(given.values()))
     if isinstance(estimator, _FITS_EACH_ONCE):
         return total_cost(_cost_of_part(part, widths) for part in parts)
     if any(_cost_of_part(part, None).n_private for part in parts):
@@ -201,14 +202,21 @@ def as_estimator(private):
     return DPMICScorer(**private.keywords)
 
 
+def arguments_of(part):
+    """The parameters of an estimator, or of a function form; of anything else, none."""
+    if isinstance(part, functools.partial):
+        return part.keywords
+    return part.get_params(deep=False) if hasattr(part, "get_params") and not isinstance(part, type) else {}
+
+
 def _own_cost(private, widths):
     """The cost of an estimator, or of a function form, from its arguments."""
-    given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
+    given = arguments_of(private)
     if "epsilon" not in given:
         raise ValueError(f"epsilon must be among the arguments of functools.partial({private.func.__name__}, ...).")
     whole = Cost(given["epsilon"], given.get("delta", 0.0))
     if widths is None:
-        return _largest_cost([whole])._replace(rho=Fraction(0))
+        return _largest_cost([whole])
     plan = as_estimator(private)._plan()
     return _largest_cost([plan.cost(width) for width in widths.get(id(private), ())] or _at_most(*whole[:2]))
 
@@ -223,10 +231,6 @@ def _largest_cost(costs):
     epsilon = max(cost.epsilon for cost in costs)
     delta, rho = max(exact(cost.delta) for cost in costs), max(cost.in_zcdp for cost in costs)
     return FitCost(epsilon if epsilon == math.inf else exact(epsilon), delta, 1, rho)
-
-
-def _parameters(estimator):
-    return estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
 
 
 def _inside(values):
@@ -265,11 +269,10 @@ def parts_of(estimator):
             yield from ((f"{name}__{inner}".removesuffix("__"), of_part) for inner, of_part in parts_of(part))
 
 
-def cost_of_choice(epsilon, n_features=None):
-    """The cost of the choice of a private search, as that of one release; `n_features` as for a fit."""
+def cost_of_choice(epsilon):
+    """The cost of the choice of a private search, as that of one release."""
     check_epsilon(epsilon)
-    cost = _largest_cost([Cost(epsilon)])
-    return cost if n_features is not None else cost._replace(rho=Fraction(0))
+    return _largest_cost([Cost(epsilon)])
 
 
 def total_cost(costs):

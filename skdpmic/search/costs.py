@@ -9,26 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from sklearn import model_selection as splits
 from sklearn.base import is_classifier
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    LeaveOneGroupOut,
-    LeaveOneOut,
-    LeavePGroupsOut,
-    LeavePOut,
-    ParameterGrid,
-    PredefinedSplit,
-    RandomizedSearchCV,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-    check_cv,
-)
+from sklearn.model_selection import GridSearchCV, ParameterGrid, RandomizedSearchCV, check_cv
 
 from skdpmic._utils.arguments import check_whole
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
@@ -40,6 +23,7 @@ from skdpmic.privacy.composition import exact
 from skdpmic.search.candidates import alternatives, check_has_choice, checked_grid, costs_at_random, costs_of, largest
 from skdpmic.search.cost_of_fits import (
     FitCost,
+    arguments_of,
     cost_of_choice,
     cost_of_fit,
     earlier_steps,
@@ -108,28 +92,22 @@ class SearchCost:
     fit_arguments: tuple[str, ...] = ()
 
     def __repr__(self):
-        rho = "" if self.charged_rho is None else f", charged_rho={self.charged_rho}"
-        missing = f", not_priced={self.not_priced}" if self.not_priced else ""
-        missing += f", earlier={self.earlier}" if self.earlier else ""
-        missing += f", fit_arguments={self.fit_arguments}" if self.fit_arguments else ""
-        return wrapped(
-            f"SearchCost(epsilon={self.epsilon}, delta={self.delta}, n_fits={self.n_fits}, "
-            f"charged_epsilon={self.charged_epsilon}, charged_delta={self.charged_delta}{rho}, priced={self.priced}"
-            f"{missing}): at most this for the private estimators seen, in fits {_ON_FOLDS}. {_NOT_COVERED}"
-        )
+        given = ", ".join(f"{name}={value}" for name, value in vars(self).items() if value not in (None, ()))
+        seen = f"at most this for the private estimators seen, in fits {_ON_FOLDS}."
+        return wrapped(f"SearchCost({given}): {seen} {_NOT_COVERED}")
 
     def _repr_html_(self):
         rho = "" if self.charged_rho is None else f", rho = {in_short(cost_rounded_up(self.charged_rho), 6)}"
-        facts = [
-            ("Cost", f"at most {budget(self.epsilon, self.delta)}, in fits {_ON_FOLDS}"),
-            ("Charged", f"{budget(self.charged_epsilon, self.charged_delta)}{rho}, in {self.n_fits:,} fits"),
-            ("Priced", ", ".join(self.priced) or "nothing"),
-            *([("Not priced", f"{', '.join(self.not_priced)}: {_ADD_THEM}")] if self.not_priced else []),
-            *([("Earlier", f"{', '.join(self.earlier)}: {_MAY_LEARN}")] if self.earlier else []),
-            *([("Pass to fit", ", ".join(self.fit_arguments))] if self.fit_arguments else []),
-            ("Not covered", _NOT_COVERED),
-        ]
-        return as_html(Summary(facts, []), "Privacy cost")
+        facts = {
+            "Cost": f"at most {budget(self.epsilon, self.delta)}, in fits {_ON_FOLDS}",
+            "Charged": f"{budget(self.charged_epsilon, self.charged_delta)}{rho}, in {self.n_fits:,} fits",
+            "Priced": ", ".join(self.priced) or "nothing",
+            "Not priced": self.not_priced and f"{', '.join(self.not_priced)}: {_ADD_THEM}",
+            "Earlier": self.earlier and f"{', '.join(self.earlier)}: {_MAY_LEARN}",
+            "Pass to fit": ", ".join(self.fit_arguments),
+            "Not covered": _NOT_COVERED,
+        }
+        return as_html(Summary([fact for fact in facts.items() if fact[1]], []), "Privacy cost")
 
 
 def search_cost(
@@ -249,10 +227,8 @@ def search_cost(
     earlier, unpriced = earlier_steps(candidates), unpriced_steps(candidates)
     refuse_resampling(earlier)
     warn_about_learning(earlier)
-    if unpriced:
-        _warn_about_unpriced(unpriced)
-    elif not fits.n_private:
-        _warn_about_none_seen(estimator)
+    if unpriced or not fits.n_private:
+        _warn_about_unseen(estimator, unpriced)
     return SearchCost(
         epsilon=_as_float(fits.epsilon * n_trainings + refit.epsilon),
         delta=_as_float(fits.delta * n_trainings + refit.delta),
@@ -275,7 +251,7 @@ def _cost_of_one(estimator, n_features):
     costs = costs_of(estimator.estimator, grid, n_features)
     check_has_choice(grid)
     refit = largest(costs) if estimator.refit else FitCost()
-    return total_cost([cost_of_choice(estimator.epsilon, n_features), refit])
+    return total_cost([cost_of_choice(estimator.epsilon), refit])
 
 
 def _have_people(candidates, grids):
@@ -290,15 +266,14 @@ def _grids(search):
     return [grids] if isinstance(grids, Mapping) else list(grids)
 
 
-def _warn_about_unpriced(steps):
-    described = ", ".join(f"{name} ({what})" if name else what for name, what in steps.items())
-    warn(f"search_cost cannot price {described}: {_ADD_THEM} (see BudgetLedger.spend).")
-
-
-def _warn_about_none_seen(estimator):
+def _warn_about_unseen(estimator, unpriced):
+    """Warn about private steps of other libraries; if there are none, that no private step was found at all."""
+    described = ", ".join(f"{name} ({what})" for name, what in unpriced.items())
     warn(
-        f"search_cost found no private estimator in this {type(estimator).__name__}. If one is hidden in a lambda or "
-        "in a custom class, the cost stated is not a bound. Estimators of this package are found as steps and "
+        f"search_cost cannot price {described}: {_ADD_THEM} (see BudgetLedger.spend)."
+        if unpriced
+        else f"search_cost found no private estimator in this {type(estimator).__name__}. If one is hidden in a lambda "
+        "or in a custom class, the cost stated is not a bound. Estimators of this package are found as steps and "
         "parameters, dp_mic_classif and dp_mic_regression as functools.partial with their arguments.",
     )
 
@@ -329,19 +304,19 @@ def _as_float(number, value=exact):
 
 # With these, changing the label or group of one record may move other records to other folds.
 _BY_RECORDS = (
-    StratifiedKFold,
-    StratifiedGroupKFold,
-    RepeatedStratifiedKFold,
-    StratifiedShuffleSplit,
-    GroupKFold,
-    GroupShuffleSplit,
+    splits.StratifiedKFold,
+    splits.StratifiedGroupKFold,
+    splits.RepeatedStratifiedKFold,
+    splits.StratifiedShuffleSplit,
+    splits.GroupKFold,
+    splits.GroupShuffleSplit,
 )
 
 
 def warn_about_splits_by_records(cv, estimator, has_people):
     """Warn if one record, or one person, can change the training sets of others."""
     is_default = _is_number_of_folds(cv) and is_classifier(estimator)
-    kind = StratifiedKFold if is_default else type(cv)
+    kind = splits.StratifiedKFold if is_default else type(cv)
     if has_people and not _assigns_groups_at_random(cv):
         warn(
             "cv assigns rows to folds, or groups by their number of rows, while max_rows_per_group protects people "
@@ -363,13 +338,13 @@ def warn_about_splits_by_records(cv, estimator, has_people):
 
 def _assigns_groups_at_random(cv):
     """Whether a splitter uses only the set of groups, not their rows or labels."""
-    if type(cv) is GroupKFold:
+    if type(cv) is splits.GroupKFold:
         return cv.shuffle
-    return type(cv) in (GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut)
+    return type(cv) in (splits.GroupShuffleSplit, splits.LeaveOneGroupOut, splits.LeavePGroupsOut)
 
 
-_GROUP_FOLDS = (GroupKFold, StratifiedGroupKFold)  # a person is in one test set
-_FOLDS = (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold, LeaveOneOut)  # a record is in one test set
+_GROUP_FOLDS = (splits.GroupKFold, splits.StratifiedGroupKFold)  # a person is in one test set
+_FOLDS = (*_GROUP_FOLDS, splits.KFold, splits.StratifiedKFold, splits.LeaveOneOut)  # a record is in one test set
 
 
 def count_splits(cv, estimator, n_samples, has_people):
@@ -401,10 +376,10 @@ def _training_sets(splitter, cv, n_samples):
     if n_samples is None:
         raise ValueError(f"the cost of splits by {quoted(splitter)} is not known: cv may repeat rows. {advice}")
     try:
-        splits = list(splitter.split(np.empty((n_samples, 1))))
+        pairs = list(splitter.split(np.empty((n_samples, 1))))
     except Exception as error:
         raise ValueError(f"the cost of splits by {quoted(splitter)} is not known ({error}). {advice}") from None
-    return [_rows(train) for train, _ in splits]
+    return [_rows(train) for train, _ in pairs]
 
 
 def _is_number_of_folds(cv):
@@ -415,11 +390,11 @@ def _n_trainings(splitter, n_splits, n_samples):
     kind = type(splitter)
     if kind in _FOLDS:
         return n_splits - 1
-    if kind in (RepeatedKFold, RepeatedStratifiedKFold):
+    if kind in (splits.RepeatedKFold, splits.RepeatedStratifiedKFold):
         return n_splits - splitter.n_repeats
-    if kind is PredefinedSplit and (splitter.test_fold != -1).all():
+    if kind is splits.PredefinedSplit and (splitter.test_fold != -1).all():
         return n_splits - 1
-    if kind is LeavePOut:
+    if kind is splits.LeavePOut:
         return math.comb(n_samples - 1, splitter.p)
     return n_splits  # random or growing training sets, and unknown splitters
 
@@ -440,44 +415,29 @@ def _rows(train):
     return rows.astype(np.intp)
 
 
-_PRIVATE = {"epsilon", "accountant"}  # parameters of private estimators in diffprivlib and other libraries
+# Parameters of private estimators in diffprivlib and other libraries; scikit-learn's SVR has an epsilon, too.
+_PRIVATE = {"epsilon", "accountant"}
 
 
 def priced_steps(candidates):
     """The distinct names of this package's private estimators."""
-    return _names(private_steps(candidate) for candidate in candidates)
+    steps = [step for candidate in candidates for step in private_steps(candidate).items()]
+    return tuple(dict.fromkeys(name or _kind(part) for name, part in steps))
 
 
 def unpriced_steps(candidates):
     """Parts that look private and belong to another library: distinct descriptions by name."""
     found = {}
     for candidate in candidates:
-        parts = parts_of(candidate)
-        found |= {name or _kind(part): _described(part) for name, part in parts if _is_private_elsewhere(part)}
+        for name, part in parts_of(candidate):
+            library = _maker(part).__module__.partition(".")[0]
+            if not _PRIVATE.isdisjoint(arguments_of(part)) and library not in ("sklearn", "skdpmic"):
+                found[name or _kind(part)] = f"{_kind(part)} of {library}"
     return found
-
-
-def _names(steps):
-    return tuple(dict.fromkeys(name or _kind(part) for of_one in steps for name, part in of_one.items()))
 
 
 def _kind(part):
     return part.func.__name__ if isinstance(part, functools.partial) else type(part).__name__
-
-
-def _described(part):
-    return f"{_kind(part)} of {_maker(part).__module__.partition('.')[0]}"
-
-
-def _is_private_elsewhere(part):
-    """Whether a part has a parameter of private estimators, and is not from scikit-learn (whose SVR has an epsilon)."""
-    if isinstance(part, functools.partial):
-        given = part.keywords
-    elif hasattr(part, "get_params") and not isinstance(part, type):
-        given = part.get_params(deep=False)
-    else:
-        return False
-    return not _PRIVATE.isdisjoint(given) and _maker(part).__module__.partition(".")[0] not in ("sklearn", "skdpmic")
 
 
 def _maker(part):

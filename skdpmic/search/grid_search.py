@@ -1,11 +1,10 @@
 """A private choice of parameters: scores on disjoint subsets of the table, followed by one noisy choice."""
 
-import contextlib
 import functools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, Self
@@ -14,7 +13,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import cross_validate
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -23,7 +22,6 @@ from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose
 from skdpmic._utils.errors import public_messages, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, rollback_on_error
 from skdpmic._utils.progress import Progress
-from skdpmic._utils.readable import column_names, refuse_target_among
 from skdpmic._utils.summaries import MOST_LETTERS, NOT_COVERED, Summary, why_broken
 from skdpmic._utils.texts import as_python, budget, in_short, quoted, shortened
 from skdpmic._utils.typing import Auto, ColumnLike, Estimator, RandomState, TableLike
@@ -41,15 +39,15 @@ from skdpmic.search.candidates import (
     check_has_choice,
     check_private_steps,
     checked_grid,
+    checked_table,
     generators_seeded,
     n_columns,
     private_estimators,
-    refuse_unreadable_for,
-    refuse_unsplittable,
     warn_about_unknown,
 )
 from skdpmic.search.cost_of_fits import (
     UNKNOWN,
+    arguments_of,
     check_fit_arguments,
     cost_of_fit,
     earlier_steps,
@@ -88,6 +86,7 @@ def delegated(name):
     return available_if(has_it)(method)
 
 
+@dataclass(eq=False, repr=False)
 class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     """Choose parameters under differential privacy, by sample and aggregate.
 
@@ -207,34 +206,19 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     (3, (4.0, 0.0))
     """
 
-    def __init__(
-        self,
-        estimator: Estimator,
-        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        *,
-        epsilon: float = 1.0,
-        n_subsets: int | Auto = "auto",
-        scoring: str | Callable[..., float] | None = None,
-        score_bounds: Sequence[float] = (0, 1),
-        test_size: float = 0.25,
-        refit: bool = True,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.epsilon = epsilon
-        self.n_subsets = n_subsets
-        self.scoring = scoring
-        self.score_bounds = score_bounds
-        self.test_size = test_size
-        self.refit = refit
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    estimator: Estimator
+    param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    _: KW_ONLY
+    epsilon: float = 1.0
+    n_subsets: int | Auto = "auto"
+    scoring: str | Callable[..., float] | None = None
+    score_bounds: Sequence[float] = (0, 1)
+    test_size: float = 0.25
+    refit: bool = True
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
 
     def fit(self, X: TableLike, y: ColumnLike | None = None, **params: Any) -> Self:
         """Choose the parameters, and refit the estimator with them.
@@ -280,11 +264,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             scorer = functools.partial(score_as_number, check_scoring(self.estimator, self.scoring))
             if y is None and get_tags(self).target_tags.required:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-            for data, name in ((X, "X"), (y, "y")):
-                refuse_unsplittable(data, name)
-            refuse_target_among(column_names(X), y)
-            X, y = indexable(X, y)
-            refuse_unreadable_for(candidates, X, y)
+            X, y = checked_table(X, y, candidates)
             n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
             has_private = any(private_estimators(candidate) for candidate in candidates)
             self.n_subsets_ = checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, has_private)
@@ -308,9 +288,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
                 each = product(range(len(candidates)), subsets)
                 fits = [(trial(i, len(train)), (train, test)) for i, (train, test) in each]
                 seeds = [random_bytes(SEED_BYTES) for _ in fits]
-                progress = Progress(type(self).__name__, self.verbose)
-                data = X, y, params
-                scores = trial_scores(fits, self.n_subsets_, data, scorer, seeds, self.n_jobs, progress)
+                scored = functools.partial(score_in_subset, X, y, params, scorer)
+                scores = self._trial_scores(fits, scored, seeds)
                 return int(mechanism.release(mean_over_subsets(scores, self.score_bounds), random_bytes)[0])
 
             seed, by = broken_by_seed(self.random_state), mechanism.name
@@ -322,6 +301,22 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             if self.refit:
                 self._refit(X, y, params, costs[self.best_index_])
         return self
+
+    def _trial_scores(self, fits, scored, seeds):
+        """Scores of shape (n_candidates, n_subsets) of trials in subsets; NaN if one fails, and an error if all do."""
+        progress = Progress(type(self).__name__, self.verbose)
+        results = Parallel(n_jobs=self.n_jobs, return_as=progress.return_as)(
+            delayed(scored)(*fit, seed) for fit, seed in zip(fits, seeds, strict=True)
+        )
+        scores, reasons = zip(*progress.track(results, len(seeds), "fits"), strict=True)
+        if np.isnan(scores).all():
+            why = "".join(f"{message}. " for message in reasons[0])
+            raise ValueError(
+                f"no candidate could be fitted and scored in any of the {self.n_subsets_} subsets of the data. {why}"
+                "Fit the estimator by itself to see more. The subsets may also be too small for it, or lack a class: "
+                "try a smaller n_subsets."
+            )
+        return np.reshape(scores, (-1, self.n_subsets_))
 
     def _store(self, chosen, grid, mechanism, entry):
         self.best_index_, self.best_params_ = chosen, grid[chosen]
@@ -494,50 +489,24 @@ def for_a_subset(candidate, n_samples, n_rows, n_features):
     return trial
 
 
-def trial_scores(fits, n_subsets, arguments, scorer, seeds, n_jobs, progress):
-    """Scores of shape (n_candidates, n_subsets) of trials in subsets; NaN if one fails, and an error if all do."""
-    X, y, params = arguments
-    scores = Parallel(n_jobs=n_jobs, return_as=progress.return_as)(
-        delayed(score_in_subset)(trial, X, y, params, subset, scorer, seed)
-        for (trial, subset), seed in zip(fits, seeds, strict=True)
-    )
-    scores = np.array(list(progress.track(scores, len(seeds), "fits")))
-    if np.isnan(scores).all():
-        trial, subset = fits[0]
-        why = failure_reason(trial, X, y, params, subset, scorer, seeds[0])
-        raise ValueError(
-            f"no candidate could be fitted and scored in any of the {n_subsets} subsets of the data. {why}Fit the "
-            "estimator by itself to see more. The subsets may also be too small for it, or lack a class: try a smaller "
-            "n_subsets."
-        )
-    return scores.reshape(-1, n_subsets)
+def score_in_subset(X, y, params, scorer, trial, subset, seed):
+    """The score of a candidate in one subset, and nothing; or NaN, and what is public of the error.
 
-
-def score_in_subset(trial, X, y, params, subset, scorer, seed):
-    """The score of a candidate in one subset, a function of its rows and its own random numbers; NaN if it fails.
-
-    This holds in this process or another one. Threads run one at a time, because they share the global generators.
+    It is a function of the rows of the subset and its own random numbers, in this process or another one. Threads run
+    one at a time, because they share the global generators.
     """
-    with generators_seeded(seed), warnings.catch_warnings(), contextlib.suppress(ValueError):
-        warnings.simplefilter("ignore")  # warnings could reveal data
-        return cross_validate(trial, X, y, cv=[subset], scoring=scorer, params=params)["test_score"][0]
-    return math.nan
+    try:
+        with generators_seeded(seed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # warnings could reveal data
+            options = {"scoring": scorer, "params": params, "error_score": "raise"}
+            return cross_validate(trial, X, y, cv=[subset], **options)["test_score"][0], []
+    except Exception as error:
+        return math.nan, public_messages(error)
 
 
 def score_as_number(scorer, *arguments):
-    """The score, or an error of this subset only: cross_validate would fail as a whole if a score is not a number."""
+    """The score, as a number: an error if it is none."""
     return float(scorer(*arguments))
-
-
-def failure_reason(trial, X, y, params, subset, scorer, seed):
-    """A description of a fit's error that does not quote data."""
-    try:
-        with generators_seeded(seed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            cross_validate(trial, X, y, cv=[subset], scoring=scorer, params=params, error_score="raise")
-    except Exception as error:
-        return "".join(f"{message}. " for message in public_messages(error))
-    return ""
 
 
 def _more_budget(private, factor, widths, sizes):
@@ -545,7 +514,7 @@ def _more_budget(private, factor, widths, sizes):
 
     Names chosen with delta come from the mechanism with the least noise, which may be another one at a larger epsilon.
     """
-    given = private.keywords if isinstance(private, functools.partial) else private.get_params(deep=False)
+    given = arguments_of(private)
     epsilon, delta = float(given["epsilon"]), given.get("delta", 0.0)
     more = epsilon * factor
     if 0 < delta and epsilon < math.inf:
