@@ -58,14 +58,14 @@ def read_codebook(text, folder):
 def read_csv(text, folder):
     (folder / "t.csv").write_bytes(text.encode())
     codebook = Codebook({"age": (0, 1), "y": [0, 1], "p*": (0, 1)})
-    read_frame(CsvFile(str(folder / "t.csv")), "codebook.toml", codebook, "y")
+    read_frame(CsvFile(str(folder / "t.csv")), codebook, "y")
 
 
 def read_parquet(text, folder):
     columns = {name: pyarrow.array(["1"] * 4) for name in dict.fromkeys(["y", *text.split(",")])}
     pyarrow.parquet.write_table(pyarrow.table(columns), folder / "t.parquet")
     entries = dict.fromkeys(columns, entry_of({"type": "duration", "range": [0, 1], "unit": "days"}, ""))
-    ParquetFile(str(folder / "t.parquet")).read(entries, lambda n: None)
+    ParquetFile(str(folder / "t.parquet")).read(entries)
 
 
 def read_sketch(text, folder):
@@ -133,7 +133,7 @@ def test_the_time_of_what_is_likely_to_be_sent_grows_in_proportion(read, begin, 
 def test_no_more_of_the_first_line_is_read_than_names_may_take(tmp_path):
     for content in (repeated("age", ",a{i}", 700_000), "a" * 2**23):
         (tmp_path / "t.csv").write_text(content)
-        with pytest.raises(ValueError, match=r"in the first line, of at most 4,194,304 bytes together, got more: save"):
+        with pytest.raises(ValueError, match=r"in the first line, at most 4 MiB of them, got another: save"):
             CsvFile(str(tmp_path / "t.csv"))
 
 

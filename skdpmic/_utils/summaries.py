@@ -58,6 +58,18 @@ class Summary(NamedTuple):
             return [*self.columns]
         return [*self.columns, ResultColumn("", ["chosen" if marked else "" for marked in self.is_marked], "mark")]
 
+    def table(self):
+        """The titles, the unit and the first rows of the table, as text; None without one."""
+        if not self.columns:
+            return None
+        columns = self.all_columns()
+        return {
+            "unit": self.unit,
+            "columns": [column.title for column in columns],
+            "rows": [[column.cells[i] for column in columns] for i in self.order[:MOST_ROWS]],
+            "n_rows": len(self.order),
+        }
+
 
 # --- What several releases say ---------------------------------------------------------------------------------------
 
@@ -163,8 +175,11 @@ def as_html(shown, title="What was released, and what it cost"):
 def _table(shown):
     if not shown.columns:
         return ""
-    columns, order = shown.all_columns(), shown.order[:MOST_ROWS]
-    marked = () if shown.is_marked is None else [row for row, i in enumerate(order) if shown.is_marked[i]]
-    rows = [[column.cells[i] for column in columns] for i in order]
-    table = html_rows([column.title for column in columns], rows, [column.kind for column in columns], marked)
-    return table + (f"<p>…{and_more(len(shown.order), shown.unit)}</p>" if len(shown.order) > MOST_ROWS else "")
+    marked = () if shown.is_marked is None else [row for row, i in enumerate(shown.order) if shown.is_marked[i]]
+    return table_as_html(**shown.table(), kinds=[column.kind for column in shown.all_columns()], marked=marked)
+
+
+def table_as_html(columns, rows, n_rows, unit, kinds=None, marked=()):
+    """The table of a summary, by its plain form."""
+    more = f"<p>…{in_html(and_more(n_rows, unit))}</p>" if n_rows > len(rows) else ""
+    return html_rows(columns, rows, kinds, marked) + more

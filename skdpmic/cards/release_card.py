@@ -10,7 +10,7 @@ from typing import Any
 
 from skdpmic import __version__
 from skdpmic._utils.private_estimator import PrivateEstimator, about_numbered_labels, check_published
-from skdpmic._utils.summaries import MOST_ROWS, NOT_COVERED, broken_by
+from skdpmic._utils.summaries import NOT_COVERED, broken_by, table_as_html
 from skdpmic._utils.texts import budget, budget_left, escaped, html_facts, html_rows, in_html, wrapped
 from skdpmic._utils.user_files import write_whole
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
@@ -176,7 +176,8 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         )
     ledger = getattr(released, "ledger", None) if ledger is None else ledger
     unit = shown.entries[0].unit
-    budget = None if ledger is None else _ledger_fields(ledger, by, unit)
+    account = None if ledger is None else _ledger_fields(ledger, by, unit)
+    (_, what), *facts = shown.facts
     fields = {
         "format": FORMAT,
         "version": VERSION,
@@ -185,37 +186,19 @@ def release_card(released: Any, *, ledger: BudgetLedger | None = None) -> Privac
         "private": not shown.broken,
         "broken_by": list(dict.fromkeys(name for entry in shown.entries for name in broken_by(entry))),
         "why_broken": list(shown.broken),
-        "published": _published(shown),
+        "published": {
+            "what": what,
+            "statistic": shown.entries[0].statistic,
+            "mechanism": shown.entries[0].mechanism,
+            "facts": [{"name": name, "text": text} for name, text in facts],
+            "table": shown.table(),
+        },
         "guarantees": [_guarantee(entry) for entry in shown.entries],
-        "public": _public(unit, shown.entries[0].n, budget),
+        "public": _public(unit, shown.entries[0].n, account),
         "not_covered": [*_NOT_COVERED, *([_REPORTS] if len(shown.entries) == 2 else [])],
-        "ledger": budget,
+        "ledger": account,
     }
     return PrivacyCard(fields | {"statement": statement(fields)})
-
-
-def _published(shown):
-    (_, what), *facts = shown.facts
-    return {
-        "what": what,
-        "statistic": shown.entries[0].statistic,
-        "mechanism": shown.entries[0].mechanism,
-        "facts": [{"name": name, "text": text} for name, text in facts],
-        "table": _table(shown),
-    }
-
-
-def _table(shown):
-    columns = shown.all_columns()
-    if not columns:
-        return None
-    rows = [int(i) for i in shown.order[:MOST_ROWS]]
-    return {
-        "unit": shown.unit,
-        "columns": [column.title for column in columns],
-        "rows": [[column.cells[i] for column in columns] for i in rows],
-        "n_rows": len(shown.order),
-    }
 
 
 def _guarantee(entry):
@@ -233,9 +216,9 @@ def _guarantee(entry):
     }
 
 
-def _public(unit, n, budget):
+def _public(unit, n, account):
     number = f"the number of {PLURAL[unit]}"
-    in_total = [] if budget is None else [entry["unit"] for entry in budget["entries"] if entry["unit"] != unit]
+    in_total = [] if account is None else [entry["unit"] for entry in account["entries"] if entry["unit"] != unit]
     return [
         number if n is None else f"{number}, {n:,}",
         *dict.fromkeys(f"the number of {PLURAL[other]}, for other charges of the ledger" for other in in_total),
@@ -273,33 +256,33 @@ def statement(fields):
     -------
     str
     """
-    package, guarantees = fields["package"], fields["guarantees"]
-    made = f"{fields['by']} of {package['name']} {package['version']}"
-    what = fields["published"]["what"]
+    published, guarantees = fields["published"], fields["guarantees"]
+    made = f"by {fields['by']} of {fields['package']['name']} {fields['package']['version']}: {published['what']}."
     if not fields["private"]:
-        sentences = [f"Published without privacy, by {made}: {what}."]
+        sentences = [f"Published without privacy, {made}"]
         sentences += [f"There is no privacy: {why}." for why in fields["why_broken"]]
     else:
-        costs = " and ".join(map(_cost, guarantees))
-        sentences = [f"Published under {costs}, by {made}: {what}.", *dict.fromkeys(map(_protects, guarantees))]
-        own = [fact["text"] for fact in fields["published"]["facts"] if fact["name"] == NOT_COVERED]
+        sentences = [f"Published under {' and '.join(map(_kind_and_cost, guarantees))}, {made}"]
+        sentences += dict.fromkeys(map(_protects, guarantees))
+        own = [fact["text"] for fact in published["facts"] if fact["name"] == NOT_COVERED]
         not_covered = "; ".join([*own, "other models and results computed from the records"])
         sentences.append(f"Not covered by the guarantee: {not_covered}.")
     return " ".join([*sentences, _total(fields["ledger"])])
 
 
-def _cost(guarantee):
-    kind = "local differential privacy" if guarantee["model"] == "local" else "differential privacy"
+def _kind_and_cost(guarantee):
+    local = "local " if guarantee["model"] == "local" else ""
     of = "" if guarantee["of"] is None else f" of {guarantee['of']}"
-    return f"{kind}{of} with {cost(guarantee)}"
+    return f"{local}differential privacy{of} with {_cost(guarantee)}"
 
 
 def _protects(guarantee):
-    if guarantee["unit"] == "person":
-        return f"The guarantee covers each of {guarantee['n']:,} people with all their records; their number is public."
-    if guarantee["n"] is None:
+    unit, n = guarantee["unit"], guarantee["n"]
+    if unit == PERSON:
+        return f"The guarantee covers each of {n:,} people with all their records; their number is public."
+    if n is None:
         return "The guarantee covers each record; the number of records is public."
-    return f"The guarantee covers each of {guarantee['n']:,} records; their number is public."
+    return f"The guarantee covers each of {n:,} records; their number is public."
 
 
 def _total(ledger):
@@ -307,14 +290,41 @@ def _total(ledger):
         return "Other spending on the same records is unknown."
     most, unit = ledger["max_rows_per_person"], per(ledger["unit"])
     rows = "" if most is None else f" (with at most {most:,} records)"
-    spent, limit = cost(ledger["spent"]), cost(ledger["limit"])
+    spent, limit = _cost(ledger["spent"]), _cost(ledger["limit"])
     return f"In total, {spent}{unit}{rows} was spent on this table, of a limit of {limit}{unit}."
 
 
-def cost(guarantee):
+def _cost(guarantee):
     """Epsilon and delta in words; null is infinity."""
     epsilon = guarantee["epsilon"]
     return budget(math.inf if epsilon is None else epsilon, guarantee["delta"])
+
+
+# --- A ledger, by its fields in the JSON of a card and of the command line -------------------------------------------
+
+
+CHARGES = ("time (UTC)", "cost", "what", "purpose")  # titles of a table
+
+
+def ledger_in_words(ledger):
+    """The limit of a ledger, and what is spent and remains: names and their texts."""
+    unit, most, left = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["remaining"]
+    rows = (
+        {} if most is None else {"Records per person": f"at most {most:,}, for each of which a cost per record counts"}
+    )
+    return {
+        "Limit": _cost(ledger["limit"]) + unit,
+        "Spent": _cost(ledger["spent"]) + unit,
+        "Remaining": budget_left(left["epsilon"], left["delta"]) + unit,
+    } | rows
+
+
+def charges_in_words(entries):
+    """The rows of a table of charges."""
+    return [
+        (entry["when"][:19].replace("T", " "), _cost(entry) + per(entry["unit"]), entry["what"], entry["purpose"] or "")
+        for entry in entries
+    ]
 
 
 # --- The page --------------------------------------------------------------------------------------------------------
@@ -322,6 +332,13 @@ def cost(guarantee):
 
 _STYLE = (files("skdpmic.cards") / "cards.css").read_text(encoding="utf-8")
 _MOST_ENTRIES = 20
+_TITLES = {  # of fields of a guarantee
+    "model": "Model",
+    "unit": "Unit of protection",
+    "neighbours": "Neighbours",
+    "n": "Number of units",
+    "rows_per_person": "Records counted per person",
+}
 
 
 def page(fields):
@@ -337,73 +354,42 @@ def page(fields):
 def fragment(fields):
     """A fragment for another page."""
     published, package = fields["published"], fields["package"]
-    made = f"{fields['by']}, {package['name']} {package['version']}"
+    facts = {"What": published["what"], "By": f"{fields['by']}, {package['name']} {package['version']}"}
     parts = [
         "<h1>Privacy card</h1>",
         *(f'<p class="broken">No privacy: {in_html(why)}.</p>' for why in fields["why_broken"]),
         f"<p>{in_html(fields['statement'])}</p>",
-        _section("What was published", [("What", published["what"]), ("By", made), *_pairs(published["facts"])]),
-        _results(published["table"]),
-        *(_guarantee_in_html(guarantee) for guarantee in fields["guarantees"]),
+        _section(
+            "What was published", [*facts.items(), *((fact["name"], fact["text"]) for fact in published["facts"])]
+        ),
+        "" if published["table"] is None else table_as_html(**published["table"]),
+        *map(_guarantee_in_html, fields["guarantees"]),
         _list("What is public", fields["public"]),
         _list("What the guarantee does not cover", fields["not_covered"]),
-        _ledger(fields["ledger"]),
+        _ledger_in_html(fields["ledger"]),
     ]
     return f'<div class="skdpmic-card"><style>\n{_STYLE}</style>\n' + "\n".join(filter(None, parts)) + "\n</div>"
 
 
-def _pairs(facts):
-    return [(fact["name"], fact["text"]) for fact in facts]
-
-
 def _guarantee_in_html(guarantee):
-    of = "" if guarantee["of"] is None else f" of {guarantee['of']}"
-    n, rows = guarantee["n"], guarantee["rows_per_person"]
-    target = guarantee["epsilon_of_target"]
-    facts = [
-        ("Budget", cost(guarantee)),
-        *([] if target is None else [("Part for the target", cost({"epsilon": target, "delta": 0}))]),
-        ("Model", guarantee["model"]),
-        ("Unit of protection", guarantee["unit"]),
-        ("Neighbours", guarantee["neighbours"]),
-        *([] if n is None else [("Number of units", f"{n:,}")]),
-        *([] if rows is None else [("Records counted per person", f"{rows:,}")]),
-    ]
-    return _section(f"The guarantee{of}", facts)
+    of, target = "" if guarantee["of"] is None else f" of {guarantee['of']}", guarantee["epsilon_of_target"]
+    facts = {"Budget": _cost(guarantee)}
+    if target is not None:
+        facts["Part for the target"] = _cost({"epsilon": target, "delta": 0})
+    stated = {title: guarantee[name] for name, title in _TITLES.items() if guarantee[name] is not None}
+    facts |= {title: f"{value:,}" if isinstance(value, int) else value for title, value in stated.items()}
+    return _section(f"The guarantee{of}", facts.items())
 
 
-def _ledger(ledger):
+def _ledger_in_html(ledger):
+    title = "The budget of the table"
     if ledger is None:
-        return _list("The budget of the table", ["No ledger was given, so other spending is unknown."])
-    unit, most, entries = per(ledger["unit"]), ledger["max_rows_per_person"], ledger["entries"]
-    left = budget_left(ledger["remaining"]["epsilon"], ledger["remaining"]["delta"])
-    stated = {"Limit": cost(ledger["limit"]), "Spent": cost(ledger["spent"]), "Remaining": left}
-    facts = [(title, text + unit) for title, text in stated.items()]
-    facts += (
-        []
-        if most is None
-        else [("Records per person", f"at most {most:,}, for each of which a cost per record counts")]
-    )
-    rows = [
-        [entry["when"][:19].replace("T", " "), cost(entry) + per(entry["unit"]), entry["what"], entry["purpose"] or ""]
-        for entry in entries[-_MOST_ENTRIES:]
-    ]
-    earlier = len(entries) - len(rows)
-    return "".join(
-        [
-            _section("The budget of the table", [*facts, ("Composition", ledger["composition"])]),
-            html_rows(["time (UTC)", "cost", "what", "purpose"], rows),
-            f"<p>after {earlier:,} earlier charges</p>" if earlier else "",
-        ]
-    )
-
-
-def _results(table):
-    if table is None:
-        return ""
-    more = table["n_rows"] - len(table["rows"])
-    rest = f"<p>… and {more:,} more (unit: {in_html(table['unit'])})</p>" if more > 0 else ""
-    return html_rows(table["columns"], table["rows"]) + rest
+        return _list(title, ["No ledger was given, so other spending is unknown."])
+    facts = ledger_in_words(ledger) | {"Composition": ledger["composition"]}
+    charges = html_rows(CHARGES, charges_in_words(ledger["entries"][-_MOST_ENTRIES:]))
+    n_earlier = len(ledger["entries"]) - _MOST_ENTRIES
+    earlier = f"<p>after {n_earlier:,} earlier charges</p>" if n_earlier > 0 else ""
+    return _section(title, facts.items()) + charges + earlier
 
 
 def _section(title, facts):

@@ -3,40 +3,25 @@
 import csv
 import gzip
 import os
-import re
-import sys
-import zlib
-from contextlib import contextmanager
-from itertools import islice
+from bisect import bisect_left
 from pathlib import Path
 
-import pyarrow
-import pyarrow.csv
-from pyarrow import compute
+try:
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.parquet
+    from pyarrow import compute, types
+except ImportError as error:
+    raise ImportError("reading a table requires pyarrow: pip install 'skdpmic[command-line]'") from error
 
 from skdpmic._utils.errors import read_by_engine
 from skdpmic._utils.readable import refuse_repeated
 from skdpmic._utils.texts import counted, quoted
 from skdpmic._utils.user_files import check_regular
 from skdpmic.codebook.column import BOOLEAN, DATE, DURATION
-from skdpmic.command_line.named_columns import (
-    check_in_file,
-    check_some,
-    check_target,
-    check_type,
-    is_numeric_type,
-    is_text,
-)
 from skdpmic.table.people import read_people
+from skdpmic.table.reading import FEWEST
 
-try:
-    import pyarrow
-    import pyarrow.parquet
-except ImportError as error:
-    raise ImportError("reading a table requires pyarrow: pip install 'skdpmic[command-line]'") from error
-
-
-_RECORDS_PER_MESSAGE = 1_000_000  # records between progress messages
 _TEXT = (".csv", ".tsv", ".txt")
 
 
@@ -55,39 +40,41 @@ def open_data(arguments):
     )
 
 
-def read_frame(source, codebook_path, codebook, target=None, features=None, *, verbose=False):
+def read_frame(source, codebook, target=None, features=None):
     """The columns used, as an Arrow table.
 
     Parameters
     ----------
     source : CsvFile or ParquetFile
-    codebook_path : str
-        Name of the codebook in errors.
     codebook : Codebook
     target : str, default=None
     features : list of str, default=None
         Features, as in :meth:`Codebook.records`.
-    verbose : bool, default=False
-        Whether to print the number of records read.
 
     Returns
     -------
     pyarrow.Table
     """
-    import pyarrow
-
     # The names determine which columns are needed, and whether any are missing.
-    check_in_file(codebook_path, codebook, source, target, features)
     no_rows = pyarrow.schema([(name, pyarrow.string()) for name in source.names]).empty_table()
-    without_rows = codebook.records(no_rows, target, features)
-    used = without_rows["X"].column_names + ([] if target is None else [target])
-    entries = {name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups)
-    progress = _progress_printer(verbose and not codebook.groups)  # with people, the number of rows is private
-    frame = source.read(entries, progress)
-    check_some(frame.num_rows, source)
+    used = codebook.records(no_rows, target, features)["X"].column_names + ([] if target is None else [target])
+    frame = source.read({name: codebook.entry(name) for name in used} | dict.fromkeys(codebook.groups))
+    if frame.num_rows < FEWEST:
+        raise ValueError(f"{source.name} must hold at least {FEWEST} records, got {frame.num_rows}.")
     if target is not None:
-        check_target(frame[target], codebook.entry(target), source, target)
+        _check_complete(frame[target], f"column {quoted(target)} of {source.name}")
     return frame
+
+
+def _check_complete(column, where):
+    """Raise if a record lacks the target."""
+    first = compute.index(compute.is_null(column, nan_is_null=True), pyarrow.scalar(True)).as_py()
+    if first >= 0:
+        raise ValueError(
+            f"{where} must have a value in every record, because it is the target, got none in record {first + 1}: "
+            "keep only the records that have a value, whose number is then public, or write a label for the others "
+            "that the codebook lists."
+        )
 
 
 def size_in_words(records, codebook):
@@ -97,19 +84,6 @@ def size_in_words(records, codebook):
         return n_rows, counted(n_rows, "record")
     n_people = read_people(records["groups"], codebook.max_rows_per_group, n_rows).n_groups
     return n_people, f"{n_people:,} people"
-
-
-def _progress_printer(verbose):
-    """A function that occasionally prints the number of records read."""
-    n_messages = 0
-
-    def print_progress(n_records):
-        nonlocal n_messages
-        if verbose and n_records // _RECORDS_PER_MESSAGE > n_messages:
-            n_messages = n_records // _RECORDS_PER_MESSAGE
-            print(f"{n_records:,} records read", file=sys.stderr, flush=True)
-
-    return print_progress
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------------------
@@ -123,8 +97,6 @@ class ParquetFile:
     path : str
     """
 
-    place_of_names, record = "", "row"
-
     def __init__(self, path):
         self.name = os.path.basename(path)
         open(path, "rb").close()  # raises if it may not be read
@@ -133,31 +105,63 @@ class ParquetFile:
         self.names = self.outline.names
         refuse_repeated(self.names, f"{self.name} must have distinct column names")
 
-    def read(self, entries, progress):
+    def read(self, entries):
         """The columns with an entry, in the order of the file; as in :meth:`CsvFile.read`."""
         names = [name for name in self.names if name in entries]
         for name in names:
             if entries[name] is not None:
-                check_type(self.outline.field(name).type, entries[name], name, self.name)
+                _check_type(self.outline.field(name).type, entries[name], f"column {quoted(name)} of {self.name}")
         table = read_by_engine(self.name, self._file.read, columns=names)
-        progress(len(table))
         return pyarrow.table([self._described(table.column(name), entries[name], name) for name in names], names)
-
-    def place_of(self, record):
-        """Where a record is, counted from 0."""
-        return f"row {record + 1}"
-
-    def about_blank_end(self):
-        """Nothing: no program writes blank rows into such a file."""
-        return ""
 
     def _described(self, column, entry, name):
         """A column of the type that the codebook says: text is read as in a CSV, and numbers may be durations."""
         where = f"column {quoted(name)} of {self.name}"
-        if entry is not None and is_text(column.type) and not entry.has_text_labels:
-            return spelled_in_place(column.cast(pyarrow.string()), entry, where, self.place_of)
+        if entry is not None and _is_text(column.type) and not entry.has_text_labels:
+            return _spelled_in_place(column.cast(pyarrow.string()), entry, where)
         is_duration = entry is not None and entry.kind == DURATION
-        return in_unit(column, entry, where) if is_duration and is_numeric_type(column.type) else column
+        return _in_unit(column, entry, where) if is_duration and _is_numeric(column.type) else column
+
+
+_READ_AS = {  # types that are read as what a codebook says; text is read as in a CSV
+    "text": ("text",),
+    "dates": ("dates", "text"),
+    "durations": ("durations", "numbers", "text"),
+    "numbers": ("numbers", "booleans", "text"),
+}
+
+
+def _check_type(kind, entry, where):
+    """Raise if a column's declared type contradicts the codebook."""
+    wanted = "text" if entry.has_text_labels else {DATE: "dates", DURATION: "durations"}.get(entry.kind, "numbers")
+    got = next((words for words, is_kind in _KINDS.items() if is_kind(kind)), None)
+    if got is not None and got not in _READ_AS[wanted]:
+        raise ValueError(
+            f"{where} must hold {wanted}, as the codebook says, got {got}: correct its type in the codebook, or the "
+            "file."
+        )
+
+
+def _is_text(kind):
+    """Whether an Arrow type holds text, perhaps as a dictionary."""
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return types.is_string(kind) or types.is_large_string(kind)
+
+
+def _is_numeric(kind):
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+
+
+_KINDS = {
+    "text": _is_text,
+    "booleans": types.is_boolean,
+    "numbers": _is_numeric,
+    "dates": lambda kind: types.is_timestamp(kind) or types.is_date(kind),
+    "durations": types.is_duration,
+}
+
+
+# --- Values as text --------------------------------------------------------------------------------------------------
 
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", ".")  # in lower case, without surrounding spaces
@@ -168,7 +172,7 @@ _TIME, _DIGIT = pyarrow.timestamp("us"), r":\d\d(?:\.\d+)?"
 _ZONE = rf"{_DIGIT}(?:Z|[+-]\d\d(?::?\d\d)?)$"
 
 
-def spelled(text, entry, name, decimal="."):
+def _spelled(text, entry, name, decimal="."):
     """Parse a column of text into values.
 
     Parameters
@@ -197,53 +201,39 @@ def spelled(text, entry, name, decimal="."):
         return _read(_dates, text, f"{name} must hold dates as 2024-12-31 or 2024-12-31 23:59:59")
     form = f"{name} must hold numbers with the decimal point {quoted(decimal)} and no other signs, such as '%'"
     numbers = _read(_numbers, text, form, decimal)
-    return in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
+    return _in_unit(numbers, entry, name) if entry.kind == DURATION else numbers
 
 
-def spelled_in_place(text, entry, name, place_of, decimal="."):
-    """Like :func:`spelled`, but its error says where the first unreadable value is.
-
-    Parameters
-    ----------
-    text, entry, name, decimal
-        As in :func:`spelled`.
-    place_of : callable
-        ``place_of(i)`` is the place of a value in the file, in words.
-    """
+def _spelled_in_place(text, entry, name, n_before=0, decimal="."):
+    """Like :func:`_spelled`, but its error says which is the first unreadable value, after `n_before` others."""
     try:
-        return spelled(text, entry, name, decimal)
+        return _spelled(text, entry, name, decimal)
     except ValueError as error:
         message = str(error)
-    place = place_of(_first_unreadable(text, entry, decimal))
-    raise ValueError(f"{message.removesuffix('.')}, the first in {place}.")
 
-
-def _first_unreadable(text, entry, decimal):
-    """The index of the first unreadable value."""
-    low, high = 0, len(text)  # the first `low` values can be read, but not all of the first `high`
-    while high - low > 1:
-        middle = (low + high) // 2
+    def is_unreadable(n):
         try:
-            spelled(text.take(pyarrow.array(range(low, middle))), entry, "", decimal)  # older slices lose their nulls
+            _spelled(text.take(pyarrow.array(range(n))), entry, "", decimal)  # older slices lose their nulls
         except ValueError:
-            high = middle
-        else:
-            low = middle
-    return low
+            return True
+        return False
+
+    first = bisect_left(range(1, len(text)), True, key=is_unreadable) + 1
+    raise ValueError(f"{message.removesuffix('.')}, the first in record {n_before + first}.")
 
 
-def in_unit(values, entry, name):
+def _in_unit(values, entry, name):
     """A column of durations, from numbers in the unit of the codebook."""
     return _read(_durations, values, f"{name} must hold numbers of {entry.unit}", _MICROSECONDS[entry.unit])
 
 
-def type_of(entry, name):
+def _type_of(entry, name):
     """The type of a parsed column; a ValueError if floats cannot tell its labels apart."""
     if entry and any(abs(label) > 2**53 for label in entry.labels or () if not isinstance(label, str)):
         raise ValueError(
             f"the labels of {quoted(name)} must be text above 2**53: write them in quotes in the codebook."
         )
-    return spelled(pyarrow.array([], pyarrow.string()), entry, "").type
+    return _spelled(pyarrow.array([], pyarrow.string()), entry, "").type
 
 
 def _read(convert, values, must, *options):
@@ -299,17 +289,12 @@ def _durations(values, microseconds):
     return compute.cast(counts, pyarrow.duration("us"))
 
 
+# --- CSV -------------------------------------------------------------------------------------------------------------
+
+
 _MOST_BYTES = 2**22  # of the names in the first line, as many as a codebook has
-_DELIMITERS = ",;\t|"
-_OTHER_FILES = {
-    "\x1f\x8b": "a compressed file: let its name end in .csv.gz",
-    "PK\x03\x04": "a spreadsheet or a packed file: save it as CSV UTF-8, or unpack it first",
-    "PAR1": "a Parquet file: let its name end in .parquet",
-    "\xff\xfe": "UTF-16: save it as CSV UTF-8",
-    "\xfe\xff": "UTF-16: save it as CSV UTF-8",
-}
-# Read from pyarrow's message, because its `invalid_row_handler` prints a traceback about bytes that are not UTF-8.
-_NUMBER_OF_VALUES = re.compile(r"^CSV parse error: (?:Row #\d+: )?Expected \d+ columns, got (\d+)")
+_DELIMITERS = {",": ",", ";": "';'", "\t": "tab", "|": "'|'"}  # and how they are written as options
+_OTHER_FILES = ("PK\x03\x04", "PAR1")  # of spreadsheets and Parquet, which may begin with valid UTF-8
 
 
 class CsvFile:
@@ -324,38 +309,29 @@ class CsvFile:
         would join many lines into one value, so that a record could swallow others.
     """
 
-    place_of_names, record = " in its first line", "line"
-
     def __init__(self, path, delimiter=",", decimal=".", has_line_breaks=False):
         self._path, self.name = path, os.path.basename(path)
         self._delimiter, self._decimal, self._has_line_breaks = delimiter, decimal, has_line_breaks
-        header = self._header()
-        self.names = [name for name in header if name]  # columns without a name cannot be described
+        header = self._header(read_by_engine(self.name, self._first_line))
+        # The input of a template is names only, because a CSV file has no types.
+        self.outline = self.names = [name for name in header if name]  # columns without a name cannot be described
         self._all_names = [name or f"\0{j}" for j, name in enumerate(header)]
-        self._check_delimiter()
         refuse_repeated(self.names, f"{self.name} must have distinct column names in its first line")
 
-    @property
-    def outline(self):
-        """The input of a template: names without types, because a CSV file has none."""
-        return self.names
-
-    def read(self, entries, progress):
+    def read(self, entries):
         """The columns with an entry, in the order of the file.
 
         Parameters
         ----------
         entries : dict of str to ColumnEntry or None
-            Entries for :func:`spelled`.
-        progress : callable
-            ``progress(n_records)`` is called with the number of records read so far.
+            Entries for :func:`_spelled`.
 
         Returns
         -------
         pyarrow.Table
         """
-        n_lines = self._count_lines()
-        schema = pyarrow.schema([(name, type_of(entries[name], name)) for name in self.names if name in entries])
+        n_lines = read_by_engine(self.name, self._count_lines)
+        schema = pyarrow.schema([(name, _type_of(entries[name], name)) for name in self.names if name in entries])
         if n_lines == 0:  # an error in pyarrow
             return schema.empty_table()
         batches, n_records = [], 0
@@ -363,7 +339,6 @@ class CsvFile:
             columns = [self._spelled(batch[name], entries[name], name, n_records) for name in schema.names]
             batches.append(pyarrow.record_batch(columns, schema=schema))
             n_records += len(batch)
-            progress(n_records)
         if n_records != n_lines and not self._has_line_breaks:
             raise ValueError(
                 f"{self.name} must have one record per line, got a value over several lines: a quotation mark is not "
@@ -371,122 +346,65 @@ class CsvFile:
             )
         return pyarrow.Table.from_batches(batches, schema)
 
-    def place_of(self, record):
-        """Where a record is, counted from 0: its line, or its number where a record may have several lines."""
-        if self._has_line_breaks:
-            return f"record {record + 1}"
-        with self._lines() as file:
-            numbers = (number for number, line in enumerate(file, start=1) if number > 1 and self._is_record(line))
-            return f"line {next(islice(numbers, record, None))}"
-
-    def about_blank_end(self):
-        """A remark if the last line has delimiters only, as spreadsheets write it below a table."""
-        with self._lines() as file:
-            last = ""
-            for line in file:
-                last = line if self._is_record(line) else last
-        is_blank = len(self._all_names) > 1 and not last.strip(self._delimiter + ' "\n\t')
-        return (
-            f" The last line of {self.name} is blank: delete the blank lines at the end of the file."
-            if is_blank
-            else ""
-        )
-
     def _spelled(self, text, entry, name, n_before):
-        where = f"column {quoted(name)} of {self.name}"
-        return spelled_in_place(text, entry, where, lambda i: self.place_of(n_before + i), self._decimal)
+        return _spelled_in_place(text, entry, f"column {quoted(name)} of {self.name}", n_before, self._decimal)
 
-    def _header(self):
-        """The names in the first line. Nothing else is read."""
-        with self._lines() as file:
-            line = file.readline(_MOST_BYTES + 1)
-        if len(line) > _MOST_BYTES:
-            raise ValueError(
-                f"{self.name} must have column names in the first line, of at most {_MOST_BYTES:,} bytes together, got "
-                "more: save a table of that many columns as .parquet."
-            )
-        other = next((kind for start, kind in _OTHER_FILES.items() if line.startswith(start)), None)
-        if other is not None:
-            raise ValueError(f"{self.name} must be a CSV file in UTF-8, got {other}.")
+    def _header(self, line):
+        """The names in the first line."""
         try:
             text = line.encode("latin-1").decode("utf-8-sig")
             names = next(csv.reader([text], delimiter=self._delimiter, strict=True), [])
-        except UnicodeDecodeError:
-            kind = "letters in another encoding: save it as CSV UTF-8"
-        except csv.Error:
-            kind = "a quotation mark that is not closed"
-        else:
-            if any(names) and not sum(map(bool, names)) == 1 < len(names) - 1:
-                return names
-            kind = "a title, which is to be deleted" if any(names) else "an empty line, which is to be deleted"
-        raise ValueError(f"{self.name} must have column names in the first line, in UTF-8, got {kind}.")
+        except (UnicodeDecodeError, csv.Error):
+            names = []
+        if not any(names) or len(line) > _MOST_BYTES or line.startswith(_OTHER_FILES):
+            raise ValueError(
+                f"{self.name} must be a CSV file in UTF-8 with column names in the first line, at most 4 MiB of them, "
+                "got another: save a spreadsheet or text in another encoding as CSV UTF-8, and let the name of a "
+                "compressed or Parquet file end in .csv.gz or .parquet."
+            )
+        other = next((sign for sign in _DELIMITERS if len(names) == 1 and sign in names[0]), None)
+        if other is not None and self._delimiter not in names[0]:
+            raise ValueError(
+                f"{self.name} must have {quoted(self._delimiter)} between names, got another delimiter: pass "
+                f"--delimiter {_DELIMITERS[other]}."
+            )
+        return names
 
-    @contextmanager
     def _lines(self):
         """The file, opened for its lines, in an encoding in which all bytes are valid."""
-        try:
-            with (gzip.open if self._path.lower().endswith(".gz") else open)(self._path, "rt", encoding="latin-1") as f:
-                yield f
-            return
-        except (gzip.BadGzipFile, EOFError, zlib.error):  # raised below, because their messages quote bytes
-            pass
-        raise ValueError(
-            f"{self.name} must be a compressed file, as its name says, got another or a damaged one: if it is not "
-            "compressed, let its name end in .csv."
-        )
+        return (gzip.open if self._path.lower().endswith(".gz") else open)(self._path, "rt", encoding="latin-1")
 
-    def _check_delimiter(self):
-        """Raise if the names seem to have another delimiter, because columns would not be found."""
-        found = [letter for letter in _DELIMITERS if letter in self.names[0]] if len(self.names) == 1 else []
-        if found and self._delimiter not in self.names[0]:
-            option = {"\t": "tab", ",": ","}.get(found[0], repr(found[0]))
-            between = {"\t": "tabs", ",": "commas"}.get(self._delimiter, repr(self._delimiter))
-            raise ValueError(
-                f"{self.name} must have {between} between names, got another delimiter: pass --delimiter {option}."
-            )
+    def _first_line(self):
+        with self._lines() as file:
+            return file.readline(_MOST_BYTES + 1)
 
     def _count_lines(self):
-        """Number of nonempty lines after the header."""
+        """Number of lines after the header; of several columns, only nonempty ones."""
         with self._lines() as file:
             file.readline()
-            return sum(map(self._is_record, file))
-
-    def _is_record(self, line):
-        return line != "\n" or len(self._all_names) == 1
+            return sum(line != "\n" or len(self._all_names) == 1 for line in file)
 
     def _batches(self, names):
         """Batches of records, as text; errors quote none of them."""
         texts = dict.fromkeys(self._all_names, pyarrow.string())
-        stream = self._by_library(
-            pyarrow.csv.open_csv,
-            self._path,
-            pyarrow.csv.ReadOptions(column_names=self._all_names, skip_rows=1),
-            pyarrow.csv.ParseOptions(
-                delimiter=self._delimiter,
-                newlines_in_values=True,  # so that blocks do not end inside quotes
-                ignore_empty_lines=len(self._all_names) > 1,
-            ),
-            pyarrow.csv.ConvertOptions(column_types=texts, include_columns=names, strings_can_be_null=False),
-        )
-        while (batch := self._by_library(next, stream, None)) is not None:
-            yield batch
-
-    def _by_library(self, read, *arguments):
-        found = []
-
-        def noted(*arguments):
-            try:
-                return read(*arguments)
-            except pyarrow.ArrowInvalid as error:
-                found.extend(_NUMBER_OF_VALUES.findall(str(error)))
-                raise
-
         try:
-            return read_by_engine(self.name, noted, *arguments)
-        except ValueError:
-            if not found:
-                raise
+            stream = read_by_engine(
+                self.name,
+                pyarrow.csv.open_csv,
+                self._path,
+                pyarrow.csv.ReadOptions(column_names=self._all_names, skip_rows=1),
+                pyarrow.csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    newlines_in_values=True,  # so that blocks do not end inside quotes
+                    ignore_empty_lines=len(self._all_names) > 1,
+                ),
+                pyarrow.csv.ConvertOptions(column_types=texts, include_columns=names, strings_can_be_null=False),
+            )
+            while (batch := read_by_engine(self.name, next, stream, None)) is not None:
+                yield batch
+        except ValueError as error:
+            message = str(error)
+        else:
+            return
         n_names = len(self._all_names)
-        raise ValueError(
-            f"{self.name} must have {n_names} values in every line, as in the first, got {found[0]} in one line."
-        )
+        raise ValueError(f"{message} Every line must have {n_names} values in UTF-8, as the first has names.")

@@ -5,7 +5,6 @@ import contextlib
 import csv
 import io
 import math
-import os
 import re
 import signal
 import sys
@@ -29,10 +28,14 @@ from skdpmic.command_line.outputs import (
 )
 
 _SAFE = (ValueError, TypeError, ImportError, ModuleNotFoundError)  # raised by the package, without data
-# How errors of the package call what is an option here.
-_ONLY_IN_PYTHON = r" or 'all'(?=, got )| For the order of all, pass k='all'\.|n_features=(?=\d)"
-_OPTIONS = "|".join(["k", "epsilon", "delta", "statistic", "keep", "features", "n_samples", "error"])
-_TARGET_PARAMETERS = "|".join(["y", "classes", "target_bounds"])
+_IN_PYTHON = {  # how errors of the package name what is an option, a file or the codebook here
+    r"^(k|epsilon|delta|statistic|keep|features|error) must ": r"--\1 must ",
+    r"^n_samples must ": "--n-samples must ",
+    r"^(y|classes|target_bounds) must ": "--target must ",
+    r"^(frame|X) must ": "DATA must ",
+    r"\bin classes\b": "in the codebook",
+    r" or 'all'(?=, got )| For the order of all, pass k='all'\.|n_features=(?=\d)": "",
+}
 _UNSHOWN = "the result could not be printed, and was written to no file; it follows on stderr"
 
 
@@ -78,28 +81,25 @@ def _executed(arguments, run, printed):
     """The exit status of a command and the message of its error; its output is kept for later."""
     try:
         with run.outputs, contextlib.redirect_stdout(printed):
+            run.outputs.begin()
             # Imported here, so that help and invalid options are fast.
-            import_module(f"skdpmic.command_line.command_{arguments.command}").execute(arguments, run)
+            getattr(import_module("skdpmic.command_line.commands"), arguments.command)(arguments, run)
         return DONE, None
     except DeclinedError:
         return DECLINED, "declined: nothing was spent."
     except BudgetError as error:
         return REFUSED, str(error)
     except UnwrittenError as error:
-        files = [f"{path!r} could not be written: {_without_data(one)}" for path, one in error.errors.items()]
+        (errors,) = error.args
+        files = [f"{path!r} could not be written: {_without_data(one)}" for path, one in errors.items()]
         return UNWRITTEN, "\n".join(files)
-    except KeyboardInterrupt:
-        return SIGNALLED + (run.interrupts.number or signal.SIGINT), _or_charged("interrupted.", run)
-    except Exception as error:
-        if run.interrupts.number is not None:  # a library has turned it into another error
-            return SIGNALLED + run.interrupts.number, _or_charged("interrupted.", run)
-        return UNWRITTEN if run.interrupts.is_paid else INVALID, _or_charged(
-            _in_words_of_options(_without_data(error), arguments), run
-        )
-
-
-def _or_charged(message, run):
-    return f"{message} The cost was charged before." if run.interrupts.is_paid else message
+    except (KeyboardInterrupt, Exception) as error:
+        number, is_paid = run.interrupts.number, run.interrupts.is_paid
+        if number is not None or isinstance(error, KeyboardInterrupt):  # a library may turn it into another error
+            status, message = SIGNALLED + (number or signal.SIGINT), "interrupted."
+        else:
+            status, message = UNWRITTEN if is_paid else INVALID, _in_words_of_options(_without_data(error))
+        return status, f"{message} The cost was charged before." if is_paid else message
 
 
 def _shown(text, run, status, message):
@@ -122,12 +122,10 @@ def _without_data(error):
     return f"failed with {kind.__name__}. Its message is not shown, because it may quote values."
 
 
-def _in_words_of_options(message, arguments):
-    """The message with the option, or the file, in place of the parameter that it begins with."""
-    message = re.sub(rf"^({_OPTIONS}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", message)
-    message = re.sub(_ONLY_IN_PYTHON, "", message)
-    message = re.sub(rf"^({_TARGET_PARAMETERS}) must ", "--target must ", message)
-    return re.sub(r"^(frame|X) must ", f"{os.path.basename(getattr(arguments, 'data', 'DATA'))} must ", message)
+def _in_words_of_options(message):
+    for in_python, here in _IN_PYTHON.items():
+        message = re.sub(in_python, here, message)
+    return message
 
 
 def _warning(message):
@@ -155,8 +153,6 @@ _STATUSES = {
     UNWRITTEN: "charged, but a file could not be written; the result is printed",
     SIGNALLED + 2: f"interrupted (Ctrl-C; {SIGNALLED + 15} by SIGTERM); a message says so if it was charged",
 }
-_PICTURES = (".png", ".svg", ".pdf")
-_CARDS = (".html", ".json")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -193,144 +189,31 @@ def parse_options(argv):
     parser = _Parser(what, prog="python -m skdpmic")
     parser.add_argument("--version", action="version", version=f"skdpmic {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_template(commands)
-    _add_summary(commands)
-    _add_plan(commands)
-    _add_select(commands)
-    _add_ledger(commands)
+    for name, (what, required, others) in _COMMANDS.items():
+        command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+        for option in [*required, *others, "--json"]:
+            command.add_argument(*option.split(), **_OPTIONS[option]).required = option in required
     if not (sys.argv[1:] if argv is None else argv):
         parser.print_help()
         raise SystemExit(USAGE)
     arguments = parser.parse_args(argv)
-    arguments.check(arguments)
+    wrong = {"plan": _wrong_in_plan, "ledger": _wrong_in_ledger}.get(arguments.command, lambda arguments: None)(
+        arguments
+    )
+    if wrong is not None:
+        commands.choices[arguments.command].error(wrong)
     return arguments
 
 
-# --- Commands ---------------------------------------------------------------------------------------------------------
+def _wrong_in_plan(arguments):
+    return "pass either --epsilon or --error" if (arguments.epsilon is None) == (arguments.error is None) else None
 
 
-def _add_template(commands):
-    command = _command(commands, "template", "print a codebook to fill in, from names and types of columns")
-    _add_data(command)
-    command.add_argument("-o", "--output", metavar="FILE", help="write it to a new file")
-
-
-def _add_summary(commands):
-    what = "check privately whether a codebook fits the data"
-    command = _command(commands, "summary", what)
-    _add_data(command)
-    _add_codebook(command)
-    _add_spending(command)
-    _add_picture(command)
-    _add_card_file(command)
-
-
-def _add_plan(commands):
-    command = _command(commands, "plan", "plan the noise of a choice, or the epsilon it needs; free")
-    _add_codebook(command)
-    _add_choice(command)
-    command.add_argument("--n-samples", type=int, required=True, metavar="N", help="number of records (or people)")
-    sought = command.add_mutually_exclusive_group(required=True)
-    _add_epsilon(sought)
-    sought.add_argument("--error", type=_finite, metavar="R", help="distinguish scores that differ by R")
-    _add_delta(command)
-
-
-def _add_select(commands):
-    command = _command(commands, "select", "publish the names of the columns that predict a target best")
-    _add_data(command)
-    _add_codebook(command)
-    _add_choice(command)
-    _add_spending(command)
-    command.add_argument("-o", "--output", metavar="FILE", help="write the names to a file, one per line")
-    _add_picture(command)
-    _add_card_file(command)
-
-
-def _add_ledger(commands):
-    command = _command(commands, "ledger", "print a privacy budget and its charges, or create one")
-    command.add_argument("file", metavar="FILE", help="the ledger")
-    command.add_argument("--create", action="store_true", help="create it, with the limits given by the other options")
-    _add_epsilon(command)
-    _add_delta(command)
-    command.add_argument(
-        "--max-rows-per-person", type=int, metavar="M", help="add up costs per person with at most M records"
-    )
-    _add_picture(command)
-
-    def check(arguments):
-        has_limits = arguments.delta or arguments.max_rows_per_person is not None
-        if arguments.create != (arguments.epsilon is not None) or (has_limits and not arguments.create):
-            command.error("--create requires --epsilon, and limits are allowed with --create only")
-
-    command.set_defaults(check=check)
-
-
-def _command(commands, name, what):
-    command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
-    command.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    command.set_defaults(check=lambda arguments: None)
-    return command
-
-
-# --- Options ----------------------------------------------------------------------------------------------------------
-
-
-def _add_data(command):
-    what = "a .csv, .tsv or .txt file (or .gz of one) with column names in the first line, or a .parquet file"
-    command.add_argument("data", metavar="DATA", help=what)
-    command.add_argument(
-        "--delimiter", type=_letter, metavar="C", help="delimiter of values in a text file (default: , or tab in .tsv)"
-    )
-    command.add_argument(
-        "--decimal", type=_letter, default=".", metavar="C", help="decimal point of numbers in a CSV (default: .)"
-    )
-    command.add_argument(
-        "--line-breaks", action="store_true", help="allow line breaks in quoted values, if a program wrote the CSV"
-    )
-
-
-def _add_codebook(command):
-    command.add_argument("--codebook", type=_codebook, required=True, metavar="FILE", help="the codebook, a .toml file")
-
-
-def _add_choice(command):
-    command.add_argument("--target", required=True, metavar="COLUMN", help="column to predict")
-    command.add_argument("--k", type=int, required=True, metavar="K", help="number of columns to choose")
-    command.add_argument("--statistic", default="mtv_r", metavar="NAME", help="how columns are scored (default: mtv_r)")
-    command.add_argument("--features", type=_names, metavar="A,B,...", help="choose among these columns only")
-    command.add_argument(
-        "--keep", type=_names, default=[], metavar="A,B,...", help="keep these columns in any case, at no cost"
-    )
-
-
-def _add_spending(command):
-    _add_epsilon(command, required=True)
-    _add_delta(command)
-    command.add_argument("--ledger", metavar="FILE", help="ledger to charge; refuses if the cost does not fit")
-    command.add_argument("--yes", action="store_true", help="spend without asking, for scripts")
-    command.add_argument("--verbose", action="store_true", help="print progress to stderr; do not publish it")
-
-
-def _add_epsilon(command, **options):
-    command.add_argument("--epsilon", type=_finite, metavar="E", help="privacy budget, above 0", **options)
-
-
-def _add_delta(command):
-    command.add_argument(
-        "--delta", type=_finite, default=0.0, metavar="D", help="delta, far below 1 / N if not 0 (default: 0)"
-    )
-
-
-def _add_picture(command):
-    command.add_argument(
-        "--picture", type=_picture, metavar="FILE", help="plot the result to a .png, .svg or .pdf file"
-    )
-
-
-def _add_card_file(command):
-    what = "write a privacy card to publish with the result, as .html or .json"
-    command.add_argument("--card", type=_card, metavar="FILE", help=what)
+def _wrong_in_ledger(arguments):
+    has_limits = arguments.delta or arguments.max_rows_per_person is not None
+    if arguments.create != (arguments.epsilon is not None) or (has_limits and not arguments.create):
+        return "--create requires --epsilon, and limits are allowed with --create only"
+    return None
 
 
 # --- Values of options ------------------------------------------------------------------------------------------------
@@ -355,19 +238,75 @@ def _names(text):
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
-def _picture(text):
-    return _ending_in(_PICTURES, text)
+def _ending_in(*suffixes):
+    def path(text):
+        if Path(text).suffix.lower() not in suffixes:  # now, so that no error comes after the charge
+            raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, got {quoted(text)}")
+        return text
+
+    return path
 
 
-def _card(text):
-    return _ending_in(_CARDS, text)
+# --- Commands and their options ---------------------------------------------------------------------------------------
 
 
-def _codebook(text):
-    return _ending_in((".toml",), text, "; 'python -m skdpmic template DATA -o codebook.toml' writes one to fill in")
+def _value(metavar, help_, **more):
+    return {"metavar": metavar, "help": help_} | more
 
 
-def _ending_in(suffixes, text, remedy=""):
-    if Path(text).suffix.lower() not in suffixes:  # now, so that no error comes after the charge
-        raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, got {quoted(text)}{remedy}")
-    return text
+def _switch(help_):
+    return {"action": "store_true", "help": help_}
+
+
+_TABLE = "a .csv, .tsv or .txt file (or .gz of one) with column names in the first line, or a .parquet file"
+_CARD = "write a privacy card to publish with the result, as .html or .json"
+_PICTURE = "plot the result to a .png, .svg or .pdf file"
+_OPTIONS = {  # as argparse takes them
+    "data": _value("DATA", _TABLE),
+    "file": _value("FILE", "the ledger"),
+    "--codebook": _value("FILE", "the codebook, which template begins", type=_ending_in(".toml")),
+    "--target": _value("COLUMN", "column to predict"),
+    "--k": _value("K", "number of columns to choose", type=int),
+    "--n-samples": _value("N", "number of records (or people)", type=int),
+    "--epsilon": _value("E", "privacy budget, above 0", type=_finite),
+    "--delta": _value("D", "delta, far below 1 / N if not 0 (default: 0)", type=_finite, default=0.0),
+    "--error": _value("R", "distinguish scores that differ by R", type=_finite),
+    "--statistic": _value("NAME", "how columns are scored (default: mtv_r)", default="mtv_r"),
+    "--features": _value("A,B,...", "choose among these columns only", type=_names),
+    "--keep": _value("A,B,...", "keep these columns in any case, at no cost", type=_names, default=[]),
+    "--delimiter": _value("C", "delimiter of values in a text file (default: , or tab in .tsv)", type=_letter),
+    "--decimal": _value("C", "decimal point of numbers in a CSV (default: .)", type=_letter, default="."),
+    "--line-breaks": _switch("allow line breaks in quoted values, if a program wrote the CSV"),
+    "--ledger": _value("FILE", "ledger to charge; refuses if the cost does not fit"),
+    "--create": _switch("create it, with the limits given by the other options"),
+    "--max-rows-per-person": _value("M", "add up costs per person with at most M records", type=int),
+    "--yes": _switch("spend without asking, for scripts"),
+    "--verbose": _switch("print progress to stderr; do not publish it"),
+    "-o --output": _value("FILE", "write the codebook to a new file, or the names to a file, one per line"),
+    "--card": _value("FILE", _CARD, type=_ending_in(".html", ".json")),
+    "--picture": _value("FILE", _PICTURE, type=_ending_in(".png", ".svg", ".pdf")),
+    "--json": _switch("print one JSON object and nothing else"),
+}
+_FORMAT = ("--delimiter", "--decimal", "--line-breaks")
+_CHOICE = ("--statistic", "--features", "--keep")
+_SPENDING = ("--delta", "--ledger", "--yes", "--verbose", "--card", "--picture")
+_LIMITS = ("--create", "--epsilon", "--delta", "--max-rows-per-person", "--picture")
+_COMMANDS = {  # what each is for, the options that it requires, and others
+    "template": ("print a codebook to fill in, from names and types of columns", ["data"], [*_FORMAT, "-o --output"]),
+    "summary": (
+        "check privately whether a codebook fits the data",
+        ["data", "--codebook", "--epsilon"],
+        [*_FORMAT, *_SPENDING],
+    ),
+    "plan": (
+        "plan the noise of a choice, or the epsilon it needs; free",
+        ["--codebook", "--target", "--k", "--n-samples"],
+        [*_CHOICE, "--epsilon", "--error", "--delta"],
+    ),
+    "select": (
+        "publish the names of the columns that predict a target best",
+        ["data", "--codebook", "--target", "--k", "--epsilon"],
+        [*_FORMAT, *_CHOICE, *_SPENDING, "-o --output"],
+    ),
+    "ledger": ("print a privacy budget and its charges, or create one", ["file"], _LIMITS),
+}

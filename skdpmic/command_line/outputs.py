@@ -1,4 +1,4 @@
-"""The files that a command writes: checked to be writable before anything is charged, and written whole."""
+"""What a command gives to its user: files written whole, one text, questions, and the state of a ledger."""
 
 import contextlib
 import importlib.util
@@ -20,26 +20,14 @@ from skdpmic.budget.ledger_database import is_url
 from skdpmic.budget.ledger_entry import PERSON, per
 
 _READ, _WRITTEN = ("data", "codebook", "ledger", "file"), ("output", "card", "picture")
-_BESIDE_A_LEDGER = ("-journal", "-wal", "-shm")  # files of SQLite
-_RESERVED_BYTES = 2**18  # bytes, more than most cards and pictures have
 
 
 class UnwrittenError(Exception):
-    """A file could not be written although it was writable before: the disk may be full by now.
-
-    Attributes
-    ----------
-    errors : dict of str to Exception
-        The error of each file.
-    """
-
-    def __init__(self, errors):
-        super().__init__(errors)
-        self.errors = errors
+    """A file could not be written although it was writable before; its argument is the error of each file by path."""
 
 
-class Outputs:
-    """The files named by the options of a command, each with reserved disk space; unwritten ones leave nothing behind.
+class Outputs(contextlib.ExitStack):
+    """The files named by the options of a command, each with a draft; unwritten ones leave nothing behind.
 
     Parameters
     ----------
@@ -52,26 +40,24 @@ class Outputs:
     """
 
     def __init__(self, arguments):
-        self._paths = {name: getattr(arguments, name, None) for name in _WRITTEN}
+        super().__init__()
+        paths = {name: getattr(arguments, name, None) for name in _WRITTEN}
+        self._paths = {name: path for name, path in paths.items() if path is not None}
         self._read = [path for name in _READ if (path := getattr(arguments, name, None)) and not is_url(path)]
         self._is_new = arguments.command == "template"  # an existing codebook may already be filled in
         self._drafts, self.written = {}, []
 
-    def __enter__(self):
-        try:
-            for name, path in self._paths.items():
-                if path is not None:
-                    self._reserve(name, path)
-            if self._paths["picture"] is not None:
-                _check_plotting()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *exception):
-        for draft in self._drafts.values():
-            draft.discard()
+    def begin(self):
+        """Begin all files, before anything is charged; an error if any cannot be written."""
+        for name, path in self._paths.items():
+            self._refuse_existing(path)
+            draft = self.enter_context(Draft(path))
+            for other in [*self._read, *(draft.target for draft in self._drafts.values())]:
+                if os.path.realpath(other) == draft.target or _are_same(other, draft.target):
+                    raise ValueError(f"{path!r} must be a file of its own, got one that is also another argument.")
+            self._drafts[name] = draft
+        if "picture" in self._paths:
+            _check_plotting()
 
     def write(self, **contents):
         """Write the files that were asked for.
@@ -87,28 +73,16 @@ class Outputs:
             If any could not be written, after all others have been.
         """
         errors = {}
-        for name, content in contents.items():
-            if name in self._drafts:
-                path = self._paths[name]
-                try:
-                    self._refuse_existing(path)
-                    self._drafts[name].finish(content())
-                    self.written.append(path)
-                except Exception as error:
-                    errors[path] = error
+        for name in [name for name in contents if name in self._drafts]:
+            path = self._paths[name]
+            try:
+                self._refuse_existing(path)
+                self._drafts[name].finish(contents[name]())
+                self.written.append(path)
+            except Exception as error:
+                errors[path] = error
         if errors:
             raise UnwrittenError(errors)
-
-    def _reserve(self, name, path):
-        self._refuse_existing(path)
-        draft = self._drafts[name] = Draft(path, room=_RESERVED_BYTES)
-        taken = [*self._read, *(read + ending for read in self._read for ending in _BESIDE_A_LEDGER)]
-        others = [other.target for other in self._drafts.values() if other is not draft]
-        for other in map(os.path.realpath, [*taken, *others]):
-            if other == draft.target or _are_same(other, draft.target):
-                raise ValueError(f"{path!r} must be a file of its own, got one that is also another argument.")
-        if any(_is_printed_to(stream, draft.target) for stream in (sys.stdout, sys.stderr)):
-            raise ValueError(f"{path!r} must be a file of its own, got the one to which the output is redirected.")
 
     def _refuse_existing(self, path):
         if self._is_new and os.path.lexists(path):
@@ -117,12 +91,6 @@ class Outputs:
 
 def _are_same(path, other):
     return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
-
-
-def _is_printed_to(stream, path):
-    with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or not a file
-        return os.path.samestat(os.fstat(stream.fileno()), os.stat(path))
-    return False
 
 
 # --- Pictures ---------------------------------------------------------------------------------------------------------
@@ -137,17 +105,19 @@ def _check_plotting():
     import skdpmic.plotting  # noqa: F401  # now, so that no import fails after the charge
 
 
-def picture(display, thing, path):
-    """The bytes of a plot by a class method of :mod:`skdpmic.plotting`, in the format of the ending of a path."""
+def picture(arguments, draw):
+    """The bytes of the plot that ``draw(skdpmic.plotting)`` displays, in the format of the ending of its path."""
     from matplotlib import pyplot
 
-    figure, content = display(thing).figure_, io.BytesIO()
-    figure.savefig(content, dpi=150, format=Path(path).suffix[1:].lower())
+    from skdpmic import plotting
+
+    figure, content = draw(plotting).figure_, io.BytesIO()
+    figure.savefig(content, dpi=150, format=Path(arguments.picture).suffix[1:].lower())
     pyplot.close(figure)
     return content.getvalue()
 
 
-_MANY_VALUES = 10_000_000  # values that take a few seconds
+# --- Streams ----------------------------------------------------------------------------------------------------------
 
 
 def print_json(fields):
@@ -170,12 +140,7 @@ def printing_to_stderr():
     return contextlib.redirect_stdout(sys.stderr)
 
 
-def verbosity(arguments, n_values=_MANY_VALUES):
-    """Whether to print progress: if requested, or if a user waits for a long table."""
-    return int(arguments.verbose or (sys.stderr.isatty() and n_values >= _MANY_VALUES))
-
-
-# --- Streams ----------------------------------------------------------------------------------------------------------
+_STREAM_ERRORS = (AttributeError, OSError, ValueError)  # no stream, no reader, a full disk, or closed
 
 
 class UnfailingStream:
@@ -191,18 +156,12 @@ class UnfailingStream:
 
     def write(self, text):
         """Write a text, if that is possible."""
-        with contextlib.suppress(AttributeError, OSError, ValueError):
+        with contextlib.suppress(*_STREAM_ERRORS):
             self._stream.write(text)
-        return len(text)
-
-    def flush(self):
-        """Flush the stream, if that is possible."""
-        with contextlib.suppress(AttributeError, OSError, ValueError):
             self._stream.flush()
 
-    def isatty(self):
-        """Whether a person reads it."""
-        return self._stream is not None and self._stream.isatty()
+    def flush(self):
+        """Nothing is left to be written."""
 
 
 def write_all_letters():
@@ -222,7 +181,7 @@ def show(text):
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except (AttributeError, OSError, ValueError) as error:  # no stream, no reader, a full disk, or closed
+    except _STREAM_ERRORS as error:
         return error
     return None
 
@@ -232,8 +191,8 @@ def leave_streams():
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (AttributeError, OSError, ValueError):
-            with contextlib.suppress(AttributeError, OSError, ValueError):
+        except _STREAM_ERRORS:
+            with contextlib.suppress(*_STREAM_ERRORS):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -349,16 +308,13 @@ def ask(arguments, ledger, *facts):
         print("There is no terminal to ask at: pass --yes to agree in advance.", file=sys.stderr)
         raise DeclinedError
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
-    if not _agrees():
-        raise DeclinedError
-
-
-def _agrees():
     try:
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
+        answer = sys.stdin.readline()
     except KeyboardInterrupt:
         print(file=sys.stderr)
-        return False
+        answer = ""
+    if answer.strip().lower() not in ("y", "yes"):
+        raise DeclinedError
 
 
 def spent_in_words(privacy_spent, ledger):
@@ -375,16 +331,16 @@ def _remains(ledger):
     return f"Of {limit} in {escaped(os.path.basename(ledger.path))}, {remaining}{of_people} remains."
 
 
-def after_paying(tell, *arguments):
-    """``tell(*arguments)`` about a ledger; None, with a warning, if the ledger can no longer be read."""
+def after_paying(tell, ledger):
+    """``tell(ledger)``; None, with a warning, if the ledger can no longer be read."""
     try:
-        return tell(*arguments)
+        return tell(ledger)
     except (OSError, ValueError) as error:
         warning = f"warning: the cost was charged, but the ledger could not be read again: {error}"
         print(wrapped(warning), file=sys.stderr)
         return None
 
 
-def ledger_state(ledger, entries=None):
-    """The state of a ledger with these entries, by default all, for JSON; None without one."""
-    return None if ledger is None else {"file": ledger.path} | ledger.limits.standing(entries or ledger.entries())
+def ledger_state(ledger):
+    """The state of a ledger, for JSON; None without one."""
+    return None if ledger is None else {"file": ledger.path} | ledger.limits.standing(ledger.entries())

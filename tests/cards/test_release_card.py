@@ -346,7 +346,7 @@ def test_a_long_table_and_a_long_ledger_are_truncated(tmp_path):
     assert card.fields["published"]["table"]["n_rows"] == 40
     assert len(card.fields["ledger"]["entries"]) == 31
     text = Reader(card.to_html()).text
-    assert "and 20 more (unit: feature)" in text
+    assert "and 20 more features" in text
     assert "after 11 earlier charges" in text
     assert "release 10" not in text
     assert "release 11" in text

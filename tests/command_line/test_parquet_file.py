@@ -14,7 +14,7 @@ WEEKS = entry_of({"type": "duration", "range": [0, 9], "unit": "weeks"}, "")
 
 
 def read(path, **entries):
-    return ParquetFile(str(path)).read(entries, lambda n: None)
+    return ParquetFile(str(path)).read(entries)
 
 
 def test_only_the_columns_with_an_entry_are_read_in_the_order_of_the_file(tmp_path):

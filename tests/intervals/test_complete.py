@@ -33,7 +33,7 @@ ELSEWHERE = {
 COLUMNS = {  # modules that name columns of frames or tables with limits, and the rows for them
     "_utils/private_estimator.py": "DPMICScorer.scores_interval",
     "_utils/summaries.py": "DPMICScorer.scores_interval",
-    "command_line/command_summary.py": "PrivateSummary.to_frame",
+    "command_line/commands.py": "PrivateSummary.to_frame",
     "models/additive.py": "PrivateAdditiveRegressor.effects_to_frame",
     "release/summary.py": "PrivateSummary.to_frame",
     "selection/selectors.py": "to_frame.among_best",
