@@ -1215,7 +1215,7 @@ MUTANTS = [
            "command_line/test_main.py::test_a_card_is_written_beside_the_result"),
     Mutant("BudgetLedger.charge", "LedgerEntry(what, epsilon, delta, rho, unit)", "LedgerEntry(what, epsilon, delta, rho)",
            "plotting/test_ledgers.py::test_the_title_and_the_costs_name_the_unit_of_privacy"),
-    Mutant("costs._is_private_elsewhere", "not _PRIVATE.isdisjoint(given)", "False",
+    Mutant("costs.unpriced_steps", "not _PRIVATE.isdisjoint(arguments_of(part))", "False",
            f"{PRICED}::test_a_step_of_another_library_is_named_in_a_warning_and_the_others_are_priced"),
     Mutant("release_card.release_card", "not shown.broken", "True", f"{CARDS}::test_the_card_keeps_saying_what_broke_the_guarantee"),
     Mutant("ledger_entry.unit_of", "max_rows_per_group is None", "True",

@@ -172,7 +172,7 @@ MEETING_TABLES = {
     "skdpmic.table.frames": {"DataFrame", "check_array", "from_dict", "to_numpy", "validate_data"},  # of one type
     "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array; distinct labels as "data"
     "skdpmic.selection.sources": {"column_or_1d"},
-    "skdpmic.search.grid_search": {"indexable"},  # lengths
+    "skdpmic.search.candidates": {"indexable"},  # lengths
     "skdpmic.two_party.randomized_response": {"asarray", "to_numpy"},  # reports, which are already private
 }
 # Where any function of a library, or a method that converts, meets an argument of these names. It may not elsewhere.
