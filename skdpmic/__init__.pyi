@@ -12,7 +12,7 @@ from .release.summary import private_summary
 from .search.costs import search_cost
 from .search.grid_search import PrivateGridSearch
 from .selection.private_score import private_score
-from .selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
+from .selection.scoring import DPMICScorer, dp_mic_classif, dp_mic_regression
 from .selection.selectors import DPMICSelector, PrivateSelectKBest
 from .statistics.mic.characteristic import characteristic_matrix, mic_e
 from .statistics.mic.many_pairs import mic_cross, mic_pairs

@@ -15,7 +15,7 @@ import numpy as np
 
 from skdpmic._utils.jit import KERNELS, only_kernels
 from skdpmic.counting.sketch import RangeGridSketch
-from skdpmic.selection.scorer import DPMICScorer
+from skdpmic.selection.scoring import DPMICScorer
 from skdpmic.statistics.mic.characteristic import characteristic_matrix
 from skdpmic.statistics.ranks.kernels import kendall
 from skdpmic.statistics.registry import STATISTICS

@@ -965,7 +965,7 @@ MUTANTS = [
     Mutant("ScoresDisplay.from_estimator", "estimator._mechanism_of_scores(cls.__name__).half_width(confidence, n_together)",
            "estimator._mechanism_of_scores(cls.__name__).half_width(confidence / 2)",
            "plotting/test_scores.py::test_the_noise_is_shaded_up_to_its_quantile[laplace-0.95]"),
-    Mutant("ScoringPlan.ready", "noise.before(measure)", "False",
+    Mutant("ScoringPlan.ready", "warn_if_hidden(measure)", "False",
            "selection/test_noise_warning.py::test_every_way_to_publish_warns_before_the_charge[fit]"),
     Mutant("PrivateEstimator.__getstate__", "fresh_nonce()", "b''",
            "_utils/test_no_cache.py::test_a_pipeline_with_memory_draws_new_noise_for_an_unchanged_table"),
@@ -1197,7 +1197,7 @@ MUTANTS = [
            "test_a_fit_without_noise_at_the_released_cut_and_shares_has_the_scores_that_intervals_cover"),
     Mutant("SquaredCorrelation.why_no_interval", "self.is_coarse", "False",
            "two_party/test_intervals.py::test_an_interval_is_refused_where_parts_are_too_coarse_for_the_values"),
-    Mutant("NoiseWarnings.after", "replace(measure, target_shares=shares)", "measure",
+    Mutant("scoring_plan._warn_after", "replace(measure, target_shares=shares)", "measure",
            "selection/test_noise_warning.py"
            "::test_the_warning_for_small_weights_and_rare_classes_states_a_sufficient_budget"),
     Mutant("CellsRelease.reach", "2 * n_bounded", "n_bounded",

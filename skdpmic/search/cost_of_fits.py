@@ -32,7 +32,7 @@ from skdpmic._utils.texts import quoted
 from skdpmic.budget.filters import Cost
 from skdpmic.preprocessing.public_encoder import PublicEncoder
 from skdpmic.privacy.composition import check_epsilon, exact
-from skdpmic.selection.scorer import DPMICScorer, dp_mic_classif, dp_mic_regression
+from skdpmic.selection.scoring import DPMICScorer, dp_mic_classif, dp_mic_regression
 from skdpmic.table.people import check_given_together
 from skdpmic.table.targets import check_weights, check_weights_given
 from skdpmic.two_party.randomized_response import RandomizedResponse

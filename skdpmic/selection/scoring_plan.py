@@ -172,18 +172,18 @@ class ScoringPlan(FitPlan):
         """The release of a table with these public facts; warns, and refuses what cannot be released."""
         shape, n_classes = public.shape, public.n_classes
         self._check_knows_largest(n_classes)
+        release = self.release(shape.n_features, shape.n_groups if public.has_rows else None, n_classes)
         if public.measure is None:
             measure = self.measure(shape.n_groups, shape.n_features, n_classes)
         else:  # that of counts
-            measure = self.release(shape.n_features, None, n_classes).prepared(public.measure)
+            measure = release.prepared(public.measure)
         measure = self.with_shares(measure, public)
-        release = self.release(shape.n_features, shape.n_groups if public.has_rows else None, n_classes)
         self._warn(public)
         mechanism = release.mechanism(measure, shape)
-        noise = NoiseWarnings(self, release, release.law(mechanism, measure, shape), shape)
-        was_said = noise.before(measure)
+        warn_if_hidden = partial(_warn_if_hidden, self, release, release.law(mechanism, measure, shape), shape)
+        was_said = warn_if_hidden(measure)
         entry = self.entry(release, mechanism, shape, self.statistic.name)
-        after = None if was_said else partial(_warn_after, noise, measure)
+        after = None if was_said else partial(_warn_after, warn_if_hidden, measure)
         return Ready(entry, partial(_results, self, release, measure, mechanism, entry), after)
 
     def _check_knows_largest(self, n_classes):
@@ -212,11 +212,11 @@ class ScoringPlan(FitPlan):
             )
 
 
-def _warn_after(noise, measure, published):
+def _warn_after(warn_if_hidden, measure, published):
     """Warn about noise by the shares of the target, if they were released."""
     shares = published["_target_shares"]
     if shares is not None and not shares.is_public:
-        noise.after(measure, shares)
+        warn_if_hidden(replace(measure, target_shares=shares), is_released=True)
 
 
 def _results(plan, release, measure, mechanism, entry, records, random_bytes):
@@ -313,109 +313,86 @@ _FEWEST = 4  # smallest number of features warned about: among fewer, chance fin
 _HARDLY_BETTER = 0.1  # a share found that exceeds chance by less than this is hardly better
 
 
-class Signal(NamedTuple):
-    """How scores differ from those of public tables, by what is known about the target."""
-
-    factor: float
-    """The mean weight, as a part of the largest: the factor of all scores."""
-    largest: float
-    """The largest possible score; infinity if it is not known."""
-
-    @classmethod
-    def of(cls, measure, n):
-        """The signal of n records for a measure with public or released shares of the target, or without any."""
-        shares = getattr(measure, "target_shares", None)
-        largest = None if shares is None else measure.largest_score(n)
-        mean_weight = getattr(shares, "mean_weight", None)
-        if mean_weight is None:
-            mean_weight = USUAL_MEAN if getattr(measure, "units", 1) > 1 else 1.0
-        return cls(mean_weight, math.inf if largest is None else largest)
-
-    def in_words(self, max_weight):
-        """What the release shows."""
-        words = [] if self.largest == math.inf else [f"no score can exceed {in_short(self.largest, 2)}"]
-        if max_weight is not None:
-            mean = in_short(self.factor * float(max_weight))
-            words.insert(0, f"the mean weight is {mean}, {self.factor:.2%} of max_weight")
-        return " and ".join(words)
-
-
-@dataclass(frozen=True)
-class NoiseWarnings:
-    """Warnings about the noise of one release.
+def _warn_if_hidden(plan, release, law, shape, measure, is_released=False):
+    """Warn if fewer than half of the best features are found amid the noise, and return whether it did.
 
     Parameters
     ----------
     plan : ScoringPlan
     release : NoisyScores, NoisyTables, BestFeatures or JointFeatures
-    law : distribution of scipy.stats or CubeLaw
-        Distribution of the noise on each score; None without noise.
+    law : scipy.stats distribution or CubeLaw
+        Distribution of the noise; None if there is none.
     shape : Shape
+    measure : object
+        May have shares of the target.
+    is_released : bool, default=False
+        Whether the release has been made, and its shares are those of the measure.
     """
+    if law is None:
+        return False
+    n_candidates = max(shape.n_features - plan.n_kept, _FEWEST)
+    k = min(plan.n_wanted(shape.n_features) or n_candidates, n_candidates // _FEWEST)
+    mean_weight, largest = _signal(measure, shape.n_samples)
+    assumed = scores_of(release, plan.statistic.name), "weak", n_candidates, k, law, mean_weight, largest
+    found, epsilon = share_found(*assumed), float(plan.epsilon)
+    if not found < 0.5:
+        return False
+    what = "noise will exceed the signal of a typical table"
+    if is_released:
+        shown = _signal_in_words(mean_weight, largest, plan.max_weight)
+        what = f"noise exceeds the signal of a typical table, as the release shows: {shown}"
+    best = f"{found:.0%} of the best {k} features {'were' if is_released else 'will be'} found"
+    if k == 1:
+        best = f"the best feature {'was' if is_released else 'will be'} found in {found:.0%} of fits"
+    if found < k / n_candidates + _HARDLY_BETTER:
+        best += f" (hardly better than chance, which finds {k / n_candidates:.0%})"
+    warn(
+        f"{what}: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and epsilon={epsilon:g}, {best}, "
+        f"if scores fall as slowly as on a third of public tables. "
+        f"{_when_half(excess_of_noise(*assumed), shape.n_groups * epsilon)} Fewer features, "
+        f"{' or '.join(_advice(plan, shape))} also reduce the noise; skdpmic.plan_release computes by how much."
+    )
+    return True
 
-    plan: Any
-    release: Any
-    law: Any
-    shape: Any
 
-    def before(self, measure):
-        """Warn if fewer than half of the best features will be found, and return whether it did."""
-        signal = Signal.of(measure, self.shape.n_samples)
-        if self._is_hidden(signal):
-            self._warn("noise will exceed the signal of a typical table", "will be", signal)
-        return self._is_hidden(signal)
+def _signal(measure, n):
+    """How scores of n records differ from those of public tables, by what is known about the target.
 
-    def after(self, measure, shares):
-        """Warn if fewer than half are found by these released shares of the target."""
-        signal = Signal.of(replace(measure, target_shares=shares), self.shape.n_samples)
-        if self._is_hidden(signal):
-            shown = signal.in_words(self.plan.max_weight)
-            self._warn(f"noise exceeds the signal of a typical table, as the release shows: {shown}", "were", signal)
+    Returns
+    -------
+    mean_weight : float
+        As a part of the largest: the factor of all scores.
+    largest : float
+        The largest possible score; infinity if it is not known.
+    """
+    shares = getattr(measure, "target_shares", None)
+    largest = None if shares is None else measure.largest_score(n)
+    mean_weight = getattr(shares, "mean_weight", None)
+    if mean_weight is None:
+        mean_weight = USUAL_MEAN if getattr(measure, "units", 1) > 1 else 1.0
+    return mean_weight, math.inf if largest is None else largest
 
-    def _is_hidden(self, signal):
-        return self.law is not None and share_found(*self._assumed, *signal) < 0.5
 
-    @property
-    def _assumed(self):
-        """The arguments shared by `share_found` and `excess_of_noise`."""
-        n_candidates = max(self.shape.n_features - self.plan.n_kept, _FEWEST)
-        k = min(self.plan.n_wanted(self.shape.n_features) or n_candidates, n_candidates // _FEWEST)
-        return scores_of(self.release, self.plan.statistic.name), "weak", n_candidates, k, self.law
+def _signal_in_words(mean_weight, largest, max_weight):
+    words = [] if largest == math.inf else [f"no score can exceed {in_short(largest, 2)}"]
+    if max_weight is not None:
+        mean = in_short(mean_weight * float(max_weight))
+        words.insert(0, f"the mean weight is {mean}, {mean_weight:.2%} of max_weight")
+    return " and ".join(words)
 
-    def _warn(self, what, were, signal):
-        shape, epsilon = self.shape, float(self.plan.epsilon)
-        warn(
-            f"{what}: with n_samples={shape.n_groups:,}, n_features={shape.n_features:,} and epsilon={epsilon:g}, "
-            f"{self._best(were, signal)}, if scores fall as slowly as on a third of public tables. "
-            f"{self._when_half(shape.n_groups * epsilon, signal)} Fewer features, {' or '.join(self._advice())} also "
-            "reduce the noise; skdpmic.plan_release computes by how much."
-        )
 
-    def _when_half(self, budget, signal):
-        """The budget at which half would be found, compared with this one, in words."""
-        excess = excess_of_noise(*self._assumed, *signal)
-        if excess == math.inf:
-            return "No budget makes that half."
-        return (
-            f"That becomes half at n_samples * epsilon = {in_short(excess * budget)}, which is {in_short(budget)} here."
-        )
+def _when_half(excess, budget):
+    """The budget at which half would be found, compared with this one, in words."""
+    if excess == math.inf:
+        return "No budget makes that half."
+    return f"That becomes half at n_samples * epsilon = {in_short(excess * budget)}, which is {in_short(budget)} here."
 
-    def _best(self, were, signal):
-        """How many of the best features are found, in words."""
-        *_, n_candidates, k, _ = self._assumed
-        found, by_chance = share_found(*self._assumed, *signal), k / n_candidates
-        was = were.replace("were", "was")
-        best = f"{found:.0%} of the best {k} features {were} found"
-        best = best if k > 1 else f"the best feature {was} found in {found:.0%} of fits"
-        is_better = found >= by_chance + _HARDLY_BETTER
-        return best if is_better else f"{best} (hardly better than chance, which finds {by_chance:.0%})"
 
-    def _advice(self):
-        """Other ways to have less noise, by the names of the parameters."""
-        plan = self.plan
-        better = [] if plan.statistic.name == "mtv_r" else ["statistic='mtv_r'"]
-        if plan.max_weight is not None:
-            better.append("a smaller max_weight")
-        if plan.publishes.mechanism == "laplace" and self.shape.n_features > 1:
-            better.append("mechanism='k-norm'")
-        return [*better, plan.publishes.advice]
+def _advice(plan, shape):
+    """Other ways to have less noise, by the names of the parameters."""
+    better = [] if plan.statistic.name == "mtv_r" else ["statistic='mtv_r'"]
+    if plan.max_weight is not None:
+        better.append("a smaller max_weight")
+    if plan.publishes.mechanism == "laplace" and shape.n_features > 1:
+        better.append("mechanism='k-norm'")
+    return [*better, plan.publishes.advice]

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,7 @@ from skdpmic._utils.arguments import check_k, is_number
 from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import best_first, check_published, share_of_possible
 from skdpmic._utils.texts import in_short, quoted
-from skdpmic._utils.typing import (
-    Auto,
-    ColumnLike,
-    Correction,
-    TableLike,
-)
+from skdpmic._utils.typing import Auto, ColumnLike, Correction, TableLike
 from skdpmic.privacy.mechanisms import MECHANISMS, CubeLaw
 from skdpmic.privacy.top_k import confidence_among_best
 from skdpmic.selection.scoring import PrivateScores, PrivateScoring, scores_plan
@@ -280,7 +276,7 @@ class DPMICSelector(ColumnSelectionMixin, PrivateScores):
     correction: Correction = "miller-madow"
 
     def _plan(self):
-        is_relative = self.threshold is not None and read_threshold(self.threshold).is_relative
+        is_relative = self.threshold is not None and read_threshold(self.threshold)[1]
         plan = scores_plan(self, tuple(MECHANISMS), self.k if self._keeps_k() else None, is_relative)
         check_k(self.k)
         self._check_fdr()
@@ -617,34 +613,19 @@ def _check_criterion(criterion, statistic):
         )
 
 
-_POSSIBLE = "possible"
-
-
-class Threshold(NamedTuple):
-    """The least score of a feature that is kept."""
-
-    value: float
-    is_relative: bool = False  # whether it is a part of the largest possible score
-
-
 def read_threshold(threshold):
-    """The threshold of a selector, a number such as 0.2 or a text such as "0.5*possible"; a ValueError otherwise."""
-    value = _part_of_possible(threshold) if isinstance(threshold, str) else threshold
+    """The least score kept, and whether it is a share of the largest possible one; a ValueError if it is invalid."""
+    value, is_relative = threshold, isinstance(threshold, str)
+    if is_relative:
+        part, _, of = threshold.partition("*")
+        with suppress(ValueError):  # raised below, with the allowed values
+            value = float(part) if of.strip() == "possible" else None
     if not is_number(value) or not 0 <= value <= 1:
         raise ValueError(
             "threshold must be None, a number in [0, 1], or a share of the largest possible score, such as "
             f"'0.5*possible', got {quoted(threshold)}."
         )
-    return Threshold(float(value), isinstance(threshold, str))
-
-
-def _part_of_possible(text):
-    """The number before "*possible"; None if there is none."""
-    part, _, of = text.partition("*")
-    try:
-        return float(part) if of.strip() == _POSSIBLE else None
-    except ValueError:
-        return None
+    return float(value), is_relative
 
 
 # --- Draws of the noise-free scores ----------------------------------------------------------------------------------

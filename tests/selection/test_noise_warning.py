@@ -14,7 +14,7 @@ import skdpmic
 from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivacyLeakWarning, PrivateSelectKBest
 from skdpmic.planning import plan
 from skdpmic.search import grid_search as search
-from skdpmic.selection import scorer
+from skdpmic.selection import scoring as scorer
 from skdpmic.selection import selectors as selector
 from tests.folding import each
 from tests.select_names import SelectNames
