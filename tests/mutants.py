@@ -575,7 +575,7 @@ MUTANTS = [
            "test_the_error_for_a_label_outside_classes_lists_the_classes_and_quotes_no_data"),
     Mutant("PrivateScoring.partial_fit", "X = in_memory(X)", "pass",
            "table/test_arrow.py::test_chunks_may_be_readers"),
-    Mutant("containers.by_library", "read_by_engine(name, read, import_module(library))", "read(import_module(library))",
+    Mutant("frames.by_library", "read_by_engine(name, read, import_module(library))", "read(import_module(library))",
            "_utils/test_canary.py::"
            "test_the_error_for_an_unreadable_table_quotes_nothing[ranks-stream, failing]"),
     Mutant("count_collection", 'read_by_engine("X or y", dask.persist, whole, *(rows for _, rows in counted if holds))',
@@ -1556,9 +1556,9 @@ MUTANTS = [
     Mutant("additive_plan._model_of_classes", "deviations.sum(axis=1)[:, None]", "deviations[:, :1]",
            "intervals/test_effects.py::"
            "test_intervals_of_effects_hold_for_their_means_and_are_not_much_wider_than_needed[seeds1]"),
-    Mutant("part_names.beside", "name in taken", "False",
+    Mutant("domains.beside", "name in taken", "False",
            "table/test_part_names.py::test_frames_and_encoders_tell_all_parts_of_random_labels_apart[4]"),
-    Mutant("part_names._first_within", "(np.abs((values - ends).astype(np.float64)) <= errors).all()", "True",
+    Mutant("domains._first_within", "(np.abs((values - ends).astype(np.float64)) <= errors).all()", "True",
            "table/test_part_names.py::test_exact_ends_are_written_exactly_and_others_in_short"),
     Mutant("losses_in_steps", "np.clip(errors, 0.0, 1.0)", "errors",
            "models/test_scorecard_noise.py::test_the_loss_of_a_record_is_within_its_steps_and_independent_of_other_records[False]"),

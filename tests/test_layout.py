@@ -164,12 +164,14 @@ CONVERSIONS = {
 }
 # Where conversions of libraries meet a table or a column of a user: one place to read each, one to hand it on.
 MEETING_TABLES = {
-    "skdpmic.table.containers": {"DataFrame", "Series", "from_arrow", "from_pandas", "to_pandas"},
+    "skdpmic.table.frames": {
+        *("DataFrame", "Series", "check_array", "from_arrow", "from_dict", "from_pandas", "to_numpy", "to_pandas"),
+        "validate_data",
+    },
     "skdpmic.table.normal_form": {  # of one column, by its type
         *("Series", "asanyarray", "asarray", "from_arrow", "from_pandas", "to_list", "to_numpy", "to_pylist")
     },
     "skdpmic.table.handed_on": {"DataFrame", "Series", "from_dict", "to_pandas", "to_polars"},  # of our own Column
-    "skdpmic.table.frames": {"DataFrame", "check_array", "from_dict", "to_numpy", "validate_data"},  # of one type
     "skdpmic.table.targets": {"asarray", "column_or_1d"},  # the shape of an array; distinct labels as "data"
     "skdpmic.selection.sources": {"column_or_1d"},
     "skdpmic.search.candidates": {"indexable"},  # lengths
@@ -188,8 +190,7 @@ MEETING_RAW = {
     "skdpmic.counting.streams": {"collect"},  # by Polars, with the types of the query
     "skdpmic.models.evaluation": {"tocsr"},
     "skdpmic.search.costs": {"astype", "unique"},  # the numbers of rows
-    "skdpmic.table.frames": {"to_numpy", "tocsc"},  # of one type
-    "skdpmic.table.containers": {"DataFrame", "collect", "table"},  # by the schema
+    "skdpmic.table.frames": {"DataFrame", "collect", "table", "to_numpy", "tocsc"},  # by the schema, or of one type
     "skdpmic.table.normal_form": {"isnat"},
     "skdpmic.table.targets": {"values"},  # of our Column
 }
@@ -201,7 +202,7 @@ WITHOUT_TABLES = {
     *("_utils.readable", "_utils.private_estimator", "_utils.arguments", "selection.selectors"),
     *("correlation.private_correlation", "causal.private_pc", "causal.table_release"),
     *("models.evaluation", "models.additive", "models.parts", "models.scorecard", "models.target_mean"),
-    *("table.domains", "table.features", "table.facts", "table.part_names"),
+    *("table.domains", "table.features", "table.facts"),
 }
 
 

@@ -28,12 +28,11 @@ from skdpmic.correlation.private_correlation import (
     nearest_correlation,
 )
 from skdpmic.release.path import publish, store
-from skdpmic.table.containers import as_frame, in_memory, is_frame
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import allowed_keys, listed, numbers_of
-from skdpmic.table.frames import columns_by_columns, row_of_zeros
-from skdpmic.table.reading import read_labels_or_numbers
+from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame, row_of_zeros
+from skdpmic.table.records import read_labels_or_numbers
 
 
 class GraphResultMixin:

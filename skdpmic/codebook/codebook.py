@@ -30,8 +30,7 @@ from skdpmic.codebook.column import (
     labels_of_people,
 )
 from skdpmic.codebook.toml_file import as_text, parse_toml, place_of, text_of_file
-from skdpmic.table.containers import as_frame, is_frame
-from skdpmic.table.frames import columns_at
+from skdpmic.table.frames import as_frame, columns_at, is_frame
 from skdpmic.table.people import check_max_rows
 
 _MOST_PATTERNS = 1000  # each is compared with all names of a table

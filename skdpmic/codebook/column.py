@@ -11,9 +11,9 @@ import numpy as np
 from skdpmic._utils.readable import abbreviated, almost, is_date
 from skdpmic._utils.summaries import ResultColumn, Summary, as_html
 from skdpmic._utils.texts import counted, quoted, shortened
-from skdpmic.table.containers import open_column
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
 from skdpmic.table.features import labels_of
+from skdpmic.table.frames import open_column
 from skdpmic.table.people import labels_of_column
 
 NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"

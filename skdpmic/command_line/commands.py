@@ -25,7 +25,7 @@ from skdpmic.planning.rows import ReleasePlan
 from skdpmic.release.summary import NOTHING, private_summary
 from skdpmic.release.summary_cells import ABOVE, BELOW
 from skdpmic.selection.selectors import PrivateSelectKBest
-from skdpmic.table.part_names import MISSING, OTHER
+from skdpmic.table.domains import MISSING, OTHER
 
 
 def template(arguments, run):

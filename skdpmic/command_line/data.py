@@ -20,7 +20,7 @@ from skdpmic._utils.texts import counted, quoted
 from skdpmic._utils.user_files import check_regular
 from skdpmic.codebook.column import BOOLEAN, DATE, DURATION
 from skdpmic.table.people import read_people
-from skdpmic.table.reading import FEWEST
+from skdpmic.table.records import FEWEST
 
 _TEXT = (".csv", ".tsv", ".txt")
 

@@ -26,12 +26,11 @@ from skdpmic.release.path import FitPlan, Ready, check_budget_and_run, publish, 
 from skdpmic.statistics.ranks.kernels import MAX_RECORDS, concordance, mid_ranks
 from skdpmic.statistics.ranks.statistic import in_order
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
-from skdpmic.table.containers import as_frame, in_memory, is_frame
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
-from skdpmic.table.frames import columns_by_columns
+from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import open_records, read_features
+from skdpmic.table.records import open_records, read_features
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -36,10 +36,9 @@ from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile
 from skdpmic.privacy.noise import laplace_scale
 from skdpmic.release.path import publish, store
-from skdpmic.table.containers import in_memory
 from skdpmic.table.domains import NUMBERS, Labels, as_date
-from skdpmic.table.frames import check_columns_seen, open_table
-from skdpmic.table.reading import read_columns
+from skdpmic.table.frames import check_columns_seen, in_memory, open_table
+from skdpmic.table.records import read_columns
 
 _WHAT_INTERVALS_HOLD = (
     "the mean of the effect over the noise, which shrinks effects; for each separately, approximately"

@@ -20,12 +20,12 @@ from skdpmic.models.target_mean import correction_of, is_bent
 from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
 from skdpmic.planning.rows import PlannedRelease
 from skdpmic.release.path import FitPlan, Ready, check_budget_and_run
-from skdpmic.table.containers import in_memory
 from skdpmic.table.domains import Range
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
+from skdpmic.table.frames import in_memory
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import read_records
+from skdpmic.table.records import read_records
 from skdpmic.table.targets import labels_in, target_domain
 
 MOST_CLASSES = 10

@@ -36,10 +36,10 @@ from skdpmic.models.evaluation_result import (
 from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.privacy.noise import deviations_of, discrete_laplace, entropy_source
 from skdpmic.release.path import run
-from skdpmic.table.containers import in_memory, is_frame
 from skdpmic.table.domains import NUMBERS, Range, domain_of
+from skdpmic.table.frames import in_memory, is_frame
 from skdpmic.table.people import check_given_together, check_max_rows, read_people
-from skdpmic.table.reading import check_enough
+from skdpmic.table.records import check_enough
 from skdpmic.table.targets import check_classes, make_target
 
 _FEWEST_BINS, _MOST_BINS = 8, 64

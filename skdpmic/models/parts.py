@@ -10,8 +10,7 @@ from scipy import linalg
 from skdpmic.privacy.composition import Pure, budget_of, root_below
 from skdpmic.release.bounds import medians, rates, squared_rates
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.domains import Labels, Nominal
-from skdpmic.table.part_names import MISSING, beside, names_of_labels, names_of_ranges
+from skdpmic.table.domains import MISSING, Labels, Nominal, beside, names_of_labels, names_of_ranges
 from skdpmic.table.targets import ClassTarget
 
 N_CUT = 8  # parts of a range, besides the part of missing values

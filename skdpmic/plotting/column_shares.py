@@ -11,8 +11,7 @@ from skdpmic._utils.texts import budget
 from skdpmic.plotting.figures import CHOSEN, LIMIT, Axes, Display, ink_of, labels_apart, write_beside
 from skdpmic.release.summary import FLAG, PART, ColumnShares, PrivateSummary
 from skdpmic.release.summary_cells import ABOVE, BELOW
-from skdpmic.table.domains import Knots, LogRange
-from skdpmic.table.part_names import MISSING, OTHER
+from skdpmic.table.domains import MISSING, OTHER, Knots, LogRange
 
 # Horizontally, parts extend from 0 to 1, with flags to their right. Vertically, heights are shares, and a row is this
 # many times as high as the tallest bar: room for the ends of the range below, and a little above.

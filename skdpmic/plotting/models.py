@@ -13,7 +13,7 @@ from skdpmic._utils.readable import is_position
 from skdpmic._utils.texts import budget, in_short, names_of, quoted
 from skdpmic.plotting.figures import CHOSEN, NOISE, WIDTH, Axes, Display, ink_of, label_of, labels_apart, write_dates
 from skdpmic.privacy.composition import check_confidence
-from skdpmic.table.part_names import ends_in_words
+from skdpmic.table.domains import ends_in_words
 
 _MISSING = "missing values"
 _SLANTED: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}  # ends at its tick

@@ -14,13 +14,11 @@ from skdpmic._utils.private_estimator import rollback_on_error
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.texts import quoted, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
-from skdpmic.table.containers import as_frame, is_frame, is_lazy
-from skdpmic.table.domains import Labels, domain_of
+from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, names_of_labels
 from skdpmic.table.features import feature_domains
-from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
+from skdpmic.table.frames import as_frame, check_columns_seen, columns_seen, is_frame, is_lazy, open_table
 from skdpmic.table.handed_on import AsksForContainer, dataframe_of
-from skdpmic.table.part_names import MISSING, OTHER, beside, names_of_labels
-from skdpmic.table.reading import read_columns
+from skdpmic.table.records import read_columns
 
 _ENCODINGS = ("one-hot", "ordinal")
 

@@ -21,12 +21,11 @@ from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_d
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.path import run
 from skdpmic.release.summary_cells import ABOVE, BELOW, CellsRelease, SummaryCells
-from skdpmic.table.domains import NUMBERS, Knots, LogRange
+from skdpmic.table.domains import MISSING, NUMBERS, OTHER, Knots, LogRange
 from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import open_table
-from skdpmic.table.part_names import MISSING, OTHER
 from skdpmic.table.people import People, read_people
-from skdpmic.table.reading import FEWEST, read_values
+from skdpmic.table.records import FEWEST, read_values
 
 # --- Suspicious findings ---------------------------------------------------------------------------------------------
 

@@ -18,8 +18,7 @@ from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import exact, rho_for
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, geometric, uniform_below
-from skdpmic.table.domains import Labels
-from skdpmic.table.part_names import MISSING, OTHER, ends_in_words, names_of_labels
+from skdpmic.table.domains import MISSING, OTHER, Labels, ends_in_words, names_of_labels
 
 BELOW, ABOVE = "below", "above"
 _FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)

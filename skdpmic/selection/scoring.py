@@ -62,8 +62,8 @@ from skdpmic.selection.sources import (
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.mtv.released_shares import shares_interval
 from skdpmic.statistics.null_laws import NullModel
-from skdpmic.table.containers import in_memory
-from skdpmic.table.reading import read_numbers, refuse_dask
+from skdpmic.table.frames import in_memory
+from skdpmic.table.records import read_numbers, refuse_dask
 from skdpmic.table.targets import USUAL_MEAN
 
 

@@ -21,7 +21,7 @@ from skdpmic.statistics.null_laws import NullModel
 from skdpmic.statistics.registry import check_of_target, check_takes_weights, statistic_named, warn_about_copies
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import n_candidates
-from skdpmic.table.reading import read_records
+from skdpmic.table.records import read_records
 from skdpmic.table.targets import USUAL_MEAN, check_target_shares
 
 LEARN = "learn"  # as target_shares

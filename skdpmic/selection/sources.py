@@ -28,11 +28,10 @@ from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.statistics.grids import check_B, check_c
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import check_mergeable, statistic_named
-from skdpmic.table.containers import is_lazy
 from skdpmic.table.features import kept_columns
-from skdpmic.table.frames import column_of, columns_seen, open_table
+from skdpmic.table.frames import column_of, columns_seen, is_lazy, open_table
 from skdpmic.table.people import check_given_together
-from skdpmic.table.reading import check_enough
+from skdpmic.table.records import check_enough
 from skdpmic.table.targets import check_classes, check_weights_given, read_weights, target_domain
 
 _Method = TypeVar("_Method")

@@ -1,10 +1,12 @@
-"""Tables of every kind as columns: arrays, lists, dataframes of any library, sparse matrices.
+"""Tables, streams and columns of any library or of none, and the only way to the normal form.
 
 A table returns its columns one at a time, and is never converted to an array of objects.
 """
 
+import sys
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
@@ -14,11 +16,142 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from skdpmic._utils.errors import without_data
-from skdpmic._utils.readable import refuse_name
+from skdpmic._utils.errors import read_by_engine, without_data
+from skdpmic._utils.readable import check_names, is_dask_collection, refuse_collection, refuse_masked, refuse_name
 from skdpmic._utils.texts import quoted
-from skdpmic.table.containers import as_frame, is_frame, open_column, open_series, refuse_remote
-from skdpmic.table.normal_form import Column, array_of, floats_if_all_are
+from skdpmic.table.normal_form import (
+    Column,
+    ColumnSource,
+    array_of,
+    floats_if_all_are,
+    from_arrow,
+    from_numpy,
+    from_pandas,
+    from_polars,
+)
+
+
+def is_lazy(X):
+    """Whether X is a Polars LazyFrame; none exists before Polars is imported."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.LazyFrame)  # narwhals would warn about its own frames
+
+
+def is_frame(X):
+    """Whether X is a dataframe, or a stream of one by the Arrow protocol."""
+    if isinstance(X, np.ndarray):  # narwhals would compare it with the types of every library
+        return False
+    is_stream = hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X)
+    return nw.dependencies.is_into_dataframe(X) or is_lazy(X) or is_stream
+
+
+def as_frame(X, name="X"):
+    """A narwhals dataframe in memory."""
+    if not is_frame(X):
+        refuse_remote(X, name)
+        refuse_collection(X, name)
+        raise TypeError(f"{name} must be a dataframe, got {type(X).__name__}.")
+    X = read_by_engine(name, X.collect) if is_lazy(X) else X
+    if not nw.dependencies.is_into_dataframe(X):
+        X = by_library(name, pyarrow=lambda pyarrow: pyarrow.table(X), polars=lambda polars: polars.DataFrame(X))
+    check_names(X, name)
+    return nw.from_native(X, eager_only=True)
+
+
+def in_memory(X):
+    """A dataframe, or a stream of one, that can be read repeatedly; other tables are unchanged."""
+    return as_frame(X).to_native() if is_frame(X) else X
+
+
+def by_library(name, **readers):
+    """An Arrow stream, read by a library that takes all types from the schema, not from the values."""
+    for library, read in readers.items():
+        try:
+            return read_by_engine(name, read, import_module(library))
+        except ImportError:
+            continue
+    raise ImportError(f"{name} is an Arrow stream, which requires pyarrow or Polars: pip install pyarrow")
+
+
+def refuse_remote(data, name):
+    """Raise if a table or a column is not in memory and has no supported interface."""
+    is_table = any(hasattr(type(data), method) for method in ("schema", "to_table", "to_pandas", "__arrow_c_array__"))
+    if is_table and not hasattr(data, "__array__"):
+        raise TypeError(
+            f"{name} must be array-like, a dataframe, a Polars LazyFrame or a dask collection, or have "
+            f"__arrow_c_stream__, got {type(data).__name__}. If it fits in memory, load it first, by .collect(), "
+            ".to_table() or .to_arrow(); otherwise count it in batches, by skdpmic.counting.count_stream."
+        )
+
+
+# --- The only way to the normal form of one column --------------------------------------------------------------------
+
+
+def open_column(column: Any) -> ColumnSource:
+    """The only way from a container to the normal form.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n_samples,), or Series of pandas, Polars, pyarrow or narwhals
+    """
+    if isinstance(column, np.ndarray):
+        return from_numpy(column)
+    series = column if isinstance(column, nw.Series) else nw.from_native(column, series_only=True)
+    native = series.to_native()
+    if series.implementation.is_polars():
+        return from_polars(native)._replace(is_of_polars=True)
+    if series.implementation.is_pyarrow():
+        return from_arrow(native)
+    return from_pandas(native if series.implementation.is_pandas() else series.to_pandas())
+
+
+def open_series(values, name):
+    """The one column of a dataframe, a Series, a stream or an Arrow array; None for arrays, lists and other objects."""
+    refuse_masked(values, name)
+    if isinstance(values, np.ndarray) or is_dask_collection(values) or sparse.issparse(values):
+        return None
+    values = read_by_engine(name, values.collect) if is_lazy(values) else values
+    if nw.dependencies.is_into_dataframe(values):
+        frame = nw.from_native(values, eager_only=True)
+        _check_one_column(frame.shape, name)
+        return open_column(frame[:, 0])
+    if _is_of_pandas(values):
+        _check_one_column((len(values), getattr(values, "nlevels", 1)), name)
+        values = sys.modules["pandas"].Series(values)
+    if nw.dependencies.is_into_series(values):
+        return open_column(values)
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        chunks = values if hasattr(values, "__arrow_c_stream__") else [values]
+        column = by_library(
+            name,
+            pyarrow=lambda pyarrow: pyarrow.chunked_array(chunks),
+            polars=lambda polars: polars.Series(values),
+        )
+        series = nw.from_native(column, series_only=True)
+        return open_column(_only_field(series, name) if series.dtype == nw.Struct else series)
+    refuse_remote(values, name)
+    return None
+
+
+def _is_of_pandas(values):
+    """Whether a column is an index or an array of pandas, which has its own missing values."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(values, pandas.Index | pandas.api.extensions.ExtensionArray)
+
+
+def _only_field(series, name):
+    """The only column of a table, which the Arrow protocol presents as a column of records."""
+    names = [field.name for field in series.dtype.fields]
+    _check_one_column((len(series), len(names)), name)
+    return series.struct.field(names[0])
+
+
+def _check_one_column(shape, name):
+    if shape[1] != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {shape} instead.")
+
+
+# --- Tables -----------------------------------------------------------------------------------------------------------
 
 
 class Table(NamedTuple):

@@ -17,8 +17,8 @@ import numpy as np
 from skdpmic._utils.arguments import is_whole
 from skdpmic._utils.readable import refuse_collection, refuse_name
 from skdpmic._utils.texts import quoted
-from skdpmic.table.containers import open_column, open_series
 from skdpmic.table.domains import exact_seconds_of, kind_of_date
+from skdpmic.table.frames import open_column, open_series
 from skdpmic.table.normal_form import array_of, is_absent, objects_of
 
 _AT_LEAST = 4  # people, as for records

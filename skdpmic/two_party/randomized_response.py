@@ -19,11 +19,10 @@ from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.path import Ready, publish, store
-from skdpmic.table.containers import as_frame, in_memory, is_frame
 from skdpmic.table.domains import Labels
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.frames import check_columns_seen, columns_seen, open_table
-from skdpmic.table.reading import open_chunk
+from skdpmic.table.frames import as_frame, check_columns_seen, columns_seen, in_memory, is_frame, open_table
+from skdpmic.table.records import open_chunk
 from skdpmic.two_party.distance_correlation import drawn_columns, n_columns_for, n_parts_for, randomized_response
 from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, to_arrow, true_parts
 

@@ -19,10 +19,10 @@ from skdpmic._utils.texts import quoted
 from skdpmic._utils.user_files import check_regular, read_json
 from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.containers import open_column
 from skdpmic.table.domains import Knots, Labels, LogRange, Nominal, Range, from_json, to_json
 from skdpmic.table.facts import checked_domain
-from skdpmic.table.reading import read_columns
+from skdpmic.table.frames import open_column
+from skdpmic.table.records import read_columns
 
 VERSION, MECHANISM = 1, "m-ary randomised response"
 MOST_PARTS = 2**8  # of a column; the number of a part fits in a byte

@@ -24,7 +24,7 @@ from skdpmic.privacy.noise import entropy_source
 from skdpmic.release.kinds import places
 from skdpmic.release.path import Ready, publish, store
 from skdpmic.table.facts import PublicFacts
-from skdpmic.table.reading import check_enough
+from skdpmic.table.records import check_enough
 from skdpmic.table.targets import check_target_shares, make_target, target_domain
 from skdpmic.two_party import distance_correlation
 from skdpmic.two_party.distance_correlation import (

@@ -30,8 +30,8 @@ from skdpmic import (
     private_score,
 )
 from skdpmic.counting import RangeGridSketch
-from skdpmic.table.containers import open_column
 from skdpmic.table.domains import seconds
+from skdpmic.table.frames import open_column
 from skdpmic.table.values import as_numbers
 from tests.folding import each
 from tests.select_names import SelectNames

@@ -12,7 +12,7 @@ from skdpmic import BudgetLedger, DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.causal import PrivatePC
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.counting import RangeGridSketch
-from skdpmic.table import containers
+from skdpmic.table import frames
 from tests.counting.tables import PUBLIC, TARGETS, mixed_table, relation
 from tests.folding import each
 from tests.table.arrow_columns import Stream
@@ -179,14 +179,14 @@ def test_types_come_from_the_schema_whichever_library_reads_it():
     for source, missing, kind in ((Stream, (), pyarrow.Table), (polars_stream, ("pyarrow",), polars.DataFrame)):
         X, y = source(table), source(Y)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(containers, "import_module", without(missing))
+            patch.setattr(frames, "import_module", without(missing))
             chosen = DPMICSelector("all", **public).fit(X, y).transform(X)
         assert isinstance(chosen, kind)
         assert chosen.shape == (N, 2)
 
 
 def test_without_a_library_that_reads_streams_the_error_names_those_that_do(monkeypatch):
-    monkeypatch.setattr(containers, "import_module", without(("pyarrow", "polars")))
+    monkeypatch.setattr(frames, "import_module", without(("pyarrow", "polars")))
     scorer = DPMICScorer(bounds=(0, 1), target_bounds=(0, 1))
     with pytest.raises(
         ImportError, match=r"^X is an Arrow stream, which requires pyarrow or Polars: pip install pyarrow"

@@ -10,7 +10,7 @@ import pytest
 from skdpmic import DPMICScorer, DPMICSelector, PrivateSelectKBest
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import open_table
-from skdpmic.table.reading import read_records
+from skdpmic.table.records import read_records
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")  # seeds
 

@@ -18,9 +18,9 @@ from skdpmic.codebook.column import labels_of_people
 from skdpmic.counting import count_stream
 from skdpmic.statistics.mic.many_pairs import mic_pairs
 from skdpmic.table import values as reading
-from skdpmic.table.containers import as_frame, open_column
 from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, seconds
 from skdpmic.table.features import labels_of
+from skdpmic.table.frames import as_frame, open_column
 from skdpmic.table.normal_form import BYTES, OBJECTS, OTHER, TEXT
 from skdpmic.table.people import labels_of_column, read_people
 from skdpmic.table.targets import check_classes, make_target

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from skdpmic import Codebook, PrivateAdditiveRegressor, PublicEncoder, private_summary
-from skdpmic.table.domains import domain_of
-from skdpmic.table.part_names import ends_in_words, names_of_ranges
+from skdpmic.table.domains import domain_of, ends_in_words, names_of_ranges
 
 TEXTS = [
     "other", "missing", "", "other (not a label)", "missing (not a label)", "1", "01", "1.0", "a", "a to b", "b",

@@ -125,7 +125,7 @@ def test_a_missing_label_is_an_error(groups):
 
 WRONG = {
     "a number": (5, "array-like of shape .*, got int"),
-    "a text": ("abcde", "array-like of shape .*, got str"),
+    "a text": ("abcde", "a value for each row, got a str"),
     "a set": ({1, 2, 3, 4, 5}, "array-like of shape .*, got set"),
     "a dict": (dict.fromkeys(range(5)), "array-like of shape .*, got dict"),
     "an iterator": (iter(range(5)), "array-like of shape .*, got range_iterator"),

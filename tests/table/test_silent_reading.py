@@ -21,8 +21,8 @@ from skdpmic import (
     private_summary,
 )
 from skdpmic.correlation import PrivateCorrelation
-from skdpmic.table.containers import open_column
 from skdpmic.table.domains import DATES, DURATIONS, seconds_of
+from skdpmic.table.frames import open_column
 from skdpmic.table.people import read_people
 from skdpmic.table.targets import make_target, read_strata, read_weights, target_domain
 from skdpmic.table.values import as_numbers

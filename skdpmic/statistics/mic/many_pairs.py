@@ -14,7 +14,7 @@ from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mic.characteristic import check_statistic, mass_plan, mic_e_of_columns, ranked_column
 from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
-from skdpmic.table.containers import as_frame, is_frame
+from skdpmic.table.frames import as_frame, is_frame
 from skdpmic.table.normal_form import array_of
 from skdpmic.table.values import check_column
 
