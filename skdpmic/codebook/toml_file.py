@@ -58,7 +58,8 @@ def parse_toml(text, source):
         raise ValueError(f"{source} must be valid TOML: {error}.") from None
     version = fields.pop("version", None)
     if version != VERSION or isinstance(version, bool):
-        raise ValueError(f"{source} must have version = {VERSION}, the supported format, got {quoted(version)}.")
+        place = place_of("version", text, source)
+        raise ValueError(f"{place} must have version = {VERSION}, the supported format, got {quoted(version)}.")
     unknown = [name for name in fields if name not in _FIELDS]
     if unknown:
         raise ValueError(
@@ -120,18 +121,22 @@ def _loads(text):
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         end = f"at line {text.rstrip().count(chr(10)) + 1}, where the text ends"
-        message = str(error).replace("at end of document", end)
+        raise ValueError(str(error).replace("at end of document", end)) from None
     except ValueError:  # of Python, for integers of more than 4,300 digits
-        message = _TOO_LONG
-    else:
-        values = chain.from_iterable(levels(fields))
-        if all(not isinstance(value, int) or value.bit_length() < 64 for value in values):
-            return fields
-        message = _TOO_LONG
-    raise ValueError(message)
+        fields = None
+    if _is_too_long(fields):
+        line = next(line for statement, line in _statements(text) if _is_too_long(statement))
+        raise ValueError(f"integers must have at most 64 bits (at line {line})")
+    return fields
 
 
-_TOO_LONG = "integers must have at most 64 bits"
+def _is_too_long(fields):
+    """Whether an integer is, among fields or in a statement; None stands for fields that Python could not parse."""
+    try:
+        values = chain.from_iterable(levels(tomllib.loads(fields) if isinstance(fields, str) else fields))
+    except ValueError:
+        return True
+    return fields is None or any(isinstance(value, int) and value.bit_length() >= 64 for value in values)
 
 
 def _statements(text):
@@ -189,6 +194,8 @@ def as_text(fields, columns, comments=None):
     -------
     str
     """
+    given = comments or {}
+    _refuse_long(sum(_least_length(name, column, given.get(name, {})) for name, column in columns.items()))
     document = tomlkit.document()
     for line in _HEAD.splitlines():
         document.add(tomlkit.comment(line))
@@ -198,9 +205,25 @@ def as_text(fields, columns, comments=None):
             document.add(name, tomlkit.item(value))
     tables = tomlkit.table(is_super_table=True)
     for name, column in columns.items():
-        tables.add(name, _table(column, (comments or {}).get(name, {})))
+        tables.add(name, _table(column, given.get(name, {})))
     document.add("columns", tables)
-    return escaped(document.as_string(), but="\n")  # strings and keys of tomlkit are basic ones
+    text = escaped(document.as_string(), but="\n")  # strings and keys of tomlkit are basic ones
+    _refuse_long(len(text.encode()))
+    return text
+
+
+def _refuse_long(n_bytes):
+    """Raise if a file of this length could not be read again."""
+    if n_bytes > _MOST_BYTES:
+        raise ValueError(
+            f"columns must fit into a codebook file of at most {_MOST_BYTES:,} bytes, got more: describe columns with "
+            "similar names together, by a pattern such as 'lab_*'."
+        )
+
+
+def _least_length(name, column, comments):
+    """A length that the text of a column has at least; formatting a million columns to count takes minutes."""
+    return len(f"[columns.{name}]\n\n") + sum(len(f'{field} = ""\n') + len(comments.get(field, "")) for field in column)
 
 
 def _table(column, comments):

@@ -441,7 +441,10 @@ def check_model(model, model_is_public):
 
 def check_unit(model, groups):
     """Raise if a model was fitted to people, and people are not identified."""
-    rows = [value for name, value in model.get_params().items() if name.endswith("max_rows_per_group") and value]
+    parameters = model.get_params()
+    rows = [value for name, value in parameters.items() if name.endswith("max_rows_per_group") and value]
+    entries = [getattr(step, "_entry", None) for step in (model, *parameters.values())]
+    rows += [entry.rows_per_person for entry in entries if entry is not None and entry.rows_per_person]  # as fitted
     if rows and groups is None:
         raise ValueError(
             f"groups must identify the person behind each row of X, as model has max_rows_per_group={rows[0]}: pass "
@@ -517,29 +520,30 @@ def predicted_by(model, X, progress=SILENT):
 
 
 def _numbers(model, rows):
-    return (_checked(_answer(model.predict, rows), rows, ()),)
+    return (_checked(_answer(model, "predict", rows), rows, ()),)
 
 
 def _classes(model, rows):
     position = {label: k for k, label in enumerate(np.asarray(model.classes_).tolist())}
-    probabilities = _checked(_answer(model.predict_proba, rows), rows, (len(position),))
-    labels = np.asarray(_answer(model.predict, rows))
+    probabilities = _checked(_answer(model, "predict_proba", rows), rows, (len(position),))
+    labels = np.asarray(_answer(model, "predict", rows))
     if labels.shape != (n_rows_of(rows),):
         raise ValueError("model.predict must return one label per record.")
     return probabilities, np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.int64)
 
 
-def _answer(predict, rows):
-    """What a model answers; its errors are its own, and quote no value of the data."""
+def _answer(model, method, rows):
+    """What a model answers; its errors are its own, and quote no value of the data, as none of this package does."""
     try:
-        return predict(rows)
+        return getattr(model, method)(rows)
     except MemoryError:
         raise
     except Exception as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        what = ". ".join(public_messages(error)) or f"{type(error).__name__}, whose message may quote values"
+        what = ". ".join(public_messages(error)) if has_foreign_steps(model) else str(error).rstrip(".")
+        what = what or f"{type(error).__name__}, whose message may quote values"
     raise kind(
-        f"model must predict the records of X, but its {predict.__name__} failed: {what}. Pass X as in its fit; if the "
+        f"model must predict the records of X, but its {method} failed: {what}. Pass X as in its fit; if the "
         "model takes no missing values or labels, pass the fitted pipeline that prepares them, and ends in the model."
     )
 

@@ -223,7 +223,7 @@ def n_columns(X):
 
 def _columns_of(X):
     """The number of columns of a table (None if unknown), and their labels (None if they have none, or UNKNOWN)."""
-    names = list(getattr(X, "columns", [])) or None
+    names = column_names(X) or None
     if names is None and hasattr(X, "__dataframe__") and not hasattr(X, "iloc"):
         names = UNKNOWN  # scikit-learn determines the kind of dataframe
     return n_columns(X), names

@@ -161,7 +161,10 @@ def check_classes(classes):
         raise ValueError(f"classes must be a list or array of at least 2 distinct labels, got {quoted(classes)}.")
     if kind_of_dtype(labels.dtype) == NUMBERS and len(np.unique(labels.astype(np.float64))) < len(labels):
         # One float in y would turn all labels into floats, so that one record could change the classes of others.
-        raise ValueError(f"classes must also be distinct as float64, got {quoted(classes)}.")
+        raise ValueError(
+            f"classes must also be distinct as float64, got {quoted(classes)}: write them as text, and y as "
+            "y.astype(str)."
+        )
     return labels
 
 

@@ -283,7 +283,8 @@ def test_invalid_toml_is_refused(text, message):
 @each("version", ["2", "0", '"1"', "true", None])
 def test_an_unknown_version_is_refused(version):
     text = ("" if version is None else f"version = {version}\n") + "[columns.age]\nrange = [0, 110]"
-    assert refusal(text).startswith("patients.toml must have version = 1, the supported format, got ")
+    place = "patients.toml" if version is None else "patients.toml, line 1"
+    assert refusal(text).startswith(f"{place} must have version = 1, the supported format, got ")
 
 
 def test_a_later_version_is_refused_whatever_it_contains():

@@ -49,7 +49,8 @@ def test_what_is_nested_sixteen_deep_is_parsed():
 @each("text", ["9" * 5000, "0x" + "f" * 10_000, str(2**64), "[1, {b = [0b" + "1" * 64 + "]}]"])
 def test_integers_that_are_none_in_toml_are_refused(text):
     for field in ("title", "max_rows_per_group", "columns.a.unit", "columns.a.range", "[columns.a]\nlabels"):
-        assert refusal(f"version = 1\n{field} = {text}") == f"codebook.toml {LONG}."
+        line = 3 + field.count("\n")
+        assert refusal(f"version = 1\n\n{field} = {text}\n") == f"codebook.toml {LONG} (at line {line})."
 
 
 def test_a_large_file_is_refused_before_it_is_read_whole(tmp_path):
@@ -111,3 +112,19 @@ def test_statements_of_valid_texts_are_valid_by_themselves(n):
             tomllib.loads(statement)
         assert {(name,) for name in fields} <= set(toml_file._lines(text))
     assert n_valid > n / 60
+
+
+def test_a_codebook_too_long_to_be_read_is_not_written(monkeypatch):
+    """Nor is it formatted, which takes minutes for a million columns; and no shorter one is refused."""
+    too_long = r"at most 4,194,304 bytes, got more: describe columns with similar names together, by a pattern such as"
+    with pytest.raises(ValueError, match=too_long):
+        Codebook.template([f"column_{j}" for j in range(2**22 // 100)])
+    names = [f"{j:04}" for j in range(50)]
+    for write in (lambda: Codebook.template(names), Codebook(dict.fromkeys(names, (0, 1))).to_toml):
+        n_bytes = len(write())
+        monkeypatch.setattr(toml_file, "_MOST_BYTES", n_bytes)
+        assert len(write()) == n_bytes
+        monkeypatch.setattr(toml_file, "_MOST_BYTES", n_bytes - 1)
+        with pytest.raises(ValueError, match=r"bytes, got more"):
+            write()
+        monkeypatch.undo()

@@ -1,5 +1,6 @@
 """What a private evaluation accepts and refuses, what it charges, and what its result keeps."""
 
+import copy
 import math
 import pickle
 
@@ -218,9 +219,19 @@ def test_a_model_fitted_to_people_asks_for_people_before_the_charge(tmp_path):
     for each_model in (model, make_pipeline(selector, LogisticRegression().fit(selector.transform(X), Y))):
         with pytest.raises(ValueError, match=r"max_rows_per_group=4: pass groups=... and max_rows_per_group=4\."):
             evaluate(each_model, ledger=ledger)
+    with pytest.raises(ValueError, match="max_rows_per_group=4"):  # as fitted, whatever the parameter is now
+        evaluate(copy.copy(model).set_params(max_rows_per_group=None), ledger=ledger)
     card = release_card(evaluate(model, groups=range(N), max_rows_per_group=1, ledger=ledger), ledger=ledger)
     assert card.fields["guarantees"][0]["unit"] == "person"
     assert "for the rows drawn of each person" in card.fields["published"]["facts"][-1]["text"]
+
+
+def test_errors_of_a_model_of_this_package_name_columns_and_remedies():
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    model = PrivateAdditiveClassifier(5.0, bounds=(0, 1), classes=[0, 1]).fit(frame, Y)
+    dates = frame.assign(b=pandas.Timestamp("2020-01-01"))
+    with pytest.raises(ValueError, match=r"^model must predict .* failed: X must match .* in \['b'\].*pd\.Timestamp\("):
+        evaluate(model, rows=dates)
 
 
 @each(

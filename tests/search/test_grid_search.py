@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import product
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -491,6 +492,24 @@ def test_a_table_that_is_not_in_memory_is_refused_with_the_line_to_write(tmp_pat
             with pytest.raises(TypeError, match=r"must be in memory inside PrivateGridSearch.*load it first, as by"):
                 PrivateGridSearch(pipeline(), TWICE, ledger=ledger).fit(*arguments)
     assert ledger.entries() == []
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_model_of_columns_by_name_is_searched_in_every_dataframe(library, tmp_path):
+    pytest.importorskip(library)
+    X, y = table()
+    columns = dict(zip("abc", X.T, strict=True))
+    frame = nw.from_dict(columns, backend=library).to_native()
+    ledger = BudgetLedger(tmp_path / "budget.db", 10.0, delta=1e-5)
+
+    def search(*names):
+        model = PrivateAdditiveRegressor(1.0, bounds=dict.fromkeys(names, (0, 1)), target_bounds=(0, 1), ledger=ledger)
+        return PrivateGridSearch(model, {"epsilon": [1.0, 2.0]}, n_subsets=4, ledger=ledger, score_bounds=(-9, 1))
+
+    with pytest.raises(ValueError, match=r"got none for \['c'\]"):
+        search("a", "b").fit(frame, y)
+    assert ledger.entries() == []
+    assert search("a", "b", "c").fit(frame, y).predict(frame).shape == y.shape
 
 
 def test_without_refit_only_the_choice_is_made():
