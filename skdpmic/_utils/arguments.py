@@ -1,32 +1,14 @@
-"""Checks of columns, ranges, shares and other plain arguments. No message quotes a data value."""
+"""Checks of shares and other plain arguments. No message quotes a data value."""
 
-import math
 import numbers
-from collections.abc import Sequence
 
 import numpy as np
 
 from skdpmic._utils.errors import PrivacyLeakWarning, warn
-from skdpmic._utils.readable import holds_dates, is_date
 from skdpmic._utils.texts import quoted
 
 _MOST = 2**53
 _ROUNDING_OF_SHARES = 0.01  # rounded percentages may sum to 99 or 101
-
-
-def check_interval(interval, name):
-    """`interval` as a pair of finite floats, the first below the second."""
-    try:
-        lo, hi = map(_as_float, ordered_pair(interval))
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"{name} must be a pair of numbers (lower, upper), got {quoted(interval)}{_advice_on_dates(interval)}."
-        ) from None
-    if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
-        raise ValueError(f"{name} must be finite with lower < upper, got {quoted(interval)}.")
-    if not math.isfinite(hi - lo):
-        raise ValueError(f"{name} must be finite with lower < upper, as must upper - lower, got {quoted(interval)}.")
-    return lo, hi
 
 
 def is_auto(given):
@@ -52,15 +34,6 @@ def warn_about_data(name):
         "known in advance, not read from the data.",
         PrivacyLeakWarning,
     )
-
-
-def check_pair_bounds(bounds):
-    """`bounds` as two intervals, of x and of y."""
-    try:
-        x_bounds, y_bounds = ordered_pair(bounds)
-    except (TypeError, ValueError):
-        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {quoted(bounds)}.") from None
-    return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
 
 
 def check_n_shares(target_shares, n_classes):
@@ -91,76 +64,6 @@ def check_target_cut(target_cut, target_shares, has_classes):
             f"target_shares must be the 2 shares of the records below target_cut={quoted(target_cut)} and from it on, "
             f"got {quoted(target_shares)}."
         )
-
-
-def check_column_bounds(bounds, n_columns, name="bounds"):
-    """`bounds` as the lower and the upper ends of the ranges of all columns.
-
-    Returns
-    -------
-    lower, upper : float64 ndarrays of shape (n_columns,)
-        Not yet checked to be finite.
-    """
-    allowed = f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_columns},)"
-    try:
-        sides = [_as_floats(side) for side in ordered_pair(bounds)]
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{allowed}, got {quoted(bounds)}{_advice_on_dates(bounds)}.") from None
-    shapes = [side.shape for side in sides]
-    if n_columns != 2 and shapes == [(2,)] * n_columns:
-        raise ValueError(f"{allowed}, got one pair per feature: pass tuple(np.transpose({name})), or a dict by name.")
-    if len(sides) != 2:
-        raise ValueError(f"{allowed}, got {quoted(bounds)}.")
-    for shape in shapes:
-        if shape not in ((), (n_columns,)):
-            raise ValueError(f"{allowed}, got an array of shape {shape}.")
-    if n_columns == 2 and shapes == [(2,), (2,)] and not _is_tuple_of_arrays(bounds):
-        raise ValueError(f"{name} of two features must be unambiguous, {_both_readings(bounds)}.")
-    lower, upper = sides
-    return np.broadcast_to(lower, n_columns), np.broadcast_to(upper, n_columns)
-
-
-def ordered_pair(pair):
-    """`pair`; a TypeError unless it is ordered, unlike a set or a dict."""
-    is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
-    if not is_ordered or isinstance(pair, str | bytes):
-        raise TypeError
-    return pair
-
-
-def _as_float(bound):
-    if isinstance(bound, str | bytes) or is_date(bound):
-        raise TypeError
-    return float(bound)
-
-
-def _as_floats(side):
-    array = np.array(side)  # a copy, which cannot be changed elsewhere
-    if array.dtype.kind not in "biufO" or holds_dates(array):
-        raise TypeError
-    return array.astype(np.float64)
-
-
-def _advice_on_dates(bounds):
-    if not any(map(holds_dates, bounds if isinstance(bounds, tuple | list) else [bounds])):
-        return ""
-    return (
-        ": write dates as numbers in the unit of the column, (date - pd.Timestamp('2020-01-01')) / pd.Timedelta(days=1)"
-    )
-
-
-def _is_tuple_of_arrays(bounds):
-    """The only form of (lower, upper) for two features that differs from one pair per feature."""
-    return isinstance(bounds, tuple) and not any(isinstance(side, tuple | list) for side in bounds)
-
-
-def _both_readings(bounds):
-    (a, b), (c, d) = bounds
-    return (
-        f"got {quoted(bounds)}. For (all lower ends, all upper ends), pass a tuple of arrays, "
-        f"(np.array([{a}, {b}]), np.array([{c}, {d}])). For one pair per feature, pass "
-        f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name"
-    )
 
 
 def is_number(value):

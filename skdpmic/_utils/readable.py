@@ -9,13 +9,9 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from skdpmic._utils.errors import without_data
 from skdpmic._utils.texts import as_python, quoted
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta)  # pandas' types are subclasses of these, except Period
-_NUMBER_KINDS = frozenset("biufc")
-_DATE_KINDS = frozenset("mM")
-_PLAIN = frozenset({float, int, bool, str, bytes, type(None), np.float64, np.int64, np.bool_})  # most objects, no dates
 _MOST_NAMES = 20  # columns named in a message
 _MOST_KNOWN, _MOST_LETTERS = 10_000, 100  # names among which similar ones are sought, and the length of these
 _SIMILAR = 0.84  # similarity of two names that may be the same: one letter of six may differ
@@ -81,21 +77,6 @@ def dates_refused(name):
     )
 
 
-def holds_dates(values):
-    """Whether an array-like holds dates or durations."""
-    kind = _kind_of(values)
-    if kind in _DATE_KINDS:
-        return True
-    if kind in _NUMBER_KINDS or is_dask_collection(values):  # partitions are checked on the workers
-        return False
-    array = without_data(np.asarray, values)
-    if array.dtype.kind == "O":
-        return not _PLAIN.issuperset(map(type, array.ravel())) and any(map(is_date, array.ravel()))
-    if array.dtype.kind == "V":  # fields of different types
-        return any(array.dtype[field].base.kind in _DATE_KINDS for field in array.dtype.names or ())
-    return array.dtype.kind in _DATE_KINDS
-
-
 def is_dask_collection(data):
     """Whether `data` is a dask array or dataframe; none exists before dask is imported."""
     dask = sys.modules.get("dask")
@@ -110,12 +91,8 @@ def refuse_collection(data, name):
 
 def is_date(value):
     """Whether a scalar is a date or a duration."""
-    return isinstance(value, _DATES) or _kind_of(value) in _DATE_KINDS or type(value).__name__ == "Period"
-
-
-def _kind_of(values):
-    """The numpy kind of the dtype of an array, a scalar, or a pandas or dask column; None if unknown."""
-    return getattr(getattr(values, "dtype", None), "kind", None)
+    is_numpy = getattr(getattr(value, "dtype", None), "kind", None) in ("m", "M")
+    return isinstance(value, _DATES) or is_numpy or type(value).__name__ == "Period"
 
 
 # --- Columns --------------------------------------------------------------------------------------------------------

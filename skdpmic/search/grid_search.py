@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from skdpmic._utils.arguments import check_interval, check_n_jobs, check_verbose, is_auto, is_number, is_whole
+from skdpmic._utils.arguments import check_n_jobs, check_verbose, is_auto, is_number, is_whole
 from skdpmic._utils.errors import public_messages, warn
 from skdpmic._utils.private_estimator import PrivateEstimator, rollback_on_error
 from skdpmic._utils.progress import Progress
@@ -58,6 +58,7 @@ from skdpmic.search.cost_of_fits import (
     widths_in,
 )
 from skdpmic.selection.selectors import PrivateSelectKBest
+from skdpmic.table.domains import check_interval
 
 
 def delegated(name):

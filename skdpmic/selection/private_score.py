@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_pair_bounds, one_of
+from skdpmic._utils.arguments import one_of
 from skdpmic._utils.private_estimator import never_cached
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
@@ -17,6 +17,7 @@ from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import run
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import PAIR_STATISTICS, statistic_named, within_strata
+from skdpmic.table.domains import check_pair_bounds
 from skdpmic.table.records import Shape, TableRecords
 from skdpmic.table.targets import NumericTarget, StratifiedTarget, read_strata
 from skdpmic.table.values import check_pair

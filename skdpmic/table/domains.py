@@ -6,6 +6,7 @@ A domain encodes each value separately; its *encoded* domain is all that kernels
 import datetime
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -13,7 +14,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_column_bounds, ordered_pair
 from skdpmic._utils.readable import is_date
 from skdpmic._utils.texts import quoted, told_apart
 
@@ -315,7 +315,41 @@ def _advice(entry):
     return ": pass dates as objects, for instance pd.Timestamp('2020-01-01')" if is_text else ""
 
 
-def domains_of(bounds, n_features):
+def check_interval(interval, name):
+    """`interval` as a pair of finite floats, the first below the second."""
+    try:
+        of, (lower, upper) = numbers_in(ordered_pair(interval))
+    except (TypeError, ValueError, OverflowError):
+        of = None
+    if of != NUMBERS:
+        raise ValueError(f"{name} must be a pair of numbers (lower, upper), got {quoted(interval)}.")
+    return domain_of((lower, upper), name).bounds
+
+
+def check_pair_bounds(bounds):
+    """`bounds` as two intervals, of x and of y."""
+    x_bounds, y_bounds = both_of(bounds)
+    return check_interval(x_bounds, "bounds of x"), check_interval(y_bounds, "bounds of y")
+
+
+def both_of(bounds):
+    """`bounds` as the entries of x and of y."""
+    try:
+        x_bounds, y_bounds = ordered_pair(bounds)
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {quoted(bounds)}.") from None
+    return x_bounds, y_bounds
+
+
+def intervals_of(bounds, n_columns, name):
+    """The interval of each column, as a pair of finite floats, from bounds that are not a dict."""
+    domains = domains_of(bounds, n_columns, name)
+    if any(not isinstance(domain, Range) or domain.of != NUMBERS for domain in domains):
+        raise ValueError(f"{name} must be pairs of numbers (lower, upper), got {quoted(bounds)}.")
+    return [domain.bounds for domain in domains]
+
+
+def domains_of(bounds, n_features, name="bounds"):
     """The domain of each feature, from bounds that are not a dict: one entry for all, or an array for each end.
 
     Returns
@@ -323,10 +357,17 @@ def domains_of(bounds, n_features):
     list of length n_features
     """
     if _is_entry(bounds):
-        return [domain_of(bounds, "bounds")] * n_features
-    lower, upper = check_column_bounds(bounds, n_features)
-    pairs = zip(lower.tolist(), upper.tolist(), strict=True)
-    return [_range_of_feature(*pair, j) for j, pair in enumerate(pairs)]
+        return [domain_of(bounds, name)] * n_features
+    ends = zip(*_sides(bounds, n_features, name), strict=True)
+    return [domain_of(pair, f"{name} of feature {j}") for j, pair in enumerate(ends)]
+
+
+def ordered_pair(pair):
+    """`pair`; a TypeError unless it is ordered, unlike a set or a dict."""
+    is_ordered = isinstance(pair, tuple | list | Sequence) or len(getattr(pair, "shape", ())) > 0
+    if not is_ordered or isinstance(pair, str | bytes):
+        raise TypeError
+    return pair
 
 
 def _is_entry(bounds):
@@ -337,12 +378,31 @@ def _is_entry(bounds):
         return False
 
 
-def _range_of_feature(lower, upper, j):
-    if not is_range(lower, upper):
+def _sides(bounds, n_features, name):
+    """The lower and the upper ends of all features, as arrays."""
+    allowed = f"{name} must be (lower, upper), each a number or an array of shape (n_features,) = ({n_features},)"
+    try:
+        sides = [np.asarray(side) for side in ordered_pair(bounds)]
+    except (TypeError, ValueError):
+        raise ValueError(f"{allowed}, got {quoted(bounds)}.") from None
+    shapes = [side.shape for side in sides]
+    if n_features != 2 and shapes == [(2,)] * n_features:
+        raise ValueError(f"{allowed}, got one pair per feature: pass tuple(np.transpose({name})), or a dict by name.")
+    if len(sides) != 2:
+        raise ValueError(f"{allowed}, got {quoted(bounds)}.")
+    for shape in shapes:
+        if shape not in ((), (n_features,)):
+            raise ValueError(f"{allowed}, got an array of shape {shape}.")
+    # Of two features, a tuple of arrays is the only form that differs from one pair per feature.
+    is_tuple_of_arrays = isinstance(bounds, tuple) and not any(isinstance(side, tuple | list) for side in bounds)
+    if n_features == 2 and shapes == [(2,), (2,)] and not is_tuple_of_arrays:
+        (a, b), (c, d) = bounds
         raise ValueError(
-            f"bounds must be finite with lower < upper, as must upper - lower, got ({lower}, {upper}) for feature {j}."
+            f"{name} of two features must be unambiguous, got {quoted(bounds)}. For (all lower ends, all upper ends), "
+            f"pass a tuple of arrays, (np.array([{a}, {b}]), np.array([{c}, {d}])). For one pair per feature, pass "
+            f"(np.array([{a}, {c}]), np.array([{b}, {d}])), or a dict by name."
         )
-    return Range(lower, upper)
+    return [np.broadcast_to(side, n_features) for side in sides]
 
 
 # --- From the data, without a guarantee ---------------------------------------------------------------------------

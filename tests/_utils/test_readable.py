@@ -377,11 +377,9 @@ DATE_BOUNDS = {
 def test_date_bounds_are_refused_for_columns_of_numbers(bounds, ledger):
     frame = pandas.DataFrame(X, columns=["a", "b"])
     by_name = {"a": (0, 1), "b": bounds}
-    each = tuple(np.array([bound, bound]) for bound in bounds)
     refused = {
         r"got numbers in \['a', 'b'\], which must be (dates|durations)": {"bounds": bounds},
         r"got numbers in \['b'\], which must be (dates|durations)": {"bounds": by_name},
-        "bounds must be .lower, upper.*, got": {"bounds": each},
         "y must hold real numbers, or dates with target_bounds of dates, got numbers": {"target_bounds": bounds},
     }
     for match, change in refused.items():
@@ -389,7 +387,7 @@ def test_date_bounds_are_refused_for_columns_of_numbers(bounds, ledger):
         for fit in (estimator.fit, estimator.partial_fit):
             with pytest.raises(ValueError, match=match):
                 fit(frame, Y)
-    match = "write dates as numbers in the unit of the column"
+    match = r"must be a pair of numbers \(lower, upper\)"
     for both in (((0, 1), bounds), (bounds, (0, 1))):
         with pytest.raises(ValueError, match=match):
             private_score(X[:, 0], Y, epsilon=1, bounds=both, ledger=ledger)

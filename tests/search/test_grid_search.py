@@ -736,7 +736,7 @@ def test_data_that_do_not_suit_a_private_estimator_are_refused_before_the_charge
             (np.zeros(2), np.ones(2)),
             r"bounds must be \(lower, upper\), .*shape \(n_features,\) = \(3,\), got an array of .* \(2,\)",
         ),
-        (([0] * 3, [1, 0, 1]), "bounds must be finite with lower < upper"),
+        (([0] * 3, [1, 0, 1]), "bounds of feature 1 must be finite with lower < upper"),
         (
             {"age": (0, 1)},
             r"bounds must have an entry for every feature .*, got none for \['height', 'weight'\]",

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.jit import jit, leaf
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, Master, Range
@@ -22,6 +21,7 @@ from skdpmic.statistics.mic.optimize_axis import (
     largest_entry,
     one_table,
 )
+from skdpmic.table.domains import check_pair_bounds
 from skdpmic.table.values import check_pair
 
 

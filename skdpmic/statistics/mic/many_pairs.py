@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skdpmic._utils.arguments import check_column_bounds, check_interval, ordered_pair
 from skdpmic._utils.typing import Correction, Master, Range, TableLike
 from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mic.characteristic import check_statistic, mass_plan, mic_e_of_columns, ranked_column
 from skdpmic.statistics.mic.mic_r import RangeGrids, mic_r_of_columns
 from skdpmic.statistics.mic.optimize_axis import entropy_table
+from skdpmic.table.domains import both_of, intervals_of
 from skdpmic.table.frames import as_frame, is_frame
 from skdpmic.table.normal_form import array_of
 from skdpmic.table.values import check_column
@@ -62,9 +62,7 @@ def _placed(statistic, columns, bounds, name):
     """Each column prepared for the statistic, within its interval of `bounds`, or without bounds for MICe."""
     if bounds is None:
         return [statistic.prepare(column, None) for column in columns]
-    pairs = zip(*check_column_bounds(bounds, len(columns), name), strict=True)
-    intervals = [check_interval(pair, f"{name} of column {j}") for j, pair in enumerate(pairs)]
-    return list(map(statistic.prepare, columns, intervals))
+    return list(map(statistic.prepare, columns, intervals_of(bounds, len(columns), name)))
 
 
 def _parallel_scores(statistic, xs, ys, pairs, n_jobs):
@@ -223,7 +221,7 @@ def mic_cross(
     x_columns, y_columns = _columns(X, "X"), _columns(Y, "Y")
     if len(X) != len(Y):
         raise ValueError(f"X and Y must have the same number of samples, got {len(X)} and {len(Y)}.")
-    x_bounds, y_bounds = _bounds_of_both(bounds)
+    x_bounds, y_bounds = (None, None) if bounds is None else both_of(bounds)
     shared = _statistic(statistic, len(X), B, c, master, correction)
     xs = _placed(shared, x_columns, x_bounds, "bounds of X")
     ys = _placed(shared, y_columns, y_bounds, "bounds of Y")
@@ -233,13 +231,3 @@ def mic_cross(
         return scores
     names = [table.columns if _is_pandas(table) else None for table in (X, Y)]
     return sys.modules["pandas"].DataFrame(scores, *names)
-
-
-def _bounds_of_both(bounds):
-    if bounds is None:
-        return None, None
-    try:
-        x_bounds, y_bounds = ordered_pair(bounds)
-    except (TypeError, ValueError):
-        raise ValueError("bounds must be ((X_lo, X_hi), (Y_lo, Y_hi)).") from None
-    return x_bounds, y_bounds

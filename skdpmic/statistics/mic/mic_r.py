@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import check_pair_bounds
 from skdpmic._utils.jit import jit
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, Correction, Master
@@ -28,7 +27,7 @@ from skdpmic.statistics.mic.optimize_axis import (
     rounding_error,
 )
 from skdpmic.statistics.null_laws import NullGrids, ScoreBound, log_choices, log_information_tail, log_tail_of_any
-from skdpmic.table.domains import Nominal
+from skdpmic.table.domains import Nominal, check_pair_bounds
 from skdpmic.table.values import check_pair
 
 # --- Bias correction --------------------------------------------------------------------------------------------

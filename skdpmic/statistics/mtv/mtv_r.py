@@ -10,13 +10,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import ordered_pair
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike
 from skdpmic.statistics.grids import check_c, grid_size
 from skdpmic.statistics.mtv.counts import TargetCounts, TargetScorer, counts_scorer
 from skdpmic.statistics.mtv.family import given_shares, numeric_family
-from skdpmic.table.domains import NUMBERS, domain_of
+from skdpmic.table.domains import NUMBERS, both_of, domain_of
 from skdpmic.table.values import check_pair
 
 
@@ -108,10 +107,7 @@ def mtv_r(
 
 def _domains(bounds):
     """The axes of x and y."""
-    try:
-        x_bounds, y_bounds = ordered_pair(bounds)
-    except (TypeError, ValueError):
-        raise ValueError(f"bounds must be ((x_lo, x_hi), (y_lo, y_hi)), got {quoted(bounds)}.") from None
+    x_bounds, y_bounds = both_of(bounds)
     domains = domain_of(x_bounds, "bounds of x"), domain_of(y_bounds, "bounds of y")
     if {domain.of for domain in domains} != {NUMBERS}:
         raise ValueError(f"bounds must be of numbers, got {quoted(bounds)}.")

@@ -113,7 +113,7 @@ TWO = np.array([[SECRET, 1.0], [2.0, 3.0], [4.0, 0.0]])
         (lambda: mic_pairs(TWO, statistic="mic_r"), "bounds must be given"),
         (lambda: mic_pairs(TWO, statistic="mic_r", bounds=3), r"bounds must be \(lower, upper\)"),
         (lambda: mic_pairs(TWO, statistic="mic_r", bounds=([0, 0, 0], 1)), r"\(n_features,\) = \(2,\)"),
-        (lambda: mic_pairs(TWO, statistic="mic_r", bounds=([0, 1], 1)), "bounds of column 1 must be finite with lower"),
+        (lambda: mic_pairs(TWO, statistic="mic_r", bounds=([0, 1], 1)), "bounds of feature 1 must be finite"),
         (lambda: mic_cross(TWO, TWO[:2]), "same number of samples, got 3 and 2"),
         (lambda: mic_cross(TWO, TWO[:, 0]), "Y must be 2-dimensional"),
         (lambda: mic_cross(TWO, TWO, statistic="mic_r", bounds=3), "bounds must be"),
