@@ -1,6 +1,7 @@
 """Causal discovery by the PC algorithm, under differential privacy."""
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -205,6 +206,7 @@ class GraphResultMixin:
 NUMERIC = "numeric"  # the kind of a release of correlations
 
 
+@dataclass(eq=False, repr=False)
 class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     """Estimate a causal graph by the PC algorithm from one differentially private release.
 
@@ -356,32 +358,18 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
     [1, 2]
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        bounds: Ranges | None = None,
-        categories: Categories | None = None,
-        alpha: float = 0.01,
-        max_order: int = 3,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.alpha = alpha
-        self.max_order = max_order
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    _: KW_ONLY
+    bounds: Ranges | None = None
+    categories: Categories | None = None
+    alpha: float = 0.01
+    max_order: int = 3
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
 
     @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:

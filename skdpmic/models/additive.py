@@ -1,6 +1,7 @@
 """The common base of the additive classifier and regressor: the fit, the scores of new rows, and the display."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -202,6 +203,7 @@ def _best(effects, texts):
     return "every count is within its noise" if np.isnan(effects).all() else texts[np.nanargmax(effects)]
 
 
+@dataclass(eq=False, repr=False)
 class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
     """Fit an additive model of classes under differential privacy.
 
@@ -308,30 +310,17 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
     (True, 'two-way')
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        bounds: Ranges | FromData | None = None,
-        categories: Categories | None = None,
-        classes: ColumnLike | FromData | None = None,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.classes = classes
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    _: KW_ONLY
+    bounds: Ranges | FromData | None = None
+    categories: Categories | None = None
+    classes: ColumnLike | FromData | None = None
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
 
     @one_call_at_a_time
     def fit(self, X: TableLike, y: BesideTable | None = None, groups: BesideTable | None = None) -> Self:
@@ -454,6 +443,7 @@ def nearest_distributions(scores):
     return np.maximum(scores - excess[np.arange(len(scores)), n_positive - 1][:, None], 0.0)
 
 
+@dataclass(eq=False, repr=False)
 class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     """Fit an additive model of numbers under differential privacy.
 
@@ -570,30 +560,17 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     ['feature', 'part', 'effect', 'lower', 'upper', 'count', 'has_records']
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        bounds: Ranges | FromData | None = None,
-        categories: Categories | None = None,
-        target_bounds: Range | FromData | None = None,
-        max_rows_per_group: int | None = None,
-        ledger: BudgetLedger | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.categories = categories
-        self.target_bounds = target_bounds
-        self.max_rows_per_group = max_rows_per_group
-        self.ledger = ledger
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    _: KW_ONLY
+    bounds: Ranges | FromData | None = None
+    categories: Categories | None = None
+    target_bounds: Range | FromData | None = None
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
 
     @one_call_at_a_time
     def fit(self, X: TableLike, y: BesideTable | None = None, groups: BesideTable | None = None) -> Self:

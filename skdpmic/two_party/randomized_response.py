@@ -1,5 +1,6 @@
 """The party with the features: each record reports the part of its value, with noise."""
 
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ from skdpmic.two_party.distance_correlation import drawn_columns, n_columns_for,
 from skdpmic.two_party.reports import MOST_PARTS, ReportedColumn, Reports, ReportsDescription, to_arrow, true_parts
 
 
+@dataclass(eq=False, repr=False)
 class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator):
     """Report the part of its range in which each value lies, under local differential privacy.
 
@@ -106,30 +108,15 @@ class RandomizedResponse(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        bounds: Ranges | None = None,
-        *,
-        categories: Categories | None = None,
-        n_parts: int | Auto = "auto",
-        columns_per_record: int | Auto = "auto",
-        allow_missing: bool = True,
-        ledger: BudgetLedger | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.bounds = bounds
-        self.categories = categories
-        self.n_parts = n_parts
-        self.columns_per_record = columns_per_record
-        self.allow_missing = allow_missing
-        self.ledger = ledger
-        self.random_state = random_state
-
-    _description: ReportsDescription
-    _n_releases: "_Count"
-    _is_seeded: bool
+    epsilon: float = 1.0
+    bounds: Ranges | None = None
+    _: KW_ONLY
+    categories: Categories | None = None
+    n_parts: int | Auto = "auto"
+    columns_per_record: int | Auto = "auto"
+    allow_missing: bool = True
+    ledger: BudgetLedger | None = None
+    random_state: RandomState = None
 
     @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None) -> Self:

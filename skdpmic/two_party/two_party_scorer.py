@@ -1,7 +1,7 @@
 """The party with the target: scores of the features reported by the other party."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
@@ -47,6 +47,7 @@ from skdpmic.two_party.distance_correlation import (
 from skdpmic.two_party.reports import Reports, open_reports
 
 
+@dataclass(eq=False, repr=False)
 class TwoPartyScorer(ResultsMixin, PrivateEstimator):
     """Score features that another party reported by randomised response against a target.
 
@@ -140,28 +141,14 @@ class TwoPartyScorer(ResultsMixin, PrivateEstimator):
     ([2, 1], True)
     """
 
-    def __init__(
-        self,
-        statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation",
-        *,
-        target_bounds: Range | None = None,
-        classes: ColumnLike | None = None,
-        target_shares: ColumnLike | None = None,
-        epsilon: float | None = None,
-        ledger: BudgetLedger | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.statistic = statistic
-        self.target_bounds = target_bounds
-        self.classes = classes
-        self.target_shares = target_shares
-        self.epsilon = epsilon
-        self.ledger = ledger
-        self.random_state = random_state
-
-    _estimates: list[Any]  # only with distance correlations
-    _scored_by: str
-    _n_records: int
+    statistic: Literal["distance_correlation", "mtv_r", "mic_r"] = "distance_correlation"
+    _: KW_ONLY
+    target_bounds: Range | None = None
+    classes: ColumnLike | None = None
+    target_shares: ColumnLike | None = None
+    epsilon: float | None = None
+    ledger: BudgetLedger | None = None
+    random_state: RandomState = None
 
     @one_call_at_a_time
     def fit(self, reports: Any, y: BesideTable) -> Self:

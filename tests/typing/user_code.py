@@ -90,8 +90,8 @@ def estimators(ledger: BudgetLedger, frame: Any) -> None:
     DPMICScorer(ledger="ledger.db")  # type: ignore[arg-type]
     DPMICScorer().partial_fit(X, y, n_expected="many")  # type: ignore[arg-type]
     DPMICScorer().fit_sketch(X)  # type: ignore[arg-type]
-    PrivateCorrelation(epsilon=1.0, classes=[0, 1])  # type: ignore[call-arg]
-    TwoPartyScorer("kendall")  # type: ignore[arg-type]
+    PrivateCorrelation(delta="small")  # type: ignore[arg-type]
+    TwoPartyScorer(statistic="kendall")  # type: ignore[arg-type]
     PrivatePC(max_order="all")  # type: ignore[arg-type]
     graph.markov_blanket(0.5)  # type: ignore[arg-type]
 
