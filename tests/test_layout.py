@@ -201,7 +201,7 @@ WITHOUT_TABLES = {
     *("privacy", "plotting", "statistics", "codebook.column", "codebook.codebook", "search.costs"),
     *("_utils.readable", "_utils.private_estimator", "_utils.arguments", "selection.selectors"),
     *("correlation.private_correlation", "causal.private_pc", "causal.table_release"),
-    *("models.evaluation", "models.additive", "models.parts", "models.scorecard", "models.target_mean"),
+    *("models.evaluation", "models.additive", "models.parts", "models.scorecard"),
     *("table.domains", "table.features", "table.facts"),
 }
 

@@ -118,16 +118,17 @@ def one_of(names):
 
 
 def nearest_shares(estimates):
-    """The nearest point with nonnegative coordinates that sum to 1.
+    """The nearest shares along the last axis: at least 0, with a sum of 1, in the same order.
 
     Parameters
     ----------
-    estimates : ndarray of any shape
+    estimates : ndarray of shape (..., n_shares)
 
     Returns
     -------
     ndarray of the same shape
     """
-    descending = np.sort(estimates, axis=None)[::-1]
-    shifts = (descending.cumsum() - 1) / np.arange(1, descending.size + 1)
-    return np.maximum(estimates - shifts[np.flatnonzero(descending > shifts)[-1]], 0.0)
+    descending = -np.sort(-estimates, axis=-1)
+    shifts = (descending.cumsum(axis=-1) - 1) / np.arange(1, estimates.shape[-1] + 1)
+    last = (descending > shifts).sum(axis=-1, keepdims=True) - 1
+    return np.maximum(estimates - np.take_along_axis(shifts, last, axis=-1), 0.0)

@@ -18,16 +18,7 @@ from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomSta
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.causal.pc import Outcome, arrows_of, find_graph, lines_of, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease
-from skdpmic.correlation.private_correlation import (
-    FEW_TIES,
-    KendallRelease,
-    PrivateMatrixEstimator,
-    among_untied,
-    columns_with_ties,
-    known_shares,
-    matrix_plan,
-    nearest_correlation,
-)
+from skdpmic.correlation import private_correlation as kendall
 from skdpmic.release.path import publish, store
 from skdpmic.table.domains import Nominal
 from skdpmic.table.facts import PublicFacts
@@ -207,7 +198,7 @@ NUMERIC = "numeric"  # the kind of a release of correlations
 
 
 @dataclass(eq=False, repr=False)
-class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
+class PrivatePC(GraphResultMixin, kendall.PrivateMatrixEstimator):
     """Estimate a causal graph by the PC algorithm from one differentially private release.
 
     The PC algorithm tests which columns are independent given which others, and builds the causal graph that implies
@@ -413,7 +404,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         """
         plan = self._plan()
         X = in_memory(X)
-        records = plan.read(X, groups)
+        records = plan.read(X, None, groups)
         kind, names = _kind_of(records.domains), records.public.names
         declared = declared_to_repeat(X) if kind == NUMERIC else []
         warn_about_declared_ties(declared, names)
@@ -466,7 +457,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
         bounds, each = self.bounds, self.max_rows_per_group
         facts = PublicFacts(bounds, self.categories, max_rows_per_group=each, needs_ranges=bounds is not None)
         release_of = partial(_release_of, self.epsilon, self.delta, self.alpha, self.max_order)
-        plan = matrix_plan(self, facts, release_of, read_labels_or_numbers)
+        plan = kendall.matrix_plan(self, facts, release_of, read_labels_or_numbers)
         self._check_algorithm()
         return plan
 
@@ -503,7 +494,7 @@ class PrivatePC(GraphResultMixin, PrivateMatrixEstimator):
 
 def _release_of(epsilon, delta, alpha, max_order, domains):
     if _kind_of(domains) == NUMERIC:
-        return KendallRelease(epsilon, delta)
+        return kendall.KendallRelease(epsilon, delta)
     return TablesRelease(epsilon, delta, alpha, max_order)
 
 
@@ -560,11 +551,11 @@ class CorrelationTests:
 
     def __init__(self, noisy_correlation, untied_fraction, noise_scale, n_samples):
         noise_scale, self._n = min(noise_scale, 1.0), n_samples
-        shares = known_shares(untied_fraction, noise_scale)
-        correlation, noise = among_untied(noisy_correlation, shares, noise_scale)
-        self._correlation = _regular(nearest_correlation(correlation), noise)
+        shares = kendall.known_shares(untied_fraction, noise_scale)
+        correlation, noise = kendall.among_untied(noisy_correlation, shares, noise_scale)
+        self._correlation = _regular(kendall.nearest_correlation(correlation), noise)
         self._tied = 2 - shares
-        self._repeats = frozenset(np.flatnonzero(shares < FEW_TIES).tolist())
+        self._repeats = frozenset(np.flatnonzero(shares < kendall.FEW_TIES).tolist())
         # The derivative of the sine is pi / 2 times its cosine. Noise on a share changes all correlations of its
         # column.
         cosine = np.sqrt(1 - self._correlation**2)
@@ -654,9 +645,9 @@ def warn_about_declared_ties(columns, names):
 
 def warn_about_released_ties(untied_fraction, noise_scale, names, *, but):
     """Warn, after the release, about columns with many ties according to the noisy shares; some are excepted."""
-    columns = [j for j in columns_with_ties(untied_fraction, noise_scale) if j not in but]
+    columns = [j for j in kendall.columns_with_ties(untied_fraction, noise_scale) if j not in but]
     if columns:
         warn(
-            f"untied_fraction_ of {listed(columns, names)} is below {FEW_TIES:g}: values repeat. {_ASSUMED} "
+            f"untied_fraction_ of {listed(columns, names)} is below {kendall.FEW_TIES:g}: values repeat. {_ASSUMED} "
             f"{_WAY_ROUND} That is a separate release; the present one has been charged and is kept.",
         )

@@ -17,37 +17,30 @@ from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, interval_column, number_column, why_broken
 from skdpmic._utils.texts import counted, names_of, quoted
 from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, TableLike
-from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger
 from skdpmic.privacy.composition import check_confidence, rho_for, scale_for_rho
 from skdpmic.privacy.mechanisms import gaussian_quantile
-from skdpmic.privacy.noise import discrete_gaussian
-from skdpmic.release.path import FitPlan, Ready, check_budget_and_run, publish, store
+from skdpmic.privacy.noise import discrete_gaussian, with_noise
+from skdpmic.release.path import Ready, UnscoredPlan, UnscoredRelease, check_budget_and_run, publish, store
 from skdpmic.statistics.ranks.kernels import MAX_RECORDS, concordance, mid_ranks
 from skdpmic.statistics.ranks.statistic import in_order
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
-from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
-from skdpmic.table.people import check_given_together
+from skdpmic.table.frames import columns_by_columns
 from skdpmic.table.records import open_records, read_features
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MatrixPlan(FitPlan):
+class MatrixPlan(UnscoredPlan):
     """What is published of all columns of a table together, without a target."""
 
     release_of: Callable[[Any], Any]  # the release of columns with these domains
     read_columns: Callable[[Any, Any, Any], Any]  # records of an opened table, by its facts, and the object it was
 
-    fewest_features = 1
-
     def cost(self, n_features):
         """The cost of a fit, to any number of features."""
-        return ReleaseOfColumns(self.epsilon, self.delta).cost
-
-    def measure(self, n_people, n_features, n_classes):
-        """None: no feature is scored."""
+        return UnscoredRelease(self.epsilon, self.delta).cost
 
     def read_table(self, X, y=None):
         """The records of a table in memory; y is ignored."""
@@ -63,12 +56,6 @@ class MatrixPlan(FitPlan):
                 f"{self.reader}."
             )
         return self.read_columns(table, self.facts, X)
-
-    def read(self, X, groups):
-        """The records of a table in memory, and the people behind them."""
-        each = self.facts.max_rows_per_group
-        check_given_together(groups, each)
-        return self.read_table(X).of_people(groups, each)
 
     def ready(self, public):
         """The release of a table of which this is public; warns, and refuses what cannot be released."""
@@ -199,10 +186,7 @@ class NoisyConcordances:
 
     def release(self, sums, random_bytes):
         """Noisy correlations, not clamped to [-1, 1]: a float64 ndarray of the shape of `sums`."""
-        noisy = sums.astype(object)
-        if self.scale > 0:
-            noisy = noisy + discrete_gaussian(self.scale**2, len(sums), random_bytes)
-        return np.array([total / self.n_pairs for total in noisy])
+        return with_noise(discrete_gaussian, self.scale**2, sums, random_bytes) / self.n_pairs
 
     def half_width(self, confidence):
         """Half-width of an interval of at least this confidence for a noise-free correlation."""
@@ -210,23 +194,7 @@ class NoisyConcordances:
 
 
 @dataclass(frozen=True)
-class ReleaseOfColumns:
-    """A release, like those in `release/kinds.py`, of all columns of a table together, which no measure scores."""
-
-    epsilon: float
-    delta: float
-
-    k = None
-    epsilon_of_target = 0
-
-    @property
-    def cost(self):
-        """The charge of the ledger."""
-        return Cost.concentrated(self.epsilon, self.delta)
-
-
-@dataclass(frozen=True)
-class KendallRelease(ReleaseOfColumns):
+class KendallRelease(UnscoredRelease):
     """A release of all correlations of the columns of a table."""
 
     publishes = "matrix"
@@ -406,7 +374,7 @@ class PrivateCorrelation(PrivateMatrixEstimator):
         """
         plan = self._plan()
         X = in_memory(X)
-        records = plan.read(X, groups)
+        records = plan.read(X, None, groups)
         ready = plan.ready(records.public)
         published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
         store(self, published | _labelled(published["noisy_correlation_"], X))

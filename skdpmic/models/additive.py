@@ -1,14 +1,17 @@
-"""The common base of the additive classifier and regressor: the fit, the scores of new rows, and the display."""
+"""Additive models: the plan of a fit, the common base of the classifier and the regressor, and both of these."""
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from scipy import special
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 
-from skdpmic._utils.arguments import check_whole
+from skdpmic._utils.arguments import asks_for_data, check_whole, nearest_shares
+from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import (
     PrivateEstimator,
     check_published,
@@ -16,8 +19,10 @@ from skdpmic._utils.private_estimator import (
     one_call_at_a_time,
     with_intervals,
 )
+from skdpmic._utils.progress import Progress
+from skdpmic._utils.readable import is_dask_collection
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, number_column, why_broken
-from skdpmic._utils.texts import counted, names_of
+from skdpmic._utils.texts import counted, in_short, names_of
 from skdpmic._utils.typing import (
     BesideTable,
     Categories,
@@ -29,32 +34,262 @@ from skdpmic._utils.typing import (
     Ranges,
     TableLike,
 )
+from skdpmic.budget.filters import round_up
 from skdpmic.budget.ledger import BudgetLedger
-from skdpmic.models.additive_plan import NORMAL_95, AdditivePlan, additive_plan
-from skdpmic.models.parts import codes_of, ends_of_parts, names_of_parts, sums_of_effects
-from skdpmic.models.target_mean import is_bent, numbers_at
-from skdpmic.planning.rows import ReleasePlan
-from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile
+from skdpmic.models import parts
+from skdpmic.models.scorecard import ScorecardNoise, ScorecardRelease
+from skdpmic.models.two_way import MOST_PARTS, TwoWayRelease
+from skdpmic.planning.rows import PlannedRelease, ReleasePlan
+from skdpmic.privacy.mechanisms import gaussian_quantile, laplace_quantile, normal_half_width
 from skdpmic.privacy.noise import laplace_scale
-from skdpmic.release.path import publish, store
+from skdpmic.release.path import Ready, UnscoredPlan, check_budget_and_run, publish, store
 from skdpmic.table.domains import NUMBERS, Labels, as_date
+from skdpmic.table.facts import PublicFacts
+from skdpmic.table.features import listed
 from skdpmic.table.frames import check_columns_seen, in_memory, open_table
-from skdpmic.table.records import read_columns
+from skdpmic.table.records import read_columns, read_records
+from skdpmic.table.targets import labels_in, target_domain
+
+MOST_CLASSES = 10
+_CONFIDENCE = 0.95  # of intervals, and that all parts said to have records have some
+_MIN_FOR_SCORECARD = {"classes": 3.0, NUMBERS: 4.5}  # records, in standard deviations of the noise on a count
+_MIN_FOR_TWO_WAY = {"classes": 3.0, NUMBERS: 64.0}  # likewise: docs/theory/additive_model.md
+
+
+@dataclass(frozen=True, eq=False)
+class AdditivePlan(UnscoredPlan):
+    """How an additive model is published."""
+
+    def cost(self, n_features):
+        """The cost of a fit to this many features, which does not depend on the kind of release."""
+        return self._kinds(n_features)[0].cost
+
+    def releases(self, n_features, n_samples, n_classes):
+        """The possible releases of a table of this shape with their noise, first the one that is made.
+
+        It is of two-way tables, unless their noise exceeds what they would show.
+        """
+        releases = [(release, release.noise(n_classes, self.rows_per_group)) for release in self._kinds(n_features)]
+        _, noise = releases[0]
+        is_enough = n_samples >= _MIN_FOR_TWO_WAY[self._target_kind] * noise.noise_scale
+        return releases if is_enough else releases[::-1]
+
+    def _kinds(self, n_features):
+        """The possible kinds of release, those with less noise last."""
+        budget = self.epsilon, self.delta, n_features
+        card = ScorecardRelease(*budget, self._target_kind == NUMBERS, self._is_bent)
+        return [card] if self.delta == 0 else [TwoWayRelease(*budget, self._is_bent), card]
+
+    def rows(self, n_people, n_features):
+        """The rows of a plan: of the release of a table of this shape first."""
+        n_samples, n_classes = n_people * self.rows_per_group, self.facts.n_classes
+        return tuple(self._row(*each, n_people) for each in self.releases(n_features, n_samples, n_classes))
+
+    def _row(self, release, noise, n_people):
+        cost = release.cost
+        return PlannedRelease(
+            release="model",
+            mechanism=noise.name,
+            statistic=release.kind,
+            epsilon=cost.epsilon,
+            delta=cost.delta,
+            n_samples=n_people,
+            n_features=release.n_features,
+            k=None,
+            error=_margins(noise.noise_scale) / (n_people * self.rows_per_group),
+            noise_scale=noise.noise_scale,
+            found=math.nan,
+            epsilon_of_target=0.0,
+            rho=math.inf if cost.in_zcdp == math.inf else round_up(cost.in_zcdp, Fraction),
+        )
+
+    @property
+    def _target_kind(self):
+        """The kind of target."""
+        return NUMBERS if self.facts.classes is None else "classes"
+
+    @property
+    def _is_bent(self):
+        """Whether the axis of the target is not its own scale."""
+        return self._target_kind == NUMBERS and parts.is_bent(target_domain(self.facts.target_bounds))
+
+    @property
+    def rows_per_group(self):
+        """Number of records of each person."""
+        return self.facts.max_rows_per_group or 1
+
+    def read_table(self, X, y=None):
+        """The records of a table in memory and its target."""
+        if is_dask_collection(X):
+            raise TypeError(f"X must be in memory for {self.reader}, got a dask collection: pass X.compute().")
+        return read_records(self.facts_of(y), X, y, self.reader)
+
+    def facts_of(self, y):
+        """The public facts; with the labels in y as classes, if they are to be read from the data."""
+        if not asks_for_data(self.facts.classes) or y is None:
+            return self.facts
+        return replace(self.facts, classes=labels_in(y))
+
+    def ready(self, public):
+        """The release of a table with these public facts; warns, and refuses what cannot be released."""
+        shape = public.shape
+        _check_size(shape, public)
+        self.warn_about_table(public)
+        (release, noise), *_ = self.releases(shape.n_features, shape.n_samples, public.n_classes)
+        self._warn_about_noise(release, noise, public)
+        entry = self.entry(release, noise, shape, None)
+        return Ready(entry, partial(_results, self, release, noise, entry))
+
+    def _warn_about_noise(self, release, noise, public):
+        is_clear = public.shape.n_samples >= _MIN_FOR_SCORECARD[self._target_kind] * noise.noise_scale
+        if noise.noise_scale == 0 or release.kind != "scorecard" or is_clear:
+            return
+        advice = "a larger epsilon" if self.delta > 0 else "a larger epsilon, delta > 0 (far below 1 / n_samples)"
+        warn(
+            f"noise will exceed the signal of a typical table: with n_samples={public.shape.n_groups:,}, "
+            f"n_features={public.shape.n_features:,} and epsilon={float(self.epsilon):g}, the noise on each count has "
+            f"a standard deviation of {in_short(noise.noise_scale)} records, and predictions may be worse than one "
+            f"number for all. Use more records, fewer columns or {advice}."
+        )
+
+
+def _margins(deviations):
+    return normal_half_width(_CONFIDENCE) * deviations
+
+
+def _check_size(shape, public):
+    if public.n_classes is not None and public.n_classes > MOST_CLASSES:
+        raise ValueError(f"classes must hold at most {MOST_CLASSES} labels, got {public.n_classes}.")
+    sizes = [parts.n_parts_of(domain) for domain in shape.domains]
+    if sum(sizes) > MOST_PARTS:
+        largest = np.argsort(sizes, kind="stable")[::-1][:5].tolist()
+        raise ValueError(
+            f"X must have at most {MOST_PARTS:,} parts in all columns together (a column of numbers has nine, another "
+            f"one two more than it has labels), got {sum(sizes):,}; the most are in {listed(largest, public.names)}. "
+            "Choose columns first, by PrivateSelectKBest in front of the model, for instance make_pipeline("
+            "PrivateSelectKBest(k=20, ...).set_output(transform='pandas'), model), or group labels by public knowledge."
+        )
+
+
+def _results(plan, release, noise, entry, records, random_bytes):
+    """What an estimator stores from a release: all of it noisy or public."""
+    public = records.public
+    sampled = records.sampled(Progress(plan.reader, plan.verbose))
+    target = sampled.target
+    if public.n_classes is None:
+        rates = parts.rates_of_window(plan.epsilon, plan.delta, plan.rows_per_group)
+        sampled = sampled._replace(target=parts.within_window(sampled.target, rates, random_bytes))
+    released, effects = release.draw(sampled, noise, plan.n_jobs, random_bytes)
+    pairs = zip(public.description.domains, records.domains, strict=True)
+    model = {
+        "noise_scale_": noise.noise_scale,
+        "_offsets": parts.offsets_of([parts.n_parts_of(domain) for domain in records.domains]),
+        "_domains": [parts.domain_or_range(domain, encoded) for domain, encoded in pairs],
+    }
+    if public.n_classes is None:
+        model |= _model_of_numbers(effects, sampled.target.bounds, public.target_domain)
+        if plan._is_bent:
+            model |= _mean_of_numbers(plan, model, sampled._replace(target=target), random_bytes)
+    else:
+        model |= _model_of_classes(release, effects, public)
+    return plan.results(public, released | model, entry)
+
+
+def _model_of_classes(release, effects, public):
+    """The model of a discrete target, in probabilities or, for a scorecard, in logarithms of odds."""
+    intercept, of_parts, deviations = effects
+    if release.kind == "scorecard" and public.n_classes == 2:
+        intercept, of_parts = np.diff(intercept), np.diff(of_parts, axis=1)
+        deviations = deviations.sum(axis=1)[:, None]  # of opposite effects
+    elif release.kind == "two-way" and public.n_classes > 2:
+        intercept = intercept + 1 / public.n_classes
+    return {
+        "coef_": of_parts.T,
+        "intercept_": intercept,
+        "coef_noise_scale_": deviations.T,
+        "classes_": public.description.classes,
+    }
+
+
+def _model_of_numbers(effects, window, domain):
+    """The model of a numeric target, in the units of its axis."""
+    first, last = domain.encoded
+    lower, upper = (first + share * (last - first) for share in window)
+    return {
+        "coef_": (upper - lower) * effects.of_parts[:, 0],
+        "intercept_": float((lower + upper) / 2 + (upper - lower) * effects.intercept[0]),
+        "coef_noise_scale_": (upper - lower) * effects.deviations[:, 0],
+        "target_window_": (lower, upper),
+        "_target_domain": domain,
+    }
+
+
+def _mean_of_numbers(plan, model, records, random_bytes):
+    """The correction of predictions to the mean of a target with a bent axis, and the noisy sums behind it."""
+    columns = records.map_features(parts.codes_of, plan.n_jobs)
+    scores = parts.sums_of_effects(columns, model["coef_"][:, None], model["intercept_"], model["_offsets"])[:, 0]
+    noise = ScorecardNoise.of_mean(plan.epsilon, plan.delta, plan.rows_per_group)
+    domain, window = model["_target_domain"], model["target_window_"]
+    correction, sums = parts.correction_of(domain, window, records.target.values, scores, noise, random_bytes)
+    return sums | {"correction_": correction}
+
 
 _WHAT_INTERVALS_HOLD = (
     "the mean of the effect over the noise, which shrinks effects; for each separately, approximately"
 )
-_CONFIDENCE = 0.95  # that all parts said to have records have some
 
 
 class PrivateAdditiveModel(PrivateEstimator):
     """A model that sums one effect per column, which depends only on the part that contains its value."""
 
-    _plan: Callable[[], AdditivePlan]
     _domains: list[Any]  # public, of each column
     _offsets: Any  # the number of the first part of each column, and their total
     coef_: Any
     intercept_: Any
+
+    @one_call_at_a_time
+    def fit(self, X: TableLike, y: BesideTable | None = None, groups: BesideTable | None = None) -> Self:
+        """Release the noisy tables, and compute the model from them.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+            One record per row; at least 4 rows, in memory. Columns hold numbers, labels, booleans, dates or durations,
+            according to `bounds` and `categories`. Missing values are never an error: they have their own part.
+        y : array-like of shape (n_samples,)
+            The target, without missing values: labels from `classes`; or numbers or dates, clipped to `target_bounds`.
+        groups : array-like of shape (n_samples,), default=None
+            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
+            least 4 people, none missing.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data is invalid. The estimator is left unchanged.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If bounds, classes or target_bounds are read from the data, or `random_state` is set.
+        UserWarning
+            Before the charge: if the noise will exceed the signal of a typical table, or delta is above
+            ``1 / n_samples``.
+        """
+        plan = self._plan()
+        records = plan.read(X, y, groups)
+        ready = plan.ready(records.public)
+        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        store(self, published)
+        return self
 
     def to_frame(self) -> Any:
         """Return the effect of each part of each column as a dataframe.
@@ -87,13 +322,13 @@ class PrivateAdditiveModel(PrivateEstimator):
             If the estimator is not fitted.
         """
         check_published(self)
-        effects, margins = np.atleast_2d(self.coef_), NORMAL_95 * np.atleast_2d(self.coef_noise_scale_)
+        effects, margins = np.atleast_2d(self.coef_), _margins(np.atleast_2d(self.coef_noise_scale_))
         of_parts = {"count": np.maximum(np.concatenate(self.noisy_counts_), 0), "has_records": self._have_records()}
         names = np.repeat(np.asarray(names_of(self), dtype=object), np.diff(self._offsets))
-        parts = [part for domain in self._domains for part in names_of_parts(domain)]
-        columns = {"feature": np.tile(names, len(effects)), "part": parts * len(effects)}
+        labels = [part for domain in self._domains for part in parts.names_of_parts(domain)]
+        columns = {"feature": np.tile(names, len(effects)), "part": labels * len(effects)}
         if len(effects) > 1:
-            columns["class"] = np.repeat(self.classes_, len(parts))
+            columns["class"] = np.repeat(self.classes_, len(labels))
         columns |= {"effect": effects.ravel(), "lower": (effects - margins).ravel()}
         columns["upper"] = (effects + margins).ravel()
         frame = dataframe(columns | {name: np.tile(of_part, len(effects)) for name, of_part in of_parts.items()})
@@ -134,6 +369,20 @@ class PrivateAdditiveModel(PrivateEstimator):
         check_whole(n_features, "n_features", 1)
         return ReleasePlan(fitted.rows(int(n_samples), int(n_features)), "error")
 
+    def _plan(self):
+        check_budget_and_run(self)
+        classes, target_bounds = (getattr(self, name, None) for name in ("classes", "target_bounds"))
+        if classes is None and target_bounds is None:
+            raise ValueError(
+                "classes must hold all labels that the target can have, such as classes=['no', 'yes'], got None."
+                if is_classifier(self)
+                else "target_bounds must hold the public range of the target, such as target_bounds=(0, 100), got "
+                "None: where nothing is known, private_bounds learns it, at a cost of epsilon."
+            )
+        each = self.max_rows_per_group
+        facts = PublicFacts(self.bounds, self.categories, target_bounds, classes, each, may_describe_more=True)
+        return AdditivePlan.of(self, facts)
+
     def _scores(self, X):
         """The sum of the effects of each row, with the intercept: (n_samples, n_targets); each row separately."""
         check_published(self)
@@ -141,15 +390,15 @@ class PrivateAdditiveModel(PrivateEstimator):
         table = open_table(in_memory(X), type(self).__name__, takes_text=takes_text, least=1)
         check_columns_seen(self, table)
         columns, domains = read_columns(table, self._domains)
-        codes = [codes_of(column, domain.encoded) for column, domain in zip(columns, domains, strict=True)]
-        return sums_of_effects(codes, np.atleast_2d(self.coef_).T, self.intercept_, self._offsets)
+        codes = [parts.codes_of(column, domain.encoded) for column, domain in zip(columns, domains, strict=True)]
+        return parts.sums_of_effects(codes, np.atleast_2d(self.coef_).T, self.intercept_, self._offsets)
 
     def _effects_of(self, j):
         """A column's parts: names, ends or None, whether they have records, effects and noise (n_targets, n_parts)."""
         of_column = slice(self._offsets[j], self._offsets[j + 1])
         both = (np.atleast_2d(values)[:, of_column] for values in (self.coef_, self.coef_noise_scale_))
         has_records = self._have_records()[of_column]
-        return names_of_parts(self._domains[j]), ends_of_parts(self._domains[j]), has_records, *both
+        return parts.names_of_parts(self._domains[j]), parts.ends_of_parts(self._domains[j]), has_records, *both
 
     def _have_records(self):
         """Whether the number of records in each part exceeds its noise, at 95% for all parts together."""
@@ -165,17 +414,17 @@ class PrivateAdditiveModel(PrivateEstimator):
     def _shown(self):
         """The columns of an additive model, those with the largest effects first."""
         names, effects = names_of(self), np.atleast_2d(self.coef_)
-        margins = NORMAL_95 * np.atleast_2d(self.coef_noise_scale_)
+        margins = _margins(np.atleast_2d(self.coef_noise_scale_))
         ranges = [slice(*pair) for pair in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
-        parts = [names_of_parts(domain) for domain in self._domains]
+        labels = [parts.names_of_parts(domain) for domain in self._domains]
         shown = np.where(self._have_records(), effects[-1], np.nan)  # on the last class if there are several
         weights = np.maximum(np.concatenate(self.noisy_counts_), 0.0)
         sizes = np.array([_root_mean_square(effects[:, j], weights[j]) for j in ranges])
         columns = [
             ResultColumn("feature", names),
             number_column("typical effect", sizes),
-            ResultColumn("largest in", [_best(shown[j], texts) for texts, j in zip(parts, ranges, strict=True)]),
-            ResultColumn("smallest in", [_best(-shown[j], texts) for texts, j in zip(parts, ranges, strict=True)]),
+            ResultColumn("largest in", [_best(shown[j], texts) for texts, j in zip(labels, ranges, strict=True)]),
+            ResultColumn("smallest in", [_best(-shown[j], texts) for texts, j in zip(labels, ranges, strict=True)]),
             number_column("95% half-width", [float(np.median(margins[:, j])) for j in ranges]),
         ]
         released = f"an additive model of {counted(len(names), 'column')}, and the tables from which it is computed"
@@ -322,53 +571,6 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
     verbose: int = 0
     random_state: RandomState = None
 
-    @one_call_at_a_time
-    def fit(self, X: TableLike, y: BesideTable | None = None, groups: BesideTable | None = None) -> Self:
-        """Release the noisy tables, and compute the model from them.
-
-        Parameters
-        ----------
-        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            One record per row; at least 4 rows, in memory. Columns hold numbers, labels, booleans, dates or durations,
-            according to `bounds` and `categories`. Missing values are never an error: they have their own part.
-        y : array-like of shape (n_samples,)
-            Labels from `classes`, without missing values.
-        groups : array-like of shape (n_samples,), default=None
-            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
-            least 4 people, none missing.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter or the data is invalid. The estimator is left unchanged.
-        BudgetError
-            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
-
-        Warns
-        -----
-        PrivacyLeakWarning
-            If bounds or classes are read from the data, or `random_state` is set.
-        UserWarning
-            Before the charge: if the noise will exceed the signal of a typical table, or delta is above
-            ``1 / n_samples``.
-        """
-        plan = self._plan()
-        records = plan.read(X, y, groups)
-        ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
-        store(self, published)
-        return self
-
-    def _plan(self):
-        return additive_plan(self, classes=self.classes)
-
     def decision_function(self, X: TableLike) -> Floats:
         """Compute the sums of effects from which predictions are made.
 
@@ -402,7 +604,7 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
         scores, is_scorecard = self._scores(X), self.kind_ == "scorecard"
         if len(self.classes_) == 2:
             scores = np.hstack([-scores, scores]) / 2 if is_scorecard else np.hstack([0.5 - scores, 0.5 + scores])
-        return special.softmax(scores, axis=1) if is_scorecard else nearest_distributions(scores)
+        return special.softmax(scores, axis=1) if is_scorecard else nearest_shares(scores)
 
     def predict(self, X: TableLike) -> Any:
         """Predict the most probable class.
@@ -424,23 +626,6 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # on the small tables of scikit-learn's checks, because of the noise
         return tags
-
-
-def nearest_distributions(scores):
-    """The probabilities nearest to each row of scores: at least 0, with a sum of 1, in the same order.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_classes)
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
-    """
-    descending = -np.sort(-scores, axis=1)
-    excess = (np.cumsum(descending, axis=1) - 1) / np.arange(1, scores.shape[1] + 1)
-    n_positive = (descending > excess).sum(axis=1)
-    return np.maximum(scores - excess[np.arange(len(scores)), n_positive - 1][:, None], 0.0)
 
 
 @dataclass(eq=False, repr=False)
@@ -572,53 +757,6 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     verbose: int = 0
     random_state: RandomState = None
 
-    @one_call_at_a_time
-    def fit(self, X: TableLike, y: BesideTable | None = None, groups: BesideTable | None = None) -> Self:
-        """Release the noisy tables, and compute the model from them.
-
-        Parameters
-        ----------
-        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            One record per row; at least 4 rows, in memory. Columns hold numbers, labels, booleans, dates or durations,
-            according to `bounds` and `categories`. Missing values are never an error: they have their own part.
-        y : array-like of shape (n_samples,)
-            Numbers or dates without missing values, clipped to `target_bounds`.
-        groups : array-like of shape (n_samples,), default=None
-            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
-            least 4 people, none missing.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter or the data is invalid. The estimator is left unchanged.
-        BudgetError
-            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
-
-        Warns
-        -----
-        PrivacyLeakWarning
-            If bounds or target_bounds are read from the data, or `random_state` is set.
-        UserWarning
-            Before the charge: if the noise will exceed the signal of a typical table, or delta is above
-            ``1 / n_samples``.
-        """
-        plan = self._plan()
-        records = plan.read(X, y, groups)
-        ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
-        store(self, published)
-        return self
-
-    def _plan(self):
-        return additive_plan(self, target_bounds=self.target_bounds)
-
     def predict(self, X: TableLike) -> Any:
         """Predict the target.
 
@@ -634,8 +772,8 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
         """
         scores, domain = self._scores(X)[:, 0], self._target_domain
         lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
-        if is_bent(domain):
-            scores = self.correction_.applied(numbers_at(domain, np.clip(scores, *self.target_window_)))
+        if parts.is_bent(domain):
+            scores = self.correction_.applied(parts.numbers_at(domain, np.clip(scores, *self.target_window_)))
         numbers = np.clip(scores, lower, upper)
         return numbers if domain.of == NUMBERS else np.array([as_date(number, domain.of) for number in numbers])
 

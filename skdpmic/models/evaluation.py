@@ -34,7 +34,7 @@ from skdpmic.models.evaluation_result import (
     figures_of_sums,
 )
 from skdpmic.privacy.composition import check_epsilon, exact
-from skdpmic.privacy.noise import deviations_of, discrete_laplace, entropy_source
+from skdpmic.privacy.noise import deviations_of, discrete_laplace, entropy_source, with_noise
 from skdpmic.release.path import run
 from skdpmic.table.domains import NUMBERS, Range, domain_of
 from skdpmic.table.frames import in_memory, is_frame
@@ -124,31 +124,14 @@ class ClassCells:
         return TABLES_SHARE**2 / (2 * len(self.scored)) + RIGHT_SHARE**2
 
 
-@dataclass(frozen=True)
-class GeometricCounts:
-    """Independent discrete Laplace noise on counts.
+def scale_of_counts(epsilon, share, sensitivity):
+    """Scale of the noise, in records, that spends a share of epsilon on counts of this L1 sensitivity; 0 for none."""
+    return Fraction(0) if epsilon == math.inf else sensitivity / (share * exact(epsilon))
 
-    Parameters
-    ----------
-    scale : Fraction
-        Scale of the noise, in records; 0 for none.
-    """
 
-    scale: Fraction
-
-    name = "geometric"
-
-    @classmethod
-    def for_budget(cls, epsilon, share, sensitivity):
-        """The noise that spends a share of epsilon on counts of this L1 sensitivity."""
-        return cls(Fraction(0) if epsilon == math.inf else sensitivity / (share * exact(epsilon)))
-
-    def release(self, counts, random_bytes):
-        """Noisy counts as floats, not clamped."""
-        if self.scale == 0:
-            return counts.astype(np.float64)
-        noise = discrete_laplace(self.scale, counts.size, random_bytes)
-        return (counts + noise.reshape(counts.shape)).astype(np.float64)
+def noisy_counts(counts, scale, random_bytes):
+    """Counts, or an array of one sum, with independent discrete Laplace noise, as floats."""
+    return with_noise(discrete_laplace, scale, counts, random_bytes).astype(np.float64)
 
 
 @never_cached
@@ -271,8 +254,7 @@ def private_evaluation(
     check_enough(n_samples)
     refuse_target_among(column_names(X), y)
     people = None if groups is None else read_people(groups, max_rows_per_group, n_samples)
-    n_counted = n_samples if people is None else people.n_samples
-    n_groups = n_samples if people is None else people.n_groups
+    n_counted, n_groups = (n_samples, n_samples) if people is None else (people.n_samples, people.n_groups)
     release = of_kind.for_budget(model, epsilon, target_bounds, n_bins, n_groups, n_counted)
     # The number of rows of people is private, so it is not shown.
     progress = Progress("private_evaluation", verbose if people is None else 0)
@@ -280,11 +262,10 @@ def private_evaluation(
     cost = release.cost(epsilon)
     entry = LedgerEntry(
         "private_evaluation",
-        epsilon=cost.epsilon,
-        rho=cost.rho,
+        *(cost.epsilon, cost.delta, cost.rho),
         n=n_groups,
         release="test score",
-        mechanism=GeometricCounts.name,
+        mechanism="geometric",
         unit=unit_of(max_rows_per_group),
         rows_per_person=max_rows_per_group,
         broken_by=broken_by_seed(random_state),
@@ -309,8 +290,8 @@ class _ClassRelease(NamedTuple):
     cells: ClassCells
     classes: np.ndarray  # ascending
     columns: np.ndarray  # the position of each of them in the model's own order
-    noise: GeometricCounts
-    noise_of_right: GeometricCounts
+    scale: Fraction  # of the noise on the tables
+    scale_of_right: Fraction  # of that on the number of right predictions
     n_counted: int
     rows_per_group: int
 
@@ -325,10 +306,10 @@ class _ClassRelease(NamedTuple):
         n_tables = len(ClassCells(len(classes), 2).scored)
         cells = ClassCells(len(classes), n_bins or usual_n_bins(n_groups, epsilon, n_tables))
         rows_per_group = n_counted // n_groups
-        noise = GeometricCounts.for_budget(epsilon, TABLES_SHARE, cells.sensitivity(rows_per_group))
-        noise_of_right = GeometricCounts.for_budget(epsilon, RIGHT_SHARE, rows_per_group)
+        scale = scale_of_counts(epsilon, TABLES_SHARE, cells.sensitivity(rows_per_group))
+        scale_of_right = scale_of_counts(epsilon, RIGHT_SHARE, rows_per_group)
         columns = np.array([given.index(label) for label in classes.tolist()])
-        return cls(cells, classes, columns, noise, noise_of_right, n_counted, rows_per_group)
+        return cls(cells, classes, columns, scale, scale_of_right, n_counted, rows_per_group)
 
     def cost(self, epsilon):
         """The charge of a ledger."""
@@ -344,10 +325,10 @@ class _ClassRelease(NamedTuple):
     def draw(self, records, random_bytes):
         """What is published: figures, noisy counts, ends of bins, and the scale of the noise."""
         *cells, is_right = records
-        tables = self.noise.release(self.cells.counts(cells), random_bytes)
-        (n_right,) = self.noise_of_right.release(is_right.sum(keepdims=True), random_bytes)
+        tables = noisy_counts(self.cells.counts(cells), self.scale, random_bytes)
+        (n_right,) = noisy_counts(is_right.sum(keepdims=True), self.scale_of_right, random_bytes)
         labels = [self.classes.tolist()[k] for k in self.cells.scored]
-        scale, of_right = (bounded_scale(noise.scale) for noise in (self.noise, self.noise_of_right))
+        scale, of_right = map(bounded_scale, (self.scale, self.scale_of_right))
         number = self.n_counted, self.rows_per_group
         figures = {
             "roc_auc": area_under_curve(tables, scale, self.rows_per_group),
@@ -358,7 +339,7 @@ class _ClassRelease(NamedTuple):
             for label, table in zip(labels, tables, strict=True):
                 figures[f"roc_auc of {label}"] = area_under_curve(table[None], scale, self.rows_per_group)
         counts = dict(zip(labels, tables, strict=True))
-        return figures, counts, self.cells.edges(), float(self.noise.scale)
+        return figures, counts, self.cells.edges(), float(self.scale)
 
 
 class _NumberRelease(NamedTuple):
@@ -375,8 +356,7 @@ class _NumberRelease(NamedTuple):
         if n_bins is not None:
             raise ValueError("n_bins must be None for a regressor.")
         rows_per_group = n_counted // n_groups
-        scales = ErrorSums().scales(epsilon, rows_per_group)
-        return cls(_bounds(model, target_bounds), scales, n_counted, rows_per_group)
+        return cls(_bounds(model, target_bounds), scales_of_sums(epsilon, rows_per_group), n_counted, rows_per_group)
 
     def cost(self, epsilon):
         """The charge of a ledger."""
@@ -385,17 +365,15 @@ class _NumberRelease(NamedTuple):
     def records(self, predictions, y, n_samples):
         """The rounded target and prediction of each record."""
         target = make_target(y, n_samples, Range(*self.bounds), None, "private_evaluation").values
-        return np.array([ErrorSums().rounded(values, self.bounds) for values in (target, *predictions)])
+        return np.array([rounded(values, self.bounds) for values in (target, *predictions)])
 
-    def draw(self, rounded, random_bytes):
+    def draw(self, records, random_bytes):
         """What is published, as for classes."""
-        sums = ErrorSums()
-        noisy = noisy_sums(sums.sums(*rounded), self.scales, random_bytes)
-        width = self.bounds[1] - self.bounds[0]
-        scales = [bounded_scale(scale) for scale in self.scales]
-        figures = figures_of_sums(noisy, scales, sums.steps, width, self.n_counted, self.rows_per_group)
-        deviation = float(deviations_of(scales[0])) * width / sums.steps / self.n_counted
-        return figures, {"sums": np.array(noisy, dtype=np.float64)}, None, deviation
+        noisy = noisy_sums(error_sums(*records), self.scales, random_bytes)
+        width, scales = self.bounds[1] - self.bounds[0], list(map(bounded_scale, self.scales))
+        figures = figures_of_sums(noisy, scales, STEPS, width, self.n_counted, self.rows_per_group)
+        deviation = float(deviations_of(scales[0])) * width / STEPS / self.n_counted
+        return figures, {"sums": noisy}, None, deviation
 
 
 def _bounds(model, target_bounds):
@@ -577,40 +555,26 @@ ERROR_SHARE, SQUARE_SHARE, TARGET_SHARE, TARGET_SQUARE_SHARE = (Fraction(n, 80) 
 SQUARES = ERROR_SHARE**2 + SQUARE_SHARE**2 + TARGET_SHARE**2
 
 
-@dataclass(frozen=True)
-class ErrorSums:
-    """Four sums over records of a target g and a prediction h, integers in 0 ... steps.
+def rounded(values, bounds, steps=STEPS):
+    """Values clipped to bounds and rounded to a grid of integers from 0 to `steps`, each separately: int64 ndarray."""
+    lower, upper = bounds
+    return np.rint((np.clip(values, lower, upper) - lower) / (upper - lower) * steps).astype(np.int64)
 
-    The sums of ``|g - h|``, ``(g - h)**2``, ``2 g - steps`` and ``(2 g - steps)**2``, integers.
 
-    Parameters
-    ----------
-    steps : int
-    """
+def error_sums(target, predicted, steps=STEPS):
+    """Sums of ``|g - h|``, ``(g - h)**2``, ``2 g - steps`` and its square, of rounded targets g and predictions h."""
+    error, doubled = target - predicted, 2 * target - steps
+    return np.array([np.abs(error), error**2, doubled, doubled**2]).sum(axis=1)
 
-    steps: int = STEPS
 
-    def rounded(self, values, bounds):
-        """Values clipped to bounds and rounded to a grid, each separately: int64 ndarray."""
-        lower, upper = bounds
-        return np.rint((np.clip(values, lower, upper) - lower) / (upper - lower) * self.steps).astype(np.int64)
-
-    def sums(self, target, predicted):
-        """The four sums, as Python integers."""
-        error, doubled = target - predicted, 2 * target - self.steps
-        of_records = np.abs(error), error**2, doubled, doubled**2
-        return [int(each.sum(dtype=np.int64)) for each in of_records]
-
-    def scales(self, epsilon, rows_per_group):
-        """Scales of the noise on the four sums, in integers' units; zeros for infinite epsilon."""
-        if epsilon == math.inf:
-            return [Fraction(0)] * 4
-        weights = ERROR_SHARE, SQUARE_SHARE, TARGET_SHARE / 2, TARGET_SQUARE_SHARE / 4  # of doubled numbers
-        units = self.steps, self.steps**2, self.steps, self.steps**2
-        return [rows_per_group * unit / (w * exact(epsilon)) for w, unit in zip(weights, units, strict=True)]
+def scales_of_sums(epsilon, rows_per_group, steps=STEPS):
+    """Scales of the noise on the four sums, in integers' units; zeros for infinite epsilon."""
+    shares = ERROR_SHARE, SQUARE_SHARE, TARGET_SHARE / 2, TARGET_SQUARE_SHARE / 4  # of doubled numbers
+    units = steps, steps**2, steps, steps**2
+    return [scale_of_counts(epsilon, w, rows_per_group * unit) for w, unit in zip(shares, units, strict=True)]
 
 
 def noisy_sums(sums, scales, random_bytes):
-    """The sums with independent discrete Laplace noise, as Python integers."""
-    noise = [0 if scale == 0 else int(discrete_laplace(scale, 1, random_bytes)[0]) for scale in scales]
-    return [total + z for total, z in zip(sums, noise, strict=True)]
+    """The sums with independent noise, each of its own scale."""
+    each = zip(sums[:, None], scales, strict=True)
+    return np.concatenate([noisy_counts(total, scale, random_bytes) for total, scale in each])

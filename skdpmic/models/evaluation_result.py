@@ -24,9 +24,6 @@ class Figure(NamedTuple):
     """Estimated standard error for another sample of people; NaN where the release does not determine it."""
 
 
-_MOST = 1e25  # of noisy numbers: far below the largest scale of their noise, so that nothing overflows, or seems clear
-
-
 def bounded_scale(scale):
     """The scale of noise as a float whose powers do not overflow: larger noise leaves nothing to be seen, either."""
     return float(min(scale, 10**30))
@@ -45,7 +42,7 @@ def mean_over_records(worth, noisy, scale, n_samples, usual=0.0, limits=(0.0, 1.
     limits : (float, float)
         Of the mean.
     """
-    worth, noisy = worth.ravel(), np.clip(noisy, -_MOST, _MOST).ravel()
+    worth, noisy = worth.ravel(), np.ravel(noisy)
     nothing = np.zeros(len(worth))
     mean = Ratio(worth @ noisy, n_samples, worth, nothing, deviations_of(nothing + scale))
     return mean_of([mean._replace(top=mean.top + usual * n_samples)], limits)
@@ -53,7 +50,7 @@ def mean_over_records(worth, noisy, scale, n_samples, usual=0.0, limits=(0.0, 1.
 
 def accuracy(n_right, scale, n_samples, rows_per_group):
     """The share of right predictions, from their noisy number."""
-    value, *ends = mean_over_records(np.ones(1), np.array([n_right]), scale, n_samples)
+    value, *ends = mean_over_records(np.ones(1), n_right, scale, n_samples)
     return Figure(value, *ends, math.sqrt(value * (1 - value) * rows_per_group / n_samples))
 
 
@@ -94,7 +91,6 @@ def area_under_curve(tables, scale, rows_per_group):
         That of their noise.
     rows_per_group : int
     """
-    tables = np.clip(tables, -_MOST, _MOST)
     areas = mean_of([_area(*table, scale) for table in tables])
     return Figure(*areas, float(np.mean([_sampling_error_of_area(*table, rows_per_group) for table in tables])))
 
@@ -135,8 +131,8 @@ def figures_of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
 
     Parameters
     ----------
-    noisy : list of int
-        The four sums of :class:`skdpmic.models.evaluation.ErrorSums`.
+    noisy : ndarray of shape (4,)
+        The four sums of :func:`skdpmic.models.evaluation.error_sums`.
     scales : list of float
         Scales of their noise.
     steps : int
@@ -150,7 +146,7 @@ def figures_of_sums(noisy, scales, steps, width, n_samples, rows_per_group):
     """
     units = np.array([steps, steps**2, 2 * steps, 4 * steps**2], dtype=np.float64)
     worth = 1 / units / n_samples
-    error, square, mean, mean_square = worth * [max(min(total, _MOST), -_MOST) for total in noisy]
+    error, square, mean, mean_square = worth * noisy
     absolute = mean_over_records(1 / units[:1], error / worth[:1], scales[0], n_samples)
     sampling = math.sqrt(max(square - error**2, 0.0) * rows_per_group / n_samples)
     return {

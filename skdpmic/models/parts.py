@@ -1,19 +1,36 @@
-"""The public parts of each column of a table: eight of equal width in a range, or the labels; other, and missing."""
+"""What additive models know of columns and targets: public parts, and the window and mean of a numeric target.
+
+A column has eight parts of equal width in its range, or its labels and "other"; and a part of missing values.
+"""
 
 import math
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from skdpmic.privacy.composition import Pure, budget_of, root_below
 from skdpmic.release.bounds import medians, rates, squared_rates
 from skdpmic.statistics.grids import parts_and_missing
-from skdpmic.table.domains import MISSING, Labels, Nominal, beside, names_of_labels, names_of_ranges
+from skdpmic.table.domains import (
+    MISSING,
+    Knots,
+    Labels,
+    LogRange,
+    Nominal,
+    Range,
+    beside,
+    names_of_labels,
+    names_of_ranges,
+)
 from skdpmic.table.targets import ClassTarget
 
 N_CUT = 8  # parts of a range, besides the part of missing values
+
+
+def domain_or_range(domain, encoded):
+    """The domain of a column; its range, if that was read from the data."""
+    return Range(*encoded) if domain is None else domain
 
 
 def n_parts_of(domain):
@@ -56,6 +73,16 @@ def ends_of_parts(domain):
     return np.array([domain.decode(lower + j * (upper - lower) / N_CUT) for j in range(N_CUT + 1)])
 
 
+class Effects(NamedTuple):
+    """An additive model: an intercept, and the effect of each part, for one or several targets in [-1/2, 1/2]."""
+
+    intercept: np.ndarray  # (n_targets,)
+    of_parts: np.ndarray  # (n_parts, n_targets)
+    deviations: np.ndarray  # (n_parts, n_targets): standard deviation that the noise gives to each effect
+
+
+# --- The target -----------------------------------------------------------------------------------------------------
+
 GRID = 2**12  # equal steps of the range of a numeric target, so that sums are integers
 
 
@@ -95,6 +122,8 @@ def sums_in_parts(columns, sizes, values):
             sums[first:last, target] = np.bincount(codes, weights=of_target, minlength=last - first)  # below 2**53
     return sums
 
+
+# --- The window of a numeric target ---------------------------------------------------------------------------------
 
 WINDOW_SHARE = Fraction(1, 10)  # share of the budget for the window
 MEAN_SHARE = Fraction(3, 20)  # share for the mean in the target's units, on a bent axis
@@ -147,103 +176,116 @@ def within_window(target, rates, random_bytes):
     return target._replace(values=shares_of_bounds(target), bounds=(float(first / GRID), float(last / GRID)))
 
 
-_LEAST_PENALTY = 1.0  # in records; so that a fit without noise exists
+# --- The mean of a target whose axis is bent: of logarithms, or of knots ---------------------------------------------
+#
+# A model of positions on such an axis predicts near the geometric mean, for instance. So its predictions are multiplied
+# by the noisy sum of the target over that of the predictions (``docs/theory/additive_model.md``, Theorem 6).
+
+_LIKELY = 2.0  # standard deviations of the noise
+_FEWEST, _MOST = 8, 2_200  # bins, on either side
 
 
-class Effects(NamedTuple):
-    """An additive model: an intercept, and the effect of each part, for one or several targets in [-1/2, 1/2]."""
-
-    intercept: np.ndarray  # (n_targets,)
-    of_parts: np.ndarray  # (n_parts, n_targets)
-    deviations: np.ndarray  # (n_parts, n_targets): standard deviation that the noise gives to each effect
+def is_bent(domain):
+    """Whether the mean of positions on the axis of a target is not the position of its mean."""
+    return isinstance(domain, LogRange | Knots)
 
 
-def moment_matrix(n, counts, pairs, offsets):
-    """The second moments of the constant and of the indicators of all parts, from tables of counts.
+def numbers_at(domain, positions):
+    """The numbers at positions on a bent axis, clipped to it; dates in seconds."""
+    positions = np.clip(np.asarray(positions, dtype=np.float64), *domain.encoded)
+    if isinstance(domain, LogRange):
+        return np.copysign(np.expm1(np.abs(positions)), positions)
+    return np.interp(positions, np.arange(len(domain.knots)), domain.knots)
+
+
+class Correction(NamedTuple):
+    """What a prediction becomes: ``anchor + factor (prediction - anchor) + shift``."""
+
+    anchor: float
+    factor: float = 1.0
+    shift: float = 0.0
+
+    def applied(self, numbers):
+        """Corrected predictions."""
+        return self.anchor + self.factor * (numbers - self.anchor) + self.shift
+
+
+class Octaves(NamedTuple):
+    """Public bins of the distance of a target from an anchor, each twice as wide as the one before.
+
+    Every record is in one bin, to whose sum it adds its distance over the upper end of the bin: large targets, of which
+    there are few, need not make the noise on all others large.
+    """
+
+    anchor: float
+    sides: tuple  # 1 for targets above the anchor, -1 for those below it
+    uppers: np.ndarray  # ascending
+
+    @classmethod
+    def of(cls, domain):
+        """Those of a bent axis."""
+        lower, *_, upper = (bound for bound in domain.bounds if bound != "log")
+        anchor = 0.0 if isinstance(domain, LogRange) else lower
+        sides = (1,) if lower >= anchor else (-1,) if upper <= anchor else (-1, 1)
+        reach = max(abs(upper - anchor), abs(lower - anchor))
+        finest = 0.5 if isinstance(domain, LogRange) else min(np.diff(domain.knots)) / 8
+        n_bins = int(np.clip(math.ceil(math.log2(max(reach, finest)) - math.log2(finest)) + 1, _FEWEST, _MOST))
+        return cls(anchor, sides, np.ldexp(reach, np.arange(1 - n_bins, 1)))
+
+    def sums(self, numbers):
+        """Sums of the bins of each side, in steps of upper ends, each record by itself: int64 (n_sides, n_bins)."""
+        distances = np.asarray(numbers) - self.anchor
+        bins = np.minimum(np.searchsorted(self.uppers, np.abs(distances)), len(self.uppers) - 1)
+        steps = np.rint(np.minimum(np.abs(distances) / self.uppers[bins], 1.0) * GRID)
+        of_sides = [np.where((distances >= 0) == (side > 0), steps, 0) for side in self.sides]
+        return np.array([np.bincount(bins, s, len(self.uppers)) for s in of_sides]).astype(np.int64)
+
+    def mean(self, sums, n_samples, noise):
+        """The mean distance by noisy sums, in records; None if all are within their noise.
+
+        Bins beyond the last one with a sum that is surely more than noise, and its likely neighbours, are taken as
+        empty: their noise would exceed the mean.
+        """
+        means = [self._mean_of_side(of_side / n_samples, noise, n_samples) for of_side in sums]
+        if all(mean is None for mean in means):
+            return None
+        return sum(side * (mean or 0.0) for side, mean in zip(self.sides, means, strict=True))
+
+    def _mean_of_side(self, means, noise, n_samples):
+        are_sure = means > noise.sure / n_samples
+        if not are_sure.any():
+            return None
+        last = np.flatnonzero(are_sure)[-1] + 1
+        while last < len(means) and means[last] > _LIKELY * noise.step_scale / n_samples:
+            last += 1
+        return float(means[: last + 1] @ self.uppers[: last + 1])
+
+
+def correction_of(domain, window, target, scores, noise, random_bytes):
+    """The correction of predictions, from noisy sums of the target and of the predictions; and these sums, in records.
 
     Parameters
     ----------
-    n : int
-        Number of records, which is public.
-    counts : list of ndarrays of shape (n_parts_j,)
-    pairs : dict of (int, int) to ndarray of shape (n_parts_i, n_parts_j)
-    offsets : ndarray of shape (n_columns + 1,)
-
-    Returns
-    -------
-    float64 ndarray of shape (n_parts + 1, n_parts + 1)
-        The first row is for the constant.
+    domain : LogRange or Knots
+    window : (float, float)
+        Positions to which predictions are clipped; public, or released.
+    target, scores : ndarrays of shape (n_samples,)
+        Positions.
+    noise : ScorecardNoise
+        From `of_mean`.
+    random_bytes : callable
     """
-    moments = np.zeros((offsets[-1] + 1, offsets[-1] + 1))
-    moments[0, 0] = n
-    moments[0, 1:] = moments[1:, 0] = np.concatenate(counts)
-    np.fill_diagonal(moments[1:, 1:], moments[0, 1:])
-    for (i, j), table in pairs.items():
-        rows, columns = slice(1 + offsets[i], 1 + offsets[i + 1]), slice(1 + offsets[j], 1 + offsets[j + 1])
-        moments[rows, columns] = table
-        moments[columns, rows] = table.T
-    return moments
+    octaves = Octaves.of(domain)
+    exact = [octaves.sums(numbers_at(domain, positions)) for positions in (target, np.clip(scores, *window))]
+    sums = noise.on_counts(np.array(exact), random_bytes, GRID) / GRID
+    mean, predicted = (octaves.mean(each, len(scores), noise) for each in sums)
+    return _correction(octaves, mean, predicted), {"noisy_octaves_": sums}
 
 
-def ridge(moments, sums, offsets, count_scale, sum_scale):
-    """The effects of all parts; effects of a column have a mean of 0 over its records, by noisy counts.
-
-    Parameters
-    ----------
-    moments : float64 ndarray of shape (n_parts + 1, n_parts + 1)
-    sums : float64 ndarray of shape (n_parts, n_targets)
-        Sums of the target in each part, in units of its range, with noise.
-    offsets : ndarray of shape (n_columns + 1,)
-    count_scale, sum_scale : float
-        Standard deviations of the noise on an entry of `moments`, and of `sums`.
-
-    Returns
-    -------
-    Effects
-    """
-    totals = np.add.reduceat(sums, offsets[:-1], axis=0).mean(axis=0)  # equal for all columns
-    values, vectors = linalg.eigh(moments)
-    penalty = max(count_scale * np.sqrt(len(moments)), _LEAST_PENALTY)
-    inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
-    raw = inverse @ np.vstack([totals, sums])
-    to_effects = _centred(inverse, moments[0, 1:], offsets)
-    effects = _centred(raw, moments[0, 1:], offsets)
-    deviations = np.sqrt(_noise_of_effects(to_effects[1:], raw, offsets, count_scale, sum_scale))
-    return Effects(effects[0], effects[1:], deviations)
-
-
-def _centred(raw, counts, offsets):
-    """Effects with a mean of 0 in each column, weighted by its counts; the means are added to the first row."""
-    weights = np.maximum(counts, 0.0)[:, None]
-    widths = np.diff(offsets)
-    totals = np.add.reduceat(weights, offsets[:-1], axis=0)
-    weights = np.where(np.repeat(totals > 0, widths, axis=0), weights, 1.0)
-    totals = np.add.reduceat(weights, offsets[:-1], axis=0)
-    means = np.add.reduceat(weights * raw[1:], offsets[:-1], axis=0) / totals
-    return np.vstack([raw[0] + means.sum(axis=0), raw[1:] - np.repeat(means, widths, axis=0)])
-
-
-def _noise_of_effects(to_effects, raw, offsets, count_scale, sum_scale):
-    """Variance of each effect, to first order in the noise of moments and sums.
-
-    With the noise E on moments and e on sums, effects change by ``to_effects (e - E raw)``.
-    """
-    own = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) + 1
-    column = np.concatenate([[0], own])
-    of_each_sum = to_effects[:, 1:] + to_effects[:, :1] / (len(offsets) - 1)  # which is also in the total
-    of_sums = sum_scale**2 * (of_each_sum**2).sum(axis=1)
-    variances = []
-    for of_target in raw.T:
-        squares = of_target**2
-        in_column = np.bincount(column, weights=squares, minlength=len(offsets))
-        is_constant = column == 0
-        # Independent entries: pairs of columns, and the counts, which are also the row of the constant.
-        diagonal = np.where(is_constant, 0.0, squares[1:].sum() - in_column[column])
-        spread = (to_effects**2) @ diagonal
-        along = to_effects * of_target
-        mixed = along[:, 1:].sum(axis=1) ** 2
-        for first, last in zip(offsets[:-1] + 1, offsets[1:] + 1, strict=True):
-            mixed -= along[:, first:last].sum(axis=1) ** 2
-        counts = (to_effects[:, 1:] * (of_target[1:] + of_target[0]) + to_effects[:, :1] * of_target[1:]) ** 2
-        variances.append(of_sums + count_scale**2 * (spread + mixed + counts.sum(axis=1)))
-    return np.maximum(np.column_stack(variances), 0.0)
+def _correction(octaves, mean, predicted):
+    """No correction if all sums are within their noise."""
+    if mean is None or predicted is None:
+        return Correction(octaves.anchor)
+    if len(octaves.sides) > 1:
+        return Correction(octaves.anchor, shift=mean - predicted)
+    return Correction(octaves.anchor, mean / predicted if predicted else 1.0)

@@ -12,48 +12,34 @@ import numpy as np
 from scipy import special
 
 from skdpmic.budget.filters import Cost
-from skdpmic.models.parts import (
-    GRID,
-    MEAN_SHARE,
-    Effects,
-    codes_of,
-    in_steps,
-    n_parts_of,
-    offsets_of,
-    share_besides,
-    squares_of_window,
-    sums_in_parts,
-)
+from skdpmic.models import parts
 from skdpmic.privacy.composition import Pure, budget_of
-from skdpmic.privacy.noise import clamped, discrete_gaussian, discrete_laplace, exponential_choice, laplace_deviation
+from skdpmic.privacy.noise import discrete_gaussian, discrete_laplace, exponential_choice, laplace_deviation, with_noise
+from skdpmic.release.path import UnscoredRelease
 
 _PSEUDO_RECORDS = 4.0  # pseudo-records with the overall distribution in each part, in standard deviations of the noise
 _CAUTION = 4.0  # halves the usual factor for numbers, whose bad predictions may be worse than none
 
 
 @dataclass(frozen=True)
-class ScorecardRelease:
+class ScorecardRelease(UnscoredRelease):
     """The table of each column with the target, and one factor; for numbers, also their total."""
 
-    epsilon: float
-    delta: float
     n_features: int
     of_numbers: bool
     is_bent: bool = False  # the axis of the target
 
     publishes = "tables"
-    k = None
-    epsilon_of_target = 0
     kind = "scorecard"
 
     @property
     def cost(self):
         """The charge of the ledger: for one table per column and the factor; for numbers, also for window and total."""
         if self.delta > 0:
-            return Cost.concentrated(self.epsilon, self.delta)
+            return super().cost
         squares = share_of_tables(self.of_numbers, self.is_bent) ** 2 / self.n_features + FACTOR_SHARE**2
-        squares += squares_of_window() + TOTAL_SHARE**2 if self.of_numbers else 0
-        return Cost.of_parts(self.epsilon, squares + (MEAN_SHARE**2 if self.is_bent else 0))
+        squares += parts.squares_of_window() + TOTAL_SHARE**2 if self.of_numbers else 0
+        return Cost.of_parts(self.epsilon, squares + (parts.MEAN_SHARE**2 if self.is_bent else 0))
 
     def noise(self, n_classes, rows_per_group=1):
         """The noise."""
@@ -62,19 +48,19 @@ class ScorecardRelease:
 
     def draw(self, records, noise, n_jobs, random_bytes):
         """The published attributes, and the effects of all parts."""
-        columns, n_classes = records.map_features(codes_of, n_jobs), records.n_classes
-        sizes = [n_parts_of(domain) for domain in records.domains]
-        offsets = offsets_of(sizes)
+        columns, n_classes = records.map_features(parts.codes_of, n_jobs), records.n_classes
+        sizes = [parts.n_parts_of(domain) for domain in records.domains]
+        offsets = parts.offsets_of(sizes)
         if n_classes is None:
-            values, n_steps = in_steps(records.target)
-            counts = noise.on_counts(sums_in_parts(columns, sizes, np.ones_like(values)), random_bytes)[:, 0]
-            sums = noise.on_sums(sums_in_parts(columns, sizes, values), n_steps, random_bytes) / n_steps
+            values, n_steps = parts.in_steps(records.target)
+            counts = noise.on_counts(parts.sums_in_parts(columns, sizes, np.ones_like(values)), random_bytes)[:, 0]
+            sums = noise.on_sums(parts.sums_in_parts(columns, sizes, values), n_steps, random_bytes) / n_steps
             total = noise.on_total(int(values.sum()), n_steps, random_bytes) / n_steps
             effects = effects_on_numbers(counts, sums, total[0], offsets, noise, records.n_samples)
             truth, n_telling = values / n_steps, _CAUTION * effective_n_columns(effects, counts, offsets)
         else:
             truth = (np.asarray(records.target.values)[:, None] == np.arange(n_classes)).astype(np.int64)
-            sums = noise.on_counts(sums_in_parts(columns, sizes, truth), random_bytes)
+            sums = noise.on_counts(parts.sums_in_parts(columns, sizes, truth), random_bytes)
             counts = sums.sum(axis=1)
             effects, n_telling, total = effects_on_classes(sums, offsets, noise), len(sizes), None
         scores = sum(effects.of_parts[first + codes] for first, codes in zip(offsets[:-1], columns, strict=True))
@@ -88,7 +74,7 @@ class ScorecardRelease:
             "factor_": float(factor),
         }
         published |= {} if total is None else {"noisy_total_": float(total[0])}
-        return published, Effects(effects.intercept, factor * effects.of_parts, factor * effects.deviations)
+        return published, parts.Effects(effects.intercept, factor * effects.of_parts, factor * effects.deviations)
 
 
 def candidate_factors(n_columns):
@@ -115,7 +101,7 @@ def effects_on_numbers(counts, sums, total, offsets, noise, n_samples):
     share = np.divide(of_noise, spread, out=np.ones_like(spread), where=spread > of_noise)
     kept = np.repeat(1 - share, np.diff(offsets))
     noisy = deviations_if_shrunk(of_parts, deviations, counts, kept, np.maximum(spread, of_noise), of_noise, offsets)
-    return Effects(np.array([mean]), np.clip(kept * of_parts, -1.0, 1.0)[:, None], noisy[:, None])
+    return parts.Effects(np.array([mean]), np.clip(kept * of_parts, -1.0, 1.0)[:, None], noisy[:, None])
 
 
 def deviations_if_shrunk(effects, deviations, counts, kept, spread, of_noise, offsets):
@@ -159,7 +145,7 @@ def effects_on_classes(counts, offsets, noise):
     squares = np.log1p(deviation_above_0(counts, noise.noise_scale) / sizes) ** 2  # of logarithms, also if large
     n_classes = counts.shape[1]  # the mean over the classes is subtracted, with its noise
     squares = (1 - 2 / n_classes) * squares + squares.sum(axis=1, keepdims=True) / n_classes**2
-    return Effects(np.log(shares), ratios - ratios.mean(axis=1, keepdims=True), np.sqrt(squares))
+    return parts.Effects(np.log(shares), ratios - ratios.mean(axis=1, keepdims=True), np.sqrt(squares))
 
 
 def deviation_above_0(counts, deviation):
@@ -198,12 +184,11 @@ FACTOR_SHARE = Fraction(3, 20)  # share of the budget for the factor
 TOTAL_SHARE = Fraction(1, 10)  # share for the total of a numeric target
 STEPS = 2**12  # of the loss of one record, so that losses are integers
 _OF_MEAN = 4  # L1 and squared L2 sensitivity: 2 of the sums of the target in octaves, and of those of predictions
-_SUMS_TO_COUNTS = 4  # variance of the noise on counts, relative to sums of a numeric target in units of its range
 
 
 def share_of_tables(of_numbers, is_bent=False):
     """The share of the budget for the tables."""
-    return 1 - FACTOR_SHARE - share_besides(of_numbers, is_bent) - (TOTAL_SHARE if of_numbers else 0)
+    return 1 - FACTOR_SHARE - parts.share_besides(of_numbers, is_bent) - (TOTAL_SHARE if of_numbers else 0)
 
 
 @dataclass(frozen=True)
@@ -245,7 +230,7 @@ class ScorecardNoise:
     @classmethod
     def of_mean(cls, epsilon, delta, rows_per_group=1):
         """The noise on the sums of a target in octaves and of its predictions, at which these cost their share."""
-        part = budget_of(epsilon, delta).part(MEAN_SHARE)
+        part = budget_of(epsilon, delta).part(parts.MEAN_SHARE)
         if epsilon == math.inf:
             return cls("gaussian", Fraction(0), 0)
         if isinstance(part, Pure):
@@ -260,7 +245,7 @@ class ScorecardNoise:
     @property
     def step_scale(self):
         """Standard deviation of the noise on a sum of numbers in [0, 1], which are in steps of a grid."""
-        return self._deviation(self.count_scale, GRID)
+        return self._deviation(self.count_scale, parts.GRID)
 
     @property
     def sure(self):
@@ -270,40 +255,32 @@ class ScorecardNoise:
     @property
     def sum_scale(self):
         """Standard deviation of the noise on a sum of a numeric target, in units of its range."""
-        return self._deviation(self.count_scale / 2, GRID) if self.name == "geometric" else self.noise_scale / 2
+        return self._deviation(self.count_scale / 2, parts.GRID) if self.name == "geometric" else self.noise_scale / 2
 
     @property
     def total_deviation(self):
         """Standard deviation of the noise on the total, likewise."""
-        return self._deviation(self.total_scale, GRID)
+        return self._deviation(self.total_scale, parts.GRID)
 
     def _deviation(self, scale, n_steps=1):
         """Standard deviation of noise of this scale that is drawn in this many steps."""
         return laplace_deviation(scale * n_steps) / n_steps if self.name == "geometric" else math.sqrt(scale)
 
-    def on_counts(self, counts, random_bytes):
-        """Counts with noise."""
-        return self._added(counts, self.count_scale, random_bytes)
+    def on_counts(self, counts, random_bytes, n_steps=1):
+        """Counts with noise; or sums of numbers in [0, 1], in this many steps, with the same noise."""
+        return self._added(counts, self.count_scale, n_steps, random_bytes)
 
     def on_sums(self, sums, n_steps, random_bytes):
         """Sums of a numeric target, in steps of its range, with noise; of half the standard deviation of counts."""
-        factor = Fraction(n_steps, 2) if self.name == "geometric" else Fraction(n_steps**2, _SUMS_TO_COUNTS)
-        return self._added(sums, self.count_scale * factor, random_bytes)
-
-    def on_steps(self, sums, random_bytes):
-        """Sums of numbers in [0, 1], in steps of a grid, with noise as on counts."""
-        return self._added(sums, self.count_scale * GRID ** (1 if self.name == "geometric" else 2), random_bytes)
+        return self._added(sums, self.count_scale, Fraction(n_steps, 2), random_bytes)
 
     def on_total(self, total, n_steps, random_bytes):
         """The total of a numeric target, in steps of its range, with noise: an array of one number."""
-        factor = n_steps if self.name == "geometric" else n_steps**2
-        return self._added(np.array([total]), self.total_scale * factor, random_bytes)
+        return self._added(np.array([total]), self.total_scale, n_steps, random_bytes)
 
-    def _added(self, exact, scale, random_bytes):
-        if scale == 0:
-            return exact
-        draw = discrete_laplace if self.name == "geometric" else discrete_gaussian
-        return clamped(exact + draw(scale, exact.size, random_bytes).reshape(exact.shape))
+    def _added(self, exact, scale, n_steps, random_bytes):
+        draw, power = (discrete_laplace, 1) if self.name == "geometric" else (discrete_gaussian, 2)
+        return with_noise(draw, scale * n_steps**power, exact, random_bytes)
 
     def choose(self, losses, unlikely, random_bytes):
         """The index of a candidate with nearly the smallest sum of losses.

@@ -247,6 +247,11 @@ def laplace_quantile(scale, confidence, n_scores=1):
     return max(math.ceil(-scale * math.log(tail) - 1), 0)
 
 
+def normal_half_width(confidence):
+    """Half-width of an interval of this confidence for normal errors, in standard deviations."""
+    return -ndtri((1 - confidence) / 2)
+
+
 def gaussian_quantile(scale, confidence, n_scores=1):
     """A q with P(|noise| > q) <= 1 - confidence: P(noise > q) is at most that of the continuous law, at q.
 

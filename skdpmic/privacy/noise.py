@@ -168,6 +168,26 @@ def clamped(noisy):
     return np.clip(noisy, -(2**62), 2**62).astype(np.int64)
 
 
+def with_noise(draw, scale, counts, random_bytes):
+    """Integers with independent noise on each, zeros included: :func:`clamped`, but not at 0.
+
+    Parameters
+    ----------
+    draw : callable
+        :func:`discrete_laplace` or :func:`discrete_gaussian`.
+    scale : int or Fraction
+        Of the noise, as `draw` takes it; 0 for none.
+    counts : int64 ndarray
+    random_bytes : callable
+        From :func:`entropy_source`.
+
+    Returns
+    -------
+    int64 ndarray of the same shape
+    """
+    return counts if scale == 0 else clamped(counts + draw(scale, counts.size, random_bytes).reshape(counts.shape))
+
+
 def discrete_k_norm(scale, size, random_bytes):
     """One vector of integers with ``P(z)`` proportional to ``exp(-max(abs(z)) / scale)``.
 

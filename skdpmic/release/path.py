@@ -10,13 +10,15 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from skdpmic._utils.arguments import check_n_jobs, check_verbose
 from skdpmic._utils.progress import SILENT
+from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import check_ledger
 from skdpmic.budget.ledger_entry import LedgerEntry, unit_of
 from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_delta, warn_about_seed
-from skdpmic.privacy.noise import clamped, discrete_gaussian, entropy_source
+from skdpmic.privacy.noise import discrete_gaussian, entropy_source, with_noise
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import warn_about_many_labels
-from skdpmic.table.people import check_max_rows
+from skdpmic.table.frames import in_memory
+from skdpmic.table.people import check_given_together, check_max_rows
 
 
 def run(
@@ -141,6 +143,38 @@ class FitPlan:
         return public.seen | released | people | {"privacy_spent_": (entry.epsilon, entry.delta), "_entry": entry}
 
 
+@dataclass(frozen=True, eq=False)
+class UnscoredPlan(FitPlan):
+    """What is published of all columns of a table in memory together, without a score of each."""
+
+    fewest_features = 1
+
+    def measure(self, n_people, n_features, n_classes):
+        """None: no feature is scored."""
+
+    def read(self, X, y, groups):
+        """The records of a table in memory, and the people behind them."""
+        each = self.facts.max_rows_per_group
+        check_given_together(groups, each)
+        return self.read_table(in_memory(X), y).of_people(groups, each)
+
+
+@dataclass(frozen=True)
+class UnscoredRelease:
+    """A release, like those in `release/kinds.py`, of all columns of a table together, which no measure scores."""
+
+    epsilon: float
+    delta: float
+
+    k = None
+    epsilon_of_target = 0
+
+    @property
+    def cost(self):
+        """The charge of the ledger."""
+        return Cost.concentrated(self.epsilon, self.delta)
+
+
 _SHORT = 50_000  # records: below, passing the interpreter's lock to a thread takes longer than counting
 
 
@@ -201,5 +235,5 @@ def with_gaussian_noise(tables, variance, random_bytes):
         return tables
     ends = np.cumsum([table.size for table in tables])
     flat = np.concatenate([table.ravel() for table in tables])
-    noisy = clamped(flat + discrete_gaussian(variance, len(flat), random_bytes))
+    noisy = with_noise(discrete_gaussian, variance, flat, random_bytes)
     return [part.reshape(table.shape) for part, table in zip(np.split(noisy, ends[:-1]), tables, strict=True)]

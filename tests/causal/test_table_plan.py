@@ -10,8 +10,12 @@ from scipy import stats
 
 from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.table_release import (
+    ASKED,
+    BLANKS,
+    COUNTS,
     MOST_VALUES,
     N_CELLS,
+    TABLES,
     TablePlan,
     parts_of_cells,
 )
@@ -63,12 +67,8 @@ def plan_for(p, max_order=3, m=1, budget=(1.0, 1e-6), has_numbers=False):
 def stages(plan, n_asked):
     """For each stage, the share of the budget, the number of tables and the variance."""
     n_tables = math.comb(plan.n_columns, plan.columns_per_table)
-    yield plan.shares[0], plan.n_columns, plan.count_variance()
-    yield plan.shares[1], n_tables, plan.table_variance()
-    if plan.asks:
-        yield plan.shares[2], n_asked, plan.asked_variance(n_asked)
-    if plan.counts_blanks:
-        yield plan.shares[3], 1, plan.blanks_variance()
+    sizes = {COUNTS: plan.n_columns, TABLES: n_tables, ASKED: n_asked * plan.asks, BLANKS: 1 * plan.counts_blanks}
+    yield from ((plan.shares[stage], n, plan.variance(stage, n)) for stage, n in sizes.items() if n > 0)
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -159,14 +159,14 @@ def test_a_share_spent_twice_loses_more_than_epsilon(monkeypatch):
 def test_two_stages_have_about_equal_noise_unless_one_would_need_most_of_the_budget():
     for p in (8, 14):
         plan = plan_for(p)
-        assert plan.count_variance() == pytest.approx(plan.table_variance(), rel=1e-3)
+        assert plan.variance(COUNTS, p) == pytest.approx(plan.variance(TABLES, plan.n_tables), rel=1e-3)
         assert plan.noise_scale == pytest.approx(6.48 * math.sqrt(p + plan.n_tables), rel=0.01)
     assert plan_for(2).shares == (Fraction(1, 2), Fraction(1, 2), 0, 0)
 
 
 def test_infinite_epsilon_adds_no_noise():
     plan = plan_for(20, budget=(math.inf, 1e-6))
-    assert plan.count_variance() == plan.table_variance() == plan.asked_variance(4) == 0
+    assert plan.variance(COUNTS, 20) == plan.variance(TABLES, plan.n_tables) == plan.variance(ASKED, 4) == 0
     assert plan.noise_scale == 0
 
 

@@ -9,7 +9,11 @@ import pytest
 from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.pc import Outcome
 from skdpmic.causal.table_release import (
+    ASKED,
+    BLANKS,
+    COUNTS,
     N_CELLS,
+    TABLES,
     TablePlan,
     TablesRelease,
     merged_blanks,
@@ -53,7 +57,7 @@ def test_the_plan_covers_all_rows_of_a_person_and_numeric_columns():
     assert release.mechanism(Shape(60, SCALES, 3)) == TablePlan.for_budget(1.0, 1e-6, SIZES, 60, 3, 3)
     mixed = release.mechanism(Shape(60, [*SCALES[:3], (0.0, 1.0)], 1))
     assert mixed == TablePlan.for_budget(1.0, 1e-6, (4, 5, 3, N_CELLS + 1), 60, 1, 3, frozenset([3]))
-    assert release.mechanism(Shape(60, SCALES, 3)).table_variance() > 8.9 * mixed.rows_per_group
+    assert release.mechanism(Shape(60, SCALES, 3)).noise_scale ** 2 > 8.9 * mixed.rows_per_group
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 5.0])
@@ -84,7 +88,7 @@ def test_the_choice_of_tables_follows_from_the_release_alone(epsilon, seed, few_
     assert [columns for columns in kept["noisy_tables_"] if len(columns) == 3] == asked
     if asked:
         plan = TablesRelease(epsilon, 1e-6, 0.01, 3).mechanism(records().shape)
-        assert kept["noise_scales_"][3] == math.sqrt(plan.asked_variance(len(asked)))
+        assert kept["noise_scales_"][3] == math.sqrt(plan.variance(ASKED, len(asked)))
 
 
 @pytest.mark.usefixtures("few_tables")
@@ -157,7 +161,11 @@ def test_only_what_was_released_is_kept():
     kept = released(1.0)
     assert set(kept) == {"noisy_counts_", "parts_", "noisy_blanks_", "noisy_tables_", "noise_scale_", "noise_scales_"}
     plan = TablesRelease(1.0, 1e-6, 0.01, 3).mechanism(records().shape)
-    variances = {0: plan.blanks_variance(), 1: plan.count_variance(), 4: plan.table_variance()}
+    variances = {
+        0: plan.variance(BLANKS, 1),
+        1: plan.variance(COUNTS, plan.n_columns),
+        4: plan.variance(TABLES, plan.n_tables),
+    }
     assert kept["noise_scales_"] == {k: math.sqrt(variance) for k, variance in variances.items()}
     assert kept["noise_scale_"] == kept["noise_scales_"][4]
     assert list(kept["noisy_tables_"]) == list(combinations(range(5), 4))

@@ -134,7 +134,7 @@ def test_half_the_noise_on_scorecards_is_detected(monkeypatch):
     monkeypatch.setattr(
         scorecard_noise.ScorecardNoise,
         "on_counts",
-        lambda noise, counts, draw: on_counts(replace(noise, count_scale=noise.count_scale / 2), counts, draw),
+        lambda noise, *given: on_counts(replace(noise, count_scale=noise.count_scale / 2), *given),
     )
     assert loss_of_scorecard(250) > EPSILON
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from skdpmic import PrivateAdditiveClassifier, PrivateAdditiveRegressor
-from skdpmic.models.additive import nearest_distributions
-from skdpmic.models.parts import moment_matrix, offsets_of, ridge
+from skdpmic._utils.arguments import nearest_shares
+from skdpmic.models.parts import offsets_of
 from skdpmic.models.scorecard import ScorecardNoise, effects_on_classes
+from skdpmic.models.two_way import moment_matrix, ridge
 
 pytestmark = pytest.mark.filterwarnings("ignore::skdpmic.PrivacyLeakWarning")
 
@@ -84,7 +85,7 @@ def test_the_stated_deviations_match_those_of_the_effects():
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_the_nearest_distributions_satisfy_the_conditions_of_a_projection(n_classes):
     scores = np.random.default_rng(0).normal(scale=0.7, size=(200, n_classes))
-    shares = nearest_distributions(scores)
+    shares = nearest_shares(scores)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     assert (shares >= 0).all()
     shift = (scores - shares).max(axis=1, keepdims=True)  # equal where shares are positive, no larger elsewhere

@@ -70,7 +70,7 @@ def test_the_stated_deviations_are_those_of_the_noise(epsilon, delta):
     drawn = [
         (noise.noise_scale, noise.on_counts(zeros, draw)),
         (noise.sum_scale, noise.on_sums(zeros, GRID, draw) / GRID),
-        (noise.step_scale, noise.on_steps(zeros, draw) / GRID),
+        (noise.step_scale, noise.on_counts(zeros, draw, GRID) / GRID),
         (noise.total_deviation, np.concatenate([noise.on_total(0, GRID, draw) for _ in range(2000)]) / GRID),
     ]
     for stated, z in drawn:

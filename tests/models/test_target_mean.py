@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from skdpmic import PrivateAdditiveRegressor
-from skdpmic.models.parts import GRID, MEAN_SHARE, WINDOW_SHARE, share_besides
+from skdpmic.models import scorecard
+from skdpmic.models.parts import GRID, MEAN_SHARE, WINDOW_SHARE, Octaves, numbers_at, share_besides
 from skdpmic.models.scorecard import FACTOR_SHARE, TOTAL_SHARE, ScorecardNoise, share_of_tables
-from skdpmic.models.target_mean import Octaves, numbers_at
 from skdpmic.privacy.composition import rho_for
 from skdpmic.table.domains import domain_of
 
@@ -48,10 +48,8 @@ def test_the_sums_cost_their_share_and_no_less(axis, rows):
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_a_fit_draws_this_noise_for_all_rows_of_a_person(delta, monkeypatch):
-    drawn, add = [], ScorecardNoise._added
-    monkeypatch.setattr(
-        ScorecardNoise, "_added", lambda self, sums, scale, *_: [drawn.append(scale), add(self, sums, scale, *_)][1]
-    )
+    drawn = []
+    monkeypatch.setattr(scorecard, "with_noise", lambda draw, scale, sums, *_: [drawn.append(scale), sums][1])
     rng = np.random.default_rng(0)
     X, y = rng.uniform(size=(900, 2)), rng.lognormal(3, 1, 900)
     model = PrivateAdditiveRegressor(1.0, delta, bounds=(0, 1), target_bounds=AXES[0], max_rows_per_group=3)

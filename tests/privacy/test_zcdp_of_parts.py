@@ -16,7 +16,7 @@ from skdpmic.privacy.composition import budget_of
 from skdpmic.privacy.mechanisms import LaplaceMechanism, NoiseOnGrid
 from skdpmic.release.kinds import BestFeatures, JointFeatures, NoisyScores, NoisyTables
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
-from skdpmic.two_party.distance_correlation import keep_probability
+from skdpmic.two_party.randomized_response import keep_probability
 from tests.privacy.test_in_turn import by_permute_and_flip
 
 ORDERS = [1.0001, 1.5, 2, 4, 16, 256]

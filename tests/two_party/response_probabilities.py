@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skdpmic.two_party.distance_correlation import keep_probability
+from skdpmic.two_party.randomized_response import keep_probability
 
 
 def response_matrix(n_parts, epsilon):

@@ -15,13 +15,12 @@ from skdpmic.two_party.distance_correlation import (
     curvature_of_variance,
     distance_covariance,
     distance_variance,
-    inverse_response_matrix,
     part_distances,
-    randomized_response,
     same_or_not,
     unbiased_variance,
     variance_of_shares,
 )
+from skdpmic.two_party.randomized_response import inverse_response_matrix, randomized_response
 from skdpmic.two_party.reports import ReportedColumn
 
 

@@ -10,9 +10,9 @@ import pytest
 from skdpmic import BudgetLedger
 from skdpmic.privacy.noise import entropy_source
 from skdpmic.two_party import TwoPartyScorer
-from skdpmic.two_party.distance_correlation import (
+from skdpmic.two_party.randomized_response import inverse_response_matrix
+from skdpmic.two_party.two_party_scorer import (
     STEPS,
-    inverse_response_matrix,
     known_score,
     noise_scale_of_score,
     noisy_score,

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from skdpmic.privacy.noise import bernoulli_exp, entropy_source
-from skdpmic.two_party import distance_correlation as module
-from skdpmic.two_party.distance_correlation import (
+from skdpmic.two_party import randomized_response as module
+from skdpmic.two_party.randomized_response import (
     drawn_columns,
     inverse_response_matrix,
     keep_probability,

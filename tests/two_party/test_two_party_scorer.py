@@ -14,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 from skdpmic import BudgetError, BudgetLedger, PrivacyLeakWarning
 from skdpmic.table.domains import Range
 from skdpmic.two_party import TwoPartyScorer, distance_correlation
-from skdpmic.two_party import distance_correlation as tables
 from skdpmic.two_party import two_party_scorer as module
 from skdpmic.two_party.reports import ReportedColumn
 from tests.two_party.sent import may_refuse, reports_of, seeded
@@ -147,7 +146,7 @@ def test_a_higher_confidence_has_a_wider_interval():
 def test_the_variance_of_the_noise_on_a_count_matches_its_distribution(scale):
     places = np.arange(-4000, 4001)
     weights = np.exp(-np.abs(places) / float(scale))
-    assert tables.noise_variance(scale) == pytest.approx(places**2 @ weights / weights.sum())
+    assert distance_correlation.noise_variance(scale) == pytest.approx(places**2 @ weights / weights.sum())
 
 
 def test_intervals_allow_for_the_noise_on_counts_but_not_for_twice_its_variance():
@@ -171,7 +170,7 @@ def test_intervals_allow_for_the_noise_on_counts_but_not_for_twice_its_variance(
 @pytest.mark.parametrize("statistic", ["mtv_r", "mic_r"])
 def test_the_scores_that_noise_on_counts_gives_independent_columns_are_subtracted(statistic):
     """Mean scores of 20 tables of 2,000 independent records, with noise that alone would score 0.1 or more."""
-    rng, score = np.random.default_rng(0), partial(tables.table_score, statistic, inverse=np.eye(4), is_discrete=False)
+    rng, score = np.random.default_rng(0), partial(module.table_score, statistic, inverse=np.eye(4), is_discrete=False)
     drawn = [rng.multinomial(2000, np.full(32, 1 / 32)).reshape(4, 8) for _ in range(20)]
     noisy = [counts + np.rint(rng.laplace(0, 30, counts.shape)) for counts in drawn]
     assert abs(np.mean([score(counts=counts, scale=30) for counts in noisy])) < 0.05
@@ -193,7 +192,7 @@ SENT = np.random.default_rng(0).random((300, 4))
 @seeded
 @pytest.mark.parametrize("target", [{"target_bounds": (0, 1)}, {"classes": [0, 1, 2]}])
 def test_counts_are_those_of_the_records_plus_the_noise_of_the_formula(sent, target, monkeypatch):
-    monkeypatch.setattr(tables, "_FINER", {})  # as many parts without noise as with it
+    monkeypatch.setattr(module, "_FINER", {})  # as many parts without noise as with it
     y = Y if "target_bounds" in target else (3 * Y).astype(int)
     exact = TwoPartyScorer(epsilon=math.inf, **target).fit(sent, y)
     assert sum(counts.sum() for counts in exact.noisy_counts_) == 2 * 300  # each record is in two tables
@@ -225,10 +224,10 @@ def test_everything_published_follows_from_the_noisy_counts(sent, statistic, mon
 
 def test_a_target_is_counted_in_more_parts_where_there_is_less_noise():
     parts = [
-        tables.n_target_parts("distance_correlation", budget) for budget in (10, 1499, 1500, 9999, 10_000, math.inf)
+        module.n_target_parts("distance_correlation", budget) for budget in (10, 1499, 1500, 9999, 10_000, math.inf)
     ]
     assert parts == [8, 8, 16, 16, 24, 24]
-    assert tables.n_target_parts("mtv_r", math.inf) == tables.n_target_parts("mic_r", math.inf) == 8
+    assert module.n_target_parts("mtv_r", math.inf) == module.n_target_parts("mic_r", math.inf) == 8
 
 
 @pytest.fixture
