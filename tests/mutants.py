@@ -426,7 +426,7 @@ MUTANTS = [
            "np.zeros(len(shares))",
            f"{CORRELATION_TESTS}::test_the_noise_on_the_number_of_tied_pairs_is_accounted_for"),
     Mutant("among_untied", "noise_scale * math.pi / 2", "noise_scale", TO_FIRST_ORDER),
-    Mutant("GraphResultMixin.__getstate__", 'state | {"_tests": None} if "_tests" in state else state', "state",
+    Mutant("PrivatePC.__getstate__", 'state | {"_tests": None} if "_tests" in state else state', "state",
            "causal/test_private_pc.py::test_a_pickle_keeps_the_graph_and_the_tests"),
     Mutant("find_skeleton", "max_order + 1", "max_order",
            "causal/test_pc.py::test_edges_are_removed_at_the_end_of_a_round"),

@@ -1,7 +1,7 @@
 """Causal discovery by the PC algorithm, under differential privacy."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -14,8 +14,7 @@ from skdpmic._utils.errors import warn
 from skdpmic._utils.private_estimator import check_published, one_call_at_a_time
 from skdpmic._utils.summaries import ResultColumn, Summary, facts_of_release, why_broken
 from skdpmic._utils.texts import counted, names_of, quoted
-from skdpmic._utils.typing import BesideTable, Categories, ColumnLike, RandomState, Ranges, TableLike
-from skdpmic.budget.ledger import BudgetLedger
+from skdpmic._utils.typing import BesideTable, ColumnLike, Ranges, TableLike
 from skdpmic.causal.pc import Outcome, arrows_of, find_graph, lines_of, markov_blanket
 from skdpmic.causal.table_release import TablePlan, TablesRelease
 from skdpmic.correlation import private_correlation as kendall
@@ -26,17 +25,226 @@ from skdpmic.table.features import allowed_keys, listed, numbers_of
 from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame, row_of_zeros
 from skdpmic.table.records import read_labels_or_numbers
 
+NUMERIC = "numeric"  # the kind of a release of correlations
 
-class GraphResultMixin:
-    """An estimator with a graph of the columns of a table.
 
-    `_make_tests` returns its tests of independence, which are functions of the release. A fit sets `_names`, a
-    dataframe with the column names, or None; and sets the caches `_tests` and `_kept` to None. Everything else is
-    computed from these on access, with the current `alpha` and `max_order`.
+@dataclass(eq=False, repr=False, kw_only=True)
+class PrivatePC(kendall.PrivateMatrixEstimator):
+    """Estimate a causal graph by the PC algorithm from one differentially private release.
+
+    The PC algorithm tests which columns are independent given which others, and builds the causal graph that implies
+    these independences. Here all tests use one noisy release: the Kendall correlations of a table of numbers, or tables
+    of counts of every three columns if some have labels. The tests account for the noise. The release, and everything
+    computed from it, satisfies (epsilon, delta)-differential privacy: replacing one record, which is a row with all its
+    columns, changes the probability of any outcome by a factor of at most exp(epsilon), plus delta.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
+    delta : float, default=1e-6
+        How much the probability of any outcome may change beyond the factor exp(epsilon), in (0, 1). Choose it far
+        below ``1 / n_samples``.
+    bounds : tuple, array-like or dict, default=None
+        Public ranges of numeric columns, as in :class:`skdpmic.PrivateSelectKBest`. They are required if other columns
+        hold labels or booleans, or if values often repeat. Numbers are then cut into about 6 parts of nearly equal
+        size, by noisy counts, and tested by tables, for any distribution. Without bounds, a table of numbers that
+        hardly ever repeat is tested by Kendall's correlations.
+    categories : dict, default=None
+        Public labels of columns, by name, or by number if X is an array; not required for booleans and for types that
+        declare their labels (Polars Enum). Labels that are not public have their own bin, as do missing values; without
+        bounds, missing numbers come first and are equal to one another.
+    alpha : float, default=0.01
+        Significance level of the tests, in (0, 1): two columns lose their edge if a test of their independence has a
+        p-value above this. Changing it after a fit costs nothing. If the algorithm requested tables during the fit
+        (with more than 16 columns, or many labels), the alpha of the fit decided which.
+    max_order : int, default=3
+        Maximum number of columns that a test conditions on; at least 0. Changing it after a fit costs nothing; but a
+        fit with less than 2 releases tables of two columns, not of three.
+    max_rows_per_group : int, default=None
+        If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
+        each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
+        repeated rows if there are fewer. The number of people is public, as n_samples is otherwise.
+    ledger : BudgetLedger, default=None
+        Ledger that every `fit` charges, after the data is validated and before anything is computed.
+    n_jobs : int, default=None
+        Number of parallel jobs (see joblib). The result does not depend on it.
+    verbose : int, default=0
+        Verbosity of `fit`, which prints how many columns are done and the elapsed time: 0 prints nothing, 1 about ten
+        lines in each pass over the columns, 2 more. The time is not covered by the guarantee: do not publish it.
+    random_state : None, int or RandomState, default=None
+        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
+        warns.
+
+    Attributes
+    ----------
+    cpdag_ : ndarray of bool or dataframe of shape (n_features, n_features)
+        The graph for the current `alpha` and `max_order`: ``[i, j]`` is True if there is an arrow from column i to j,
+        or a line between them; for a line, ``[j, i]`` is also True. For a dataframe, this is a dataframe of the same
+        library with the column names, which are also the index in pandas; in libraries without an index, the rows are
+        in the order of the columns.
+    skeleton_ : ndarray of bool or dataframe of shape (n_features, n_features)
+        Pairs of columns with an edge of either kind; symmetric.
+    p_values_ : ndarray or dataframe of shape (n_features, n_features)
+        The largest p-value of all tests of each pair of columns, valid at every level if one of these makes the columns
+        independent; so smaller is stronger evidence of an edge. It is at most `alpha` for an edge, unless a test of it
+        is no evidence (see Notes): then it is larger, or NaN if the test has no p-value. Zeros on the diagonal.
+    n_untested_ : int
+        Number of tests that are no evidence, of all tests of the pairs of columns that have an edge.
+    kind_ : {"numeric", "categorical", "mixed"}
+        Type of the release: for numbers without `bounds`; for labels only; or for numbers in parts, with or without
+        labels.
+    noisy_correlation_ : ndarray of shape (n_features, n_features)
+        The release for a table of numbers, with `untied_fraction_`: noisy tau-a of each pair of columns, as in
+        :class:`skdpmic.correlation.PrivateCorrelation`.
+    untied_fraction_ : ndarray of shape (n_features,)
+        Noisy share of pairs of records with different values, for each column; for a table of numbers.
+    noisy_counts_ : list of ndarray of shape (n_labels + 2,) or (65,)
+        The first release for columns with parts: the noisy number of records with each label, other labels, and missing
+        values; or in each of 64 cells of equal width of the range, and with missing values.
+    parts_ : list of ndarray of shape (n_labels + 2,) or (65,)
+        The part of each of these. Labels without evidence of records, because noise may hide them, share the part of
+        the most frequent label.
+    noisy_blanks_ : ndarray of shape (2,) or None
+        The second release: the noisy number of records without and with a blank in any column of labels, which is a
+        label that is not public or a missing value, without its own part. None if no test conditions on labels.
+    noisy_tables_ : dict of tuple of int to ndarray
+        The third release: the noisy number of records with each combination of parts of two, three or four columns, in
+        increasing order; for all such sets, or for all pairs and for the triples that the algorithm requested.
+    noise_scale_ : float
+        Standard deviation of the noise on each correlation, about ``9 n_features / n_samples`` at epsilon=1 and
+        delta=1e-6; or on each count in the tables of all sets of columns.
+    noise_scales_ : dict of int to float
+        For tables: standard deviation of the noise on a count, by the number of columns of the table, from 1 to 4; and
+        at 0 that of `noisy_blanks_`.
+    privacy_spent_ : (float, float)
+        Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
+    n_groups_ : int
+        Number of people; only if `max_rows_per_group` is given.
+    n_features_in_ : int
+        Number of columns, at least 2.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns; only if X has column names, which must be str.
+
+    See Also
+    --------
+    skdpmic.correlation.PrivateCorrelation : Releases the correlations.
+    skdpmic.plotting.GraphDisplay : Plots the graph.
+
+    Notes
+    -----
+    **Interpretation.** Data identify a causal graph only up to graphs that imply the same independences. `cpdag_`
+    represents all of these, as far as there is evidence: an arrow is in each of them; a line is an arrow of one
+    direction in some of them and of the other direction in others, or its direction is not certain enough.
+
+    **Arrows** take evidence of their own, because a removed edge may be one that noise hides. Two columns without an
+    edge point to a third if they are independent given a set without it, by a test that would have seen a dependence as
+    clear as the one found given the third as well; and the p-value of the latter is at most `alpha` divided by the
+    number of pairs of columns. Of the arrows drawn, a few in a hundred are wrong (``docs/evidence/causal.md``).
+
+    **Assumptions.** The columns have an acyclic causal graph; no common cause of two columns is missing from the table;
+    columns are independent only if the graph implies it (faithfulness); records are independent. Without `bounds`, the
+    columns are also assumed to be increasing functions of jointly normal columns, so that values hardly ever repeat.
+    Data cannot confirm all of these assumptions.
+
+    **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. Where that
+    cannot be guaranteed, a test may remove an edge but is no evidence for one: it counts as a test that could not be
+    made. This applies to tests given a number that was cut into parts, which hide what happens within them; given
+    labels, if those that noise hides, or their combinations, might raise the p-value above `alpha`; or given columns
+    that nearly determine another. With numbers without `bounds`, there is no test given other columns if one of the
+    columns has many ties. A graph consists of many tests, and no error rate is guaranteed for all of them together.
+    More often, an edge is missing because noise hides it: at epsilon=1 and delta=1e-6, about 300 records per column are
+    needed to find most correlations of 0.1. Arrows that contradict one another, or would form a cycle, become lines;
+    the graph then need not represent any causal graph.
+
+    The result does not depend on the order of the columns, because all have the same noise distribution (PC-stable).
+
+    See ``docs/theory/private_pc.md`` and ``docs/theory/kendall_matrix.md`` for the theorems, and
+    ``docs/choose/causal.md`` for a guide. Not covered by the guarantee: errors raised on invalid data, timing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdpmic.causal import PrivatePC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 4))
+    >>> X[:, 2] += X[:, 0] + X[:, 1]
+    >>> X[:, 3] += X[:, 2]
+    >>> private = PrivatePC(epsilon=1.0, delta=1e-6, alpha=1e-4).fit(X)
+    >>> private.cpdag_.astype(int)  # 0 -> 2 <- 1 and 2 -> 3
+    array([[0, 0, 1, 0],
+           [0, 0, 1, 0],
+           [0, 0, 0, 1],
+           [0, 0, 0, 0]])
+    >>> private.markov_blanket(0).tolist()
+    [1, 2]
     """
 
-    n_features_in_: int
-    alpha: float
+    bounds: Ranges | None = None
+    alpha: float = 0.01
+    max_order: int = 3
+
+    @one_call_at_a_time
+    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
+        """Release the correlations or tables from which the graph is computed.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
+            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans, or
+            labels as described by `categories`.
+        y : None
+            Ignored. To find the causes of a target, make it a column of X.
+        groups : array-like of shape (n_samples,), default=None
+            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
+            least 4 people, none missing.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the data is invalid, or if some columns have labels and others no bounds. The estimator is
+            left unchanged.
+        BudgetError
+            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
+        RuntimeError
+            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If `random_state` is set.
+        UserWarning
+            Before the charge: if the noise will exceed the signal, delta is above ``1 / n_samples``, or a table of
+            numbers without bounds has columns of integer or categorical type, because many ties leave edges untested.
+            After the charge: if the released `untied_fraction_` shows other columns with many ties, or if a column has
+            only one part left, so that it has no edges.
+        """
+        plan = self._plan()
+        X = in_memory(X)
+        records = plan.read(X, None, groups)
+        kind, names = _kind_of(records.domains), records.public.names
+        declared = declared_to_repeat(X) if kind == NUMERIC else []
+        warn_about_declared_ties(declared, names)
+        of_columns = {
+            "kind_": kind,
+            "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None,
+        }
+        ready = plan.ready(records.public)
+        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
+        store(self, published | of_columns | {"_tests": None, "_kept": None})
+        if kind == NUMERIC:
+            warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)
+        else:
+            _warn_about_one_part(self.parts_, names)
+        return self
+
+    # All results are computed on access, with the current `alpha` and `max_order`, by tests that are functions of the
+    # release. A fit sets the caches `_tests` and `_kept` to None.
 
     @property
     def cpdag_(self) -> Any:
@@ -192,234 +400,6 @@ class GraphResultMixin:
     def _labelled(self, matrix):
         """A copy of a square matrix, with the column names if X was a dataframe."""
         return matrix.copy() if self._names is None else columns_by_columns(matrix, as_frame(self._names))
-
-
-NUMERIC = "numeric"  # the kind of a release of correlations
-
-
-@dataclass(eq=False, repr=False)
-class PrivatePC(GraphResultMixin, kendall.PrivateMatrixEstimator):
-    """Estimate a causal graph by the PC algorithm from one differentially private release.
-
-    The PC algorithm tests which columns are independent given which others, and builds the causal graph that implies
-    these independences. Here all tests use one noisy release: the Kendall correlations of a table of numbers, or tables
-    of counts of every three columns if some have labels. The tests account for the noise. The release, and everything
-    computed from it, satisfies (epsilon, delta)-differential privacy: replacing one record, which is a row with all its
-    columns, changes the probability of any outcome by a factor of at most exp(epsilon), plus delta.
-
-    Parameters
-    ----------
-    epsilon : float, default=1.0
-        Privacy budget of one `fit`, for everything it releases; above 0. Infinity adds no noise.
-    delta : float, default=1e-6
-        How much the probability of any outcome may change beyond the factor exp(epsilon), in (0, 1). Choose it far
-        below ``1 / n_samples``.
-    bounds : tuple, array-like or dict, default=None
-        Public ranges of numeric columns, as in :class:`skdpmic.PrivateSelectKBest`. They are required if other columns
-        hold labels or booleans, or if values often repeat. Numbers are then cut into about 6 parts of nearly equal
-        size, by noisy counts, and tested by tables, for any distribution. Without bounds, a table of numbers that
-        hardly ever repeat is tested by Kendall's correlations.
-    categories : dict, default=None
-        Public labels of columns, by name, or by number if X is an array; not required for booleans and for types that
-        declare their labels (Polars Enum). Labels that are not public have their own bin, as do missing values; without
-        bounds, missing numbers come first and are equal to one another.
-    alpha : float, default=0.01
-        Significance level of the tests, in (0, 1): two columns lose their edge if a test of their independence has a
-        p-value above this. Changing it after a fit costs nothing. If the algorithm requested tables during the fit
-        (with more than 16 columns, or many labels), the alpha of the fit decided which.
-    max_order : int, default=3
-        Maximum number of columns that a test conditions on; at least 0. Changing it after a fit costs nothing; but a
-        fit with less than 2 releases tables of two columns, not of three.
-    max_rows_per_group : int, default=None
-        If given, the guarantee covers all rows of a person together. `groups` in `fit` identifies the person behind
-        each row, and each person contributes exactly this many rows: a sample, alike in every fit, if more,
-        repeated rows if there are fewer. The number of people is public, as n_samples is otherwise.
-    ledger : BudgetLedger, default=None
-        Ledger that every `fit` charges, after the data is validated and before anything is computed.
-    n_jobs : int, default=None
-        Number of parallel jobs (see joblib). The result does not depend on it.
-    verbose : int, default=0
-        Verbosity of `fit`, which prints how many columns are done and the elapsed time: 0 prints nothing, 1 about ten
-        lines in each pass over the columns, 2 more. The time is not covered by the guarantee: do not publish it.
-    random_state : None, int or RandomState, default=None
-        None draws noise from the operating system's entropy. A seed is for tests only: it breaks the guarantee and
-        warns.
-
-    Attributes
-    ----------
-    cpdag_ : ndarray of bool or dataframe of shape (n_features, n_features)
-        The graph for the current `alpha` and `max_order`: ``[i, j]`` is True if there is an arrow from column i to j,
-        or a line between them; for a line, ``[j, i]`` is also True. For a dataframe, this is a dataframe of the same
-        library with the column names, which are also the index in pandas; in libraries without an index, the rows are
-        in the order of the columns.
-    skeleton_ : ndarray of bool or dataframe of shape (n_features, n_features)
-        Pairs of columns with an edge of either kind; symmetric.
-    p_values_ : ndarray or dataframe of shape (n_features, n_features)
-        The largest p-value of all tests of each pair of columns, valid at every level if one of these makes the columns
-        independent; so smaller is stronger evidence of an edge. It is at most `alpha` for an edge, unless a test of it
-        is no evidence (see Notes): then it is larger, or NaN if the test has no p-value. Zeros on the diagonal.
-    n_untested_ : int
-        Number of tests that are no evidence, of all tests of the pairs of columns that have an edge.
-    kind_ : {"numeric", "categorical", "mixed"}
-        Type of the release: for numbers without `bounds`; for labels only; or for numbers in parts, with or without
-        labels.
-    noisy_correlation_ : ndarray of shape (n_features, n_features)
-        The release for a table of numbers, with `untied_fraction_`: noisy tau-a of each pair of columns, as in
-        :class:`skdpmic.correlation.PrivateCorrelation`.
-    untied_fraction_ : ndarray of shape (n_features,)
-        Noisy share of pairs of records with different values, for each column; for a table of numbers.
-    noisy_counts_ : list of ndarray of shape (n_labels + 2,) or (65,)
-        The first release for columns with parts: the noisy number of records with each label, other labels, and missing
-        values; or in each of 64 cells of equal width of the range, and with missing values.
-    parts_ : list of ndarray of shape (n_labels + 2,) or (65,)
-        The part of each of these. Labels without evidence of records, because noise may hide them, share the part of
-        the most frequent label.
-    noisy_blanks_ : ndarray of shape (2,) or None
-        The second release: the noisy number of records without and with a blank in any column of labels, which is a
-        label that is not public or a missing value, without its own part. None if no test conditions on labels.
-    noisy_tables_ : dict of tuple of int to ndarray
-        The third release: the noisy number of records with each combination of parts of two, three or four columns, in
-        increasing order; for all such sets, or for all pairs and for the triples that the algorithm requested.
-    noise_scale_ : float
-        Standard deviation of the noise on each correlation, about ``9 n_features / n_samples`` at epsilon=1 and
-        delta=1e-6; or on each count in the tables of all sets of columns.
-    noise_scales_ : dict of int to float
-        For tables: standard deviation of the noise on a count, by the number of columns of the table, from 1 to 4; and
-        at 0 that of `noisy_blanks_`.
-    privacy_spent_ : (float, float)
-        Epsilon and delta of this fit; per person if `max_rows_per_group` is given.
-    n_groups_ : int
-        Number of people; only if `max_rows_per_group` is given.
-    n_features_in_ : int
-        Number of columns, at least 2.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns; only if X has column names, which must be str.
-
-    See Also
-    --------
-    skdpmic.correlation.PrivateCorrelation : Releases the correlations.
-    skdpmic.plotting.GraphDisplay : Plots the graph.
-
-    Notes
-    -----
-    **Interpretation.** Data identify a causal graph only up to graphs that imply the same independences. `cpdag_`
-    represents all of these, as far as there is evidence: an arrow is in each of them; a line is an arrow of one
-    direction in some of them and of the other direction in others, or its direction is not certain enough.
-
-    **Arrows** take evidence of their own, because a removed edge may be one that noise hides. Two columns without an
-    edge point to a third if they are independent given a set without it, by a test that would have seen a dependence as
-    clear as the one found given the third as well; and the p-value of the latter is at most `alpha` divided by the
-    number of pairs of columns. Of the arrows drawn, a few in a hundred are wrong (``docs/evidence/causal.md``).
-
-    **Assumptions.** The columns have an acyclic causal graph; no common cause of two columns is missing from the table;
-    columns are independent only if the graph implies it (faithfulness); records are independent. Without `bounds`, the
-    columns are also assumed to be increasing functions of jointly normal columns, so that values hardly ever repeat.
-    Data cannot confirm all of these assumptions.
-
-    **Errors.** Each test declares two independent columns dependent with a probability of about `alpha`. Where that
-    cannot be guaranteed, a test may remove an edge but is no evidence for one: it counts as a test that could not be
-    made. This applies to tests given a number that was cut into parts, which hide what happens within them; given
-    labels, if those that noise hides, or their combinations, might raise the p-value above `alpha`; or given columns
-    that nearly determine another. With numbers without `bounds`, there is no test given other columns if one of the
-    columns has many ties. A graph consists of many tests, and no error rate is guaranteed for all of them together.
-    More often, an edge is missing because noise hides it: at epsilon=1 and delta=1e-6, about 300 records per column are
-    needed to find most correlations of 0.1. Arrows that contradict one another, or would form a cycle, become lines;
-    the graph then need not represent any causal graph.
-
-    The result does not depend on the order of the columns, because all have the same noise distribution (PC-stable).
-
-    See ``docs/theory/private_pc.md`` and ``docs/theory/kendall_matrix.md`` for the theorems, and
-    ``docs/choose/causal.md`` for a guide. Not covered by the guarantee: errors raised on invalid data, timing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skdpmic.causal import PrivatePC
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(20_000, 4))
-    >>> X[:, 2] += X[:, 0] + X[:, 1]
-    >>> X[:, 3] += X[:, 2]
-    >>> private = PrivatePC(epsilon=1.0, delta=1e-6, alpha=1e-4).fit(X)
-    >>> private.cpdag_.astype(int)  # 0 -> 2 <- 1 and 2 -> 3
-    array([[0, 0, 1, 0],
-           [0, 0, 1, 0],
-           [0, 0, 0, 1],
-           [0, 0, 0, 0]])
-    >>> private.markov_blanket(0).tolist()
-    [1, 2]
-    """
-
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    _: KW_ONLY
-    bounds: Ranges | None = None
-    categories: Categories | None = None
-    alpha: float = 0.01
-    max_order: int = 3
-    max_rows_per_group: int | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
-
-    @one_call_at_a_time
-    def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:
-        """Release the correlations or tables from which the graph is computed.
-
-        Parameters
-        ----------
-        X : array-like, dataframe or sparse matrix of shape (n_samples, n_features)
-            One record per row; at least 4 rows and 2 columns. Columns hold numbers, dates, durations or booleans, or
-            labels as described by `categories`.
-        y : None
-            Ignored. To find the causes of a target, make it a column of X.
-        groups : array-like of shape (n_samples,), default=None
-            Identifies the person behind each row; given if and only if `max_rows_per_group` is. Hashable labels of at
-            least 4 people, none missing.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a parameter or the data is invalid, or if some columns have labels and others no bounds. The estimator is
-            left unchanged.
-        BudgetError
-            If the cost does not fit in `ledger`. The estimator is left unchanged, and no noise is drawn.
-        RuntimeError
-            If another call that changes the estimator is not finished, in another thread. Nothing is charged.
-
-        Warns
-        -----
-        PrivacyLeakWarning
-            If `random_state` is set.
-        UserWarning
-            Before the charge: if the noise will exceed the signal, delta is above ``1 / n_samples``, or a table of
-            numbers without bounds has columns of integer or categorical type, because many ties leave edges untested.
-            After the charge: if the released `untied_fraction_` shows other columns with many ties, or if a column has
-            only one part left, so that it has no edges.
-        """
-        plan = self._plan()
-        X = in_memory(X)
-        records = plan.read(X, None, groups)
-        kind, names = _kind_of(records.domains), records.public.names
-        declared = declared_to_repeat(X) if kind == NUMERIC else []
-        warn_about_declared_ties(declared, names)
-        of_columns = {
-            "kind_": kind,
-            "_names": row_of_zeros(as_frame(X)) if is_frame(X) else None,
-        }
-        ready = plan.ready(records.public)
-        published = publish(ready, records, ledger=self.ledger, random_state=self.random_state)
-        store(self, published | of_columns | {"_tests": None, "_kept": None})
-        if kind == NUMERIC:
-            warn_about_released_ties(self.untied_fraction_, self.noise_scale_, names, but=declared)
-        else:
-            _warn_about_one_part(self.parts_, names)
-        return self
 
     def noise_scale_for(
         self, n_samples: int, n_features: int, kind: Literal["numeric", "categorical", "mixed"] = "numeric"

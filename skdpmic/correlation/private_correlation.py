@@ -74,10 +74,23 @@ def _results(plan, release, mechanism, entry, records, random_bytes):
     return plan.results(records.public, released, entry) | {"_mechanism": mechanism}
 
 
+@dataclass(eq=False, repr=False)
 class PrivateMatrixEstimator(PrivateEstimator):
     """An estimator that releases a noisy matrix of Kendall's correlations, and results computed from it."""
 
-    _plan: Callable[[], MatrixPlan]
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    _: KW_ONLY
+    categories: Categories | None = None
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
+
+    def _plan(self):
+        """The `MatrixPlan` of a fit."""
+        raise NotImplementedError
 
     def noise_scale_for(self, n_samples: int, n_features: int) -> float:
         """Compute `noise_scale_` of a fit to a table of this shape: the standard deviation of each correlation's noise.
@@ -237,7 +250,6 @@ def warn_about_excessive_noise(what, noise_scale, epsilon, shape, advice):
     )
 
 
-@dataclass(eq=False, repr=False)
 class PrivateCorrelation(PrivateMatrixEstimator):
     """Release Kendall's correlations between all columns of a table under differential privacy.
 
@@ -325,16 +337,6 @@ class PrivateCorrelation(PrivateMatrixEstimator):
     >>> bool(abs(private.correlation_[0, 1] - 0.5) < 0.05), bool(abs(private.correlation_[0, 2]) < 0.05)
     (True, True)
     """
-
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    _: KW_ONLY
-    categories: Categories | None = None
-    max_rows_per_group: int | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
 
     @one_call_at_a_time
     def fit(self, X: TableLike, y: ColumnLike | None = None, groups: BesideTable | None = None) -> Self:

@@ -239,13 +239,20 @@ _WHAT_INTERVALS_HOLD = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class PrivateAdditiveModel(PrivateEstimator):
     """A model that sums one effect per column, which depends only on the part that contains its value."""
 
-    _domains: list[Any]  # public, of each column
-    _offsets: Any  # the number of the first part of each column, and their total
-    coef_: Any
-    intercept_: Any
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    _: KW_ONLY
+    bounds: Ranges | FromData | None = None
+    categories: Categories | None = None
+    max_rows_per_group: int | None = None
+    ledger: BudgetLedger | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: RandomState = None
 
     @one_call_at_a_time
     def fit(self, X: TableLike, y: BesideTable | None = None, groups: BesideTable | None = None) -> Self:
@@ -452,7 +459,7 @@ def _best(effects, texts):
     return "every count is within its noise" if np.isnan(effects).all() else texts[np.nanargmax(effects)]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
     """Fit an additive model of classes under differential privacy.
 
@@ -559,17 +566,7 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
     (True, 'two-way')
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    _: KW_ONLY
-    bounds: Ranges | FromData | None = None
-    categories: Categories | None = None
     classes: ColumnLike | FromData | None = None
-    max_rows_per_group: int | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
 
     def decision_function(self, X: TableLike) -> Floats:
         """Compute the sums of effects from which predictions are made.
@@ -628,7 +625,7 @@ class PrivateAdditiveClassifier(ClassifierMixin, PrivateAdditiveModel):
         return tags
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     """Fit an additive model of numbers under differential privacy.
 
@@ -745,17 +742,7 @@ class PrivateAdditiveRegressor(RegressorMixin, PrivateAdditiveModel):
     ['feature', 'part', 'effect', 'lower', 'upper', 'count', 'has_records']
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    _: KW_ONLY
-    bounds: Ranges | FromData | None = None
-    categories: Categories | None = None
     target_bounds: Range | FromData | None = None
-    max_rows_per_group: int | None = None
-    ledger: BudgetLedger | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: RandomState = None
 
     def predict(self, X: TableLike) -> Any:
         """Predict the target.

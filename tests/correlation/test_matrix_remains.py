@@ -14,7 +14,6 @@ from skdpmic import BudgetLedger
 from skdpmic._utils import private_estimator as uncached
 from skdpmic._utils.private_estimator import PrivateEstimator
 from skdpmic.causal import PrivatePC
-from skdpmic.causal.private_pc import GraphResultMixin
 from skdpmic.correlation import PrivateCorrelation
 from skdpmic.correlation import private_correlation as matrix_release
 from skdpmic.correlation.private_correlation import MatrixPlan, PrivateMatrixEstimator
@@ -76,7 +75,7 @@ def test_equal_releases_leave_equal_estimators(make, monkeypatch):
 # --- Interrupts -----------------------------------------------------------------------------------------------------
 
 CLASSES = (PrivateEstimator, PrivateMatrixEstimator, MatrixPlan, FitPlan, matrix_release.KendallRelease)
-CLASSES += (PrivateCorrelation, matrix_release.NoisyConcordances, GraphResultMixin, PrivatePC)
+CLASSES += (PrivateCorrelation, matrix_release.NoisyConcordances, PrivatePC)
 
 
 @pytest.mark.slow
