@@ -27,7 +27,7 @@ from skdpmic.statistics.ranks.statistic import in_order
 from skdpmic.statistics.sensitivity import kendall_matrix_squared_sensitivity
 from skdpmic.table.facts import PublicFacts
 from skdpmic.table.features import listed
-from skdpmic.table.frames import columns_by_columns
+from skdpmic.table.frames import as_frame, columns_by_columns, in_memory, is_frame
 from skdpmic.table.records import open_records, read_features
 
 
