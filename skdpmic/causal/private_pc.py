@@ -385,7 +385,7 @@ class PrivatePC(kendall.PrivateMatrixEstimator):
         return state | {"_tests": None} if "_tests" in state else state  # the computed tests are not pickled
 
     @property
-    def _seen_names(self):
+    def _seen_names(self) -> np.ndarray | None:
         """Names of the columns, or None."""
         return vars(self).get("feature_names_in_")
 
