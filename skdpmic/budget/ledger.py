@@ -4,11 +4,11 @@ import copy
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.private_estimator import dataframe
@@ -213,7 +213,7 @@ class BudgetLedger:
     """
 
     purpose: str | None = None
-    _seen: tuple[int, bytes] | None = None  # number and digest of what was last read: see `transact`
+    _seen: tuple[int, bytes] | None = None  # number and digest of what was last read
 
     def __init__(
         self,
@@ -495,7 +495,15 @@ class BudgetLedger:
 
     def _transact(self, work, *, writes):
         """Run `work` on the stored limits and entries, provided that they are those of this ledger."""
-        result, self._seen = transact(self._storage, self.limits, self._seen, work, writes=writes)
+        seen = self._seen  # before the transaction: other threads may add entries at any time, and the book must go on
+
+        def checked(book):
+            _check_book(book, self.path, self.limits, seen)
+            result = work(book)
+            return result, (len(book.digests), book.digests[-1])
+
+        # A database may only say that it has written.
+        result, self._seen = self._storage.transact(checked, writes=writes) or (None, seen)
         return result
 
 
@@ -522,51 +530,13 @@ def check_ledger(ledger):
         raise ValueError(f"ledger must be a BudgetLedger or None, got {kind}: pass BudgetLedger(path, epsilon=...).")
 
 
-class Book(Protocol):
-    """The contents of a ledger during one transaction, after all checks.
-
-    Attributes
-    ----------
-    limits : tuple
-        (epsilon, delta, composition, max_rows_per_person).
-    entries : list of LedgerEntry
-        Entries at the beginning of the transaction, oldest first.
-    digests : list of bytes
-        Of the ledger without entries, which no other ledger has, and of each entry with all before it.
-    """
-
-    limits: Limits
-    entries: list[LedgerEntry]
-    digests: list[bytes]
-
-    def append(self, entry: LedgerEntry) -> None:
-        """Write an entry. A database replaces its time by that of the server."""
-
-
-class Storage(Protocol):
-    """The storage of one ledger; it can be pickled."""
-
-    @property
-    def path(self) -> str:
-        """Its name in messages. Two storages with the same path are the same."""
-
-    def exists(self) -> bool:
-        """Whether the storage exists."""
-
-    def create(self, limits: Limits) -> None:
-        """Create a ledger, unless another process has created it in the meantime."""
-
-    def transact(self, work: Callable[[Any], Any], *, writes: bool) -> Any:
-        """The result of `work` on the :class:`Book`.
-
-        With `writes`, no other transaction writes from before the book is read until the new entry is on disk; errors
-        roll back. `work` may be called again if the database requires it.
-        """
-
-
 @dataclass(frozen=True)
 class FileStorage:
-    """A file at this real path."""
+    """A file at this real path. Like every storage it can be pickled, and one with the same path is the same.
+
+    What it passes to `work` is the contents during one transaction, after all checks: a :class:`LedgerFile`, or, of a
+    database, a :class:`DatabaseBook`. Both have `limits`, `entries`, `digests` and `append`.
+    """
 
     path: str
 
@@ -575,16 +545,20 @@ class FileStorage:
         return os.path.exists(self.path)
 
     def create(self, limits):
-        """Create the file, unless it exists."""
+        """Create the file, unless another process has created it in the meantime."""
         create_ledger_file(self.path, limits)
 
     def transact(self, work, *, writes):
-        """The result of `work` on the :class:`LedgerFile`."""
+        """The result of `work` on the contents.
+
+        With `writes`, no other transaction writes from before the contents are read until the new entry is on disk;
+        errors roll back. `work` may be called again if a database requires it.
+        """
         with open_ledger_file(self.path, "IMMEDIATE" if writes else "DEFERRED") as file:
             return work(file)
 
 
-def storage_at(place: str | os.PathLike[str]) -> Storage:
+def storage_at(place: str | os.PathLike[str]) -> FileStorage | DatabaseStorage:
     """The file, or the database if `place` is a URL."""
     if not isinstance(place, str | bytes | os.PathLike):
         raise TypeError(f"path must be a str or a path-like, got {type(place).__name__}.")
@@ -602,29 +576,6 @@ def is_path(text):
         return bool(text) and "\0" not in text and bool(os.fsencode(text))
     except UnicodeEncodeError:  # of a lone surrogate
         return False
-
-
-def transact(storage, limits, seen, work, *, writes):
-    """The result of `work` on a book, and what was then seen of it.
-
-    Parameters
-    ----------
-    storage : Storage
-    limits : Limits
-        Those that the book must have.
-    seen : (int, bytes) or None
-        Number and digest of what was read last, taken before the transaction, because entries may be added at any time:
-        the book must go on from there.
-    work : callable
-    writes : bool
-    """
-
-    def checked(book):
-        _check_book(book, storage.path, limits, seen)
-        result = work(book)
-        return result, (len(book.digests), book.digests[-1])
-
-    return storage.transact(checked, writes=writes) or (None, seen)  # a database may only say that it has written
 
 
 def _check_book(book, path, limits, seen):

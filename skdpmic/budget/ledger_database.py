@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import get_args, get_type_hints
 
 from skdpmic.budget.ledger_entry import LedgerEntry
-from skdpmic.budget.ledger_file import check_format, digest_of, new_identity
+from skdpmic.budget.ledger_file import check_format, checked_chain, digest_of, new_identity
 
 _WAIT = 60  # seconds for others to finish writing, and for a server to return after a lost answer
 _N_TRIES = 30  # of a transaction refused because of concurrent ones
@@ -64,15 +64,6 @@ class DatabaseStorage:
     def __deepcopy__(self, memo):
         return self
 
-    def __eq__(self, other):
-        return self.path == other.path if isinstance(other, DatabaseStorage) else NotImplemented
-
-    def __hash__(self):
-        return hash(self.path)
-
-    def __repr__(self):
-        return f"DatabaseStorage({self.path!r})"
-
     def exists(self):
         """Whether there is a ledger, or the remains of one."""
         return self._in_own_words(self._exists)
@@ -95,27 +86,12 @@ class DatabaseStorage:
             says that it must be counted as spent.
         """
         self._in_own_words(lambda: self.engine)
-        attempts = _Attempts(self, work, writes)
-        while not attempts.are_over:
-            attempts.next()
-        if attempts.error is not None:
-            raise attempts.error
-        return attempts.result
+        return _Attempts(self, work, writes).result()
 
     @functools.cached_property
     def engine(self):
         """The engine, which keeps no connection open, so that forks and threads can share it."""
         return self._create_engine()
-
-    @property
-    def is_postgresql(self):
-        """Whether the locks and times of PostgreSQL are used."""
-        return self.engine.dialect.name == "postgresql"
-
-    @property
-    def tables(self):
-        """The tables `limits`, `entries` and `head`."""
-        return ledger_tables(self.is_postgresql)
 
     def in_words(self, error):
         """An error of our own, because those of SQLAlchemy may quote what was written, and credentials."""
@@ -168,24 +144,24 @@ class DatabaseStorage:
     def _exists(self):
         from sqlalchemy import inspect
 
-        head = self.tables.head
         with self.engine.connect() as connection:
-            return inspect(connection).has_table(head.name, head.schema)
+            return inspect(connection).has_table("head", _SCHEMA)
 
     def _create(self, limits):
+        """Create the tables, with the first limits."""
+        from sqlalchemy.schema import CreateSchema
+
+        tables, identity = ledger_tables(), new_identity()
         with self.engine.begin() as connection:
-            write_new(connection, self.tables, limits)
+            connection.execute(CreateSchema(_SCHEMA, if_not_exists=True))
+            tables.head.metadata.create_all(connection, checkfirst=False)
+            digest = _digest_of_limits(identity, limits)
+            _insert(connection, tables.limits, (1, *limits, digest))
+            _insert(connection, tables.head, (1, _VERSION, identity, digest))
 
 
 class _Attempts:
-    """One transaction, repeated until its outcome is known or the time is up.
-
-    Attributes
-    ----------
-    are_over : bool
-    error : Exception or None
-        Its error; else it has a `result`.
-    """
+    """One transaction, repeated until its outcome is known or the time is up."""
 
     def __init__(self, storage, work, writes):
         self._storage, self._work, self._writes = storage, work, writes
@@ -194,31 +170,37 @@ class _Attempts:
         self._n_tries = 0
         self._is_sent = False  # whether the COMMIT of this attempt was sent
         self._may_be_written = False  # by an earlier attempt
-        self.are_over, self.error, self.result = False, None, None
 
-    def next(self):
-        """Try once (more)."""
+    def result(self):
+        """The result of the work."""
         from sqlalchemy.exc import SQLAlchemyError
 
-        self._n_tries += 1
-        self._is_sent = False
-        try:
-            self.result = self._run()
-            self.are_over = True
-        except SQLAlchemyError as error:
-            self._decide(error)
-        except (OSError, ValueError) as error:
-            if not self._may_be_written:
-                raise
-            self._give_up(error)
-        if not self.are_over:
-            time.sleep(_jitter.uniform(0.5, 1) * min(2.0, 0.005 * 2**self._n_tries))
+        problem = None
+        while problem is None:
+            self._n_tries += 1
+            self._is_sent = False
+            try:
+                return self._run()
+            except SQLAlchemyError as error:
+                problem = self._decide(error)
+            except (OSError, ValueError) as error:
+                if not self._may_be_written:
+                    raise
+                problem = error
+            if problem is None:
+                time.sleep(_jitter.uniform(0.5, 1) * min(2.0, 0.005 * 2**self._n_tries))
+        if self._may_be_written:
+            raise OSError(
+                f"a charge of the ledger {self._storage.path!r} may have been written: the answer was lost, and could "
+                f"not be requested again. Count it as spent, and publish nothing for it. ({problem})"
+            )
+        raise problem  # here, so that it does not chain the error of SQLAlchemy
 
     def _run(self):
         with self._storage.engine.connect() as connection:
             if self._writes:
-                _lock_head(self._storage, connection, max(1.0, self._deadline - time.monotonic()))
-            book = DatabaseBook(self._storage.path, connection, self._storage.tables, self._charge_id)
+                _lock_head(self._storage.path, connection, max(1.0, self._deadline - time.monotonic()))
+            book = DatabaseBook(self._storage.path, connection, self._charge_id)
             if self._charge_id in book.charge_ids:  # written by an attempt whose answer was lost
                 return None
             self._may_be_written = False  # an attempt still running would hold the lock
@@ -229,21 +211,13 @@ class _Attempts:
             return result
 
     def _decide(self, error):
+        """None if another attempt may succeed; otherwise the error in our own words."""
         code = sqlstate(error)
         if self._is_sent and code not in _ROLLED_BACK:
             self._may_be_written = True
         has_time = time.monotonic() < self._deadline
         may_succeed = self._may_be_written or (code in _RETRIED and self._n_tries < _N_TRIES)
-        if not (has_time and may_succeed):
-            self._give_up(self._storage.in_words(error))
-
-    def _give_up(self, error):
-        if self._may_be_written:
-            error = OSError(
-                f"a charge of the ledger {self._storage.path!r} may have been written: the answer was lost, and could "
-                f"not be requested again. Count it as spent, and publish nothing for it. ({error})"
-            )
-        self.error, self.are_over = error, True
+        return None if has_time and may_succeed else self._storage.in_words(error)
 
 
 def sqlstate(error):
@@ -252,22 +226,17 @@ def sqlstate(error):
     return getattr(orig, "sqlstate", None) or getattr(orig, "pgcode", None)
 
 
-def _lock_head(storage, connection, seconds):
-    """Wait until no other transaction writes; in PostgreSQL, before the snapshot of this one is taken."""
-    if not storage.is_postgresql:
-        from sqlalchemy import select
-
-        connection.execute(select(storage.tables.head).with_for_update())
-        return
+def _lock_head(path, connection, seconds):
+    """Wait until no other transaction writes, before the snapshot of this one is taken."""
     timeouts = {"lock_timeout": 1, "statement_timeout": 2, "idle_in_transaction_session_timeout": 1}  # the last one
     # frees the lock of a client that vanished
     for statement in (
         *(f"SET LOCAL {timeout} = {int(1000 * seconds * times)}" for timeout, times in timeouts.items()),
-        f"LOCK TABLE {storage.tables.head.fullname} IN EXCLUSIVE MODE",
+        f"LOCK TABLE {_SCHEMA}.head IN EXCLUSIVE MODE",
     ):
         connection.exec_driver_sql(statement)
     if connection.exec_driver_sql("SHOW fsync").scalar_one() != "on":
-        raise OSError(f"the ledger {storage.path!r} cannot be charged: its server may lose charges (fsync = off).")
+        raise OSError(f"the ledger {path!r} cannot be charged: its server may lose charges (fsync = off).")
     if connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "off":
         connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
 
@@ -290,16 +259,16 @@ def _parsed(url):
 
 
 _VERSION = 3
-_CLOCKS = {"postgresql": "clock_timestamp() AT TIME ZONE 'UTC'"}
+_SCHEMA = "skdpmic"
+_CLOCK = "clock_timestamp() AT TIME ZONE 'UTC'"
 
 
 @functools.cache
-def ledger_tables(is_postgresql):
-    """The tables in SQLAlchemy: in a separate schema, or with prefixed names."""
+def ledger_tables():
+    """The tables `limits`, `entries` and `head` in SQLAlchemy."""
     import sqlalchemy as sql
 
-    metadata = sql.MetaData(schema="skdpmic" if is_postgresql else None)
-    prefix = "" if is_postgresql else "skdpmic_"
+    metadata = sql.MetaData(schema=_SCHEMA)
 
     def column(name, kind, **options):
         return sql.Column(name, kind, **{"nullable": False} | options)
@@ -314,7 +283,7 @@ def ledger_tables(is_postgresql):
         kinds = get_args(kind) or (kind,)  # of a union, or itself
         fields.append(column(name, types[kinds[0]], quote=True, nullable=type(None) in kinds))
     limits = sql.Table(
-        f"{prefix}limits",
+        "limits",
         metadata,
         number(),
         column("epsilon", sql.Double),
@@ -325,7 +294,7 @@ def ledger_tables(is_postgresql):
         sql.CheckConstraint(f"epsilon > 0 AND epsilon <= {largest} AND delta >= 0 AND delta < 1"),
     )
     entries = sql.Table(
-        f"{prefix}entries",
+        "entries",
         metadata,
         number(),
         column("charge_id", sql.String(32), unique=True),
@@ -335,7 +304,7 @@ def ledger_tables(is_postgresql):
         sql.CheckConstraint(f"rho IS NULL OR (rho > 0 AND rho <= {largest})"),
     )
     head = sql.Table(
-        f"{prefix}head",
+        "head",
         metadata,
         sql.Column("id", sql.Integer, primary_key=True, autoincrement=False),
         column("version", sql.Integer),
@@ -343,19 +312,6 @@ def ledger_tables(is_postgresql):
         column("digest", sql.LargeBinary(32)),
     )
     return SimpleNamespace(limits=limits, entries=entries, head=head)
-
-
-def write_new(connection, tables, limits):
-    """Create the tables, with the first limits."""
-    from sqlalchemy.schema import CreateSchema
-
-    if tables.head.schema:
-        connection.execute(CreateSchema(tables.head.schema, if_not_exists=True))
-    tables.head.metadata.create_all(connection, checkfirst=False)
-    identity = new_identity()
-    digest = _digest_of_limits(identity, limits)
-    _insert(connection, tables.limits, (1, *limits, digest))
-    _insert(connection, tables.head, (1, _VERSION, identity, digest))
 
 
 class DatabaseBook:
@@ -373,11 +329,14 @@ class DatabaseBook:
         Random ids of the entries.
     """
 
-    def __init__(self, path, connection, tables, charge_id):
-        self._path, self._connection, self._tables, self._charge_id = path, connection, tables, charge_id
+    def __init__(self, path, connection, charge_id):
+        self._path, self._connection, self._charge_id = path, connection, charge_id
+        self._tables = ledger_tables()
         identity, last_digest = self._read_head()
         self.limits, first_digest = self._read_limits(identity)
-        self.entries, self.charge_ids, self.digests = self._read_entries(first_digest)
+        rows = self._rows(self._tables.entries, self._tables.entries.c.number)
+        self.digests = checked_chain(first_digest, rows, self._damage)
+        self.entries, self.charge_ids = [LedgerEntry(*row[2:-1]) for row in rows], {row[1] for row in rows}
         if last_digest != self.digests[-1]:
             raise self._damage(f"what follows entry {len(self.entries)} was changed or lost")
 
@@ -424,24 +383,11 @@ class DatabaseBook:
             raise self._damage("its limits were changed or lost")
         return tuple(all_limits[-1]), digests[0]
 
-    def _read_entries(self, digest):
-        """All entries, their ids, and all digests from this first one on, after a check of their chain."""
-        entries, charge_ids, digests = [], set(), [digest]
-        for row in self._rows(self._tables.entries, self._tables.entries.c.number):
-            digest = digest_of(digest, row[:-1])
-            if row[0] != len(entries) + 1 or digest != row[-1]:
-                raise self._damage(f"entry {len(entries) + 1} was changed or lost")
-            entries.append(LedgerEntry(*row[2:-1]))
-            charge_ids.add(row[1])
-            digests.append(digest)
-        return entries, charge_ids, digests
-
     def _now(self):
         """The server's time, but not before that of the last entry."""
         from sqlalchemy import DateTime, literal_column, select
 
-        clock = _CLOCKS.get(self._connection.dialect.name, "CURRENT_TIMESTAMP")
-        now = self._connection.execute(select(literal_column(clock, DateTime))).scalar_one()
+        now = self._connection.execute(select(literal_column(_CLOCK, DateTime))).scalar_one()
         text = now.replace(tzinfo=UTC).isoformat(timespec="milliseconds")
         return max(text, self.entries[-1].when) if self.entries else text
 

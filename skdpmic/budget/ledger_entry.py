@@ -114,6 +114,14 @@ def broken_by_seed(random_state: Any) -> str:
     return "" if random_state is None else "random_state"
 
 
+def entry_for(what, cost, *, random_state, max_rows_per_group=None, **public) -> LedgerEntry:
+    """The entry of a function's release, for whose cost it is charged."""
+    unit, seed = unit_of(max_rows_per_group), broken_by_seed(random_state)
+    return LedgerEntry(
+        what, cost.epsilon, cost.delta, cost.rho, unit, rows_per_person=max_rows_per_group, broken_by=seed, **public
+    )
+
+
 def checked_entry(entry: LedgerEntry) -> LedgerEntry:
     """The entry in plain types; a ValueError if a storage could not return it as it is."""
     entry = LedgerEntry(*(_CHECKS[name](value, name) for name, value in entry._asdict().items()))

@@ -93,7 +93,9 @@ class LedgerFile:
         identity, last_path, last_digest = self._only_row("head")
         self._check_journal_of(last_path)
         self.limits, first_digest = self._read_limits(identity)
-        self.entries, self.digests = self._read_entries(first_digest)
+        rows = self._connection.execute("SELECT * FROM entries ORDER BY id").fetchall()
+        self.digests = checked_chain(first_digest, rows, sqlite3.DatabaseError)
+        self.entries = [LedgerEntry(*row[1:-1]) for row in rows]
         if last_digest != digest_of(self.digests[-1], last_path):
             raise sqlite3.DatabaseError(f"what follows entry {len(self.entries)} was changed or lost")
 
@@ -158,17 +160,6 @@ class LedgerFile:
         if not isinstance(identity, bytes) or digest != digest_of(identity, tuple(limits)):
             raise sqlite3.DatabaseError("its limits were changed")
         return tuple(limits), digest
-
-    def _read_entries(self, digest):
-        """All entries, and all digests from this first one on, after a check of their chain."""
-        entries, digests = [], [digest]
-        for number, row in enumerate(self._connection.execute("SELECT * FROM entries ORDER BY id"), start=1):
-            digest = digest_of(digest, row[:-1])
-            if digest != row[-1]:
-                raise sqlite3.DatabaseError(f"entry {number} was changed or lost")
-            entries.append(LedgerEntry(*row[1:-1]))
-            digests.append(digest)
-        return entries, digests
 
 
 def _check_place(path):
@@ -251,6 +242,17 @@ def check_format(path, version, known):
 def digest_of(previous, values):
     """A digest of all bits of these values and, by `previous`, of everything written before."""
     return hashlib.sha256(previous + ascii(values).encode()).digest()
+
+
+def checked_chain(first, rows, damage):
+    """The digest before each row and after the last, if each row has its number and digest; an error if not."""
+    digests = [first]
+    for number, row in enumerate(rows, start=1):
+        digest = digest_of(digests[-1], row[:-1])
+        if (row[0], row[-1]) != (number, digest):
+            raise damage(f"entry {number} was changed or lost")
+        digests.append(digest)
+    return digests
 
 
 def _journal(path):

@@ -24,7 +24,7 @@ from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import ColumnLike, RandomState
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
+from skdpmic.budget.ledger_entry import entry_for
 from skdpmic.models.evaluation_result import (
     PrivateEvaluation,
     accuracy,
@@ -259,17 +259,9 @@ def private_evaluation(
     # The number of rows of people is private, so it is not shown.
     progress = Progress("private_evaluation", verbose if people is None else 0)
     records = release.records(predicted_by(model, X, progress), y, n_samples)
-    cost = release.cost(epsilon)
-    entry = LedgerEntry(
-        "private_evaluation",
-        *(cost.epsilon, cost.delta, cost.rho),
-        n=n_groups,
-        release="test score",
-        mechanism="geometric",
-        unit=unit_of(max_rows_per_group),
-        rows_per_person=max_rows_per_group,
-        broken_by=broken_by_seed(random_state),
-    )
+    public = {"n": n_groups, "release": "test score", "mechanism": "geometric"}
+    by = {"random_state": random_state, "max_rows_per_group": max_rows_per_group}
+    entry = entry_for("private_evaluation", release.cost(epsilon), **by, **public)
 
     def draw(random_bytes):
         rows = slice(None) if people is None else people.rows()

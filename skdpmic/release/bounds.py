@@ -16,7 +16,7 @@ from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Categories, RandomState, TableLike
 from skdpmic.budget.filters import Cost
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
+from skdpmic.budget.ledger_entry import entry_for
 from skdpmic.privacy.composition import check_epsilon, exact
 from skdpmic.privacy.noise import entropy_source, uniform_below, weighted_choice
 from skdpmic.release.path import run
@@ -129,17 +129,8 @@ def private_bounds(
         return {name: _quantiles(column, share, levels, random_bytes) for name, column in columns.items()}
 
     cost = Cost.of_parts(epsilon, squared_rates(levels, d))
-    entry = LedgerEntry(
-        "private_bounds",
-        epsilon=cost.epsilon,
-        delta=cost.delta,
-        rho=cost.rho,
-        n=n,
-        d=d,
-        release="bounds",
-        mechanism="exponential",
-        broken_by=broken_by_seed(random_state),
-    )
+    public = {"n": n, "d": d, "release": "bounds", "mechanism": "exponential"}
+    entry = entry_for("private_bounds", cost, random_state=random_state, **public)
     quantiles = run(entry, draw, ledger=ledger, random_state=random_state)
     knots = {name: _knots(quantiles[name], column) for name, column in columns.items()}
     knots = knots if is_table else knots[0]

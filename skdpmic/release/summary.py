@@ -15,7 +15,7 @@ from skdpmic._utils.summaries import ResultColumn, Summary, as_html, why_broken
 from skdpmic._utils.texts import budget, escaped, quoted, told_apart, wrapped
 from skdpmic._utils.typing import RandomState, TableLike
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed, unit_of
+from skdpmic.budget.ledger_entry import LedgerEntry, entry_for
 from skdpmic.codebook.codebook import Codebook
 from skdpmic.privacy.composition import check_delta, check_epsilon, warn_about_delta
 from skdpmic.privacy.noise import entropy_source
@@ -429,18 +429,15 @@ def private_summary(
         ]
         return PrivateSummary.of_counts(look.names, look.cells, look.n_samples, noisy, release, entry)
 
-    entry = LedgerEntry(
+    entry = entry_for(
         "private_summary",
-        epsilon=release.cost.epsilon,
-        delta=release.cost.delta,
-        rho=release.cost.rho,
+        release.cost,
+        random_state=random_state,
+        max_rows_per_group=look.max_rows_per_group,
         n=look.n_groups,
         d=len(look.names),
         release="summary",
         mechanism=release.mechanisms[0].name,
-        unit=unit_of(look.max_rows_per_group),
-        rows_per_person=look.max_rows_per_group,
-        broken_by=broken_by_seed(random_state),
     )
     return run(entry, draw, ledger=ledger, random_state=random_state)
 

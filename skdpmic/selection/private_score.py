@@ -10,7 +10,7 @@ from skdpmic._utils.private_estimator import never_cached
 from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
-from skdpmic.budget.ledger_entry import LedgerEntry, broken_by_seed
+from skdpmic.budget.ledger_entry import entry_for
 from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.kinds import release_of_scores
@@ -185,18 +185,8 @@ def private_score(
     release, n = release_of_scores(mechanism, epsilon, 0.0, 1), records.n_samples
     measure = release.measure(chosen, B, c, n, None)
     noise = release.mechanism(measure, Shape(n, records.domains, is_complete=True))
-    entry = LedgerEntry(
-        "private_score",
-        epsilon=release.cost.epsilon,
-        delta=release.cost.delta,
-        rho=release.cost.rho,
-        n=n,
-        d=1,
-        statistic=statistic,
-        release=release.publishes,
-        mechanism=noise.name,
-        broken_by=broken_by_seed(random_state),
-    )
+    public = {"n": n, "d": 1, "statistic": statistic, "release": release.publishes, "mechanism": noise.name}
+    entry = entry_for("private_score", release.cost, random_state=random_state, **public)
 
     def draw(random_bytes):
         (score,) = release.draw(records, measure, noise, None, random_bytes)["scores_"]
