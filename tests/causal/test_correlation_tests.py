@@ -70,11 +70,6 @@ def test_columns_with_ties_are_rejected_with_probability_alpha_at_most(n_bins):
     assert share < ALPHA + ERROR
 
 
-@pytest.mark.parametrize("given", [(), (2,), (2, 3)])
-def test_tests_that_assume_a_fifth_of_the_noise_reject_too_often(given):
-    assert share_rejected(independent(given), given, noise_scale=0.1, assumed=0.02, n_tables=60) > 2 * ALPHA
-
-
 @pytest.mark.parametrize("noise_scale", [0, 0.02])
 def test_dependence_beyond_common_causes_is_detected(noise_scale):
     share = share_rejected(lambda rng: common_causes(rng, N, 2, direct=0.7), (2, 3), noise_scale, n_tables=25)
@@ -100,7 +95,7 @@ def test_the_noise_is_accounted_for_to_first_order():
 
 def test_the_noise_on_the_number_of_tied_pairs_is_accounted_for(monkeypatch):
     """A chain whose middle column has many ties; the noise on the number of tied pairs is half of all noise."""
-    monkeypatch.setattr("skdpmic.causal.private_pc.FEW_TIES", 0.0)
+    monkeypatch.setattr("skdpmic.correlation.private_correlation.FEW_TIES", 0.0)
     pearson, shares = np.array([[1, 0.64, 0.8], [0.64, 1, 0.8], [0.8, 0.8, 1]]), np.array([1.0, 1.0, 0.3])
     exact = 2 / np.pi * np.arcsin(pearson) * np.sqrt(np.outer(shares, shares))
     rng, scale = np.random.default_rng(0), 0.002

@@ -153,13 +153,3 @@ def test_the_tables_equal_those_of_plain_loops(n, k):
         assert table.dtype == np.int64
         assert table.shape == tuple(SIZES[column] for column in columns_of_table)
         assert dict(np.ndenumerate(table)) == by_plain_loops(columns, SIZES, columns_of_table)
-
-
-def test_the_number_of_jobs_changes_nothing():
-    columns, sets = codes(60_000), list(combinations(range(5), 3))
-    for one, other in zip(*(counts_of_sets(columns, SIZES, sets, n_jobs) for n_jobs in (1, 2)), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_no_sets_give_no_tables():
-    assert counts_of_sets(codes(9), SIZES, []) == []

@@ -6,7 +6,6 @@ from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from skdpmic.causal import table_release as table_plan
 from skdpmic.causal.table_release import (
@@ -130,30 +129,6 @@ def test_numbers_are_planned_for_with_the_most_bins_that_they_can_have():
         for n_values in (8, 9, N_CELLS):
             parts = parts_of_cells(np.append(counts * (np.arange(N_CELLS) < n_values), 300.0), 0.1)
             assert parts.max() + 1 <= MOST_VALUES + 1
-
-
-def delta_of(plan, n_asked, epsilon):
-    """The delta of all stages together, for normal noise (Balle and Wang 2018)."""
-    m = plan.rows_per_group
-    apart = math.sqrt(sum(2 * m * m * n_tables / variance for _, n_tables, variance in stages(plan, n_asked)))
-    below, above = stats.norm.cdf([apart / 2 - epsilon / apart, -apart / 2 - epsilon / apart])
-    return below - math.exp(epsilon) * above
-
-
-@pytest.mark.parametrize("budget", [(1.0, 1e-3), (1.0, 1e-6), (3.0, 1e-6)])
-@pytest.mark.parametrize("p, max_order, m", SHAPES)
-def test_all_stages_together_lose_at_most_epsilon_and_at_least_five_sixths_of_it(p, max_order, m, budget):
-    epsilon, delta = budget
-    plan = plan_for(p, max_order, m, budget)
-    assert delta_of(plan, 40, epsilon) <= delta < delta_of(plan, 40, 5 / 6 * epsilon)
-
-
-def test_a_share_spent_twice_loses_more_than_epsilon(monkeypatch):
-    shares = plan_for(20).shares
-    again = [(shares[0], shares[1] + shares[2], *shares[2:]), (1, *shares[1:]), (*shares[:3], Fraction(1, 2))]
-    for wrong in again:
-        monkeypatch.setattr(TablePlan, "shares", wrong)
-        assert delta_of(plan_for(20), 40, 1.0) > 1e-6
 
 
 def test_two_stages_have_about_equal_noise_unless_one_would_need_most_of_the_budget():

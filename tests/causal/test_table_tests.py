@@ -72,12 +72,6 @@ def test_independent_columns_are_rejected_with_probability_alpha(given, noise_sc
     assert ALPHA - ERROR < share < ALPHA + ERROR
 
 
-@pytest.mark.parametrize("given", list(STRATA))
-def test_tests_that_assume_half_the_noise_reject_too_often(given):
-    law = independent_given(STRATA[given], 0)
-    assert share_rejected(law, 0, 1, given, noise_scale=60, assumed=30, n_tables=80) > 3 * ALPHA
-
-
 def caused_by(gate):
     """Columns 0 and 1 are each the output of a gate on columns 2 and 3, correct in 90% of records."""
     law = np.zeros((2, 2, 2, 2))

@@ -9,13 +9,9 @@ import pytest
 
 from skdpmic.budget.filters import Cost
 from skdpmic.models.evaluation import (
-    ERROR_SHARE,
     RIGHT_SHARE,
-    SQUARE_SHARE,
     SQUARES,
     TABLES_SHARE,
-    TARGET_SHARE,
-    TARGET_SQUARE_SHARE,
     ClassCells,
     error_sums,
     noisy_counts,
@@ -130,12 +126,6 @@ def test_changing_a_record_costs_at_most_epsilon_and_one_change_costs_all_of_it(
     assert doubled == [2 * scale for scale in scales]
     squares = [cost_of_a_change(steps, *pair, scales, 2) for pair in product(records, repeat=2)]
     assert max(squares) == SQUARES * epsilon**2
-
-
-def test_the_two_sums_of_the_target_cost_less_together_than_separately():
-    together = (TARGET_SHARE + TARGET_SQUARE_SHARE) ** 2 / (4 * TARGET_SQUARE_SHARE)
-    assert ERROR_SHARE + SQUARE_SHARE + together == 1
-    assert TARGET_SHARE + TARGET_SQUARE_SHARE / 4 > together
 
 
 def test_each_target_and_each_prediction_is_clipped_and_rounded_independently():

@@ -12,7 +12,6 @@ from skdpmic.two_party.distance_correlation import (
     Classes,
     Numbers,
     between_centres,
-    curvature_of_variance,
     distance_covariance,
     distance_variance,
     part_distances,
@@ -110,16 +109,6 @@ def test_distances_of_parts():
     np.testing.assert_array_equal(labels, 1 - np.eye(4))
 
 
-@pytest.mark.parametrize("n_equal", [2, 5, 8])
-def test_distances_of_parts_are_of_negative_type(n_equal):
-    """With such distances it is never negative without noise, and 0 only for independent columns."""
-    distances = part_distances(ReportedColumn("x", Range(0.0, 1.0), n_equal, True))
-    centring = np.eye(len(distances)) - 1 / len(distances)
-    eigenvalues = np.linalg.eigvalsh(-centring @ distances @ centring)
-    assert eigenvalues[0] > -1e-12
-    assert eigenvalues[1] > 1e-3  # all except that of the constants
-
-
 SHARES = np.array([0.1, 0.4, 0.3, 0.2])
 DISTANCES = {"equal parts": between_centres(4), "labels": same_or_not(4)}
 
@@ -136,22 +125,6 @@ def test_the_variance_of_shares_is_that_of_records_with_those_shares(distances):
 
 def brute_variance(D):
     return (D * D).mean() - 2 * (D.mean(axis=1) ** 2).mean() + D.mean() ** 2
-
-
-@pytest.mark.parametrize("distances", DISTANCES.values(), ids=DISTANCES)
-def test_the_curvature_matches_finite_differences(distances):
-    found, h = curvature_of_variance(SHARES, distances), 1e-3
-    steps = h * np.eye(4)
-
-    def at(i, j, way):
-        return variance_of_shares(SHARES + steps[i] + way * steps[j], distances)
-
-    def mixed(i, j):
-        back = variance_of_shares(SHARES - steps[i] + steps[j], distances)
-        both = variance_of_shares(SHARES - steps[i] - steps[j], distances)
-        return (at(i, j, 1) - at(i, j, -1) - back + both) / (4 * h * h)
-
-    np.testing.assert_allclose(found, [[mixed(i, j) for j in range(4)] for i in range(4)], atol=2e-5)
 
 
 @pytest.mark.few

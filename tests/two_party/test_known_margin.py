@@ -82,15 +82,6 @@ def test_replacing_a_target_changes_the_score_by_almost_the_sensitivity_and_no_m
     assert largest_change(n, inverse, shares, in_steps) <= sensitivity_in_steps(n, inverse, shares)
 
 
-def test_the_sensitivity_matches_the_theorem():
-    for m, epsilon in ((2, 3.0), (5, 1.0), (9, 4.0)):
-        q = 1 / (math.exp(epsilon) + m - 1)
-        expected = (1 + (m - 2) * q) / ((math.exp(epsilon) - 1) * q * 1000 * 0.7)
-        assert sensitivity(1000, inverse_response_matrix(m, epsilon), np.array([0.3, 0.7])) == pytest.approx(expected)
-    assert sensitivity(0, np.eye(2), np.array([0.5, 0.5])) == 1  # without records the score is always 0
-    assert sensitivity_in_steps(3, inverse_response_matrix(9, 1e-9), np.array([0.5, 0.5])) == STEPS
-
-
 # --- Noise ------------------------------------------------------------------------------------------------------------
 
 
