@@ -1,7 +1,6 @@
 """The noise and the cost of a release of a table of a given shape, before any data is used."""
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Literal, NamedTuple
@@ -225,7 +224,8 @@ def planned_releases(statistic, request, release=None):
     statistic = statistic_named(statistic, _CORRECTION)
     if not _allows(statistic, request):
         return []
-    return [row for row in (option.row() for option in _options(statistic, request, release)) if row is not None]
+    rows = (_row_of(release_for, statistic, request) for release_for in _releases(statistic, request, release))
+    return [row for row in rows if row is not None]
 
 
 def _allows(statistic, request):
@@ -248,55 +248,34 @@ def plan_of_fit(release, measure, statistic, request, domains, n_kept, has_usual
     return ReleasePlan((own, *others), request.sought)
 
 
-class _Option(NamedTuple):
-    """A way to release a statistic, as in an estimator with automatic settings."""
+def _row_of(release_for, statistic, request):
+    """The row of a release, a function of epsilon, that meets the request; None if none does."""
 
-    release_for: Callable  # a function of epsilon
-    statistic: object
-    request: Request
+    def at(epsilon, n_samples):
+        release = release_for(epsilon)
+        measure = release.measure(statistic, "auto", "auto", n_samples, request.n_classes)
+        return release, measure if request.mean_weight is None else measure.of_weights(), request.shape(n_samples)
 
-    def row(self):
-        """The row that meets the request, or None if none does."""
-        request = self.request
-        epsilon, n_samples = answers(request, self.meets)
-        if epsilon is None or n_samples is None:
-            return None
-        release, measure = self._at(epsilon, n_samples)
-        shape = request.shape(n_samples)
-        return planned(release, measure, shape, self.statistic.name, **request.row_fields())
+    def meets(epsilon, n_samples):
+        return _mechanism(*at(epsilon, n_samples)).half_width(CONFIDENCE) <= request.error * request.weight_factor
 
-    def meets(self, epsilon, n_samples):
-        """Whether the noise is as small as requested."""
-        release, measure = self._at(epsilon, n_samples)
-        mechanism = _mechanism(release, measure, self.request.shape(n_samples))
-        return mechanism.half_width(CONFIDENCE) <= self.request.error * self.request.weight_factor
-
-    def _at(self, epsilon, n_samples):
-        release = self.release_for(epsilon)
-        measure = release.measure(self.statistic, "auto", "auto", n_samples, self.request.n_classes)
-        return release, measure if self.request.mean_weight is None else measure.of_weights()
+    found = answers(request, meets)
+    return None if found is None else planned(*at(*found), statistic.name, **request.row_fields())
 
 
-def _options(statistic, request, release):
-    """The statistic with each mechanism."""
+def _releases(statistic, request, release):
+    """The releases by each mechanism, as functions of epsilon."""
     d, k, delta = request.n_features, request.k, request.delta
     allowed = [mechanism for mechanism in MECHANISMS.values() if delta > 0 or not mechanism.needs_delta]
     if d == 1:  # with one score, noise in a cube is Laplace noise
         allowed = [mechanism for mechanism in allowed if mechanism.is_independent]
-    spends_on_target = statistic.spends_on_target(request.n_classes)
-    releases = []
+    target = {"spends_on_target": statistic.spends_on_target(request.n_classes)}
     if release != "names":
         for noise in allowed:
-            needed = delta if noise.needs_delta else 0.0
-            releases.append(
-                partial(NoisyScores, delta=needed, noise=noise, n_features=d, spends_on_target=spends_on_target)
-            )
+            yield partial(NoisyScores, delta=delta if noise.needs_delta else 0.0, noise=noise, n_features=d, **target)
     if k is not None and release != "scores":
-        releases += [
-            partial(BestFeatures, delta=each, k=k, n_candidates=d, spends_on_target=spends_on_target)
-            for each in sorted({0.0, delta})
-        ]
-    return [_Option(release_for, statistic, request) for release_for in releases]
+        for each in sorted({0.0, delta}):
+            yield partial(BestFeatures, delta=each, k=k, n_candidates=d, **target)
 
 
 def planned(release, measure, shape, statistic, *, k, factor, signal, error=None, n_kept=0, has_usual_grids=True):
@@ -386,12 +365,21 @@ def planned_summaries(request):
 
 
 def _row(request, delta):
-    epsilon, n_samples = answers(request, lambda *pair: _error(request, delta, *pair) <= request.error)
-    if epsilon is None or n_samples is None:
+    rows_per_group = request.max_rows_per_group or 1
+
+    def release_for(epsilon):
+        return CellsRelease(epsilon, delta, (_SIZES,) * request.n_features, rows_per_group)
+
+    def error(epsilon, n_samples):
+        """Half-width of the simultaneous intervals for the shares of flags."""
+        return release_for(epsilon).half_width(0, _SIZES[0]) / (n_samples * rows_per_group)
+
+    found = answers(request, lambda *pair: error(*pair) <= request.error)
+    if found is None:
         return None
-    release, n_rows = _release(request, epsilon, delta), n_samples * (request.max_rows_per_group or 1)
+    epsilon, n_samples = found
+    release = release_for(epsilon)
     flags, _ = release.mechanisms
-    error = rounded_up(_error(request, delta, epsilon, n_samples)) if request.error is None else request.error
     return PlannedRelease(
         release="summary",
         mechanism=flags.name,
@@ -401,19 +389,9 @@ def _row(request, delta):
         n_samples=n_samples,
         n_features=request.n_features,
         k=None,
-        error=error,
-        noise_scale=flags.noise_scale / n_rows,
+        error=rounded_up(error(*found)) if request.error is None else request.error,
+        noise_scale=flags.noise_scale / (n_samples * rows_per_group),
         found=math.nan,
         epsilon_of_target=0.0,
         rho=round_up(release.cost.in_zcdp, Fraction),
     )
-
-
-def _error(request, delta, epsilon, n_samples):
-    """Half-width of the simultaneous intervals for the shares of flags."""
-    n_rows = n_samples * (request.max_rows_per_group or 1)
-    return _release(request, epsilon, delta).half_width(0, _SIZES[0]) / n_rows
-
-
-def _release(request, epsilon, delta):
-    return CellsRelease(epsilon, delta, (_SIZES,) * request.n_features, request.max_rows_per_group or 1)

@@ -149,9 +149,8 @@ def _differs(name, cells, sought):
 
 def _published(row):
     """What is published, such as "5 names of 18"."""
-    if row.release != "names":
-        return f"{row.release} of {row.n_features:,}"
-    return f"{row.k:,} {row.release} of {row.n_features:,}"
+    number = f"{row.k:,} " if row.release == "names" else ""
+    return f"{number}{row.release} of {row.n_features:,}"
 
 
 def _cell(name, value):
@@ -189,13 +188,13 @@ def least(values, meets):
 
 
 def answers(request, meets):
-    """Epsilon and the number of records: those of the request, or the least that meets it; None if none does."""
+    """Epsilon and the number of records: those of the request, or the least that meet it; None if none do."""
     epsilon, n_samples = request.epsilon, request.n_samples
     if epsilon is None:
         epsilon = least(epsilons(), lambda epsilon: meets(epsilon, n_samples))
     elif n_samples is None:
         n_samples = least(sizes(), lambda n_samples: meets(epsilon, n_samples))
-    return epsilon, n_samples
+    return None if None in (epsilon, n_samples) else (epsilon, n_samples)
 
 
 def rounded_up(number):
