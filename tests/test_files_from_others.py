@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from skdpmic import Codebook
-from skdpmic.codebook.column import entry_of
+from skdpmic.codebook.codebook import entry_of
 from skdpmic.command_line.data import CsvFile, ParquetFile, read_frame
 from skdpmic.counting import RangeGridSketch
 from skdpmic.counting.sketch import _NAME, _VERSION

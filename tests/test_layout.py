@@ -186,7 +186,7 @@ METHODS = {
     *("tolist", "to_numpy", "to_pandas", "to_pylist", "values", "view", "iter_rows"),
 }
 MEETING_RAW = {
-    "skdpmic.codebook.codebook": {"from_stream"},  # its types
+    "skdpmic.codebook.toml_file": {"from_stream"},  # its types
     "skdpmic.counting.streams": {"collect"},  # by Polars, with the types of the query
     "skdpmic.models.evaluation": {"tocsr"},
     "skdpmic.search.costs": {"astype", "unique"},  # the numbers of rows
@@ -198,7 +198,7 @@ OF_NUMBERS = {"datasets", "plotting", "privacy", "statistics"}  # rooms that get
 # Elsewhere these only meet parameters, numbers of our own, predictions, or what was released.
 OF_OUR_OWN = {"asarray", "DataFrame", "Series", "to_numpy"}
 WITHOUT_TABLES = {
-    *("privacy", "plotting", "statistics", "codebook.column", "codebook.codebook", "search.costs"),
+    *("privacy", "plotting", "statistics", "codebook", "search.costs"),
     *("_utils.readable", "_utils.private_estimator", "_utils.arguments", "selection.selectors"),
     *("correlation.private_correlation", "causal.private_pc", "causal.table_release"),
     *("models.evaluation", "models.additive", "models.parts", "models.scorecard"),

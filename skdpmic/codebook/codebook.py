@@ -1,39 +1,392 @@
 """The public description of every column of a table."""
 
+import contextlib
+import datetime
+import fnmatch
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import narwhals.stable.v2 as nw
+import numpy as np
 
 from skdpmic._utils.errors import warn
-from skdpmic._utils.readable import abbreviated, almost, check_names, is_dask_collection
-from skdpmic._utils.texts import quoted
+from skdpmic._utils.readable import abbreviated, almost, is_date
+from skdpmic._utils.summaries import ResultColumn, Summary, as_html
+from skdpmic._utils.texts import counted, quoted, shortened
 from skdpmic._utils.typing import TableLike
 from skdpmic._utils.user_files import write_whole
-from skdpmic.codebook.column import (
+from skdpmic.codebook.toml_file import (
     BOOLEAN,
     DATE,
     DURATION,
+    IDENTIFIER,
+    KINDS,
     LABELS,
     NUMBER,
     TEXT,
-    ColumnEntry,
-    any_of,
-    as_column_names,
-    check_columns,
-    checked_groups,
-    codebook_as_html,
-    entry_of,
-    is_pattern,
-    labels_of_people,
+    as_text,
+    lines_of_fields,
+    names_of_columns,
+    parse_toml,
+    place_of,
+    template_of,
+    text_of_file,
 )
-from skdpmic.codebook.toml_file import as_text, parse_toml, place_of, text_of_file
-from skdpmic.table.frames import as_frame, columns_at, is_frame
-from skdpmic.table.people import check_max_rows
+from skdpmic.table.domains import DATES, DURATIONS, NUMBERS, domain_of
+from skdpmic.table.features import labels_of
+from skdpmic.table.frames import as_frame, columns_at, is_frame, open_column
+from skdpmic.table.people import check_max_rows, labels_of_column
 
 _MOST_PATTERNS = 1000  # each is compared with all names of a table
+UNITS_OF_TIME = ("weeks", "days", "hours", "minutes", "seconds")  # units of durations in files, which have no such type
+_FIELDS = ("type", "range", "scale", "knots", "labels", "unit", "description")
+_VALUES = ("range", "knots", "labels")  # a column has at most one of these
+_FARTHEST = 2.0**43  # seconds, whose microseconds fit in numpy's integers
+_MOST_GROUPS = 16  # columns that together identify a person
+_KINDS_OF_BOUNDS = {NUMBERS: NUMBER, DATES: DATE, DURATIONS: DURATION}
+_MOST_LISTED = 20  # most invalid columns listed in an error
+
+
+@dataclass(frozen=True)
+class ColumnEntry:
+    """Public description of one column.
+
+    Parameters
+    ----------
+    kind : {"number", "date", "duration", "labels", "boolean", "identifier", "text"}
+    bounds : tuple, default=None
+        Range of numbers, dates or durations, in the form of an entry of the estimators' `bounds`.
+    labels : tuple, default=None
+        Public labels.
+    unit, description : str, default=None
+        Unit and meaning. The unit of a duration is the one used in a codebook file.
+
+    Examples
+    --------
+    >>> from skdpmic import Codebook
+    >>> entry = Codebook({"age": {"range": [0, 110], "unit": "years"}}).columns["age"]
+    >>> entry.kind, entry.bounds, entry.unit, entry.is_used
+    ('number', (0, 110), 'years', True)
+    """
+
+    kind: str
+    bounds: tuple | None = None
+    labels: tuple | None = None
+    unit: str | None = None
+    description: str | None = None
+
+    @property
+    def is_used(self):
+        """Whether the column is ever used."""
+        return self.kind not in (IDENTIFIER, TEXT)
+
+    @property
+    def has_text_labels(self):
+        """Whether the column holds labels that are text."""
+        return any(isinstance(label, str) for label in self.labels or ())
+
+    @property
+    def public_labels(self):
+        """The labels, in the form of an entry of the estimators' `categories`, or of `classes`."""
+        return [0, 1] if self.kind == BOOLEAN else list(self.labels)
+
+    def fields(self):
+        """The fields of a codebook file, by name."""
+        texts = {"unit": self.unit, "description": self.description}
+        return {"type": self.kind} | self._values() | {name: text for name, text in texts.items() if text is not None}
+
+    def _values(self):
+        if self.labels is not None:
+            return {"labels": list(self.labels)}
+        if self.bounds is None:
+            return {}
+        values, further = list(self.bounds), {}
+        if values[-1:] == ["log"]:
+            values, further = values[:2], {"scale": "log"}
+        if self.kind == DURATION:
+            values = [_count(value, self.unit) for value in values]
+        return {"range" if len(values) == 2 else "knots": values} | further
+
+
+def entry_of(given, where):
+    """The entry of a column, as given by a user or a file.
+
+    Parameters
+    ----------
+    given : tuple, list, str or dict
+        A tuple is a range or knots, as in `bounds`; a list holds labels, as in `categories`; a str is a type that needs
+        no further fields; a dict has the fields of a codebook file.
+    where : str
+        Name of the column in errors.
+
+    Returns
+    -------
+    ColumnEntry
+    """
+    if isinstance(given, ColumnEntry):
+        return given
+    if isinstance(given, dict):
+        return _entry_of_fields(given, where)
+    if isinstance(given, tuple):
+        return _entry_of_bounds(given, where)
+    if isinstance(given, list):
+        return ColumnEntry(LABELS, labels=_labels(given, where))
+    if isinstance(given, str) and given in (BOOLEAN, IDENTIFIER, TEXT):
+        return ColumnEntry(given)
+    raise ValueError(
+        f"{where} must be a tuple (a range or knots), a list (of labels), 'boolean', 'identifier', 'text' or a dict of "
+        f"{list(_FIELDS)}, got {quoted(given)}."
+    )
+
+
+def _entry_of_bounds(bounds, where):
+    domain = domain_of(bounds, f"the range of {where}")
+    kind = _KINDS_OF_BOUNDS[domain.of]
+    plain = ()
+    if kind == NUMBER or max(map(abs, domain.bounds)) <= _FARTHEST:
+        with contextlib.suppress(OverflowError):  # a time in year 1 or 9999, in UTC
+            plain = tuple(_as_python(value) for value in bounds)
+    if not plain or (kind != NUMBER and not all(map(is_date, plain))):
+        raise ValueError(f"the range of {where} must be within years 1 to 9999, as in Python, got {quoted(bounds)}.")
+    return ColumnEntry(kind, bounds=plain, unit=_unit_in_use(plain) if kind == DURATION else None)
+
+
+def _as_python(value):
+    """A number, a date or a duration as a Python object; dates are in UTC, without the time if that is midnight."""
+    if hasattr(value, "to_numpy"):  # of pandas
+        value = value.to_numpy()
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.astype(f"{value.dtype.kind}8[us]")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, datetime.datetime):
+        value = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+        return value.date() if value.time() == datetime.time() else value
+    return value if isinstance(value, int | float | str) or is_date(value) else float(value)
+
+
+def _labels(given, where):
+    if not all(map(np.isscalar, given)):
+        raise ValueError(f"the labels of {where} must be str or numbers, got {quoted(given)}.")
+    labels_of(list(given), f"the labels of {where}")  # raises
+    return tuple(_as_python(label) for label in given)
+
+
+# --- Fields of a file -------------------------------------------------------------------------------------------------
+
+
+def _entry_of_fields(fields, where):
+    _check_names(fields, where)
+    blank = [name for name, value in fields.items() if isinstance(value, list | tuple | str) and not len(value)]
+    fields = {name: value for name, value in fields.items() if name not in blank}
+    _check_type_and_scale(fields, where)
+    for name in ("unit", "description"):
+        if not isinstance(fields.get(name), str | None):
+            raise ValueError(f"the {name} of {where} must be a str, got {quoted(fields[name])}.")
+    entry = _entry_of_values(fields, blank, where)
+    kind = fields.get("type", entry.kind)
+    if kind != entry.kind:
+        raise ValueError(f"the type of {where} must be {entry.kind!r} with these values, got {quoted(kind)}.")
+    unit = fields.get("unit") or entry.unit
+    if kind == DURATION:
+        _check_unit(unit, where)
+    return replace(entry, unit=unit, description=fields.get("description"))
+
+
+def _check_names(fields, where):
+    unknown = [name for name in fields if name not in _FIELDS]
+    if unknown:
+        are_names = any(isinstance(fields[name], dict) for name in unknown)
+        advice = ". A name with a dot must be in quotes" if are_names else ""
+        raise ValueError(f"the fields of {where} must be among {list(_FIELDS)}, got {unknown}{advice}.")
+
+
+def _check_type_and_scale(fields, where):
+    kind = fields.get("type", NUMBER)
+    if kind not in KINDS:
+        raise ValueError(f"the type of {where} must be one of {list(KINDS)}, got {quoted(kind)}.")
+    if "scale" in fields and (fields["scale"] not in ("linear", "log") or "range" not in fields):
+        raise ValueError(
+            f"the scale of {where} must be 'linear' or 'log', and needs a range, got {quoted(fields['scale'])}."
+        )
+
+
+def _entry_of_values(fields, blank, where):
+    kind = fields.get("type")
+    values = {name: fields[name] for name in _VALUES if name in fields}
+    if kind in (BOOLEAN, IDENTIFIER, TEXT) and not values:
+        return ColumnEntry(kind)
+    if len(values) != 1:
+        wanted = {LABELS: "labels", None: "a type, range, knots or labels"}.get(kind, "range or knots")
+        left = [f"{name} left blank" for name in ("type", *_VALUES) if name in blank]
+        got = " and ".join(list(values) or left) or "none"
+        raise ValueError(f"{where} must have {wanted}, got {got}.")
+    ((name, value),) = values.items()
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"the {name} of {where} must be a list, got {quoted(value)}.")
+    if name == "labels":
+        return ColumnEntry(LABELS, labels=_labels(value, where))
+    if name == "range" and len(value) != 2:
+        raise ValueError(
+            f"the range of {where} must be [lower, upper], got {quoted(value)}: use knots for three or more."
+        )
+    if name == "knots" and len(value) < 3:
+        raise ValueError(f"the knots of {where} must be three or more, got {quoted(value)}: use range for two.")
+    if any(isinstance(end, str) for end in value):
+        raise ValueError(f"the {name} of {where} must hold numbers or dates without quotes, got {quoted(value)}.")
+    ends = _durations(value, fields.get("unit"), where) if kind == DURATION else value
+    try:
+        return _entry_of_bounds((*ends, "log") if fields.get("scale") == "log" else tuple(ends), where)
+    except ValueError as error:
+        must = str(error).partition(" must be ")[2].partition(", got ")[0]
+    must = "numbers, or dates without quotes, of one kind" if must.startswith("(") else must  # as in Python
+    raise ValueError(f"the {name} of {where} must be {must}, got {_as_written(value)}.")
+
+
+def _as_written(values):
+    """A list as in a file."""
+    return f"[{', '.join(value.isoformat() if hasattr(value, 'isoformat') else quoted(value) for value in values)}]"
+
+
+# --- Durations, which a file gives as a number of units ---------------------------------------------------------------
+
+
+def _durations(values, unit, where):
+    if all(map(is_date, values)):
+        return values
+    _check_unit(unit, where)
+    try:
+        values = [_as_python(value) for value in values]
+        return [value if is_date(value) else datetime.timedelta(**{unit: value}) for value in values]
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"the range of {where} must hold numbers of {unit}, got {quoted(values)}.") from None
+
+
+def _check_unit(unit, where):
+    if unit not in UNITS_OF_TIME:
+        raise ValueError(f"the unit of {where}, a duration, must be one of {list(UNITS_OF_TIME)}, got {quoted(unit)}.")
+
+
+def _unit_in_use(durations):
+    """The longest unit in which all durations are integers; or seconds."""
+    is_whole = {unit: not any(value % datetime.timedelta(**{unit: 1}) for value in durations) for unit in UNITS_OF_TIME}
+    return next((unit for unit in UNITS_OF_TIME if is_whole[unit]), "seconds")
+
+
+def _count(duration, unit):
+    count = duration / datetime.timedelta(**{unit: 1})
+    return int(count) if count.is_integer() else count
+
+
+# --- Columns that identify people ------------------------------------------------------------------------------------
+
+
+def checked_groups(groups):
+    """The names of the columns that identify a person; may be empty."""
+    names = (groups,) if isinstance(groups, str) else groups
+    is_list = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    if not is_list or len(set(names)) < len(names) or len(names) > _MOST_GROUPS:
+        raise ValueError(
+            f"groups must be a column name or a list of at most {_MOST_GROUPS} distinct names, got {quoted(groups)}."
+        )
+    return tuple(names)
+
+
+def labels_of_people(frame, columns):
+    """A label for the person behind each row: the values of one column, or of several combined."""
+    if len(columns) == 1:
+        return frame[columns[0]].to_native()
+    labels = [open_column(frame[name]).read(name) for name in columns]
+    incomplete = [name for name, column in zip(columns, labels, strict=True) if column.missing.any()]
+    if incomplete:  # in combined labels, estimators cannot see missing values
+        raise ValueError(f"groups must identify the person behind each row, got missing values in {incomplete}.")
+    return list(zip(*map(labels_of_column, labels), strict=True))
+
+
+# --- In words --------------------------------------------------------------------------------------------------------
+
+
+_MOST_LETTERS = 120
+
+
+def codebook_as_html(codebook):
+    """The HTML of a codebook in notebooks."""
+    facts = [("Table", codebook.title)] if codebook.title else []
+    if codebook.groups:
+        rows = counted(codebook.max_rows_per_group, "row")
+        facts.append(("A person", f"is {' and '.join(codebook.groups)}, and counts for {rows}"))
+    entries = list(codebook.columns.values())
+    cells = {
+        "column": list(codebook.columns),
+        "type": [entry.kind for entry in entries],
+        "values": [shortened(entry_in_words(entry), _MOST_LETTERS) for entry in entries],
+        "unit": [entry.unit or "" for entry in entries],
+        "description": [entry.description or "" for entry in entries],
+    }
+    columns = [ResultColumn(title, texts) for title, texts in cells.items()]
+    return as_html(Summary(facts, [], columns, range(len(entries)), unit="column"), "Codebook")
+
+
+def entry_in_words(entry: ColumnEntry) -> str:
+    """The possible values of a column."""
+    if not entry.is_used:
+        return "never used"
+    if entry.kind == BOOLEAN:
+        return "yes or no"
+    if entry.labels is not None:
+        return ", ".join(map(str, entry.labels))
+    first, *between, last = entry.bounds or ()
+    if last == "log":
+        return f"{first} to {between[0]}, on a log scale"
+    return f"{first} to {last}" + (f", by {len(between) + 2} knots" if between else "")
+
+
+# --- Patterns of names -----------------------------------------------------------------------------------------------
+
+
+def is_pattern(name):
+    """Whether a name is a pattern."""
+    return "*" in name or "?" in name
+
+
+def any_of(patterns):
+    """An expression that matches the names that any of the patterns matches; its last group is the first of these."""
+    return re.compile("|".join(f"({fnmatch.translate(pattern.replace('[', '[[]'))})" for pattern in patterns))
+
+
+def as_column_names(features):
+    """Names given by the user, as a list."""
+    if isinstance(features, str):
+        raise ValueError(f"features must be a list of names or a dataframe, got {quoted(features)}.")
+    return list(features)
+
+
+# --- Columns of a file ------------------------------------------------------------------------------------------------
+
+
+def _entries(columns, text, source):
+    """The entry of each column; the error lists all invalid ones, because a template has many blanks."""
+    entries, wrong = {}, []
+    for name, fields in columns.items():
+        where = f"column {quoted(name)}"
+        try:
+            if not isinstance(fields, dict):  # a list could mean labels or a range
+                raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {quoted(fields)}.")
+            entries[name] = entry_of(fields, where)
+        except ValueError as error:
+            wrong.append((name, error))
+    if wrong:
+        lines = lines_of_fields(text)
+        listed = [f"line {lines['columns', name]}: {error}" for name, error in wrong[:_MOST_LISTED]]
+        rest = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
+        raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *listed, *rest]))
+    return entries
+
+
+# --- The codebook -----------------------------------------------------------------------------------------------------
 
 
 class Codebook:
@@ -108,12 +461,11 @@ class Codebook:
         max_rows_per_group: int | None = None,
         title: str | None = None,
     ) -> None:
-        is_dict = isinstance(columns, Mapping)
-        if not is_dict or not all(isinstance(name, str) for name in columns):
+        if not isinstance(columns, Mapping) or not all(isinstance(name, str) for name in columns):
             raise ValueError(f"columns must be a dict by column name, got {quoted(columns)}.")
         if not columns:
             raise ValueError("columns must have an entry for at least one column, got none.")
-        if title is not None and not isinstance(title, str):
+        if not isinstance(title, str | None):
             raise ValueError(f"title must be None or a str, got {quoted(title)}.")
         check_max_rows(max_rows_per_group)
         self.columns = {name: entry_of(entry, f"column {quoted(name)}") for name, entry in columns.items()}
@@ -184,8 +536,9 @@ class Codebook:
         Codebook
         """
         fields = parse_toml(text, source)
+        columns = _entries(fields["columns"], text, source)
         try:
-            return cls(**fields)
+            return cls(**fields | {"columns": columns})
         except ValueError as error:
             place = place_of(str(error).partition(" ")[0], text, source)  # errors begin with the name of the field
             raise ValueError(f"{place}: {error}") from None
@@ -301,7 +654,8 @@ class Codebook:
         features = None if features is None else as_column_names(features)
         frame = as_frame(frame, "frame")
         place_of = {name: j for j, name in enumerate(frame.columns)}
-        not_described = check_columns(self, place_of, features, target)
+        self._check_columns(place_of, features, target)
+        not_described = [name for name in place_of if name not in self.groups and self.entry(name) is None]
         if ignored := [name for name in not_described if name not in self._listed]:
             self._listed.update(ignored)
             warn(f"columns that the codebook does not describe are ignored: {abbreviated(ignored)}.")
@@ -333,6 +687,18 @@ class Codebook:
             return self.columns[name]
         found = self._any_pattern.match(name) if self._patterns and isinstance(name, str) else None
         return None if found is None else self.columns[self._patterns[found.lastindex - 1]]
+
+    def _check_columns(self, names, features, target):
+        """Raise if a frame lacks usable columns of this codebook, or the requested ones."""
+        if features is None:
+            features = [name for name, entry in self.columns.items() if entry.is_used and not is_pattern(name)]
+        wanted = [*features, *self.groups, *([] if target is None else [target])]
+        missing = [name for name in dict.fromkeys(wanted) if name not in names]
+        if missing:
+            raise ValueError(
+                f"frame must have all columns of the codebook, got none named {abbreviated(missing)}."
+                f"{almost(missing, names)}"
+            )
 
     def _used(self, name):
         entry = self.entry(name)
@@ -381,96 +747,3 @@ class Codebook:
 
     def _repr_html_(self):
         return codebook_as_html(self)
-
-
-_TYPE = "or identifier, or text, which are never used"
-_RANGE = "lowest and highest possible value, such as [0, 120]"
-_COMMENTS = {
-    NUMBER: {"type": "or labels, if numbers stand for categories; or identifier", "range": _RANGE},
-    DATE: {"range": "first and last possible day, such as [2020-01-01, 2025-12-31]"},
-    DURATION: {"range": "shortest and longest possible, in this unit"},
-    LABELS: {"type": _TYPE, "labels": 'all possible labels, such as ["f", "m"]'},
-    TEXT: {"type": "never used"},
-    "": {"type": "number, date, duration, labels, boolean, identifier or text"},
-}
-_BLANKS = {NUMBER: {"range": []}, DATE: {"range": []}, DURATION: {"range": [], "unit": "days"}, LABELS: {"labels": []}}
-
-
-def template_of(frame):
-    """The text of a codebook with blanks, for a dataframe of any library or a list of names without types."""
-    columns, comments = {}, {}
-    for name, (kind, labels) in _columns_of(frame).items():
-        fields = {"type": kind} | ({"labels": list(labels)} if labels else _BLANKS.get(kind, {}))
-        columns[name] = fields | {"description": ""}
-        comments[name] = _COMMENTS.get(kind, {})
-    return as_text({"title": ""}, columns, comments)
-
-
-def names_of_columns(frame):
-    """The column names of an object with a schema; no values are read."""
-    return list(_without_values(frame).collect_schema())
-
-
-def _columns_of(frame):
-    """The kind of each column, and the labels declared in its type."""
-    if isinstance(frame, list | tuple):
-        return {name: ("", ()) for name in _as_text(frame)}
-    frame = _without_values(frame)
-    are_declared = frame.implementation.is_polars()  # labels in other libraries may come from the data
-    schema = frame.collect_schema()
-    _as_text(list(schema))
-    return {name: (_kind(dtype), _labels(dtype) if are_declared else ()) for name, dtype in schema.items()}
-
-
-def _as_text(names):
-    others = [name for name in names if not isinstance(name, str)]
-    if others:
-        raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
-    return names
-
-
-def _without_values(frame):
-    """The columns in narwhals without values: a dataframe without rows, or one not collected."""
-    if is_dask_collection(frame) and hasattr(frame, "dtypes"):
-        return nw.from_native(_empty_of_pandas(frame.dtypes))
-    if nw.dependencies.is_into_dataframe(frame):
-        check_names(frame, "frame")
-        return nw.from_native(frame, eager_only=True).head(0)
-    known = None if nw.dependencies.is_into_series(frame) else nw.from_native(frame, pass_through=True)
-    return known if isinstance(known, nw.LazyFrame) else nw.from_native(_schema_of_arrow(frame).empty_table())
-
-
-def _empty_of_pandas(dtypes):
-    import pandas
-
-    return pandas.DataFrame({name: pandas.Series([], dtype=dtype) for name, dtype in dtypes.items()})
-
-
-def _schema_of_arrow(frame):
-    """Names and types of an object with the Arrow protocol; no records are read."""
-    schema = next((it for it in (frame, getattr(frame, "schema", None)) if hasattr(it, "__arrow_c_schema__")), None)
-    is_table = schema is not None or hasattr(frame, "__arrow_c_stream__")
-    if not is_table or nw.dependencies.is_into_series(frame):
-        raise TypeError(f"frame must be a dataframe or a list of column names, got {type(frame).__name__}.")
-    import pyarrow
-
-    if schema is not None:
-        return pyarrow.schema(schema)
-    return pyarrow.RecordBatchReader.from_stream(frame).schema
-
-
-def _kind(dtype):
-    if dtype == nw.Boolean:
-        return BOOLEAN
-    if dtype.is_numeric():
-        return NUMBER
-    if isinstance(dtype, nw.Date | nw.Datetime):
-        return DATE
-    if dtype == nw.Duration:
-        return DURATION
-    return LABELS if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else TEXT
-
-
-def _labels(dtype):
-    """Labels declared in a type."""
-    return tuple(dtype.categories) if dtype == nw.Enum else ()

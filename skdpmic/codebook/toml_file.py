@@ -4,17 +4,20 @@ import re
 import tomllib
 from itertools import chain
 
+import narwhals.stable.v2 as nw
 import tomlkit
 
+from skdpmic._utils.readable import abbreviated, check_names, is_dask_collection
 from skdpmic._utils.texts import escaped, quoted
 from skdpmic._utils.user_files import content_of, levels
-from skdpmic.codebook.column import entry_of
 
+NUMBER, DATE, DURATION, LABELS, BOOLEAN = "number", "date", "duration", "labels", "boolean"
+IDENTIFIER, TEXT = "identifier", "text"
+KINDS = (NUMBER, DATE, DURATION, LABELS, BOOLEAN, IDENTIFIER, TEXT)
 VERSION = 1  # of the format; readers refuse later ones
 _MOST_BYTES = 2**22  # of a file; ten thousand columns with all fields take half of it
 _MOST_LEVELS = 16  # of brackets in one another, and of parts of a key: tomllib's time grows faster than their number
 _FIELDS = ("title", "groups", "max_rows_per_group", "columns")
-_MOST_LISTED = 20  # most invalid columns listed in an error
 _OTHER_FORMATS = {"<": "an HTML page", "{": "JSON"}  # such as a privacy card, by their first letter, which no TOML has
 _HEAD = """\
 A codebook: the public description of each column of a table. Take it from the
@@ -35,7 +38,7 @@ def text_of_file(path):
 
 
 def parse_toml(text, source):
-    """Parse a file into the arguments of :class:`Codebook`.
+    """Parse a file into the arguments of :class:`Codebook`, with the fields of each column as they stand there.
 
     Parameters
     ----------
@@ -68,35 +71,13 @@ def parse_toml(text, source):
         )
     if not isinstance(fields.get("columns"), dict):
         raise ValueError(f"{source} must have a table [columns], got none.")
-    return fields | {"columns": _entries(fields["columns"], text, source)}
+    return fields
 
 
 def place_of(field, text, source):
     """The name of a valid file and the line of one of its fields; without a line if there is no such field."""
-    line = _lines(text).get((field,))
+    line = lines_of_fields(text).get((field,))
     return source if line is None else f"{source}, line {line}"
-
-
-def _entries(columns, text, source):
-    """The entry of each column; the error lists all invalid ones, because a template has many blanks."""
-    entries, wrong = {}, []
-    for name, fields in columns.items():
-        try:
-            entries[name] = _entry(fields, f"column {quoted(name)}")
-        except ValueError as error:
-            wrong.append((name, error))
-    if wrong:
-        lines = _lines(text)
-        listed = [f"line {lines['columns', name]}: {error}" for name, error in wrong[:_MOST_LISTED]]
-        rest = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
-        raise ValueError("\n".join([f"{source} has {len(wrong)} incomplete or invalid column(s):", *listed, *rest]))
-    return entries
-
-
-def _entry(fields, where):
-    if not isinstance(fields, dict):  # a list could mean labels or a range
-        raise ValueError(f"{where} must be a table, such as {{range = [0, 120]}}, got {quoted(fields)}.")
-    return entry_of(fields, where)
 
 
 # --- The text, which may come from others ---------------------------------------------------------------------------
@@ -159,7 +140,7 @@ def _statements(text):
     yield text[begin:], first
 
 
-def _lines(text):
+def lines_of_fields(text):
     """The line on which each field of a valid text begins, by (name,), and each column, by ("columns", name)."""
     lines, above = {}, ""
     for statement, line in _statements(text):
@@ -234,3 +215,99 @@ def _table(column, comments):
             table[name].comment(comments[name])
     table.add(tomlkit.nl())
     return table
+
+
+# --- Templates --------------------------------------------------------------------------------------------------------
+
+
+_TYPE = "or identifier, or text, which are never used"
+_RANGE = "lowest and highest possible value, such as [0, 120]"
+_COMMENTS = {
+    NUMBER: {"type": "or labels, if numbers stand for categories; or identifier", "range": _RANGE},
+    DATE: {"range": "first and last possible day, such as [2020-01-01, 2025-12-31]"},
+    DURATION: {"range": "shortest and longest possible, in this unit"},
+    LABELS: {"type": _TYPE, "labels": 'all possible labels, such as ["f", "m"]'},
+    TEXT: {"type": "never used"},
+    "": {"type": "number, date, duration, labels, boolean, identifier or text"},
+}
+_BLANKS = {NUMBER: {"range": []}, DATE: {"range": []}, DURATION: {"range": [], "unit": "days"}, LABELS: {"labels": []}}
+
+
+def template_of(frame):
+    """The text of a codebook with blanks, for a dataframe of any library or a list of names without types."""
+    columns, comments = {}, {}
+    for name, (kind, labels) in _columns_of(frame).items():
+        fields = {"type": kind} | ({"labels": list(labels)} if labels else _BLANKS.get(kind, {}))
+        columns[name] = fields | {"description": ""}
+        comments[name] = _COMMENTS.get(kind, {})
+    return as_text({"title": ""}, columns, comments)
+
+
+def names_of_columns(frame):
+    """The column names of an object with a schema; no values are read."""
+    return list(_without_values(frame).collect_schema())
+
+
+def _columns_of(frame):
+    """The kind of each column, and the labels declared in its type."""
+    if isinstance(frame, list | tuple):
+        return {name: ("", ()) for name in _as_text(frame)}
+    frame = _without_values(frame)
+    are_declared = frame.implementation.is_polars()  # labels in other libraries may come from the data
+    schema = frame.collect_schema()
+    _as_text(list(schema))
+    return {name: (_kind(dtype), _labels(dtype) if are_declared else ()) for name, dtype in schema.items()}
+
+
+def _as_text(names):
+    others = [name for name in names if not isinstance(name, str)]
+    if others:
+        raise ValueError(f"frame must have column names of type str, got {abbreviated(others)}.")
+    return names
+
+
+def _without_values(frame):
+    """The columns in narwhals without values: a dataframe without rows, or one not collected."""
+    if is_dask_collection(frame) and hasattr(frame, "dtypes"):
+        return nw.from_native(_empty_of_pandas(frame.dtypes))
+    if nw.dependencies.is_into_dataframe(frame):
+        check_names(frame, "frame")
+        return nw.from_native(frame, eager_only=True).head(0)
+    known = None if nw.dependencies.is_into_series(frame) else nw.from_native(frame, pass_through=True)
+    return known if isinstance(known, nw.LazyFrame) else nw.from_native(_schema_of_arrow(frame).empty_table())
+
+
+def _empty_of_pandas(dtypes):
+    import pandas
+
+    return pandas.DataFrame({name: pandas.Series([], dtype=dtype) for name, dtype in dtypes.items()})
+
+
+def _schema_of_arrow(frame):
+    """Names and types of an object with the Arrow protocol; no records are read."""
+    schema = next((it for it in (frame, getattr(frame, "schema", None)) if hasattr(it, "__arrow_c_schema__")), None)
+    is_table = schema is not None or hasattr(frame, "__arrow_c_stream__")
+    if not is_table or nw.dependencies.is_into_series(frame):
+        raise TypeError(f"frame must be a dataframe or a list of column names, got {type(frame).__name__}.")
+    import pyarrow
+
+    if schema is not None:
+        return pyarrow.schema(schema)
+    return pyarrow.RecordBatchReader.from_stream(frame).schema
+
+
+def _kind(dtype):
+    if dtype == nw.Boolean:
+        return BOOLEAN
+    if dtype.is_numeric():
+        return NUMBER
+    if isinstance(dtype, nw.Date | nw.Datetime):
+        return DATE
+    if dtype == nw.Duration:
+        return DURATION
+    return LABELS if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) else TEXT
+
+
+def _labels(dtype):
+    """Labels declared in a type."""
+    return tuple(dtype.categories) if dtype == nw.Enum else ()

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas
 
-from skdpmic.codebook.column import ColumnEntry
+from skdpmic.codebook.codebook import ColumnEntry
 
 DAY, LATER = datetime.date(2020, 1, 1), datetime.date(2025, 12, 31)
 NOON = datetime.datetime(2020, 1, 1, 12)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from skdpmic import Codebook
-from skdpmic.codebook import column, toml_file
+from skdpmic.codebook import codebook as column
+from skdpmic.codebook import toml_file
 from tests.codebook.entries import DAY, DAYS, ENTRIES, WRONG
 from tests.folding import each
 

@@ -9,7 +9,7 @@ import polars
 import pytest
 
 from skdpmic import Codebook, PrivateSelectKBest
-from skdpmic.codebook import codebook as template
+from skdpmic.codebook import toml_file as template
 from tests.counting.tables import relation
 from tests.folding import each
 

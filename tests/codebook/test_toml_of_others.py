@@ -110,7 +110,7 @@ def test_statements_of_valid_texts_are_valid_by_themselves(n):
         assert "\n".join(found).replace("\r", "") == text.replace("\r", "")
         for statement in found:
             tomllib.loads(statement)
-        assert {(name,) for name in fields} <= set(toml_file._lines(text))
+        assert {(name,) for name in fields} <= set(toml_file.lines_of_fields(text))
     assert n_valid > n / 60
 
 

@@ -7,7 +7,7 @@ import random
 import pyarrow
 import pytest
 
-from skdpmic.codebook.column import entry_of
+from skdpmic.codebook.codebook import entry_of
 from skdpmic.command_line.data import FALSE, MISSING, TRUE, CsvFile
 from tests._utils.test_canary import SECRET, assert_says_nothing
 from tests.folding import each

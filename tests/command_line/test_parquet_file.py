@@ -6,7 +6,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from skdpmic.codebook.column import entry_of
+from skdpmic.codebook.codebook import entry_of
 from skdpmic.command_line.data import ParquetFile
 from tests._utils.test_canary import SECRET, assert_says_nothing
 

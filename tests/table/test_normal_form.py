@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from skdpmic import DPMICScorer, PublicEncoder, private_score
-from skdpmic.codebook.column import labels_of_people
+from skdpmic.codebook.codebook import labels_of_people
 from skdpmic.counting import count_stream
 from skdpmic.statistics.mic.many_pairs import mic_pairs
 from skdpmic.table import values as reading
