@@ -19,9 +19,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import indexable
 
-from skdpmic._utils.errors import is_invalid_parameter, warn
+from skdpmic._utils.errors import BudgetError, is_invalid_parameter, warn
 from skdpmic._utils.readable import are_text, check_meaning, column_names, is_dask_collection, refuse_target_among
 from skdpmic._utils.texts import quoted
+from skdpmic.budget.ledger_entry import LedgerEntry
 from skdpmic.search.cost_of_fits import (
     UNIVARIATE,
     UNKNOWN,
@@ -192,6 +193,43 @@ def check_private_steps(candidates, X, numbers_of_samples):
     for candidate in candidates:
         for private, n_features, of_columns in given_the_table(candidate, n_features_in, names):
             _check_columns(as_estimator(private), n_features, of_columns, declared)
+
+
+def check_refits_fit_in(ledger, choice, candidates, n_features):
+    """Raise a BudgetError if a ledger could not pay for the refit of a candidate after the choice, which is then lost.
+
+    Parameters
+    ----------
+    ledger : BudgetLedger or None
+        That of the choice.
+    choice : LedgerEntry
+    candidates : list of estimator
+    n_features : int or UNKNOWN
+    """
+    for candidate in candidates:
+        widths = widths_in(candidate, n_features)
+        charges = [(ledger, choice)]
+        for private in private_steps(candidate).values():
+            estimator = as_estimator(private)
+            charges.append((estimator.ledger, _least_charge(estimator, widths.get(id(private)))))
+        for each in {ledger for ledger, _ in charges if ledger is not None}:
+            entries = each.entries()
+            for entry in (entry for ledger, entry in charges if ledger == each):
+                try:
+                    each.limits.check(entry, entries, each.path)
+                except BudgetError as error:
+                    raise BudgetError(f"{error} This counts the choice as spent, which is not made.") from None
+                entries.append(entry)
+
+
+def _least_charge(estimator, numbers_of_features):
+    """What a fit to this many features charges; where these depend on an earlier step, at least its epsilon."""
+    name, plan = type(estimator).__name__, estimator._plan()
+    costs = [plan.cost(number) for number in numbers_of_features or ()]
+    if not costs:
+        return LedgerEntry(name, float(estimator.epsilon), rho=0.0)
+    least = min(costs, key=lambda cost: cost.in_zcdp)
+    return LedgerEntry(name, *least[:3])
 
 
 def _check_before_data(plan, numbers_of_features, numbers_of_samples):

@@ -38,6 +38,7 @@ from skdpmic.search.candidates import (
     candidates_with,
     check_has_choice,
     check_private_steps,
+    check_refits_fit_in,
     checked_grid,
     checked_table,
     generators_seeded,
@@ -246,7 +247,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             unknown how often the estimator fits a private estimator inside it; or if every candidate fails in every
             subset. All but the last are raised before the charge.
         BudgetError
-            If a cost does not fit in its ledger.
+            If a cost does not fit in its ledger; that of the choice, or of the refit of any candidate after it, before
+            the charge.
         RuntimeError
             If another call that changes the search is not finished, in another thread. Nothing is charged.
 
@@ -271,7 +273,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             self.n_subsets_ = checked_n_subsets(self.n_subsets, n_samples, type(self).__name__, has_private)
             self._check_private_estimators(candidates, X, n_samples)
             check_fit_arguments(candidates, params, n_samples)
-            costs = [cost_of_fit(candidate, n_columns(X) or UNKNOWN) for candidate in candidates]
+            n_features = n_columns(X) or UNKNOWN
+            costs = [cost_of_fit(candidate, n_features) for candidate in candidates]
             if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
                 earlier = earlier_steps(candidates)
                 refuse_resampling(earlier)
@@ -296,6 +299,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             seed, by = broken_by_seed(self.random_state), mechanism.name
             name, cost = type(self).__name__, float(self.epsilon)
             entry = LedgerEntry(name, cost, n=n_samples, release="choice", mechanism=by, broken_by=seed)
+            if self.refit:
+                check_refits_fit_in(self.ledger, entry, candidates, n_features)
             chosen = run(entry, draw, ledger=self.ledger, random_state=self.random_state)
             self._store(chosen, grid, mechanism, entry)
             keep()  # the choice has been charged, and is kept if the refit fails

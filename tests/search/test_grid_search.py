@@ -399,12 +399,47 @@ def test_a_full_ledger_refuses_before_anything_is_fitted(tmp_path, monkeypatch):
     assert ledger.entries() == []
 
 
+def test_a_refit_that_cannot_be_paid_is_refused_before_the_choice_is_charged(tmp_path):
+    """Whichever candidate would be chosen, from whichever ledger; what is paid for is chosen and fitted."""
+    X, y = table()
+    model = PrivateAdditiveRegressor(2.0, **PUBLIC)
+    for delta, enough in ((0, False), (1e-6, True)):
+        ledger = BudgetLedger(tmp_path / f"{delta}.db", 3.0, delta, composition="basic")
+        options = {"ledger": ledger, "n_subsets": 10, "score_bounds": (-9, 1)}
+        unpaid = [{"epsilon": [1.0, 2.5]}, {"ledger": [None, BudgetLedger(tmp_path / "little.db", 1.9, 1e-6)]}]
+        for grid in unpaid + [{"delta": [1e-6, 1e-7]}] * (not enough):
+            with pytest.raises(BudgetError, match="counts the choice as spent, which is not made"):
+                PrivateGridSearch(clone(model).set_params(ledger=ledger), grid, **options).fit(X, y)
+        assert ledger.entries() == []
+        grid = {"epsilon": [1.0, 2.0], "delta": [1e-6 if enough else 0]}
+        PrivateGridSearch(clone(model).set_params(ledger=ledger), grid, **options).fit(X, y)
+        assert len(ledger.entries()) == 2
+
+
+def test_names_after_an_unknown_step_are_not_refused_for_more_than_they_cost(tmp_path):
+    ledger = BudgetLedger(tmp_path / "budget.db", 3.0, 1e-5)  # in zCDP, less than its epsilon
+    steps = [PrivateSelectKBest(1, epsilon=0.1, delta=1e-6, **PUBLIC), PrivateAdditiveRegressor(2.9, **PUBLIC)]
+    for step in steps:
+        step.set_params(ledger=ledger)
+    grid = {"privateselectkbest__k": [1, 2]}
+    PrivateGridSearch(make_pipeline(*steps), grid, epsilon=0.1, n_subsets=10, ledger=ledger, score_bounds=(-9, 1)).fit(
+        *table()
+    )
+    assert len(ledger.entries()) == 3
+
+
 def test_a_charged_choice_survives_a_failing_refit(tmp_path):
     ledger = BudgetLedger(tmp_path / "budget.db", 3.0)
-    full = BudgetLedger(tmp_path / "full.db", 0.1)
+    full = BudgetLedger(tmp_path / "full.db", 2.0)
+
+    def spent_meanwhile(*_):
+        full.charge("elsewhere", 0.001)
+        return 0.5
+
     search = PrivateGridSearch(pipeline(), {"model__n_neighbors": [3, 3]}, ledger=ledger)
     search.fit(*table())
     search.set_params(estimator__select__ledger=full, param_grid={"model__n_neighbors": [5, 5]}, n_subsets=10)
+    search.set_params(scoring=spent_meanwhile)
     with pytest.raises(BudgetError):
         search.fit(*table())
     assert [entry.release for entry in ledger.entries()] == ["choice"] * 2
