@@ -114,7 +114,7 @@ def check_row(values, kinds, wanted):
 def one_of(names):
     """Names as a choice, for a message."""
     *others, last = map(repr, names)
-    return f"{', '.join(others)} or {last}"
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def nearest_shares(estimates):

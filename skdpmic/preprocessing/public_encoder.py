@@ -14,8 +14,8 @@ from skdpmic._utils.private_estimator import rollback_on_error
 from skdpmic._utils.readable import abbreviated
 from skdpmic._utils.texts import quoted, told_apart
 from skdpmic._utils.typing import Categories, ColumnLike, Ranges, TableLike
-from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, names_of_labels
-from skdpmic.table.features import feature_domains
+from skdpmic.table.domains import MISSING, OTHER, Labels, beside, domain_of, in_unit_interval, names_of_labels
+from skdpmic.table.facts import PublicFacts
 from skdpmic.table.frames import as_frame, check_columns_seen, columns_seen, is_frame, is_lazy, open_table
 from skdpmic.table.handed_on import AsksForContainer, dataframe_of
 from skdpmic.table.records import read_columns
@@ -154,8 +154,8 @@ class PublicEncoder(AsksForContainer, BaseEstimator):
         with rollback_on_error(self):
             self._check_parameters()
             table = self._open(X, without_rows=True)
-            public = _entries_of_columns(self.bounds, table.names), _entries_of_columns(self.categories, table.names)
-            self._domains = feature_domains(*public, table.n_features, table.names, table.declared())
+            facts = PublicFacts(self.bounds, self.categories, may_describe_more=True)
+            self._domains = facts.domains(table.n_features, table.names, table.declared())
             self._is_one_hot, self._has_indicators = self.encoding == "one-hot", bool(self.add_indicator)
             # The encoding of an empty table gives the output columns.
             self._names_out = _names_out(self._encoded([np.empty(0, dtype=np.uint32)] * table.n_features))
@@ -297,7 +297,7 @@ def _encoded(domain, column, is_one_hot, has_indicator):
         encoded, is_missing = _labels(domain.labels, column, is_one_hot, filler), column == len(domain.labels) + 1
     else:
         is_missing = np.isnan(column)
-        encoded = [(None, np.where(is_missing, filler, _in_unit_interval(column, *domain.encoded)))]
+        encoded = [(None, np.where(is_missing, filler, in_unit_interval(column, *domain.encoded)))]
     return [*encoded, (_Ours(MISSING), is_missing)] if has_indicator else encoded
 
 
@@ -310,12 +310,6 @@ def _labels(labels, codes, is_one_hot, filler):
         of_code = [*np.linspace(0.0, 1.0, n_labels), 0.0, filler]  # each label, other labels, missing
         encoded = [(None, np.array(of_code)[codes])]
     return [*encoded, (_Ours(OTHER), codes == n_labels)]
-
-
-def _in_unit_interval(values, lower, upper):
-    """Floats clipped to a range, then scaled; clipped first, because differences could overflow."""
-    width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
-    return (np.clip(values.astype(np.float64), lower, upper) - lower) / width
 
 
 # --- Dataframes -------------------------------------------------------------------------------------------------------
@@ -335,11 +329,3 @@ def _refuse_arrays(X):
 def _without_rows(X):
     """A dataframe without rows, with the names and types of the columns."""
     return as_frame(X.head(0) if is_lazy(X) else X).head(0).to_native()
-
-
-def _entries_of_columns(entries, names):
-    """The entries of a dict for these columns; a single range is returned unchanged."""
-    if not isinstance(entries, dict | None):
-        return entries
-    names = set(names)
-    return {name: entry for name, entry in (entries or {}).items() if name in names}

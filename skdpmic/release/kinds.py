@@ -8,6 +8,8 @@ attributes of the estimator, all of them noisy.
 import math
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -36,16 +38,33 @@ def jointly(best, n_kept=0):
     return JointFeatures(best.epsilon, best.delta, best.k, n_kept, spends_on_target=best.spends_on_target)
 
 
+class _Release:
+    """A release of a table with a target, on whose shares a part of the budget may be spent first."""
+
+    spends_on_target: Any = False
+    epsilon_of_target: Any = 0
+
+    def prepared(self, measure):
+        """The measure, which now knows whether a part of the budget is for the target."""
+        return measure.spending_on_target() if self.spends_on_target else measure
+
+    def release_target_shares(self, records, measure, random_bytes):
+        """The measure, with the released shares of the target if a part of the budget is for them."""
+        if not self.spends_on_target:
+            return measure
+        return records.release_target_shares(measure, self.epsilon_of_target, random_bytes)
+
+
 @dataclass(frozen=True)
-class _ScoreRelease:
-    """A release from the scores of all features, after private shares of the target."""
+class _ScoreRelease(_Release):
+    """A release from the scores of all features."""
 
     epsilon: float
     delta: float
     _: KW_ONLY
-    spends_on_target: bool = False  # whether a part of the budget is spent on the target
+    spends_on_target: bool = False
 
-    @property
+    @cached_property
     def cost(self):
         """The charge of the ledger."""
         if self._uses_delta():
@@ -57,17 +76,17 @@ class _ScoreRelease:
         """The share of the budget for the target: of epsilon, or of rho if delta is used."""
         return TARGET_SHARE if self.spends_on_target else Fraction(0)
 
-    @property
+    @cached_property
     def epsilon_of_target(self):
         """The epsilon spent on the target itself."""
         return self._budget.part(self._target_share).epsilon if self.spends_on_target else Fraction(0)
 
-    @property
+    @cached_property
     def _budget(self):
         """The whole budget."""
         return budget_of(self.epsilon, self.delta if self._uses_delta() else 0.0)
 
-    @property
+    @cached_property
     def _score_budget(self):
         """The budget of the scores."""
         return self._budget.part(1 - self._target_share)
@@ -75,16 +94,6 @@ class _ScoreRelease:
     def measure(self, statistic, B, c, n, n_classes):
         """The statistic over the grids for this budget per score."""
         return self.prepared(statistic.measure(B, c, n, self.epsilon_per_feature, n_classes))
-
-    def prepared(self, measure):
-        """The measure, which now knows whether a part of the budget is for the target."""
-        return measure.spending_on_target() if self.spends_on_target else measure
-
-    def release_target_shares(self, records, measure, random_bytes):
-        """The measure, with the released shares of the target if a part of the budget is for them."""
-        if not self.spends_on_target:
-            return measure
-        return records.release_target_shares(measure, self.epsilon_of_target, random_bytes)
 
     def mechanism(self, measure, shape):
         """The noise."""
@@ -113,7 +122,7 @@ class NoisyScores(_ScoreRelease):
         """Squared epsilons of independent draws, as shares of the budget of scores."""
         return Fraction(1, self.n_features) if self.noise.splits_evenly else 1
 
-    @property
+    @cached_property
     def epsilon_per_feature(self):
         """Budget per score: the epsilon at which Laplace noise on one score has the same standard deviation."""
         return self.noise.epsilon_per_score(self._score_budget, self.n_features)
@@ -135,7 +144,7 @@ class NoisyScores(_ScoreRelease):
 
 
 @dataclass(frozen=True)
-class NoisyTables:
+class NoisyTables(_Release):
     """A table of noisy counts for each feature, and the scores computed from it."""
 
     epsilon: float
@@ -143,14 +152,13 @@ class NoisyTables:
 
     publishes = "tables"
     k = None
-    epsilon_of_target = 0
 
-    @property
+    @cached_property
     def cost(self):
         """The charge of the ledger: two counts of each table change, at epsilon / (2 n_features) each."""
         return Cost.of_parts(self.epsilon, Fraction(1, 2 * self.n_features))
 
-    @property
+    @cached_property
     def epsilon_per_feature(self):
         """Budget per table."""
         return float(self.epsilon) / self.n_features
@@ -158,14 +166,6 @@ class NoisyTables:
     def measure(self, statistic, B, c, n, n_classes):
         """The tables for this budget per table."""
         return statistic.table(B, c, n, self.epsilon_per_feature, n_classes)
-
-    def prepared(self, measure):
-        """The measure; nothing is released of the target."""
-        return measure
-
-    def release_target_shares(self, records, measure, random_bytes):
-        """The measure; nothing is released of the target."""
-        return measure
 
     def mechanism(self, measure, shape):
         """The noise."""
@@ -218,16 +218,16 @@ class BestFeatures(_ScoreRelease):
         """Squared epsilons of independent draws: one draw for all k features."""
         return 1
 
-    @property
+    @cached_property
     def epsilon_per_feature(self):
         """Sensitivity of a score over the standard deviation of the noise."""
         return self._noise.epsilon_per_score(self._choice_budget, self.k, self.n_candidates)
 
-    @property
+    @cached_property
     def _noise(self):
         return mechanism_of_names(self.epsilon, self.delta, self.k, self.n_candidates)
 
-    @property
+    @cached_property
     def _choice_budget(self):
         """The budget of the choices."""
         return self._score_budget
@@ -282,7 +282,7 @@ class JointFeatures(BestFeatures):
         """The epsilon of each of these single scores."""
         return self._score_budget.part(CHOSEN_SHARE).epsilon / self._n_singles
 
-    @property
+    @cached_property
     def _choice_budget(self):
         return self._score_budget.part(1 - CHOSEN_SHARE)
 

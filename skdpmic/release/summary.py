@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from skdpmic.release.summary_cells import ABOVE, BELOW, CellsRelease, SummaryCel
 from skdpmic.table.domains import MISSING, NUMBERS, OTHER, Knots, LogRange
 from skdpmic.table.features import feature_domains
 from skdpmic.table.frames import open_table
-from skdpmic.table.people import People, read_people
+from skdpmic.table.people import read_people
 from skdpmic.table.records import FEWEST, read_values
 
 # --- Suspicious findings ---------------------------------------------------------------------------------------------
@@ -414,63 +414,39 @@ def private_summary(
     entropy_source(random_state)  # raises if it is invalid
     if not isinstance(codebook, Codebook):
         raise TypeError(f"codebook must be a Codebook, got {type(codebook).__name__}.")
-    look = _read(frame, codebook)
-    release = CellsRelease(epsilon, delta, tuple(cells.sizes for cells in look.cells), look.rows_per_group)
-    warn_about_delta(delta, look.n_groups)
+    names, cells_of, columns, people = _read(frame, codebook)
+    n_samples, n_groups, each = len(columns[0]), len(columns[0]), None
+    if people is not None:
+        n_samples, n_groups, each = people.n_samples, people.n_groups, people.rows_per_group
+    release = CellsRelease(epsilon, delta, tuple(cells.sizes for cells in cells_of), each or 1)
+    warn_about_delta(delta, n_groups)
 
     def draw(random_bytes):
         progress = Progress("private_summary", verbose)
-        rows = slice(None) if look.people is None else look.people.rows()
-        columns = progress.track(zip(look.cells, look.columns, strict=True), len(look.cells), "columns")
-        counts = [cells.count(column[rows]) for cells, column in columns]
+        rows = slice(None) if people is None else people.rows()
+        pairs = progress.track(zip(cells_of, columns, strict=True), len(columns), "columns")
+        counts = [cells.count(column[rows]) for cells, column in pairs]
         noisy = [
             mechanism.release([of_column[which] for of_column in counts], random_bytes)
             for which, mechanism in enumerate(release.mechanisms)
         ]
-        return PrivateSummary.of_counts(look.names, look.cells, look.n_samples, noisy, release, entry)
+        return PrivateSummary.of_counts(names, cells_of, n_samples, noisy, release, entry)
 
     entry = entry_for(
         "private_summary",
         release.cost,
         random_state=random_state,
-        max_rows_per_group=look.max_rows_per_group,
-        n=look.n_groups,
-        d=len(look.names),
+        max_rows_per_group=each,
+        n=n_groups,
+        d=len(names),
         release="summary",
         mechanism=release.mechanisms[0].name,
     )
     return run(entry, draw, ledger=ledger, random_state=random_state)
 
 
-class _Look(NamedTuple):
-    """The columns to summarize. Raw data; not private."""
-
-    names: list
-    cells: list
-    columns: list  # ndarrays of unchanged numbers, or of codes of labels
-    n_rows: int
-    people: People | None
-
-    @property
-    def max_rows_per_group(self):
-        """None if a record is a row."""
-        return None if self.people is None else self.people.rows_per_group
-
-    @property
-    def rows_per_group(self):
-        return self.max_rows_per_group or 1
-
-    @property
-    def n_samples(self):
-        """Number of records counted; each person has the same number."""
-        return self.n_rows if self.people is None else self.people.n_samples
-
-    @property
-    def n_groups(self):
-        return self.n_samples // self.rows_per_group
-
-
 def _read(frame, codebook):
+    """The names, the cells and the values of the columns to summarize, and the people behind the rows, or None."""
     records: dict[str, Any] = codebook.records(frame)
     table = open_table(records["X"], "private_summary", least=FEWEST)
     names = table.names_as_text()
@@ -479,6 +455,4 @@ def _read(frame, codebook):
     people = None
     if "groups" in records:
         people = read_people(records["groups"], codebook.max_rows_per_group, table.n_samples)
-    return _Look(
-        list(names), [SummaryCells(domain) for domain in domains], read_values(table, domains), table.n_samples, people
-    )
+    return list(names), [SummaryCells(domain) for domain in domains], read_values(table, domains), people

@@ -18,7 +18,7 @@ from skdpmic.budget.filters import Cost
 from skdpmic.privacy.composition import exact, rho_for
 from skdpmic.privacy.mechanisms import gaussian_quantile
 from skdpmic.privacy.noise import discrete_gaussian, geometric, uniform_below
-from skdpmic.table.domains import MISSING, OTHER, Labels, ends_in_words, names_of_labels
+from skdpmic.table.domains import MISSING, OTHER, Labels, ends_in_words, in_unit_interval, names_of_labels
 
 BELOW, ABOVE = "below", "above"
 _FLAGS_OF_NUMBERS, _FLAGS_OF_LABELS = (MISSING, BELOW, ABOVE), (MISSING, OTHER)
@@ -106,9 +106,8 @@ class SummaryCells:
         numbers = [bound for bound in self.domain.bounds if bound != "log"]
         is_missing, is_below, is_above = np.isnan(values), values < numbers[0], values > numbers[-1]
         flag_of = np.select([is_missing, is_below, is_above], [0, 1, 2], 3)
-        lower, upper = self.domain.encoded
-        width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
-        places = (self.domain.encode(np.where(flag_of == 3, values, numbers[0])) - lower) / width
+        inside = self.domain.encode(np.where(flag_of == 3, values, numbers[0]))
+        places = in_unit_interval(inside, *self.domain.encoded)
         part_of = np.searchsorted(_ENDS[1:-1], places, side="right")
         return flag_of, np.where(flag_of == 3, part_of, self.n_parts)
 

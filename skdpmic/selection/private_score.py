@@ -5,9 +5,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from skdpmic._utils.arguments import one_of
 from skdpmic._utils.private_estimator import never_cached
-from skdpmic._utils.texts import quoted
 from skdpmic._utils.typing import Auto, ColumnLike, Correction, RandomState
 from skdpmic.budget.ledger import BudgetLedger, check_ledger
 from skdpmic.budget.ledger_entry import entry_for
@@ -15,6 +13,7 @@ from skdpmic.privacy.composition import check_epsilon
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.kinds import release_of_scores
 from skdpmic.release.path import run
+from skdpmic.selection.scoring_plan import check_mechanism
 from skdpmic.statistics.mic.noisy_tables import GeometricMechanism
 from skdpmic.statistics.registry import PAIR_STATISTICS, statistic_named, within_strata
 from skdpmic.table.domains import check_pair_bounds
@@ -199,13 +198,7 @@ def _chosen(name, mechanism, correction, strata, categories):
     """The statistic, with strata if given; a ValueError if the arguments are inconsistent."""
     statistic = statistic_named(name, correction, PAIR_STATISTICS)
     of_scores = [each.name for each in MECHANISMS.values() if not each.needs_delta and each.is_independent]
-    if not isinstance(mechanism, str) or mechanism not in (*of_scores, GeometricMechanism.name):
-        raise ValueError(f"mechanism must be {one_of((*of_scores, GeometricMechanism.name))}, got {quoted(mechanism)}.")
-    if mechanism == GeometricMechanism.name and not statistic.supports_counts:
-        raise ValueError(
-            f"mechanism must be {' or '.join(map(repr, of_scores))} with statistic={quoted(name)}, got "
-            f"{quoted(mechanism)}."
-        )
+    check_mechanism(mechanism, (*of_scores, GeometricMechanism.name), statistic, delta=0)
     if (strata is None) != (categories is None):
         given = "categories" if strata is None else "strata"
         raise ValueError(f"strata and categories, their public labels, must be given together, got only {given}.")

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from skdpmic._utils.arguments import asks_for_data, check_whole, one_of
+from skdpmic._utils.arguments import asks_for_data, check_whole
 from skdpmic._utils.private_estimator import (
     PrivateEstimator,
     ResultsMixin,
@@ -28,7 +28,7 @@ from skdpmic._utils.summaries import (
     feature_columns,
     why_broken,
 )
-from skdpmic._utils.texts import counted, names_of, quoted
+from skdpmic._utils.texts import counted, names_of
 from skdpmic._utils.typing import (
     Auto,
     BesideTable,
@@ -49,7 +49,7 @@ from skdpmic.planning.rows import ReleasePlan
 from skdpmic.privacy.composition import check_confidence
 from skdpmic.privacy.mechanisms import MECHANISMS
 from skdpmic.release.path import publish, store
-from skdpmic.selection.scoring_plan import AllScores, MeasureParameters, ScoringPlan, scoring_plan
+from skdpmic.selection.scoring_plan import AllScores, MeasureParameters, ScoringPlan, check_mechanism, scoring_plan
 from skdpmic.selection.sources import (
     check_agreement,
     empty_sketch,
@@ -431,8 +431,8 @@ class PrivateScoring(ScoringParameters, ResultsMixin, PrivateEstimator):
         n_samples, n_features = request.n_samples, request.n_features
         fitted.check_has_choice(n_features)
         request = request._replace(k=fitted.n_wanted(n_features))
-        measure = fitted.measure(n_samples, n_features, facts.n_classes)
         release = fitted.release(n_features, n_samples, facts.n_classes)
+        measure = fitted.measure(n_samples, n_features, facts.n_classes)
         assumed = (fitted.n_kept, fitted.asked == MeasureParameters())
         return plan_of_fit(release, measure, self.statistic, request, facts.public_domains(n_features), *assumed)
 
@@ -930,24 +930,5 @@ def scores_plan(estimator, mechanisms, k=None, needs_largest=False):
     """The plan of an estimator that publishes the scores of all features, by one of these mechanisms."""
     asked = MeasureParameters(estimator.B, estimator.c, estimator.correction)
     plan = scoring_plan(estimator, asked, AllScores(estimator.mechanism, k, needs_largest))
-    _check_mechanism(estimator.mechanism, mechanisms, plan.statistic, plan.delta)
+    check_mechanism(estimator.mechanism, mechanisms, plan.statistic, plan.delta)
     return plan
-
-
-def _check_mechanism(mechanism, allowed, statistic, delta):
-    """Raise unless a mechanism is among those allowed, and suits the statistic and delta."""
-    if mechanism not in allowed:
-        raise ValueError(f"mechanism must be {one_of(allowed)}, got {quoted(mechanism)}.")
-    if mechanism not in MECHANISMS and not statistic.supports_counts:
-        raise ValueError(
-            f"mechanism must be {one_of(MECHANISMS)} with statistic={statistic.name!r}, got {quoted(mechanism)}, "
-            "whose noisy tables require statistic='mic_r'."
-        )
-    needs_delta = mechanism in MECHANISMS and MECHANISMS[mechanism].needs_delta
-    if needs_delta and delta == 0:
-        raise ValueError(f"delta must be > 0 with mechanism={quoted(mechanism)}, got {quoted(delta)}.")
-    if not needs_delta and delta > 0:
-        raise ValueError(
-            f"delta must be 0 with mechanism={quoted(mechanism)}, whose guarantee needs none, got {quoted(delta)}; "
-            "use mechanism='gaussian'."
-        )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from skdpmic._utils.arguments import check_k, check_target_cut
+from skdpmic._utils.arguments import check_k, check_target_cut, one_of
 from skdpmic._utils.errors import warn
 from skdpmic._utils.progress import Progress
 from skdpmic._utils.texts import in_short, quoted
@@ -300,6 +300,26 @@ def scoring_plan(estimator, asked, publishes, reads_kept=False):
         publishes=publishes,
         max_weight=estimator.max_weight,
     )
+
+
+def check_mechanism(mechanism, allowed, statistic, delta):
+    """Raise unless a mechanism is among those allowed, and suits the statistic and delta."""
+    if not isinstance(mechanism, str) or mechanism not in allowed:
+        raise ValueError(f"mechanism must be {one_of(allowed)}, got {quoted(mechanism)}.")
+    of_scores = [name for name in allowed if name in MECHANISMS]
+    if mechanism not in MECHANISMS and not statistic.supports_counts:
+        raise ValueError(
+            f"mechanism must be {one_of(of_scores)} with statistic={statistic.name!r}, got {quoted(mechanism)}, "
+            "whose noisy tables require statistic='mic_r'."
+        )
+    needs_delta = mechanism in MECHANISMS and MECHANISMS[mechanism].needs_delta
+    if needs_delta and delta == 0:
+        raise ValueError(f"delta must be > 0 with mechanism={quoted(mechanism)}, got {quoted(delta)}.")
+    if not needs_delta and delta > 0:
+        raise ValueError(
+            f"delta must be 0 with mechanism={quoted(mechanism)}, whose guarantee needs none, got {quoted(delta)}; "
+            "use mechanism='gaussian'."
+        )
 
 
 def _facts(estimator, statistic, keep, reads_kept):

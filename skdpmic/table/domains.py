@@ -253,6 +253,12 @@ def is_range(lower, upper):
     return lower < upper and math.isfinite(upper - lower)
 
 
+def in_unit_interval(values, lower, upper):
+    """Floats clipped to a range, then scaled; clipped first, because differences could overflow."""
+    width = upper - lower or 1.0  # 0 for a range so narrow that its ends have the same logarithm
+    return (np.clip(values.astype(np.float64), lower, upper) - lower) / width
+
+
 # --- From public bounds in the user's form ----------------------------------------------------------------------------
 
 

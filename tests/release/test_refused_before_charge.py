@@ -103,7 +103,7 @@ def test_too_large_grids_are_refused_if_records_come_in_chunks(change, name, led
     kind = {key: value for key, value in change.items() if key not in ("B", "c")}
     sketch = DPMICScorer(**NUMBERS, **kind).empty_sketch(N, n_features=3)
     arguments = (sketch.update(*table()),)
-    assert_refused(scorer, "fit_sketch", arguments, ledger, ValueError, f"{name} must be 'auto'")
+    assert_refused(scorer, "fit_sketch", arguments, ledger, ValueError, f"{name} must be that of the sketch")
 
 
 PAIRS = {
@@ -195,10 +195,10 @@ def test_the_noise_of_a_choice_is_made_before_the_charge(ledger, monkeypatch):
         ("laplace", "mic.mic_r.rounding_error"),
         ("laplace", "mic.statistic.entropy_table"),
         ("laplace", "measure.grid_sensitivity"),
-        ("mass", "mic.rank_grids.mass_plan"),
-        ("mass", "mic.rank_grids.rounding_error"),
-        ("mass", "mic.rank_grids.entropy_table"),
-        ("mass", "mic.rank_grids.grid_sensitivity"),
+        ("mass", "mic.statistic.mass_plan"),
+        ("mass", "mic.statistic.rounding_error"),
+        ("mass", "mic.statistic.entropy_table"),
+        ("mass", "mic.statistic.grid_sensitivity"),
         ("geometric", "mic.statistic.resolve_parts"),
         ("geometric", "mic.statistic.TableScorer"),
         ("geometric", "mic.noisy_tables.GeometricMechanism.for_budget"),
