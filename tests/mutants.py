@@ -1351,7 +1351,7 @@ MUTANTS = [
            "test_messages.py::test_the_line_that_a_message_gives_is_one_that_works"),
     Mutant("texts.quoted", "value.size <= _MOST_VALUES", "True",
            "_utils/test_texts.py::test_messages_do_not_quote_what_may_be_data_in_place_of_a_parameter"),
-    Mutant("errors._PLACEHOLDERS", "r\"\\d+\"", "r\"[\\w ]+\"",
+    Mutant("errors._N", "r\"\\d+\"", "r\"[\\w ]+\"",
            "_utils/test_messages_of_others.py::test_no_interpolated_value_is_passed_on"),
     Mutant("refuse_target_among", "name in list(names)", "False",
            "table/test_target_among_columns.py::test_a_target_with_the_name_of_a_column_is_refused_before_the_charge"

@@ -89,7 +89,7 @@ def public_messages(error):
 
 
 def _known_phrases(message):
-    whole = re.match("|".join(map(pattern, MESSAGES)), message)
+    whole = re.match("|".join(MESSAGES), message)
     return [whole.group()] if whole else re.findall("|".join(SAFE_PHRASES + OUR_PHRASES), message.partition("\n")[0])
 
 
@@ -144,36 +144,26 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-_PLACEHOLDERS = {  # what may stand in a message: no value of the data
-    "shape": r"\([\d, ]*\)",
-    "count": r"\d+",
-    "counts": r"\[[\d, ]*\]",
-    "name": r"\w+",
-    "types": r"\[(?:'[\w.-]+'(?:, )?)*\]",
-    "by": r"(?: by \w+)?",
-    "of": r"(?:\w+ )?",
-    "for": r"(?: for \w+)?",
-    "no_number": r"(?:NaN|infinity or a value too large for dtype\('\w+'\))",
-    "kind": r"[a-z]+(?:-[a-z]+)?",
-}
+# What may stand in a message: no value of the data.
+_N = r"\d+"
+_SHAPE, _BY = r"\([\d, ]*\)", r"(?: by \w+)?"
+_AT_LEAST = rf"\(s\) \(shape={_SHAPE}\) while a minimum of {_N} is required{_BY}"
 # What users see most. tests/_utils/test_messages_of_others.py raises each of them, to notice rewordings.
 MESSAGES = (
-    "Found array with {count} sample(s) (shape={shape}) while a minimum of {count} is required{by}",
-    "Found array with {count} feature(s) (shape={shape}) while a minimum of {count} is required{by}",
-    "Found array with dim {count}, while dim <= {count} is required{by}",
-    "Found array with dim {count}. {name} expected <= {count}",
-    "Found input variables with inconsistent numbers of samples: {counts}",
-    "Input {of}contains {no_number}",
-    "Sparse data was passed{for}, but dense data is required. Use '.toarray()' to convert to a dense numpy array",
-    "The feature names should match those that were passed during fit",
-    "Feature names are only supported if all input features have string names, but your input has {types} as feature "
-    "name / column name types",
-    "X has {count} features, but {name} is expecting {count} features as input",
-    "y should be a 1d array, got an array of shape {shape} instead",
-    "{name} requires y to be passed, but the target y is None",
-    "This {name} estimator requires y to be passed, but the target y is None",
-    "Unknown label type: {kind}. Maybe you are trying to fit a classifier, which expects discrete classes on a "
-    "regression target with continuous values",
+    rf"Found array with {_N} (?:sample|feature){_AT_LEAST}",
+    rf"Found array with dim {_N}(?:, while dim <= {_N} is required{_BY}|\. \w+ expected <= {_N})",
+    r"Found input variables with inconsistent numbers of samples: \[[\d, ]*\]",
+    r"Input (?:\w+ )?contains (?:NaN|infinity or a value too large for dtype\('\w+'\))",
+    r"Sparse data was passed(?: for \w+)?, but dense data is required\. Use '\.toarray\(\)' to convert to a dense "
+    r"numpy array",
+    r"The feature names should match those that were passed during fit",
+    r"Feature names are only supported if all input features have string names, but your input has "
+    r"\[(?:'[\w.-]+'(?:, )?)*\] as feature name / column name types",
+    rf"X has {_N} features, but \w+ is expecting {_N} features as input",
+    rf"y should be a 1d array, got an array of shape {_SHAPE} instead",
+    r"(?:This )?\w+ (?:estimator )?requires y to be passed, but the target y is None",
+    r"Unknown label type: [a-z]+(?:-[a-z]+)?\. Maybe you are trying to fit a classifier, which expects discrete "
+    r"classes on a regression target with continuous values",
 )
 # Phrases without data inside messages of scikit-learn that quote values, and of numpy, pandas and Python,
 SAFE_PHRASES = (
@@ -195,9 +185,3 @@ OUR_PHRASES = (
     r"[Xy] must hold numbers, got dates or durations",
     r"[Xy] must not be a masked array",
 )
-
-
-def pattern(words):
-    """A regular expression of a message."""
-    parts = re.split(r"\{(\w+)\}", words)
-    return "".join(_PLACEHOLDERS[part] if i % 2 else re.escape(part) for i, part in enumerate(parts))
