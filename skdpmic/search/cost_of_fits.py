@@ -206,7 +206,7 @@ def arguments_of(part):
     """The parameters of an estimator, or of a function form; of anything else, none."""
     if isinstance(part, functools.partial):
         return part.keywords
-    return part.get_params(deep=False) if hasattr(part, "get_params") and not isinstance(part, type) else {}
+    return part.get_params(deep=False) if _has_parameters(part) else {}
 
 
 def _own_cost(private, widths):
@@ -304,18 +304,15 @@ def earlier_steps(candidates):
     return found
 
 
-def refuse_resampling(steps):
-    """Raise if a step resamples rows: no epsilon bounds what one record then does."""
-    named = [f"{name} ({kind})" for name, (kind, what) in steps.items() if what == RESAMPLES]
-    if named:
+def checked_earlier_steps(candidates):
+    """The steps of `earlier_steps`, of which none may resample rows: no epsilon bounds what one record then does."""
+    steps = earlier_steps(candidates)
+    resampling = [f"{name} ({kind})" for name, (kind, what) in steps.items() if what == RESAMPLES]
+    if resampling:
         raise ValueError(
-            f"estimator must have no step that resamples rows before a private step, got {', '.join(named)}: one "
+            f"estimator must have no step that resamples rows before a private step, got {', '.join(resampling)}: one "
             "record may become many rows, so its cost has no bound. Put the private step first, or resample after it."
         )
-
-
-def warn_about_learning(steps):
-    """Warn about steps that may learn from all rows."""
     if steps:
         warn(
             f"{steps_in_words(steps)} before a private step: one record can then change all rows that the private step "
@@ -323,6 +320,7 @@ def warn_about_learning(steps):
             "each row by itself.",
             PrivacyLeakWarning,
         )
+    return steps
 
 
 def steps_in_words(steps):
@@ -336,7 +334,7 @@ def _walk(part, path, before, found):
     if is_private(part):
         found |= before
         return {}  # what it passes on depends on its release and on each row
-    if isinstance(part, functools.partial) or not hasattr(part, "get_params") or isinstance(part, type):
+    if not _has_parameters(part):
         return {}
     given = part.get_params(deep=False)
     composite = next((name for name in _LISTS if isinstance(given.get(name), list | tuple)), None)

@@ -1,6 +1,7 @@
 """The privacy cost of searches, cross-validations and single fits, before they run (``docs/theory/search.md``)."""
 
 import functools
+import itertools
 import math
 import numbers
 from collections.abc import Iterator, Mapping
@@ -20,19 +21,19 @@ from skdpmic._utils.texts import budget, cost_rounded_up, in_short, quoted, wrap
 from skdpmic._utils.typing import Estimator
 from skdpmic.budget.filters import round_up
 from skdpmic.privacy.composition import exact
-from skdpmic.search.candidates import alternatives, check_has_choice, checked_grid, costs_at_random, costs_of, largest
+from skdpmic.search.candidates import candidate_with, check_has_choice, checked_grid
 from skdpmic.search.cost_of_fits import (
+    UNKNOWN,
     FitCost,
     arguments_of,
+    checked_earlier_steps,
     cost_of_choice,
     cost_of_fit,
-    earlier_steps,
     fit_arguments,
+    may_draw_estimators,
     parts_of,
     private_steps,
-    refuse_resampling,
     total_cost,
-    warn_about_learning,
 )
 from skdpmic.search.grid_search import PrivateGridSearch
 
@@ -212,21 +213,19 @@ def search_cost(
         _check_no_cv(cv, estimator)
         base, cv, is_split, grids = estimator.estimator, estimator.cv, True, _grids(estimator)
         costs = _costs(estimator, n_features)
-        fits, refit = total_cost(costs), largest(costs) if estimator.refit else FitCost()
+        fits, refit = total_cost(costs), _largest(costs) if estimator.refit else FitCost()
     else:
         _check_can_be_fitted(estimator)
         base, is_split, grids = estimator, cv is not None, [{}]
         fits, refit = _cost_of_one(estimator, n_features), FitCost()
         if isinstance(estimator, PrivateGridSearch):
             base, grids, choice = estimator.estimator, _grids(estimator), (type(estimator).__name__,)
-    candidates = [candidate for candidate, _ in alternatives(base, grids)]
+    candidates = [candidate for candidate, _ in _alternatives(base, grids)]
     has_people = _have_people(candidates, grids)
     n_splits, n_trainings = count_splits(cv, base, n_samples, has_people) if is_split else (1, 1)
     if is_split:
         warn_about_splits_by_records(cv, base, has_people)
-    earlier, unpriced = earlier_steps(candidates), unpriced_steps(candidates)
-    refuse_resampling(earlier)
-    warn_about_learning(earlier)
+    earlier, unpriced = checked_earlier_steps(candidates), unpriced_steps(candidates)
     if unpriced or not fits.n_private:
         _warn_about_unseen(estimator, unpriced)
     return SearchCost(
@@ -248,9 +247,9 @@ def _cost_of_one(estimator, n_features):
     if not isinstance(estimator, PrivateGridSearch):
         return cost_of_fit(estimator, n_features)
     grid = checked_grid(estimator.param_grid)
-    costs = costs_of(estimator.estimator, grid, n_features)
+    costs = _costs_of(estimator.estimator, grid, n_features)
     check_has_choice(grid)
-    refit = largest(costs) if estimator.refit else FitCost()
+    refit = _largest(costs) if estimator.refit else FitCost()
     return total_cost([cost_of_choice(estimator.epsilon), refit])
 
 
@@ -294,8 +293,81 @@ def _check_can_be_fitted(estimator):
 def _costs(search, n_features):
     """The cost of one fit of each candidate."""
     if isinstance(search, GridSearchCV):
-        return costs_of(search.estimator, ParameterGrid(search.param_grid), n_features)
-    return costs_at_random(search.estimator, _grids(search), search.n_iter, n_features)
+        return _costs_of(search.estimator, ParameterGrid(search.param_grid), n_features)
+    return _costs_at_random(search.estimator, _grids(search), search.n_iter, n_features)
+
+
+_BUDGET = ("epsilon", "delta")  # parameters of a private step whose largest value costs most
+
+
+def _largest(costs):
+    """The largest epsilon, delta, number and rho among the candidates, because the choice is unknown."""
+    return FitCost(*map(max, zip(*costs, strict=True)))
+
+
+def _alternatives(estimator, grids):
+    """Each choice of estimators and other values that are not plain, and the plain or drawn values of its grid.
+
+    Yields
+    ------
+    estimator : estimator
+    others : dict
+        Lists of plain values, and distributions.
+    """
+    now = estimator.get_params()
+    for grid in grids:
+        lists = {name: values for name, values in grid.items() if not hasattr(values, "rvs")}
+        parts = {name: values for name, values in lists.items() if not all(map(_is_plain, [now.get(name), *values]))}
+        others = {name: values for name, values in grid.items() if name not in parts}
+        for parameters in ParameterGrid(parts):
+            yield candidate_with(estimator, parameters), others
+
+
+def _costs_of(estimator, grid, n_features):
+    """The cost of each candidate, whose parameters are the entries of the grid."""
+    return [cost_of_fit(candidate_with(estimator, parameters), n_features) for parameters in grid]
+
+
+def _costs_at_random(estimator, grids, n_candidates, n_features):
+    """The largest cost, once for each candidate that can be drawn."""
+    if not any(hasattr(values, "rvs") for grid in grids for values in grid.values()):
+        n_candidates = min(n_candidates, len(ParameterGrid(grids)))  # lists are sampled without replacement
+    worst = (_worst_with(candidate, others, n_features) for candidate, others in _alternatives(estimator, grids))
+    return [_largest(itertools.chain.from_iterable(worst))] * n_candidates
+
+
+def _worst_with(estimator, grid, n_features):
+    """Costs of candidates with fixed steps, of which one is the costliest that can be drawn.
+
+    Parameters of private steps affect the cost in ways that only the step knows, so all values in lists are tried. If
+    one is drawn from a distribution, the cost is at most that of any release with the largest epsilon and delta.
+    """
+    now, private, tried = estimator.get_params(), private_steps(estimator), {}
+    for name, values in grid.items():
+        owner, _, own = name.rpartition("__")
+        is_drawn = hasattr(values, "rvs")
+        if owner not in private:
+            is_number = isinstance(now.get(name), numbers.Number)
+            if is_drawn and (not _is_plain(now.get(name)) or (may_draw_estimators(values) and not is_number)):
+                raise ValueError(f"the cost has no known bound: {name} is drawn from a distribution of estimators.")
+        elif not is_drawn:
+            tried[name] = values
+        else:
+            n_features = n_features and UNKNOWN
+            if own in _BUDGET:
+                tried[name] = [_upper_end(name, values)]
+    return _costs_of(estimator, ParameterGrid(tried), n_features)
+
+
+def _is_plain(value):
+    return value is None or isinstance(value, str | bytes | int | float | np.generic)
+
+
+def _upper_end(name, distribution):
+    end = float(distribution.support()[1]) if hasattr(distribution, "support") else math.inf
+    if end == math.inf:
+        raise ValueError(f"the cost has no bound: {name} is drawn from a distribution without a known upper end.")
+    return end
 
 
 def _as_float(number, value=exact):
@@ -325,9 +397,7 @@ def warn_about_splits_by_records(cv, estimator, has_people):
             "cv=GroupKFold(n_splits, shuffle=True).",
             PrivacyLeakWarning,
         )
-    elif has_people:
-        return
-    elif issubclass(kind, _BY_RECORDS):
+    elif not has_people and issubclass(kind, _BY_RECORDS):
         warn(
             f"{kind.__name__} assigns records to folds by the labels or groups of all records, so one record can "
             "change which others a training set holds: the fits may cost more than stated here, and more than a "

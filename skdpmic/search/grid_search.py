@@ -50,12 +50,11 @@ from skdpmic.search.cost_of_fits import (
     UNKNOWN,
     arguments_of,
     check_fit_arguments,
+    checked_earlier_steps,
     cost_of_fit,
     earlier_steps,
     private_steps,
-    refuse_resampling,
     steps_in_words,
-    warn_about_learning,
     widths_in,
 )
 from skdpmic.selection.selectors import PrivateSelectKBest
@@ -276,9 +275,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             n_features = n_columns(X) or UNKNOWN
             costs = [cost_of_fit(candidate, n_features) for candidate in candidates]
             if self.refit:  # fits in the subsets are part of the choice, whatever they do to rows
-                earlier = earlier_steps(candidates)
-                refuse_resampling(earlier)
-                warn_about_learning(earlier)
+                checked_earlier_steps(candidates)
             check_has_choice(grid)
             warn_about_unknown(candidates)
             mechanism = self._mechanism()
