@@ -1,5 +1,6 @@
 """The commands of ``python -m skdpmic``, which print their results."""
 
+import contextlib
 import os
 import sys
 
@@ -17,7 +18,6 @@ from skdpmic.command_line.outputs import (
     open_to_pay,
     picture,
     print_json,
-    printing_to_stderr,
     spent_in_words,
 )
 from skdpmic.planning.plan import plan_release
@@ -51,8 +51,8 @@ def ledger(arguments, run):
     else:
         print(wrapped("\n".join(f"{name + ':':10} {text}" for name, text in ledger_in_words(state).items())))
         if entries:
-            *titles, _ = CHARGES
-            print("", aligned(titles, [row[:3] for row in charges_in_words(state["entries"])]), sep="\n")
+            charges = zip(charges_in_words(state["entries"]), entries, strict=True)
+            print("", aligned(CHARGES[:3], [(*row[:2], str(entry)) for row, entry in charges]), sep="\n")
     run.outputs.write(picture=lambda: picture(arguments, lambda figures: figures.LedgerDisplay.from_ledger(account)))
 
 
@@ -78,7 +78,7 @@ def summary(arguments, run):
     _, size = size_in_words(records, codebook)
     ask(arguments, account, f"A private summary of {counted(records['X'].num_columns, 'column')} of {size}.")
     budget = {"epsilon": arguments.epsilon, "delta": arguments.delta, "ledger": account}
-    with printing_to_stderr():
+    with contextlib.redirect_stdout(sys.stderr):  # of progress
         released = private_summary(frame, codebook, verbose=int(arguments.verbose), **budget)
     if arguments.json:
         print_json(_fields_of_summary(released, account))
@@ -163,7 +163,7 @@ def select(arguments, run):
     selector.set_params(ledger=account, verbose=int(arguments.verbose))
     n_samples, size = size_in_words(records, codebook)
     ask(arguments, account, *_beforehand(selector, n_samples, size, len(names)))
-    with printing_to_stderr():
+    with contextlib.redirect_stdout(sys.stderr):  # of progress
         selector.fit(**records)
     chosen = _chosen(selector)
     if arguments.json:

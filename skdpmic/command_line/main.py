@@ -18,12 +18,12 @@ from skdpmic import __version__
 from skdpmic._utils.errors import BudgetError
 from skdpmic._utils.texts import aligned, escaped, quoted, wrapped
 from skdpmic.command_line.outputs import (
+    STREAM_ERRORS,
     DeclinedError,
     Interrupts,
     Outputs,
     UnfailingStream,
     UnwrittenError,
-    show,
     write_all_letters,
 )
 
@@ -104,14 +104,15 @@ def _executed(arguments, run, printed):
 
 def _shown(text, run, status, message):
     """Print a result, to stderr if stdout fails: what is paid for is kept, but a reader may stop early."""
-    error = show(text)
-    if error is None:
-        return status, message
-    if not run.outputs.written:
-        print(_UNSHOWN, text, sep="\n", end="", file=sys.stderr)
-    if isinstance(error, BrokenPipeError):
-        return status, message
-    return status or UNWRITTEN, f"stdout could not be written: {_without_data(error)}" if message is None else message
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except STREAM_ERRORS as error:
+        if not run.outputs.written:
+            print(_UNSHOWN, text, sep="\n", end="", file=sys.stderr)
+        if not isinstance(error, BrokenPipeError):
+            return status or UNWRITTEN, message or f"stdout could not be written: {_without_data(error)}"
+    return status, message
 
 
 def _without_data(error):

@@ -135,12 +135,7 @@ def _plain(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def printing_to_stderr():
-    """Redirect stdout, where estimators print progress, to stderr."""
-    return contextlib.redirect_stdout(sys.stderr)
-
-
-_STREAM_ERRORS = (AttributeError, OSError, ValueError)  # no stream, no reader, a full disk, or closed
+STREAM_ERRORS = (AttributeError, OSError, ValueError)  # no stream, no reader, a full disk, or closed
 
 
 class UnfailingStream:
@@ -156,7 +151,7 @@ class UnfailingStream:
 
     def write(self, text):
         """Write a text, if that is possible."""
-        with contextlib.suppress(*_STREAM_ERRORS):
+        with contextlib.suppress(*STREAM_ERRORS):
             self._stream.write(text)
             self._stream.flush()
 
@@ -176,23 +171,13 @@ def write_all_letters():
             stream.reconfigure(errors="backslashreplace")
 
 
-def show(text):
-    """Print a text whole; return the error if that fails."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except _STREAM_ERRORS as error:
-        return error
-    return None
-
-
 def leave_streams():
     """Keep the interpreter from failing at exit because of unwritten output."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except _STREAM_ERRORS:
-            with contextlib.suppress(*_STREAM_ERRORS):
+        except STREAM_ERRORS:
+            with contextlib.suppress(*STREAM_ERRORS):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
